@@ -1,0 +1,19 @@
+// All that the core may use beyond the language itself. What is not declared here (process, fetch, setTimeout, Date from a
+// clock, node:*) does not compile in the core: clock, ids, randomness, files and the model come through ports.
+
+interface AbortSignal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  throwIfAborted(): void
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+declare class TextEncoder {
+  encode(input?: string): Uint8Array
+}
+
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
+  decode(input?: Uint8Array, options?: { stream?: boolean }): string
+}

@@ -1,0 +1,72 @@
+// 128-bit MurmurHash3 over UTF-16 code units: fast, no dependency, the same everywhere. It names prefixes; it guards nothing. A
+// collision would cost one refused request. Signatures of the simulator use a keyed hash of their own.
+
+export type Hash = string
+
+const C1 = 0x239b961b
+const C2 = 0xab0e9789
+const C3 = 0x38b34ae5
+const C4 = 0xa1e38b93
+
+export function hashText(text: string, seed = 0): Hash {
+  let h1 = seed
+  let h2 = seed
+  let h3 = seed
+  let h4 = seed
+  const length = text.length
+  const whole = length - (length % 8)
+  for (let i = 0; i < whole; i += 8) {
+    const k1 = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16)
+    const k2 = text.charCodeAt(i + 2) | (text.charCodeAt(i + 3) << 16)
+    const k3 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 16)
+    const k4 = text.charCodeAt(i + 6) | (text.charCodeAt(i + 7) << 16)
+    h1 = Math.imul(rotate(h1 ^ mix(k1, C1, 15, C2), 19) + h2, 5) + 0x561ccd1b
+    h2 = Math.imul(rotate(h2 ^ mix(k2, C2, 16, C3), 17) + h3, 5) + 0x0bcaa747
+    h3 = Math.imul(rotate(h3 ^ mix(k3, C3, 17, C4), 15) + h4, 5) + 0x96cd1c35
+    h4 = Math.imul(rotate(h4 ^ mix(k4, C4, 18, C1), 13) + h1, 5) + 0x32ac3b17
+  }
+  for (let i = whole; i < length; i++) {
+    const k = text.charCodeAt(i) | ((i - whole + 1) << 16)
+    h1 = Math.imul(rotate(h1 ^ mix(k, C1, 15, C2), 19) + h2, 5) + 0x561ccd1b
+    h2 = Math.imul(rotate(h2 ^ mix(k, C2, 16, C3), 17) + h3, 5) + 0x0bcaa747
+    h3 = Math.imul(rotate(h3 ^ mix(k, C3, 17, C4), 15) + h4, 5) + 0x96cd1c35
+    h4 = Math.imul(rotate(h4 ^ mix(k, C4, 18, C1), 13) + h1, 5) + 0x32ac3b17
+  }
+  return finish(h1 ^ length, h2 ^ length, h3 ^ length, h4 ^ length)
+}
+
+/** The next link of a chain: depends on the whole chain so far and on one more text. */
+export function chainHash(chain: Hash, text: string): Hash {
+  return hashText(chain + hashText(text))
+}
+
+function mix(k: number, a: number, turn: number, b: number): number {
+  return Math.imul(rotate(Math.imul(k, a), turn), b)
+}
+
+function rotate(x: number, by: number): number {
+  return (x << by) | (x >>> (32 - by))
+}
+
+function finish(a: number, b: number, c: number, d: number): Hash {
+  let h1 = (a + b + c + d) | 0
+  let h2 = (b + h1) | 0
+  let h3 = (c + h1) | 0
+  let h4 = (d + h1) | 0
+  h1 = avalanche(h1)
+  h2 = avalanche(h2)
+  h3 = avalanche(h3)
+  h4 = avalanche(h4)
+  h1 = (h1 + h2 + h3 + h4) | 0
+  return hex(h1) + hex(h2 + h1) + hex(h3 + h1) + hex(h4 + h1)
+}
+
+function avalanche(h: number): number {
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return h ^ (h >>> 16)
+}
+
+function hex(h: number): string {
+  return (h >>> 0).toString(16).padStart(8, '0')
+}

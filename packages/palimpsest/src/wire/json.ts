@@ -1,0 +1,107 @@
+// JSON as text that must survive. `JSON.parse` then `JSON.stringify` may change bytes (1.0, 1e3, big integers, integer-like keys
+// move to the front), and prefix bytes are the product. So texts are cut at their own borders, never printed again.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json | undefined
+}
+
+/** A JSON value as text, exactly as it was received or first rendered. */
+export type JsonText = string
+
+const QUOTE = 34
+const BACKSLASH = 92
+
+/** The members of an object's text, in order, each value as its own text. The text must be valid JSON. */
+export function splitObject(text: JsonText): { key: string; value: JsonText }[] {
+  const members: { key: string; value: JsonText }[] = []
+  let at = skipSpace(text, skipSpace(text, 0) + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = skipString(text, at)
+    const key = parseKey(text.slice(at, keyEnd))
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const valueEnd = skipValue(text, valueStart)
+    members.push({ key, value: text.slice(valueStart, valueEnd) })
+    at = skipSpace(text, skipSpace(text, valueEnd) + 1)
+  }
+  return members
+}
+
+/** The elements of an array's text, in order. The text must be valid JSON. */
+export function splitArray(text: JsonText): JsonText[] {
+  const elements: JsonText[] = []
+  let at = skipSpace(text, skipSpace(text, 0) + 1)
+  while (at < text.length && text[at] !== ']') {
+    const end = skipValue(text, at)
+    elements.push(text.slice(at, end))
+    at = skipSpace(text, skipSpace(text, end) + 1)
+  }
+  return elements
+}
+
+/** The text of one member's value, or undefined. With repeated keys the last one counts, as in `JSON.parse`. */
+export function findMember(text: JsonText, key: string): JsonText | undefined {
+  return splitObject(text).findLast((member) => member.key === key)?.value
+}
+
+/** The object's text without the named member; the same text where it has none. */
+export function withoutMember(text: JsonText, key: string): JsonText {
+  if (!text.includes(`"${key}"`)) return text
+  const members = splitObject(text)
+  const kept = members.filter((member) => member.key !== key)
+  if (kept.length === members.length) return text
+  return `{${kept.map((member) => `${JSON.stringify(member.key)}:${member.value}`).join(',')}}`
+}
+
+/** The object's text with one more member at its end. */
+export function withMember(text: JsonText, key: string, value: JsonText): JsonText {
+  const body = text.slice(0, text.lastIndexOf('}'))
+  const separator = body.trimEnd().endsWith('{') ? '' : ','
+  return `${body}${separator}${JSON.stringify(key)}:${value}}`
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseKey(text: string): string {
+  const inner = text.slice(1, -1)
+  return inner.includes('\\') ? String(JSON.parse(text)) : inner
+}
+
+function skipSpace(text: string, at: number): number {
+  let code = text.charCodeAt(at)
+  while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)
+  return at
+}
+
+function skipString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1)
+  while (end !== -1) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end + 1
+    end = text.indexOf('"', end + 1)
+  }
+  return text.length
+}
+
+function skipValue(text: string, at: number): number {
+  const first = text.charCodeAt(at)
+  if (first === QUOTE) return skipString(text, at)
+  if (first === 123 || first === 91) return skipNested(text, at)
+  let end = at
+  while (end < text.length && !',}] \n\r\t'.includes(text.charAt(end))) end++
+  return end
+}
+
+function skipNested(text: string, at: number): number {
+  let depth = 0
+  for (let i = at; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) i = skipString(text, i) - 1
+    else if (code === 123 || code === 91) depth++
+    else if ((code === 125 || code === 93) && --depth === 0) return i + 1
+  }
+  return text.length
+}

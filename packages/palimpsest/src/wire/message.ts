@@ -1,0 +1,197 @@
+import type { Json, JsonObject } from './json.ts'
+
+// The Messages API's conversation as plain data, with the wire's own field names. Every type is open: fields and block types that
+// are not listed here pass through untouched, because nothing in between prints a block anew.
+
+export type Role = 'user' | 'assistant' | 'system'
+
+export interface CacheControl {
+  readonly type: 'ephemeral'
+  readonly ttl?: '5m' | '1h'
+}
+
+export interface TextBlock {
+  readonly type: 'text'
+  readonly text: string
+  readonly citations?: readonly JsonObject[] | null
+  readonly cache_control?: CacheControl | null
+}
+
+export interface ImageBlock {
+  readonly type: 'image'
+  readonly source: JsonObject
+  readonly transformations?: Json
+  readonly cache_control?: CacheControl | null
+}
+
+export interface DocumentBlock {
+  readonly type: 'document'
+  readonly source: JsonObject
+  readonly title?: string | null
+  readonly context?: string | null
+  readonly citations?: JsonObject | null
+  readonly cache_control?: CacheControl | null
+}
+
+export interface SearchResultBlock {
+  readonly type: 'search_result'
+  readonly content: readonly TextBlock[]
+  readonly source: string
+  readonly title: string
+  readonly citations?: JsonObject
+  readonly cache_control?: CacheControl | null
+}
+
+export interface ThinkingBlock {
+  readonly type: 'thinking'
+  readonly thinking: string
+  readonly signature: string
+}
+
+export interface RedactedThinkingBlock {
+  readonly type: 'redacted_thinking'
+  readonly data: string
+}
+
+export interface ToolUseBlock {
+  readonly type: 'tool_use'
+  readonly id: string
+  readonly name: string
+  readonly input: Json
+  readonly caller?: JsonObject
+  readonly toolset_name?: string
+  readonly cache_control?: CacheControl | null
+}
+
+export interface ToolResultBlock {
+  readonly type: 'tool_result'
+  readonly tool_use_id: string
+  readonly content?: string | readonly Block[]
+  readonly is_error?: boolean
+  readonly toolset_name?: string
+  readonly cache_control?: CacheControl | null
+}
+
+export interface ServerToolUseBlock {
+  readonly type: 'server_tool_use' | 'mcp_tool_use'
+  readonly id: string
+  readonly name: string
+  readonly input: Json
+  readonly server_name?: string
+  readonly caller?: JsonObject
+  readonly cache_control?: CacheControl | null
+}
+
+export const SERVER_RESULT_TYPES = [
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'mcp_tool_result',
+  'advisor_tool_result',
+] as const
+
+export interface ServerToolResultBlock {
+  readonly type: (typeof SERVER_RESULT_TYPES)[number]
+  readonly tool_use_id: string
+  readonly content?: Json
+  readonly is_error?: boolean
+  readonly cache_control?: CacheControl | null
+}
+
+export interface ContainerUploadBlock {
+  readonly type: 'container_upload'
+  readonly file_id: string
+  readonly cache_control?: CacheControl | null
+}
+
+export interface ToolReferenceBlock {
+  readonly type: 'tool_reference'
+  readonly tool_name: string
+  readonly cache_control?: CacheControl | null
+}
+
+export interface CompactionBlock {
+  readonly type: 'compaction'
+  readonly content?: string | null
+  readonly encrypted_content?: string | null
+  readonly signature?: string
+  readonly tool_changes?: readonly ToolChangeBlock[] | null
+  readonly cache_control?: CacheControl | null
+}
+
+export interface FallbackBlock {
+  readonly type: 'fallback'
+  readonly from: JsonObject
+  readonly to: JsonObject
+  readonly trigger?: JsonObject | null
+}
+
+export interface ToolChangeBlock {
+  readonly type: 'tool_addition' | 'tool_removal'
+  readonly tool: JsonObject
+  readonly cache_control?: CacheControl | null
+}
+
+export interface McpToolListingBlock {
+  readonly type: 'mcp_tool_listing'
+  readonly server_name?: string
+  readonly tools?: Json
+  readonly cache_control?: CacheControl | null
+}
+
+export type KnownBlock =
+  | TextBlock
+  | ImageBlock
+  | DocumentBlock
+  | SearchResultBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | ServerToolUseBlock
+  | ServerToolResultBlock
+  | ContainerUploadBlock
+  | ToolReferenceBlock
+  | CompactionBlock
+  | FallbackBlock
+  | ToolChangeBlock
+  | McpToolListingBlock
+
+/** A block of a type that this version does not know. It is carried, never read. */
+export interface UnknownBlock {
+  readonly type: string
+  readonly [field: string]: Json | undefined
+}
+
+export type Block = KnownBlock | UnknownBlock
+
+export interface WireMessage {
+  readonly role: Role
+  readonly content?: string | readonly Block[]
+  readonly clear_at?: 'next_user_message' | 'never' | null
+  readonly output_config?: JsonObject | null
+}
+
+export type BlockOf<T extends KnownBlock['type']> = Extract<KnownBlock, { readonly type: T }>
+
+/** Narrows a block to one known type. (A plain comparison cannot: `type` of an unknown block is any string.) */
+export function isBlock<T extends KnownBlock['type']>(block: Block, type: T): block is BlockOf<T> {
+  return block.type === type
+}
+
+export function isThinking(block: Block): block is ThinkingBlock | RedactedThinkingBlock {
+  return block.type === 'thinking' || block.type === 'redacted_thinking'
+}
+
+export function isServerToolResult(block: Block): block is ServerToolResultBlock {
+  return SERVER_RESULT_TYPES.some((type) => type === block.type)
+}
+
+/** Content as blocks: a string is one text block, absent content is none. */
+export function toBlocks(content: string | readonly Block[] | undefined): readonly Block[] {
+  if (content === undefined) return []
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from './json.ts'
+
+export interface CacheCreation {
+  readonly ephemeral_5m_input_tokens: number
+  readonly ephemeral_1h_input_tokens: number
+}
+
+export interface IterationUsage {
+  readonly type: string
+  readonly model?: string
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_creation_input_tokens?: number | null
+  readonly cache_read_input_tokens?: number | null
+  readonly cache_creation?: CacheCreation | null
+}
+
+export interface Usage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_creation_input_tokens?: number | null
+  readonly cache_read_input_tokens?: number | null
+  readonly cache_creation?: CacheCreation | null
+  readonly output_tokens_details?: { readonly thinking_tokens?: number } | null
+  readonly server_tool_use?: JsonObject | null
+  readonly service_tier?: string | null
+  readonly inference_geo?: string | null
+  readonly speed?: string | null
+  readonly iterations?: readonly IterationUsage[] | null
+}
+
+/** The part of a usage that says how large the prompt was. With iterations, the last message's own figures count. */
+export function contextUsage(usage: Usage): IterationUsage | Usage {
+  return usage.iterations?.findLast((iteration) => iteration.type === 'message') ?? usage
+}
+
+/** Tokens of the prompt: a token read from the cache takes as much room as any other. */
+export function promptTokens(usage: Usage): number {
+  const size = contextUsage(usage)
+  return size.input_tokens + (size.cache_creation_input_tokens ?? 0) + (size.cache_read_input_tokens ?? 0)
+}
+
+/** Tokens of the prompt and of the answer to it: what the conversation holds right after the response. */
+export function conversationTokens(usage: Usage): number {
+  return promptTokens(usage) + contextUsage(usage).output_tokens
+}
