@@ -1,0 +1,79 @@
+import { chainHash, hashText, type Hash } from '../wire/hash.ts'
+
+// A prompt as the provider's cache sees it: positions in the order tools, system, messages, each named by the hash of everything up
+// to and including it. Two prompts share a cached prefix exactly as far as their hashes agree.
+
+export const LEVELS = ['tools', 'system', 'messages'] as const
+export type Level = (typeof LEVELS)[number]
+
+/** What else is in the cache key, by the first level it invalidates. Members are compared by name, so that a miss can name one. */
+export type PromptKey = { readonly [level in Level]: { readonly [name: string]: string } }
+
+export interface PromptPart {
+  readonly level: Level
+  /** Where it stands in the request: `tools.0`, `system.1`, `messages.4.content.0`. */
+  readonly path: string
+  /** Canonical text: without `cache_control`, string content as one text block. */
+  readonly text: string
+  readonly tokens: number
+  /** Whether a breakpoint may stand on it (not on thinking, not on empty text). */
+  readonly cacheable: boolean
+}
+
+export interface PromptPosition {
+  readonly level: Level
+  readonly path: string
+  readonly hash: Hash
+  /** Tokens up to and including this position. */
+  readonly tokens: number
+  readonly cacheable: boolean
+}
+
+export interface Prompt {
+  readonly key: PromptKey
+  readonly positions: readonly PromptPosition[]
+  readonly tokens: number
+}
+
+/** An earlier prompt whose first `keep` positions are known to be unchanged, so that only what is new is hashed. */
+export interface PromptReuse {
+  readonly prompt: Prompt
+  readonly keep: number
+}
+
+export function layPrompt(key: PromptKey, parts: Iterable<PromptPart>, reuse?: PromptReuse): Prompt {
+  const positions = reuse ? reuse.prompt.positions.slice(0, reuse.keep) : []
+  const last = positions.at(-1)
+  let hash = last?.hash ?? hashText(keyText(key, 'tools'))
+  let tokens = last?.tokens ?? 0
+  let level = last?.level ?? 'tools'
+  for (const part of parts) {
+    for (; level !== part.level; level = nextLevel(level))
+      hash = chainHash(hash, keyText(key, nextLevel(level)))
+    hash = chainHash(hash, part.text)
+    tokens += part.tokens
+    positions.push({ level, path: part.path, hash, tokens, cacheable: part.cacheable })
+  }
+  return { key, positions, tokens }
+}
+
+/** How many positions two prompts share from the start. Hashes are cumulative, so halving finds it. */
+export function commonPositions(a: Prompt, b: Prompt): number {
+  let low = 0
+  let high = Math.min(a.positions.length, b.positions.length)
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (a.positions[middle - 1]?.hash === b.positions[middle - 1]?.hash) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function nextLevel(level: Level): Level {
+  return level === 'tools' ? 'system' : 'messages'
+}
+
+function keyText(key: PromptKey, level: Level): string {
+  const names = Object.keys(key[level]).toSorted()
+  return JSON.stringify([level, names.map((name) => [name, key[level][name]])])
+}
