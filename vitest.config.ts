@@ -1,15 +1,43 @@
 import { defineConfig } from 'vitest/config'
 
 const conditions = ['x-source']
+const HOUR_MS = 3_600_000
+const CI_TEST_MS = 60_000
+const timeoutMs = process.env['SOAK'] ? HOUR_MS : CI_TEST_MS
+
+const everywhere = ['packages/*/src/**', 'test/**', 'examples/**', 'bench/**']
+const heavy = everywhere.map((folder) => `${folder}/*.heavy.test.ts`)
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    pool: 'threads',
-    isolate: false,
-    testTimeout: process.env['SOAK'] ? 3_600_000 : 60_000,
-    execArgv: ['--conditions=x-source'],
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    projects: [
+      {
+        // Pure units share one worker: seven times faster, and a test that leaks into another is a bug of ours.
+        extends: true,
+        test: {
+          name: 'unit',
+          include: everywhere.map((folder) => `${folder}/*.test.ts`),
+          exclude: heavy,
+          pool: 'threads',
+          isolate: false,
+          execArgv: ['--conditions=x-source'],
+        },
+      },
+      {
+        // Tests that start processes, pack, install or change the process they run in: `x.heavy.test.ts`.
+        extends: true,
+        test: {
+          name: 'heavy',
+          include: heavy,
+          pool: 'forks',
+          isolate: true,
+          execArgv: ['--conditions=x-source'],
+        },
+      },
+    ],
   },
 })

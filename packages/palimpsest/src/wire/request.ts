@@ -44,7 +44,10 @@ export type ContextEdit =
     }
   | {
       readonly type: 'clear_thinking_20251015'
-      readonly keep?: { readonly type: 'thinking_turns'; readonly value: number } | { readonly type: 'all' } | 'all'
+      readonly keep?:
+        | { readonly type: 'thinking_turns'; readonly value: number }
+        | { readonly type: 'all' }
+        | 'all'
     }
   | {
       readonly type: 'compact_20260112'
