@@ -1,45 +1,50 @@
+import { CLAUDE_FACTS } from './claude-facts.ts'
+import { GEMINI_FACTS } from './gemini-facts.ts'
+import { GPT_FACTS } from './gpt-facts.ts'
+import type { ModelFacts } from './model.ts'
+
 // What is published about a model. Facts only: no estimate, no setting, no learned limit (those overlay it in `tokens/models`).
 // The simulator judges by the same facts, so they stand below both.
 
-/** Prices in US dollars per million tokens, for requests whose input is at most `upToTokens` (the last tier has no bound). */
-export interface PriceTier {
-  readonly upToTokens?: number
-  readonly input: number
-  readonly output: number
-  readonly write5m: number
-  readonly write1h: number
-  readonly read: number
+export type {
+  ModelCapabilities,
+  ModelFacts,
+  PriceName,
+  PriceTier,
+  ThinkingFacts,
+  ThinkingMode,
+  TokenizerFamily,
+  Vendor,
+} from './model.ts'
+export { unknownClaudeFacts } from './claude-facts.ts'
+
+export const MODEL_FACTS: readonly ModelFacts[] = [...CLAUDE_FACTS, ...GPT_FACTS, ...GEMINI_FACTS]
+
+const BY_ID = new Map(MODEL_FACTS.map((facts) => [facts.id, facts]))
+
+const EXTENDED_SUFFIX = '[1m]'
+
+/** Facts of a model by its id, dated id or platform id; undefined for one that the table does not hold. */
+export function findModelFacts(id: string): ModelFacts | undefined {
+  return BY_ID.get(id) ?? BY_ID.get(toTableId(id))
 }
 
-export interface ModelFacts {
-  readonly id: string
-  readonly contextWindow: number
-  /** Where input alone is bounded below the window. */
-  readonly maxInput?: number
-  readonly maxOutput: number
-  readonly prices: readonly PriceTier[]
-  /** Shorter prefixes are silently not cached. */
-  readonly cacheMinimumTokens: number
-  readonly thinking: ThinkingFacts
-  readonly capabilities: ModelCapabilities
+export function isClaudeId(id: string): boolean {
+  return toTableId(id).startsWith('claude-')
 }
 
-export interface ThinkingFacts {
-  readonly modes: readonly ('adaptive' | 'enabled' | 'disabled' | 'between_tools')[]
-  /** A block is accepted only behind the very prefix it was made under. */
-  readonly bindsPrefix: boolean
-  /** Thinking of earlier turns stays in the prompt (else the provider strips it, and it is not counted). */
-  readonly keptAcrossTurns: boolean
-  /** Other models whose blocks this one reads; its own it always reads. */
-  readonly readsFrom: readonly string[]
+/** A model as a user names it. The suffix asks for the extended window; it is no part of the id and is never sent. */
+export function parseModelName(name: string): { readonly id: string; readonly extended: boolean } {
+  const extended = name.toLowerCase().endsWith(EXTENDED_SUFFIX)
+  return { id: extended ? name.slice(0, -EXTENDED_SUFFIX.length) : name, extended }
 }
 
-export interface ModelCapabilities {
-  readonly extendedWindow?: number
-  readonly onDemandCompaction: boolean
-  readonly thresholdCompaction: boolean
-  readonly clearToolUses: boolean
-  readonly systemMessages: boolean
-  /** Input plus `max_tokens` may exceed the window; the answer is then cut with `model_context_window_exceeded`. */
-  readonly overlongOutputAccepted: boolean
+/** `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5`, `claude-opus-4-5@20251101`: one model. */
+function toTableId(id: string): string {
+  const bare = id
+    .toLowerCase()
+    .replace(/^(?:[a-z]+\.)?(?:anthropic|openai|google)[./]/, '')
+    .replace(/-v\d+(?::\d+)?$/, '')
+    .replace(/[-@]20\d{6}$/, '')
+  return bare.startsWith('claude-') ? bare.replace(/(\d)\.(\d)/, '$1-$2') : bare
 }
