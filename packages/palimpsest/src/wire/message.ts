@@ -1,14 +1,15 @@
+import type { CacheControl } from './cache-control.ts'
 import type { Json, JsonObject } from './json.ts'
+import type { Tool } from './tool.ts'
+
+export type { CacheControl } from './cache-control.ts'
 
 // The Messages API's conversation as plain data, with the wire's own field names. Every type is open: fields and block types that
 // are not listed here pass through untouched, because nothing in between prints a block anew.
 
 export type Role = 'user' | 'assistant' | 'system'
 
-export interface CacheControl {
-  readonly type: 'ephemeral'
-  readonly ttl?: '5m' | '1h'
-}
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 export interface TextBlock {
   readonly type: 'text'
@@ -17,19 +18,33 @@ export interface TextBlock {
   readonly cache_control?: CacheControl | null
 }
 
+/** Where the bytes of an image or document are. `base64`, `text` and `content` carry them; `url` and `file` point to them. */
+export interface MediaSource {
+  readonly type: string
+  readonly media_type?: string
+  readonly data?: string
+  readonly url?: string
+  readonly file_id?: string
+  readonly content?: string | readonly Block[]
+}
+
 export interface ImageBlock {
   readonly type: 'image'
-  readonly source: JsonObject
-  readonly transformations?: Json
+  readonly source: MediaSource
+  readonly transformations?: { readonly oversized_image?: 'downsize' | 'error' } | null
   readonly cache_control?: CacheControl | null
+}
+
+export interface CitationsConfig {
+  readonly enabled?: boolean
 }
 
 export interface DocumentBlock {
   readonly type: 'document'
-  readonly source: JsonObject
+  readonly source: MediaSource
   readonly title?: string | null
   readonly context?: string | null
-  readonly citations?: JsonObject | null
+  readonly citations?: CitationsConfig | null
   readonly cache_control?: CacheControl | null
 }
 
@@ -38,7 +53,7 @@ export interface SearchResultBlock {
   readonly content: readonly TextBlock[]
   readonly source: string
   readonly title: string
-  readonly citations?: JsonObject
+  readonly citations?: CitationsConfig
   readonly cache_control?: CacheControl | null
 }
 
@@ -53,13 +68,19 @@ export interface RedactedThinkingBlock {
   readonly data: string
 }
 
+/** Who called the tool: the model itself, or code that a server tool runs. */
+export interface ToolCaller {
+  readonly type: string
+  readonly tool_id?: string
+}
+
 export interface ToolUseBlock {
   readonly type: 'tool_use'
   readonly id: string
   readonly name: string
   readonly input: Json
-  readonly caller?: JsonObject
-  readonly toolset_name?: string
+  readonly caller?: ToolCaller
+  readonly toolset_name?: string | null
   readonly cache_control?: CacheControl | null
 }
 
@@ -68,7 +89,7 @@ export interface ToolResultBlock {
   readonly tool_use_id: string
   readonly content?: string | readonly Block[]
   readonly is_error?: boolean
-  readonly toolset_name?: string
+  readonly toolset_name?: string | null
   readonly cache_control?: CacheControl | null
 }
 
@@ -78,7 +99,7 @@ export interface ServerToolUseBlock {
   readonly name: string
   readonly input: Json
   readonly server_name?: string
-  readonly caller?: JsonObject
+  readonly caller?: ToolCaller
   readonly cache_control?: CacheControl | null
 }
 
@@ -98,6 +119,7 @@ export interface ServerToolResultBlock {
   readonly tool_use_id: string
   readonly content?: Json
   readonly is_error?: boolean
+  readonly caller?: ToolCaller
   readonly cache_control?: CacheControl | null
 }
 
@@ -113,33 +135,48 @@ export interface ToolReferenceBlock {
   readonly cache_control?: CacheControl | null
 }
 
+/** What the browser shows, inside the result of a browser tool. */
+export interface BrowserStateBlock {
+  readonly type: 'browser_state'
+  readonly tabs: readonly JsonObject[]
+  readonly state_changes?: readonly JsonObject[] | null
+  readonly cache_control?: CacheControl | null
+}
+
 export interface CompactionBlock {
   readonly type: 'compaction'
   readonly content?: string | null
   readonly encrypted_content?: string | null
-  readonly signature?: string
+  readonly signature?: string | null
   readonly tool_changes?: readonly ToolChangeBlock[] | null
   readonly cache_control?: CacheControl | null
 }
 
 export interface FallbackBlock {
   readonly type: 'fallback'
-  readonly from: JsonObject
-  readonly to: JsonObject
-  readonly trigger?: JsonObject | null
+  readonly from: { readonly model: string }
+  readonly to: { readonly model: string }
+  readonly trigger?: Json
+}
+
+/** A tool by name (`tool_reference`), an MCP server's tool or all of them, or a definition in place (`tool_definition`). */
+export interface ToolChange {
+  readonly type: string
+  readonly name?: string
+  readonly server_name?: string
+  readonly definition?: Tool
 }
 
 export interface ToolChangeBlock {
   readonly type: 'tool_addition' | 'tool_removal'
-  readonly tool: JsonObject
+  readonly tool: ToolChange
   readonly cache_control?: CacheControl | null
 }
 
 export interface McpToolListingBlock {
   readonly type: 'mcp_tool_listing'
-  readonly server_name?: string
-  readonly tools?: Json
-  readonly cache_control?: CacheControl | null
+  readonly mcp_server_name: string
+  readonly tools: readonly JsonObject[]
 }
 
 export type KnownBlock =
@@ -155,10 +192,34 @@ export type KnownBlock =
   | ServerToolResultBlock
   | ContainerUploadBlock
   | ToolReferenceBlock
+  | BrowserStateBlock
   | CompactionBlock
   | FallbackBlock
   | ToolChangeBlock
   | McpToolListingBlock
+
+/** Every block type this version knows, as data. The conformance test compares it with the published types. */
+export const BLOCK_TYPES = [
+  'text',
+  'image',
+  'document',
+  'search_result',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+  'tool_result',
+  'server_tool_use',
+  'mcp_tool_use',
+  ...SERVER_RESULT_TYPES,
+  'container_upload',
+  'tool_reference',
+  'browser_state',
+  'compaction',
+  'fallback',
+  'tool_addition',
+  'tool_removal',
+  'mcp_tool_listing',
+] as const satisfies readonly KnownBlock['type'][]
 
 /** A block of a type that this version does not know. It is carried, never read. */
 export interface UnknownBlock {
@@ -172,7 +233,7 @@ export interface WireMessage {
   readonly role: Role
   readonly content?: string | readonly Block[]
   readonly clear_at?: 'next_user_message' | 'never' | null
-  readonly output_config?: JsonObject | null
+  readonly output_config?: { readonly effort?: Effort | null } | null
 }
 
 export type BlockOf<T extends KnownBlock['type']> = Extract<KnownBlock, { readonly type: T }>

@@ -1,33 +1,30 @@
-import type { Json, JsonObject } from './json.ts'
-import type { CacheControl, TextBlock, WireMessage } from './message.ts'
+import type { JsonObject } from './json.ts'
+import type { CacheControl, Effort, TextBlock, WireMessage } from './message.ts'
+import type { Tool, ToolChoice } from './tool.ts'
 
-export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export type { Effort } from './message.ts'
+export type { Tool, ToolChoice } from './tool.ts'
 
 export interface BlockBinding {
-  readonly prefix_mismatch_behavior?: 'error' | 'drop_block'
+  readonly prefix_mismatch_behavior?: 'error' | 'drop_block' | null
 }
 
+export type ThinkingDisplay = 'summarized' | 'omitted' | 'updates'
+
 export type Thinking =
-  | { readonly type: 'adaptive'; readonly display?: string; readonly block_binding?: BlockBinding }
+  | {
+      readonly type: 'adaptive'
+      readonly display?: ThinkingDisplay | null
+      readonly block_binding?: BlockBinding | null
+    }
   | {
       readonly type: 'enabled'
       readonly budget_tokens: number
-      readonly display?: string
-      readonly block_binding?: BlockBinding
+      readonly display?: ThinkingDisplay | null
+      readonly block_binding?: BlockBinding | null
     }
   | { readonly type: 'disabled' }
-  | { readonly type: 'between_tools'; readonly display?: string; readonly block_binding?: BlockBinding }
-
-/** A tool definition. Client tools have a schema, server tools a dated `type`; both are carried as they are. */
-export interface Tool {
-  readonly name?: string
-  readonly type?: string
-  readonly description?: string
-  readonly input_schema?: JsonObject
-  readonly defer_loading?: boolean
-  readonly cache_control?: CacheControl | null
-  readonly [field: string]: unknown
-}
+  | { readonly type: 'between_tools' }
 
 export interface ContextManagement {
   readonly edits?: readonly ContextEdit[]
@@ -56,22 +53,70 @@ export type ContextEdit =
       readonly instructions?: string | null
     }
 
-export interface OutputConfig {
-  readonly effort?: Effort | null
-  readonly format?: JsonObject | null
-  readonly task_budget?: JsonObject | null
+export interface OutputFormat {
+  readonly type: 'json_schema'
+  readonly schema: JsonObject
 }
 
-/** The body of `POST /v1/messages`. Betas travel in a header, so they are not part of it. */
+export interface OutputConfig {
+  readonly effort?: Effort | null
+  readonly format?: OutputFormat | null
+  readonly task_budget?: {
+    readonly type: 'tokens'
+    readonly total: number
+    readonly remaining?: number | null
+  } | null
+}
+
+export interface ContainerConfig {
+  readonly id?: string | null
+  readonly skills?:
+    | readonly {
+        readonly skill_id: string
+        readonly type: 'anthropic' | 'custom'
+        readonly version?: string
+      }[]
+    | null
+}
+
+export interface McpServer {
+  readonly type: 'url'
+  readonly name: string
+  readonly url: string
+  readonly authorization_token?: string | null
+  readonly tool_configuration?: {
+    readonly allowed_tools?: readonly string[] | null
+    readonly enabled?: boolean | null
+  } | null
+}
+
+/** Another model to answer with when the first refuses. Further fields override the request's own. */
+export interface Fallback {
+  readonly model: string
+  readonly max_tokens?: number | null
+  readonly output_config?: OutputConfig | null
+  readonly speed?: Speed | null
+  readonly thinking?: Thinking | null
+  readonly [field: string]: unknown
+}
+
+export type Speed = 'standard' | 'fast'
+
+/**
+ * The body of `POST /v1/messages`. Betas, the user profile and the workspace travel in headers, so they are not part of it.
+ * `temperature`, `top_p` and `top_k` are refused by the current API version and still sent by older clients.
+ */
 export interface MessagesRequest {
   readonly model: string
   readonly max_tokens: number
   readonly messages: readonly WireMessage[]
   readonly system?: string | readonly TextBlock[]
   readonly tools?: readonly Tool[]
-  readonly tool_choice?: JsonObject
+  readonly tool_choice?: ToolChoice
   readonly thinking?: Thinking
   readonly output_config?: OutputConfig
+  /** The older place of `output_config.format`. */
+  readonly output_format?: OutputFormat | null
   readonly context_management?: ContextManagement | null
   readonly compaction?: { readonly type: 'summarize'; readonly instructions?: string | null } | null
   readonly cache_control?: CacheControl | null
@@ -79,15 +124,27 @@ export interface MessagesRequest {
   readonly metadata?: { readonly user_id?: string | null }
   readonly stop_sequences?: readonly string[]
   readonly stream?: boolean
-  readonly speed?: string | null
-  readonly service_tier?: string
-  readonly thread?: JsonObject | null
-  readonly container?: Json
-  readonly mcp_servers?: readonly JsonObject[]
-  readonly fallbacks?: readonly JsonObject[] | null
-  readonly fallback_credit_token?: string | null
+  readonly speed?: Speed | null
+  readonly service_tier?: 'auto' | 'standard_only'
+  readonly thread?:
+    | { readonly type: 'create' }
+    | { readonly type: 'continue'; readonly previous_message_id: string }
+    | null
+  readonly container?: ContainerConfig | string | null
+  readonly mcp_servers?: readonly McpServer[]
+  readonly fallbacks?: readonly Fallback[] | 'default' | null
+  readonly fallback_credit_token?:
+    | string
+    | { readonly token: string; readonly mode?: 'strict' | 'best_effort' }
+    | null
   readonly inference_geo?: string | null
   readonly temperature?: number
   readonly top_p?: number
   readonly top_k?: number
+}
+
+/** The answer of `POST /v1/messages/count_tokens`. */
+export interface TokenCount {
+  readonly input_tokens: number
+  readonly context_management?: { readonly original_input_tokens: number } | null
 }

@@ -15,15 +15,44 @@ export const STOP_REASONS = [
 
 export type StopReason = (typeof STOP_REASONS)[number]
 
+/** Why an answer was refused. */
+export interface StopDetails {
+  readonly type: string
+  readonly category?: string | null
+  readonly explanation?: string | null
+  readonly fallback_credit_token?: string | null
+  readonly fallback_has_prefill_claim?: boolean | null
+  readonly recommended_model?: string | null
+}
+
 export interface InputTransformation {
   readonly type: 'thinking_dropped' | 'thinking_mismatch_allowed'
+  /** `messages.i.content.j` */
   readonly path: string
   readonly reason: string
+}
+
+/** What server-side context management took out of this request. */
+export interface AppliedEdit {
+  readonly type: string
+  readonly cleared_tool_uses?: number
+  readonly cleared_thinking_turns?: number
+  readonly cleared_input_tokens?: number
+}
+
+export interface AppliedContextManagement {
+  readonly applied_edits: readonly AppliedEdit[]
 }
 
 export interface CacheMissReason {
   readonly type: string
   readonly cache_missed_input_tokens?: number
+}
+
+export interface Container {
+  readonly id: string
+  readonly expires_at: string
+  readonly skills?: readonly JsonObject[] | null
 }
 
 export interface MessagesResponse {
@@ -34,12 +63,12 @@ export interface MessagesResponse {
   readonly content: readonly Block[]
   readonly stop_reason: StopReason | null
   readonly stop_sequence: string | null
-  readonly stop_details?: JsonObject | null
+  readonly stop_details?: StopDetails | null
   readonly usage: Usage
-  readonly context_management?: { readonly applied_edits: readonly JsonObject[] } | null
+  readonly context_management?: AppliedContextManagement | null
   readonly input_transformations?: readonly InputTransformation[] | null
   readonly diagnostics?: { readonly cache_miss_reason: CacheMissReason | null } | null
-  readonly container?: JsonObject | null
+  readonly container?: Container | null
 }
 
 export interface ErrorBody {

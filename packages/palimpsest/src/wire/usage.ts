@@ -5,9 +5,24 @@ export interface CacheCreation {
   readonly ephemeral_1h_input_tokens: number
 }
 
+export interface OutputTokensDetails {
+  readonly thinking_tokens?: number
+}
+
+export interface ServerToolUsage {
+  readonly web_search_requests?: number
+  readonly web_fetch_requests?: number
+}
+
+/** Whether a refusal's credit was taken by this request, and if not, why. */
+export interface FallbackCredit {
+  readonly status: JsonObject
+}
+
+/** One sampling of several that served a request. Their sum is billed; the last of type `message` says how full the window is. */
 export interface IterationUsage {
   readonly type: string
-  readonly model?: string
+  readonly model?: string | null
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cache_creation_input_tokens?: number | null
@@ -21,12 +36,13 @@ export interface Usage {
   readonly cache_creation_input_tokens?: number | null
   readonly cache_read_input_tokens?: number | null
   readonly cache_creation?: CacheCreation | null
-  readonly output_tokens_details?: { readonly thinking_tokens?: number } | null
-  readonly server_tool_use?: JsonObject | null
+  readonly output_tokens_details?: OutputTokensDetails | null
+  readonly server_tool_use?: ServerToolUsage | null
   readonly service_tier?: string | null
   readonly inference_geo?: string | null
   readonly speed?: string | null
   readonly iterations?: readonly IterationUsage[] | null
+  readonly fallback_credit?: FallbackCredit | null
 }
 
 /** The part of a usage that says how large the prompt was. With iterations, the last message's own figures count. */
