@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { half } from './half.ts'
+
+test('a file stays in its half wherever it lies', () => {
+  expect(half('codex/agentv/00-34f597b72d-1.jsonl')).toBe(half('00-34f597b72d-1.jsonl'))
+})
+
+test('names fall into both halves, about evenly', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `session-${index}.jsonl`)
+  const tuning = names.filter((name) => half(name) === 'tuning').length
+  expect(tuning).toBeGreaterThan(400)
+  expect(tuning).toBeLessThan(600)
+})
+
+test('the halves are those that the published figures stand on', () => {
+  expect(half('8e-a9e4a4e751-0.jsonl')).toBe('tuning')
+  expect(half('before-compaction.jsonl')).toBe('held-out')
+})
