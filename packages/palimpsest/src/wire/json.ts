@@ -11,20 +11,17 @@ export type JsonText = string
 
 const QUOTE = 34
 const BACKSLASH = 92
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
 
 /** The members of an object's text, in order, each value as its own text. The text must be valid JSON. */
 export function splitObject(text: JsonText): { key: string; value: JsonText }[] {
-  const members: { key: string; value: JsonText }[] = []
-  let at = skipSpace(text, skipSpace(text, 0) + 1)
-  while (text.charCodeAt(at) === QUOTE) {
-    const keyEnd = skipString(text, at)
-    const key = parseKey(text.slice(at, keyEnd))
-    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1)
-    const valueEnd = skipValue(text, valueStart)
-    members.push({ key, value: text.slice(valueStart, valueEnd) })
-    at = skipSpace(text, skipSpace(text, valueEnd) + 1)
-  }
-  return members
+  return scanObject(text).map(({ key, valueStart, valueEnd }) => ({
+    key,
+    value: text.slice(valueStart, valueEnd),
+  }))
 }
 
 /** The elements of an array's text, in order. The text must be valid JSON. */
@@ -44,13 +41,25 @@ export function findMember(text: JsonText, key: string): JsonText | undefined {
   return splitObject(text).findLast((member) => member.key === key)?.value
 }
 
-/** The object's text without the named member; the same text where it has none. */
+/**
+ * The object's text without the named member; the same text where it has none. Nothing else changes, white space included, so that
+ * an object with and without a marker differ by the marker alone. The key is a plain word: letters, digits, underscores.
+ */
 export function withoutMember(text: JsonText, key: string): JsonText {
-  if (!text.includes(`"${key}"`)) return text
-  const members = splitObject(text)
-  const kept = members.filter((member) => member.key !== key)
-  if (kept.length === members.length) return text
-  return `{${kept.map((member) => `${JSON.stringify(member.key)}:${member.value}`).join(',')}}`
+  // A plain word can be spelt otherwise only by `\u` escapes.
+  if (!text.includes(`"${key}"`) && !text.includes('\\u')) return text
+  const members = scanObject(text)
+  const first = members[0]
+  const last = members.at(-1)
+  if (!first || !last || !members.some((member) => member.key === key)) return text
+  let kept = ''
+  for (const [index, member] of members.entries()) {
+    if (member.key === key) continue
+    // A member brings the comma and the white space before it, unless it now stands first.
+    const gapStart = kept === '' ? member.keyStart : (members[index - 1]?.valueEnd ?? member.keyStart)
+    kept += text.slice(gapStart, member.valueEnd)
+  }
+  return text.slice(0, first.keyStart) + kept + text.slice(last.valueEnd)
 }
 
 /** The object's text with one more member at its end. */
@@ -62,6 +71,27 @@ export function withMember(text: JsonText, key: string, value: JsonText): JsonTe
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+interface Member {
+  readonly key: string
+  readonly keyStart: number
+  readonly valueStart: number
+  readonly valueEnd: number
+}
+
+function scanObject(text: JsonText): Member[] {
+  const members: Member[] = []
+  let at = skipSpace(text, skipSpace(text, 0) + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = skipString(text, at)
+    const key = parseKey(text.slice(at, keyEnd))
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const valueEnd = skipValue(text, valueStart)
+    members.push({ key, keyStart: at, valueStart, valueEnd })
+    at = skipSpace(text, skipSpace(text, valueEnd) + 1)
+  }
+  return members
 }
 
 function parseKey(text: string): string {
@@ -89,7 +119,7 @@ function skipString(text: string, at: number): number {
 function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return skipString(text, at)
-  if (first === 123 || first === 91) return skipNested(text, at)
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return skipNested(text, at)
   let end = at
   while (end < text.length && !',}] \n\r\t'.includes(text.charAt(end))) end++
   return end
@@ -100,8 +130,8 @@ function skipNested(text: string, at: number): number {
   for (let i = at; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) i = skipString(text, i) - 1
-    else if (code === 123 || code === 91) depth++
-    else if ((code === 125 || code === 93) && --depth === 0) return i + 1
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return i + 1
   }
   return text.length
 }
