@@ -1,4 +1,4 @@
-import { chainHash, hashText, type Hash } from '../wire/hash.ts'
+import { chainHash, hashText, linkHash, type Hash } from '../wire/hash.ts'
 
 // A prompt as the provider's cache sees it: positions in the order tools, system, messages, each named by the hash of everything up
 // to and including it. Two prompts share a cached prefix exactly as far as their hashes agree.
@@ -13,8 +13,8 @@ export interface PromptPart {
   readonly level: Level
   /** Where it stands in the request: `tools.0`, `system.1`, `messages.4.content.0`. */
   readonly path: string
-  /** Canonical text: without `cache_control`, string content as one text block. */
-  readonly text: string
+  /** Hash of the canonical text: without `cache_control`, string content as one text block. */
+  readonly hash: Hash
   readonly tokens: number
   /** Whether a breakpoint may stand on it (not on thinking, not on empty text). */
   readonly cacheable: boolean
@@ -50,7 +50,7 @@ export function layPrompt(key: PromptKey, parts: Iterable<PromptPart>, reuse?: P
   for (const part of parts) {
     for (; level !== part.level; level = nextLevel(level))
       hash = chainHash(hash, keyText(key, nextLevel(level)))
-    hash = chainHash(hash, part.text)
+    hash = linkHash(hash, part.hash)
     tokens += part.tokens
     positions.push({ level, path: part.path, hash, tokens, cacheable: part.cacheable })
   }

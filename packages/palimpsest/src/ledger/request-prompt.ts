@@ -1,3 +1,4 @@
+import { hashText, type Hash } from '../wire/hash.ts'
 import { isJsonObject } from '../wire/json.ts'
 import type { CacheControl, Block, WireMessage } from '../wire/message.ts'
 import { isBlock, isThinking, toBlocks } from '../wire/message.ts'
@@ -14,24 +15,37 @@ const BILLING_HEADER = 'x-anthropic-billing-header'
 export type SizeOf = (part: {
   readonly level: Level
   readonly text: string
+  readonly hash: Hash
   readonly value: unknown
 }) => number
 
-export interface RequestPrompt {
-  readonly prompt: Prompt
+export interface RequestParts {
+  readonly parts: readonly PromptPart[]
   /** Explicit breakpoints and the automatic one, in order. Not checked for count or order. */
   readonly breakpoints: readonly Breakpoint[]
 }
 
+export interface RequestPrompt {
+  readonly prompt: Prompt
+  readonly breakpoints: readonly Breakpoint[]
+}
+
 export function promptOf(request: MessagesRequest, betas: readonly string[], sizeOf: SizeOf): RequestPrompt {
+  const { parts, breakpoints } = partsOf(request, sizeOf)
+  return { prompt: layPrompt(promptKey(request, betas), parts), breakpoints }
+}
+
+/** A request's parts in prefix order, each hashed and sized once; what depends on the cache key is not in them. */
+export function partsOf(request: MessagesRequest, sizeOf: SizeOf): RequestParts {
   const parts: PromptPart[] = []
   const breakpoints: Breakpoint[] = []
   const add = (
-    part: Omit<PromptPart, 'tokens'>,
+    { text, ...part }: Omit<PromptPart, 'tokens' | 'hash'> & { readonly text: string },
     value: unknown,
     control: CacheControl | null | undefined,
   ): void => {
-    parts.push({ ...part, tokens: sizeOf({ level: part.level, text: part.text, value }) })
+    const hash = hashText(text)
+    parts.push({ ...part, hash, tokens: sizeOf({ level: part.level, text, hash, value }) })
     if (control) breakpoints.push({ index: parts.length - 1, ttl: ttlOf(control) })
   }
   request.tools?.forEach((tool, i) => {
@@ -68,8 +82,7 @@ export function promptOf(request: MessagesRequest, betas: readonly string[], siz
       )
   })
   const automatic = automaticBreakpoint(request, parts, breakpoints)
-  const prompt = layPrompt(promptKey(request, betas), parts)
-  return { prompt, breakpoints: automatic ? [...breakpoints, automatic] : breakpoints }
+  return { parts, breakpoints: automatic ? [...breakpoints, automatic] : breakpoints }
 }
 
 export function promptKey(request: MessagesRequest, betas: readonly string[]): PromptKey {

@@ -37,7 +37,12 @@ export function hashText(text: string, seed = 0): Hash {
 
 /** The next link of a chain: depends on the whole chain so far and on one more text. */
 export function chainHash(chain: Hash, text: string): Hash {
-  return hashText(chain + hashText(text))
+  return linkHash(chain, hashText(text))
+}
+
+/** The same link where the text's own hash is known already. */
+export function linkHash(chain: Hash, textHash: Hash): Hash {
+  return hashText(chain + textHash)
 }
 
 function mix(k: number, a: number, turn: number, b: number): number {
