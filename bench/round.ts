@@ -1,0 +1,111 @@
+import { buildRequest } from '../packages/palimpsest/src/engine/build-request.ts'
+import type { Entry, MessageEntry } from '../packages/palimpsest/src/transcript/entry.ts'
+import { emptyView, step, type View } from '../packages/palimpsest/src/transcript/view.ts'
+import { tokensEnd } from '../packages/palimpsest/src/transcript/settle.ts'
+import { print, type Figure } from './figure.ts'
+
+// One more round of a long conversation: fold its entries, count, build the request. Shown beside one JSON.stringify of the same
+// request, in the same run.
+
+const ROUNDS_SHORT = 50
+const ROUNDS_LONG = 5_000
+const SAMPLES = 300
+
+const thinking = { model: 'claude-opus-5-5', bindsPrefix: true, readsFrom: [] }
+const options = { maxTokens: 32_000, thinking, lifetimes: { system: '1h', messages: '5m' }, stream: true } as const
+
+export function benchRound(): Figure[] {
+  const short = measure(ROUNDS_SHORT)
+  const long = measure(ROUNDS_LONG)
+  const again = measure(ROUNDS_SHORT)
+  const base = Math.min(short.roundMs, again.roundMs)
+  return [
+    { name: `one round at ${ROUNDS_SHORT} rounds`, value: base, unit: 'ms' },
+    { name: `one round at ${ROUNDS_LONG} rounds`, value: long.roundMs, unit: 'ms' },
+    { name: `JSON.stringify of the request at ${ROUNDS_LONG} rounds`, value: long.stringifyMs, unit: 'ms' },
+    { name: `body flattened for sending at ${ROUNDS_LONG} rounds`, value: long.flattenMs, unit: 'ms' },
+    { name: 'long / short', value: long.roundMs / base, unit: '×', atMost: 1.5 },
+    { name: 'round / stringify', value: long.roundMs / long.stringifyMs, unit: '×', atMost: 0.05 },
+  ]
+}
+
+function measure(rounds: number): { roundMs: number; stringifyMs: number; flattenMs: number } {
+  let view = emptyView()
+  let under = ''
+  for (const entry of opening()) view = step(view, entry)
+  for (let i = 0; i < rounds; i++) ({ view, under } = oneRound(view, i, under))
+  const times: number[] = []
+  for (let i = rounds; i < rounds + SAMPLES; i++) {
+    const entries = roundEntries(i, under)
+    const start = performance.now()
+    for (const entry of entries) view = step(view, entry)
+    const built = buildRequest(view, options)
+    const counted = tokensEnd(view.settled)
+    times.push(performance.now() - start)
+    if (counted <= 0) throw new Error('nothing was counted')
+    under = built.under
+  }
+  const { body } = buildRequest(view, options)
+  const flattenMs = timeOf(() => Buffer.byteLength(body))
+  const parsed: unknown = JSON.parse(body)
+  return { roundMs: median(times), stringifyMs: timeOf(() => JSON.stringify(parsed).length), flattenMs }
+}
+
+function oneRound(view: View, i: number, under: string): { view: View; under: string } {
+  for (const entry of roundEntries(i, under)) view = step(view, entry)
+  return { view, under: buildRequest(view, options).under }
+}
+
+function opening(): Entry[] {
+  return [
+    {
+      kind: 'prefix',
+      id: 'p',
+      parent: null,
+      at: 0,
+      model: 'claude-opus-5-5',
+      betas: [],
+      system: JSON.stringify([{ type: 'text', text: 'You are a coding agent. '.repeat(400) }]),
+      tools: JSON.stringify([{ name: 'Read', description: 'Reads a file. '.repeat(200), input_schema: { type: 'object' } }]),
+      parameters: { thinking: '{"type":"adaptive"}' },
+      reason: 'start',
+    },
+    entryOf('u', { role: 'user', content: 'Please make the tests pass.' }, 0),
+  ]
+}
+
+function roundEntries(i: number, under: string): Entry[] {
+  const answer = {
+    role: 'assistant' as const,
+    content: [
+      { type: 'thinking', thinking: `Step ${i}: look at the next file. `.repeat(5), signature: `sig${i}`.padEnd(300, 'x') },
+      { type: 'text', text: `I will read file ${i} now.` },
+      { type: 'tool_use', id: `toolu_${i}`, name: 'Read', input: { file_path: `/src/module-${i}.ts` } },
+    ],
+  }
+  const text = Array.from({ length: 40 }, (_, line) => `${line + 1}\texport const value${i}_${line} = compute(${line}, 'x')`).join('\n')
+  const result = { role: 'user' as const, content: [{ type: 'tool_result', tool_use_id: `toolu_${i}`, content: text }] }
+  return [
+    { ...entryOf(`a${i}`, answer, i), origin: 'model', responseId: `msg_${i}`, model: 'claude-opus-5-5', under },
+    { ...entryOf(`r${i}`, result, i), origin: 'tool' },
+  ]
+}
+
+function entryOf(id: string, message: MessageEntry['message'], at: number): MessageEntry {
+  return { kind: 'message', id, parent: null, at, origin: 'user', message, json: JSON.stringify(message) }
+}
+
+function timeOf(run: () => number): number {
+  const times = Array.from({ length: 9 }, () => {
+    const start = performance.now()
+    if (run() < 0) throw new Error('impossible')
+    return performance.now() - start
+  })
+  return median(times)
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+}
+
+if (import.meta.main) print('one more round', benchRound())

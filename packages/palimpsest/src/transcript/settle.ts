@@ -1,0 +1,152 @@
+import { chainHash, hashText, type Hash } from '../wire/hash.ts'
+import { findMember, splitArray } from '../wire/json.ts'
+import { isBlock, isThinking } from '../wire/message.ts'
+import type { PrefixEntry } from './entry.ts'
+import type { ViewBlock } from './view-block.ts'
+import type { View, ViewNode } from './view.ts'
+
+// From view to bytes. Walking forward, the hash chain of what is sent grows block by block. An answer's thinking is sent only where
+// the chain before it is the one it was made under. That is computed from the bytes, never declared, so an undo brings thinking back
+// by itself. What is settled stays settled until a node before it changes.
+
+/** What the current model does with thinking. */
+export interface ThinkingPolicy {
+  readonly model: string
+  /** Signatures cover the prefix: a block behind another prefix is refused. */
+  readonly bindsPrefix: boolean
+  readonly readsFrom: readonly string[]
+}
+
+export interface Settled {
+  policy: ThinkingPolicy | undefined
+  prefix: PrefixEntry | undefined
+  /** Where the chain begins: system and tools. */
+  seed: Hash
+  /** Per node: the message as sent, '' where nothing of it is. */
+  readonly texts: string[]
+  /** Per node: the blocks sent. */
+  readonly blocks: (readonly ViewBlock[])[]
+  /** Before node i, and one more behind the last: chain, estimated tokens, joined texts. */
+  readonly chains: Hash[]
+  readonly tokens: number[]
+  readonly joined: string[]
+}
+
+export function emptySettled(): Settled {
+  return {
+    policy: undefined,
+    prefix: undefined,
+    seed: '',
+    texts: [],
+    blocks: [],
+    chains: [],
+    tokens: [],
+    joined: [],
+  }
+}
+
+/** Nodes from `index` on changed: their bytes are to be found again. */
+export function dropSettled(settled: Settled, index: number): void {
+  if (index >= settled.texts.length) return
+  settled.texts.length = index
+  settled.blocks.length = index
+  settled.chains.length = index + 1
+  settled.tokens.length = index + 1
+  settled.joined.length = index + 1
+}
+
+export function settle(view: View, policy: ThinkingPolicy): Settled {
+  const settled = view.settled
+  if (settled.prefix !== view.prefix || !samePolicy(settled.policy, policy))
+    restart(settled, view.prefix, policy)
+  for (let i = settled.texts.length; i < view.nodes.length; i++) {
+    const node = view.nodes[i]
+    if (node) settleNode(settled, node, i)
+  }
+  return settled
+}
+
+/** Chain of everything that would be sent now: what an answer to it is made under. */
+export function chainEnd(settled: Settled): Hash {
+  return settled.chains[settled.texts.length] ?? settled.seed
+}
+
+/** Estimated tokens of the messages that would be sent now. */
+export function tokensEnd(settled: Settled): number {
+  return settled.tokens[settled.texts.length] ?? 0
+}
+
+export function messageText(node: ViewNode, blocks: readonly string[]): string {
+  return `{"role":"${node.role}","content":[${blocks.join(',')}]${node.extras}}`
+}
+
+function settleNode(settled: Settled, node: ViewNode, index: number): void {
+  const before = settled.chains[index] ?? settled.seed
+  const blocks = sentBlocks(node, before, settled.policy)
+  const emptyAllowed = node.role === 'system' && node.extras !== ''
+  const text =
+    blocks.length > 0 || emptyAllowed
+      ? messageText(
+          node,
+          blocks.map((block) => block.json),
+        )
+      : ''
+  let chain = before
+  let tokens = settled.tokens[index] ?? 0
+  for (const [place, block] of blocks.entries()) {
+    chain = chainHash(chain, `${node.role}${place === 0 ? node.extras : ''}${block.json}`)
+    tokens += block.tokens
+  }
+  if (blocks.length === 0 && emptyAllowed) chain = chainHash(chain, `${node.role}${node.extras}`)
+  settled.texts.push(text)
+  settled.blocks.push(blocks)
+  settled.chains.push(chain)
+  settled.tokens.push(tokens)
+  const joined = settled.joined[index] ?? ''
+  settled.joined.push(text === '' ? joined : `${joined}${text},`)
+}
+
+function sentBlocks(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): readonly ViewBlock[] {
+  const present = node.blocks.filter((block) => !isBlank(block))
+  if (!present.some((block) => isThinking(block.block))) return present
+  return thinkingFits(node, before, policy) ? present : present.filter((block) => !isThinking(block.block))
+}
+
+function thinkingFits(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): boolean {
+  if (!policy) return false
+  const maker = node.source.model ?? policy.model
+  if (maker !== policy.model && !policy.readsFrom.includes(maker)) return false
+  return !policy.bindsPrefix || (node.source.under === before && isIntact(node))
+}
+
+/** A later thinking block of the answer is bound to the answer's own earlier blocks too. */
+function isIntact(node: ViewNode): boolean {
+  const last = node.blocks.findLastIndex((block) => isThinking(block.block))
+  return node.blocks.slice(0, last + 1).every((block) => block.original && !isBlank(block))
+}
+
+/** The API refuses text blocks without a visible character, though models produce them. */
+function isBlank({ block }: ViewBlock): boolean {
+  return isBlock(block, 'text') && block.text.trim() === ''
+}
+
+/** Signatures cover system and tools; model, betas and settings are in the cache key only. Deferred tools are in neither. */
+function bindingSeed(prefix: PrefixEntry | undefined): Hash {
+  if (!prefix) return hashText('')
+  const tools = splitArray(prefix.tools).filter((tool) => findMember(tool, 'defer_loading') !== 'true')
+  return chainHash(hashText(tools.join()), prefix.system)
+}
+
+function restart(settled: Settled, prefix: PrefixEntry | undefined, policy: ThinkingPolicy): void {
+  dropSettled(settled, 0)
+  settled.policy = policy
+  settled.prefix = prefix
+  settled.seed = bindingSeed(prefix)
+  settled.chains[0] = settled.seed
+  settled.tokens[0] = 0
+  settled.joined[0] = ''
+}
+
+function samePolicy(a: ThinkingPolicy | undefined, b: ThinkingPolicy): boolean {
+  return a?.model === b.model && a.bindsPrefix === b.bindsPrefix && a.readsFrom.join() === b.readsFrom.join()
+}

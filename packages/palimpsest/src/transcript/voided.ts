@@ -1,0 +1,9 @@
+import type { Entry, EntryId } from './entry.ts'
+
+/** The entries that do not count: those a void in force names. The newest void decides first, so a void can be voided. */
+export function voidedBy(entries: readonly Entry[]): ReadonlySet<EntryId> {
+  const voided = new Set<EntryId>()
+  for (const entry of entries.toReversed())
+    if (entry.kind === 'void' && !voided.has(entry.id)) voided.add(entry.target)
+  return voided
+}
