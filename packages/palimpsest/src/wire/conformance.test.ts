@@ -10,7 +10,7 @@ import { childOf, childrenOf, parseFile, stringOf, type SyntaxNode } from '../..
 import type { Json } from './json.ts'
 import { BLOCK_TYPES, type KnownBlock, type WireMessage } from './message.ts'
 import type { MessagesRequest, TokenCount } from './request.ts'
-import { STOP_REASONS, type MessagesResponse } from './response.ts'
+import { STOP_REASONS, type MessagesResponse, type StopReason } from './response.ts'
 import { DELTA_TYPES, EVENT_TYPES, type Delta, type DeltaUsage, type StreamEvent } from './stream-event.ts'
 import type { Usage } from './usage.ts'
 
@@ -74,7 +74,7 @@ describe('what the API answers fits our types', () => {
     expectTypeOf<keyof MessagesResponse>().toEqualTypeOf<keyof Beta.BetaMessage>()
     expectTypeOf<keyof Usage>().toEqualTypeOf<keyof Beta.BetaUsage>()
     expectTypeOf<keyof DeltaUsage>().toEqualTypeOf<keyof Beta.BetaMessageDeltaUsage>()
-    expectTypeOf<NonNullable<MessagesResponse['stop_reason']>>().toEqualTypeOf<Beta.BetaStopReason>()
+    expectTypeOf<StopReason>().toEqualTypeOf<Beta.BetaStopReason>()
   })
 })
 

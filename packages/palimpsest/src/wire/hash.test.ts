@@ -40,7 +40,7 @@ describe('the hash names texts apart', () => {
     let total = 0
     for (const text of new Set(similarTexts(5000))) {
       total++
-      for (const [place, digit] of [...hashText(text)].entries()) {
+      for (const [place, digit] of hashText(text).split('').entries()) {
         const row = counts[place]
         if (row) row[parseInt(digit, 16)] = (row[parseInt(digit, 16)] ?? 0) + 1
       }

@@ -21,10 +21,10 @@ export interface TextBlock {
 /** Where the bytes of an image or document are. `base64`, `text` and `content` carry them; `url` and `file` point to them. */
 export interface MediaSource {
   readonly type: string
-  readonly media_type?: string
-  readonly data?: string
-  readonly url?: string
-  readonly file_id?: string
+  readonly media_type?: string | undefined
+  readonly data?: string | undefined
+  readonly url?: string | undefined
+  readonly file_id?: string | undefined
   readonly content?: string | readonly Block[]
 }
 

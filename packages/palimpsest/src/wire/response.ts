@@ -15,6 +15,9 @@ export const STOP_REASONS = [
 
 export type StopReason = (typeof STOP_REASONS)[number]
 
+/** A reason this version does not know. Providers add some; a `switch` over reasons has a default. */
+export type OtherStopReason = string & {}
+
 /** Why an answer was refused. */
 export interface StopDetails {
   readonly type: string
@@ -61,7 +64,7 @@ export interface MessagesResponse {
   readonly role: 'assistant'
   readonly model: string
   readonly content: readonly Block[]
-  readonly stop_reason: StopReason | null
+  readonly stop_reason: StopReason | OtherStopReason | null
   readonly stop_sequence: string | null
   readonly stop_details?: StopDetails | null
   readonly usage: Usage

@@ -6,6 +6,7 @@ import type {
   ErrorBody,
   InputTransformation,
   MessagesResponse,
+  OtherStopReason,
   StopDetails,
   StopReason,
 } from './response.ts'
@@ -56,7 +57,7 @@ export type StreamEvent =
   | {
       readonly type: 'message_delta'
       readonly delta: {
-        readonly stop_reason: StopReason | null
+        readonly stop_reason: StopReason | OtherStopReason | null
         readonly stop_sequence: string | null
         readonly stop_details?: StopDetails | null
         readonly container?: Container | null
