@@ -160,6 +160,12 @@ describe('what does not fit is refused with its place and what belongs there', (
   })
 })
 
+test('blocks nested 100,000 deep exhaust nothing', () => {
+  let content: unknown = 'x'
+  for (let depth = 0; depth < 100_000; depth++) content = [{ type: 'tool_result', tool_use_id: 't', content }]
+  expect(parseRequest({ ...REQUEST, messages: [{ role: 'user', content }] }).ok).toBe(true)
+})
+
 test('no value at all makes a door throw', () => {
   fc.assert(
     fc.property(

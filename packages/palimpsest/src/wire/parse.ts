@@ -61,20 +61,16 @@ const serverUse = objectWith({ id: aString, name: aString, input: aValue })
 const serverResult = objectWith({ tool_use_id: aString })
 const toolChange = objectWith({ tool: anObject })
 
-/** What a block of each known type must have. Nested blocks are seen to by `BLOCK` itself. */
-const BLOCKS: { readonly [Type in KnownBlock['type']]: Shape } = {
+/** What a block of each known type must have, but for blocks inside it. */
+const PLAIN_BLOCKS: { readonly [Type in KnownBlock['type']]: Shape } = {
   text: objectWith({ text: aString }),
   image: objectWith({ source: objectWith({ type: aString }) }),
   document: objectWith({ source: objectWith({ type: aString }) }),
-  search_result: objectWith({ source: aString, title: aString, content: listOf(nestedBlock) }),
+  search_result: objectWith({ source: aString, title: aString, content: listOf(anObject) }),
   thinking: objectWith({ thinking: aString, signature: aString }),
   redacted_thinking: objectWith({ data: aString }),
   tool_use: objectWith({ id: aString, name: aString, input: aValue }),
-  tool_result: objectWith({
-    tool_use_id: aString,
-    content: optional(stringOr(listOf(nestedBlock))),
-    is_error: optional(aBoolean),
-  }),
+  tool_result: objectWith({ tool_use_id: aString, is_error: optional(aBoolean) }),
   server_tool_use: serverUse,
   mcp_tool_use: serverUse,
   web_search_tool_result: serverResult,
@@ -94,7 +90,16 @@ const BLOCKS: { readonly [Type in KnownBlock['type']]: Shape } = {
   tool_removal: toolChange,
   mcp_tool_listing: objectWith({ mcp_server_name: aString, tools: listOf(anObject) }),
 }
-const BLOCK = byType(BLOCKS)
+
+/** Results hold no results, so blocks are looked for one level down and no further: no depth of nesting exhausts the stack. */
+const BLOCK = byType({
+  ...PLAIN_BLOCKS,
+  tool_result: objectWith({
+    tool_use_id: aString,
+    content: optional(stringOr(listOf(byType(PLAIN_BLOCKS)))),
+    is_error: optional(aBoolean),
+  }),
+})
 
 const CONTENT = stringOr(listOf(BLOCK))
 
@@ -196,11 +201,6 @@ const EVENTS: { readonly [Type in StreamEvent['type']]: Shape } = {
   error: ERROR_BODY,
 }
 const EVENT = byType(EVENTS)
-
-/** Blocks lie in blocks: a function, because the table names itself. */
-function nestedBlock(value: unknown, path: string): Problem | undefined {
-  return BLOCK(value, path)
-}
 
 function parsed<T>(value: unknown, shape: Shape, fits: (value: unknown) => value is T): Parsed<T> {
   const problem = shape(value, '')
