@@ -33,3 +33,32 @@ export class InvariantError extends Error {
     this.invariant = invariant
   }
 }
+
+export type ProviderFailure =
+  /** The prompt does not fit. What the error names of limit and size is passed on. */
+  | {
+      readonly kind: 'context-overflow'
+      readonly limit?: number
+      readonly used?: number
+      readonly excess?: number
+    }
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs?: number }
+  | { readonly kind: 'overloaded'; readonly retryAfterMs?: number }
+  | { readonly kind: 'unauthorized' }
+  | { readonly kind: 'invalid-request'; readonly status: number }
+  /** No answer, a stall, a cut stream, a server's own fault. */
+  | { readonly kind: 'transport'; readonly retryAfterMs?: number }
+  /** An answer that is none: HTML, garbage, events in an impossible order. */
+  | { readonly kind: 'bad-output' }
+
+/** The provider must act, or we must ask again. Adapters translate into this; nobody else looks at an SDK's errors. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError'
+  readonly failure: ProviderFailure
+  readonly requestId: string | undefined
+  constructor(failure: ProviderFailure, message: string, options?: ErrorOptions & { requestId?: string }) {
+    super(message, options)
+    this.failure = failure
+    this.requestId = options?.requestId
+  }
+}

@@ -1,0 +1,46 @@
+import type { MessageEntry, Entry } from '../transcript/entry.ts'
+import type { JsonObject } from '../wire/json.ts'
+import type { ProviderFailure } from '../errors.ts'
+
+// What a turn tells its caller. `message` and `tool-end` come after their entry is on disk: what they tell is never lost. Deltas are
+// provisional: the text of an answer that was cut off is asked for again, not kept.
+
+export type TurnEnd =
+  | { readonly reason: 'answered' }
+  | { readonly reason: 'max-rounds' }
+  | { readonly reason: 'max-cost' }
+  | { readonly reason: 'aborted' }
+  | { readonly reason: 'refused'; readonly explanation: string }
+  | { readonly reason: 'window-full'; readonly message: string }
+  | { readonly reason: 'failed'; readonly failure: ProviderFailure; readonly message: string }
+
+export type LoopEvent =
+  | { readonly type: 'request-start'; readonly attempt: number; readonly estimatedTokens: number }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'thinking-delta'; readonly text: string }
+  | { readonly type: 'tool-input-delta'; readonly toolUseId: string; readonly partialJson: string }
+  /** The answer so far is void: it is asked for again. */
+  | { readonly type: 'answer-discarded'; readonly reason: string }
+  | {
+      readonly type: 'retry-wait'
+      readonly waitMs: number
+      readonly attempt: number
+      readonly reason: string
+    }
+  | { readonly type: 'message'; readonly entry: MessageEntry }
+  | {
+      readonly type: 'tool-start'
+      readonly toolUseId: string
+      readonly name: string
+      readonly input: JsonObject
+    }
+  | {
+      readonly type: 'tool-end'
+      readonly toolUseId: string
+      readonly name: string
+      readonly entry: MessageEntry
+    }
+  /** Entries of the engine: storage, edits, boundaries. */
+  | { readonly type: 'engine'; readonly entries: readonly Entry[] }
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'turn-end'; readonly end: TurnEnd }

@@ -1,0 +1,60 @@
+import type { Entry } from './transcript/entry.ts'
+import type { JsonText } from './wire/json.ts'
+import type { StreamEvent } from './wire/stream-event.ts'
+
+// Everything the core asks of the world. Each function takes the ports it uses, by `Pick`, and no more.
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Who is asking: the main conversation (`main`, `main:<style>`) or a fork of our own. */
+export type Source =
+  | 'main'
+  | `main:${string}`
+  | 'compact'
+  | 'session-memory'
+  | 'extract-memories'
+  | 'dream'
+  | 'agent-summary'
+  | 'collapse'
+  | `subagent:${string}`
+
+export interface ModelRequest {
+  /** The body of `POST /v1/messages`, whole. */
+  readonly body: JsonText
+  readonly betas: readonly string[]
+  readonly model: string
+  readonly source: Source
+}
+
+/** One answer as the wire has it. Fails with a `ProviderError`; never retries by itself; ends early when the signal is aborted. */
+export type StreamModel = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>
+
+/** A stream event, or what only the transport knows. */
+export type ModelEvent = StreamEvent | { readonly type: 'request_id'; readonly requestId: string }
+
+export interface Transcript {
+  /** Resolves when the entries are on disk. Nothing is acted on before. */
+  readonly append: (entries: readonly Entry[]) => Promise<void>
+}
+
+/** A decision, with its numbers and its reason. Content only where it was asked for. */
+export interface TraceEvent {
+  readonly name: string
+  readonly reason?: string
+  readonly [detail: string]: string | number | boolean | undefined
+}
+
+export interface Ports {
+  readonly clock: Clock
+  readonly newId: () => string
+  /** In [0, 1): spreads retries. Never shapes bytes. */
+  readonly random: () => number
+  readonly streamModel: StreamModel
+  readonly transcript: Transcript
+  readonly trace: (event: TraceEvent) => void
+}
