@@ -1,0 +1,77 @@
+import { isBlock, toBlocks } from '../wire/message.ts'
+import type { Entry, EntryId } from './entry.ts'
+
+/** What a chain needs to know of an entry: a large file is walked without decoding its messages. */
+export interface ChainLink {
+  readonly id: EntryId
+  readonly parent: EntryId | null
+  readonly kind: Entry['kind']
+  readonly sidechain?: boolean
+  /** Boundaries only. */
+  readonly logicalParent?: EntryId | null
+  readonly responseId?: string
+  /** Ids of the tool uses and tool results in a message. Not known from a line's head. */
+  readonly calls?: readonly string[]
+  readonly answers?: readonly string[]
+}
+
+export function linkOf(entry: Entry): ChainLink {
+  const { id, parent, kind, sidechain } = entry
+  const link = { id, parent, kind, ...(sidechain && { sidechain }) }
+  if (entry.kind === 'boundary') return { ...link, logicalParent: entry.logicalParent }
+  if (entry.kind !== 'message') return link
+  const blocks = toBlocks(entry.message.content)
+  const calls = blocks.filter((block) => isBlock(block, 'tool_use')).map((block) => block.id)
+  const answers = blocks.filter((block) => isBlock(block, 'tool_result')).map((block) => block.tool_use_id)
+  return {
+    ...link,
+    ...(entry.responseId !== undefined && { responseId: entry.responseId }),
+    ...(calls.length > 0 && { calls }),
+    ...(answers.length > 0 && { answers }),
+  }
+}
+
+/** Bytes of a line that hold its head, ids of usual length being under 130 bytes. A longer head is decoded whole. */
+export const HEAD_BYTES = 640
+
+const TEXT = '"([^"\\\\]*)"'
+const ID = '"([^"\\\\]+)"'
+const HEAD = new RegExp(
+  `^\\{"type":${TEXT}(?:,"subtype":${TEXT})?,"uuid":${ID},"parentUuid":(?:null|${ID})` +
+    `(,"logicalParentUuid":(?:null|${ID}))?,"isSidechain":(true|false),"sessionId":`,
+)
+
+/** The link of a line of ours from the line's first bytes; undefined where they have another form. */
+export function linkOfHead(head: string): ChainLink | undefined {
+  const match = HEAD.exec(head)
+  if (!match) return undefined
+  const [, type, subtype, id, parent, logical, logicalParent, sidechain] = match
+  if (type === undefined || id === undefined) return undefined
+  const kind = kindOf(type, subtype)
+  return {
+    id,
+    parent: parent ?? null,
+    kind,
+    ...(sidechain === 'true' && { sidechain: true }),
+    ...(logical !== undefined && { logicalParent: logicalParent ?? null }),
+  }
+}
+
+const OWN_KINDS = [
+  'prefix',
+  'stored',
+  'edit',
+  'void',
+  'pin',
+  'notes',
+  'mail',
+  'title',
+] as const satisfies readonly Entry['kind'][]
+
+function kindOf(type: string, subtype: string | undefined): Entry['kind'] {
+  if (type === 'user' || type === 'assistant') return 'message'
+  if (type === 'system' && subtype === 'compact_boundary') return 'boundary'
+  if (type === 'system' && subtype === 'message') return 'message'
+  const own = type === 'palimpsest' ? OWN_KINDS.find((kind) => kind === subtype) : undefined
+  return own ?? 'other'
+}

@@ -1,0 +1,120 @@
+import { linkOf, type ChainLink } from './chain-link.ts'
+import { isLoose } from './codec.ts'
+import type { Entry, EntryId } from './entry.ts'
+import { withParallelParts } from './parallel-parts.ts'
+
+// Parents, not file order, say what belongs together. A damaged chain is mended, never cut: where a parent is missing or would
+// close a circle, the line before takes its place. So every walk ends and no message behind a damaged line is lost.
+
+export interface ChainWarning {
+  readonly kind: 'missing-parent' | 'cycle'
+  /** The entry whose parent could not be followed. */
+  readonly entry: EntryId
+  readonly parent: EntryId
+}
+
+export interface EntryChain {
+  /** Oldest first. */
+  readonly entries: readonly Entry[]
+  readonly warnings: readonly ChainWarning[]
+}
+
+/** The entries from the first to `leaf`; without a leaf, to the newest. `entries` are a whole file in its order. */
+export function chainOf(entries: readonly Entry[], leaf?: EntryId): EntryChain {
+  const links = entries.map(linkOf)
+  const end = leaf === undefined ? newestLeaf(links) : links.findLastIndex((link) => link.id === leaf)
+  if (end === undefined || end === -1) return { entries: [], warnings: [] }
+  const walk = walkChain(links, end)
+  return { entries: walk.places.flatMap((place) => entries[place] ?? []), warnings: walk.warnings }
+}
+
+/**
+ * Where the newest branch ends. The last line of a meaning we know is the end: one appender writes one line after the other. Lines
+ * of unknown meaning may straggle behind from elsewhere, so they count only as far as they follow it.
+ */
+export function newestLeaf(links: readonly ChainLink[]): number | undefined {
+  const isMain = (link: ChainLink): boolean => !link.sidechain && !isLoose(link)
+  const known = links.findLastIndex((link) => isMain(link) && link.kind !== 'other')
+  const last = known === -1 ? links.findLastIndex(isMain) : known
+  // A file of an agent may be one sidechain throughout.
+  const start = last === -1 ? links.findLastIndex((link) => !isLoose(link)) : last
+  if (start === -1) return undefined
+  let leaf = start
+  for (let place = start + 1; place < links.length; place++) {
+    const link = links[place]
+    if (link && !link.sidechain && link.parent === links[leaf]?.id) leaf = place
+  }
+  return leaf
+}
+
+export interface WalkOptions {
+  /** The links are the end of a file only: a parent that is not among them may lie before. */
+  readonly partial?: boolean
+  /** Ids known to be nowhere in the file. */
+  readonly absent?: ReadonlySet<EntryId>
+}
+
+export interface ChainWalk {
+  /** Places in the links, oldest first. */
+  readonly places: readonly number[]
+  readonly warnings: readonly ChainWarning[]
+  /** Partial links: the parent to look for before them. */
+  readonly open?: { readonly id: EntryId; readonly child: number }
+}
+
+export function walkChain(links: readonly ChainLink[], leaf: number, options: WalkOptions = {}): ChainWalk {
+  const firstPlaces = placesById(links)
+  const side = links[leaf]?.sidechain === true
+  const seen = new Set<number>()
+  const warnings: ChainWarning[] = []
+  let open: ChainWalk['open']
+  let place: number | undefined = leaf
+  while (place !== undefined) {
+    const link: ChainLink | undefined = links[place]
+    if (!link || (side && !link.sidechain)) break
+    seen.add(place)
+    const wanted = parentOf(link)
+    if (wanted === undefined) break
+    const found: number | undefined = wanted === null ? undefined : firstPlaces.get(wanted)
+    if (found !== undefined && !seen.has(found)) {
+      place = found
+      continue
+    }
+    const isOpen = options.partial && found === undefined && !(wanted !== null && options.absent?.has(wanted))
+    const before: number | undefined = isOpen ? undefined : lineBefore(links, place, seen)
+    if (before === undefined && options.partial && wanted !== null) open = { id: wanted, child: place }
+    else if (wanted !== null && link.parent === wanted) {
+      const kind = found === undefined ? 'missing-parent' : 'cycle'
+      warnings.push({ kind, entry: link.id, parent: wanted })
+    }
+    place = before
+  }
+  const walked = [...seen].toReversed().filter((at) => (links[at]?.sidechain === true) === side)
+  return { places: withParallelParts(links, walked), warnings, ...(open && { open }) }
+}
+
+/** Null: a boundary that names no line before it. Undefined: the first of its chain. */
+function parentOf(link: ChainLink): EntryId | null | undefined {
+  if (link.parent !== null) return link.parent
+  return link.kind === 'boundary' ? (link.logicalParent ?? null) : undefined
+}
+
+/** The first line with an id counts, should a file repeat lines. */
+function placesById(links: readonly ChainLink[]): ReadonlyMap<EntryId, number> {
+  const places = new Map<EntryId, number>()
+  for (const [place, link] of links.entries()) if (!places.has(link.id)) places.set(link.id, place)
+  return places
+}
+
+function lineBefore(
+  links: readonly ChainLink[],
+  place: number,
+  seen: ReadonlySet<number>,
+): number | undefined {
+  const side = links[place]?.sidechain === true
+  for (let before = place - 1; before >= 0; before--) {
+    const link = links[before]
+    if (link && !seen.has(before) && !isLoose(link) && (link.sidechain === true) === side) return before
+  }
+  return undefined
+}

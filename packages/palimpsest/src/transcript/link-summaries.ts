@@ -1,0 +1,25 @@
+import type { BoundaryEntry, Entry, EntryId } from './entry.ts'
+
+/**
+ * A boundary of another agent does not name its summary: the summary is what follows it. Here it gets the name. A boundary that
+ * names one already stays as it is. `entries` are a chain.
+ */
+export function linkSummaries(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((entry, index) => {
+    if (entry.kind !== 'boundary' || entry.summary.length > 0) return entry
+    const summary = summaryBehind(entries, index)
+    return summary.length === 0 ? entry : ({ ...entry, summary } satisfies BoundaryEntry)
+  })
+}
+
+function summaryBehind(entries: readonly Entry[], boundary: number): readonly EntryId[] {
+  const ids: EntryId[] = []
+  for (let index = boundary + 1; index < entries.length; index++) {
+    const entry = entries[index]
+    if (entry?.kind === 'boundary') break
+    if (entry?.kind !== 'message') continue
+    if (entry.part !== 'summary') break
+    ids.push(entry.id)
+  }
+  return ids
+}
