@@ -1,0 +1,429 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import {
+  CLI,
+  describeSource,
+  LIBRARY,
+  readSources,
+  ROOT,
+  type Import,
+  type SourceInfo,
+} from './kit/source-tree.ts'
+import { parseSource } from './kit/syntax.ts'
+
+// Direction and size, as tests. `ARCHITECTURE.md` says why; this file says what, and names the edge that breaks it.
+
+const FILE_LINES_MAX = 400
+const FUNCTION_LINES_MAX = 70
+const PARAMETERS_MAX = 4
+
+/** The core is compiled without Node and DOM; these are its parts. */
+const CORE = new Set('errors wire ports tokens ledger transcript layers engine context loop'.split(' '))
+
+const FLOOR = ['wire', 'errors']
+const MIDDLE = [...FLOOR, 'ports', 'tokens', 'ledger', 'transcript']
+const ENGINE = [...MIDDLE, 'engine']
+
+/**
+ * Who may import whom, by part: the first folder or file under `src`. A longer name allows only what begins with it. Every part may
+ * import itself, but a layer is a part of its own.
+ */
+const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
+  errors: [],
+  wire: [],
+  // A port that stores a transcript speaks of entries.
+  ports: [...FLOOR, 'transcript/entry'],
+  tokens: FLOOR,
+  ledger: FLOOR,
+  transcript: [...FLOOR, 'tokens/estimate'],
+  layers: MIDDLE,
+  engine: [...MIDDLE, 'layers'],
+  context: ENGINE,
+  loop: ENGINE,
+  recall: [...FLOOR, 'ports', 'transcript'],
+  providers: [...FLOOR, 'ports', 'tokens'],
+  // The judge must not share the judged one's estimate, nor its view.
+  simulator: [...FLOOR, 'ledger', 'providers/offline'],
+  proxy: [...ENGINE, 'context'],
+  replay: [...ENGINE, 'context', 'providers/offline'],
+  node: [...FLOOR, 'ports', 'transcript/codec', 'transcript/entry'],
+  index: [...ENGINE, 'context', 'loop'],
+}
+
+const FORBIDDEN_NAMES = /(^|-)(utils?|helpers?|managers?|services?)$|^(common|base|types)$/
+
+/** Reached only through ports in the core. */
+const IMPURE = [
+  'process',
+  'globalThis',
+  'require',
+  'fetch',
+  'performance',
+  'crypto',
+  'console',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'Date.now',
+  'new Date()',
+  'Math.random',
+]
+
+interface Violation {
+  readonly rule: keyof typeof RULES
+  readonly where: string
+  readonly what: string
+}
+
+/** What breaks a rule and may stay for now. This list only shrinks: one that is no longer needed fails the test below. */
+const EXCEPTIONS: readonly {
+  readonly rule: keyof typeof RULES
+  readonly where: string
+  readonly reason: string
+}[] = [
+  {
+    rule: 'cycle',
+    where: 'packages/palimpsest/src/transcript/settle.ts',
+    reason: 'types only: what the fold carries is declared beside the fold',
+  },
+  {
+    rule: 'cycle',
+    where: 'packages/palimpsest/src/transcript/view.ts',
+    reason: 'types only: what the fold carries is declared beside the fold',
+  },
+]
+
+const RULES = {
+  direction: 'a part imports only what stands below it',
+  layer: 'a layer never imports another layer',
+  plan: 'a plan decides without ports',
+  index: 'an index is for callers outside: it lists its own folder, and nobody inside imports it',
+  outside: 'the library imports no package; Node is for node/ alone',
+  cli: 'the CLI reaches the library through its public paths',
+  cycle: 'no file imports itself through others',
+  judge: 'the measure of the replay and the digest of layer 2 share no code of their own',
+  pure: 'the core has no clock, no randomness, no environment, no timers',
+  environment: 'only the main file of the CLI reads the environment and the arguments',
+  'file size': `a file has at most ${FILE_LINES_MAX} lines`,
+  'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
+  parameters: `a function takes at most ${PARAMETERS_MAX} positional parameters`,
+  name: 'a file is named after what it exports',
+} as const
+
+const sources = readSources()
+const violations = violationsOf(sources)
+
+describe('the architecture', () => {
+  test.each(Object.entries(RULES))('%s: %s', (rule) => {
+    const broken = violations.filter((violation) => violation.rule === rule && !isExcepted(violation))
+    expect(broken.map(({ where, what }) => `${where}: ${what}`)).toEqual([])
+  })
+
+  test('an exception that is no longer needed goes', () => {
+    const needless = EXCEPTIONS.filter(
+      (exception) => !violations.some((violation) => matches(exception, violation)),
+    )
+    expect(needless).toEqual([])
+  })
+
+  test('the library has no runtime dependencies, and its peers are optional', () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/palimpsest/package.json'), 'utf8'))
+    expect(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })).toEqual([])
+    const required = Object.keys(manifest.peerDependencies ?? {}).filter(
+      (name) => manifest.peerDependenciesMeta?.[name]?.optional !== true,
+    )
+    expect(required).toEqual([])
+  })
+
+  test('the files that the rules are about were found', () => {
+    const library = sources.filter((source) => inside(source.path) !== undefined)
+    expect(library.length).toBeGreaterThan(20)
+  })
+})
+
+describe('the rules bite', () => {
+  const lines = (count: number): string => 'const x = 1\n'.repeat(count)
+
+  test.each([
+    ['wire/a.ts', "import { x } from '../ledger/b.ts'", 'direction: wire/a → ledger/b'],
+    ['wire/a.ts', "import type { x } from '../ledger/b.ts'", 'direction: wire/a → ledger/b'],
+    ['wire/a.test.ts', "import { x } from '../ledger/b.ts'", 'direction: wire/a.test → ledger/b'],
+    ['simulator/a.ts', "import { x } from '../tokens/b.ts'", 'direction: simulator/a → tokens/b'],
+    ['simulator/a.ts', "export * from '../transcript/b.ts'", 'direction: simulator/a → transcript/b'],
+    ['simulator/a.ts', "const x = await import('../engine/b.ts')", 'direction: simulator/a → engine/b'],
+    [
+      'simulator/a.ts',
+      "import { x } from '../providers/openai/b.ts'",
+      'direction: simulator/a → providers/openai/b',
+    ],
+    ['transcript/a.ts', "import { x } from '../tokens/window.ts'", 'direction: transcript/a → tokens/window'],
+    ['session/a.ts', '', 'direction: session/a'],
+    [
+      'layers/1-tool-results/a.ts',
+      "import '../2-micro-compaction/b.ts'",
+      'layer: layers/1-tool-results/a → layers/2-micro-compaction/b',
+    ],
+    [
+      'layers/1-tool-results/plan.ts',
+      "import type { P } from '../../ports.ts'",
+      'plan: layers/1-tool-results/plan → ports',
+    ],
+    ['ledger/a.ts', "import { x } from '../wire/index.ts'", 'index: ledger/a → wire/index'],
+    ['ledger/index.ts', "export { x } from '../wire/a.ts'", 'index: ledger/index → wire/a'],
+    ['ledger/a.ts', "import { x } from 'node:fs'", 'outside: ledger/a → node:fs'],
+    ['node/a.ts', "import { x } from 'left-pad'", 'outside: node/a → left-pad'],
+    [
+      'ledger/a.ts',
+      "import { x } from '../../../../test/kit/cases.ts'",
+      'outside: ledger/a → ../../../../test/kit/cases.ts',
+    ],
+    ['engine/a.ts', 'export const x = Date.now()', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'export const x = new Date()', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'export const x = { setTimeout }', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'export const x = Math.random', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['node/a.ts', "export const x = process['env']", 'environment: packages/palimpsest/src/node/a.ts'],
+    ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
+    ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
+    ['wire/a.ts', lines(FILE_LINES_MAX + 1), 'file size: packages/palimpsest/src/wire/a.ts'],
+    [
+      'wire/a.ts',
+      `const f = () => {\n${lines(FUNCTION_LINES_MAX)}}`,
+      'function size: packages/palimpsest/src/wire/a.ts#f',
+    ],
+    ['wire/a.ts', 'export function f(a, b, c, d, e) {}', 'parameters: packages/palimpsest/src/wire/a.ts#f'],
+    ['wire/a.ts', "import type { x } from './a.ts'", 'cycle: packages/palimpsest/src/wire/a.ts'],
+  ])('%s with %j', (path, text, expected) => {
+    expect(brokenIn([[path, text]])).toEqual([expected])
+  })
+
+  test.each([
+    ['wire/a.ts', `const f = () => {\n${lines(FUNCTION_LINES_MAX - 2)}}`],
+    ['wire/a.ts', 'export function f(a, b, c, d) {}'],
+    ['wire/a.test.ts', "import { x } from 'node:fs'"],
+    ['wire/a.test.ts', "import { x } from '../../../../test/kit/cases.ts'"],
+    ['transcript/a.ts', "import { x } from '../tokens/estimate.ts'"],
+    ['simulator/a.ts', "import { x } from '../providers/offline/answer.ts'"],
+    ['engine/a.ts', "import { x } from '../layers/4-compaction/plan.ts'"],
+    ['engine/a.ts', 'export const x = (at: number) => new Date(at).toISOString()'],
+    ['engine/a.ts', 'export const x = ports.process'],
+    ['node/database.ts', ''],
+  ])('not on %s with %j', (path, text) => {
+    expect(brokenIn([[path, text]])).toEqual([])
+  })
+
+  test('the CLI may not reach into the library', () => {
+    const path = `${CLI}/commands/sim.ts`
+    const text = "import { x } from '../../../palimpsest/src/wire/a.ts'"
+    expect(violationsOf([describeSource(path, parseSource(path, text))]).map(({ rule }) => rule)).toEqual([
+      'cli',
+    ])
+  })
+
+  test('the measure and the digest may not meet', () => {
+    const broken = brokenIn([
+      ['replay/measure.ts', "import { x } from './words.ts'"],
+      ['replay/words.ts', "import { x } from '../engine/identifiers.ts'"],
+      ['layers/2-micro-compaction/digest.ts', "import { x } from '../../engine/identifiers.ts'"],
+      ['engine/identifiers.ts', "import { x } from '../wire/a.ts'"],
+      ['wire/a.ts', ''],
+    ])
+    expect(broken).toContain('judge: packages/palimpsest/src/engine/identifiers.ts')
+  })
+})
+
+function brokenIn(files: readonly (readonly [string, string])[]): string[] {
+  const all = files.map(([name, text]) => {
+    const path = `${LIBRARY}/${name}`
+    return describeSource(path, parseSource(path, text))
+  })
+  return violationsOf(all).map(({ rule, where }) => `${rule}: ${where}`)
+}
+
+function violationsOf(all: readonly SourceInfo[]): Violation[] {
+  const library = all.filter((source) => inside(source.path) !== undefined)
+  const shipped = all.filter((source) => source.path.startsWith('packages/') && !source.isTest)
+  return [
+    ...library.flatMap(directionOf),
+    ...library.flatMap(outsideOf),
+    ...all.filter((source) => source.path.startsWith(`${CLI}/`)).flatMap(cliOf),
+    ...all.flatMap(sizeOf),
+    ...all.flatMap(nameOf),
+    ...shipped.flatMap(purityOf),
+    ...cyclesOf(all),
+    ...judgeOf(library),
+  ]
+}
+
+function isExcepted(violation: Violation): boolean {
+  return EXCEPTIONS.some((exception) => matches(exception, violation))
+}
+
+function matches(exception: { rule: string; where: string }, violation: Violation): boolean {
+  return exception.rule === violation.rule && exception.where === violation.where
+}
+
+/** `layers/2-micro-compaction/plan.ts` → `layers/2-micro-compaction/plan`, for files of the library. */
+function inside(path: string): string | undefined {
+  return path.startsWith(`${LIBRARY}/`)
+    ? path.slice(LIBRARY.length + 1).replace(/(\.d)?\.ts$/, '')
+    : undefined
+}
+
+function partOf(place: string): string {
+  return place.split('/')[0] ?? place
+}
+
+function isIndex(place: string): boolean {
+  return place === 'index' || place.endsWith('/index')
+}
+
+function directionOf(source: SourceInfo): Violation[] {
+  const from = inside(source.path) ?? ''
+  const allowed = isIndex(from) && from !== 'index' ? [] : MAY_IMPORT[partOf(from)]
+  if (from === 'core-globals') return []
+  if (allowed === undefined) {
+    return [{ rule: 'direction', where: from, what: `${partOf(from)} stands in no row of the table` }]
+  }
+  return source.imports.flatMap((edge): Violation[] => {
+    const to = edge.path === undefined ? undefined : inside(edge.path)
+    if (to === undefined) return []
+    const where = `${from} → ${to}`
+    if (isIndex(to)) return [{ rule: 'index', where, what: 'import the file itself' }]
+    if (isIndex(from) && from !== 'index' && partOf(from) !== partOf(to)) {
+      return [{ rule: 'index', where, what: `an index lists ${partOf(from)} alone` }]
+    }
+    if (from.endsWith('/plan') && partOf(to) === 'ports') {
+      return [{ rule: 'plan', where, what: 'ask for data, not for ports' }]
+    }
+    if (partOf(from) === 'layers' && partOf(to) === 'layers' && layerOf(from) !== layerOf(to)) {
+      return [{ rule: 'layer', where, what: `${layerOf(from)} must not know ${layerOf(to)}` }]
+    }
+    if (partOf(from) === partOf(to) || allowed.some((prefix) => begins(to, prefix))) return []
+    return [
+      { rule: 'direction', where, what: `${partOf(from)} may import ${allowed.join(', ') || 'nothing'}` },
+    ]
+  })
+}
+
+function begins(place: string, prefix: string): boolean {
+  return prefix.includes('/') ? place.startsWith(prefix) : partOf(place) === prefix
+}
+
+function layerOf(place: string): string {
+  return place.split('/')[1] ?? ''
+}
+
+/** Packages and Node. Tests may use what tests are made of. */
+function outsideOf(source: SourceInfo): Violation[] {
+  const from = inside(source.path) ?? ''
+  if (source.isTest) return []
+  return source.imports.flatMap((edge): Violation[] => {
+    if (edge.path !== undefined && inside(edge.path) !== undefined) return []
+    if (edge.specifier.startsWith('node:') && partOf(from) === 'node') return []
+    // A provider is the adapter of an SDK, which is an optional peer.
+    if (partOf(from) === 'providers' && edge.path === undefined && !edge.specifier.startsWith('node:'))
+      return []
+    return [{ rule: 'outside', where: `${from} → ${edge.specifier}`, what: 'the library stands alone' }]
+  })
+}
+
+function cliOf(source: SourceInfo): Violation[] {
+  return source.imports.flatMap((edge): Violation[] => {
+    const leaves = edge.path !== undefined && !edge.path.startsWith(`${CLI}/`)
+    if (!leaves || (source.isTest && edge.path.startsWith('test/'))) return []
+    return [{ rule: 'cli', where: `${source.path} → ${edge.specifier}`, what: "import 'palimpsest/…'" }]
+  })
+}
+
+function sizeOf(source: SourceInfo): Violation[] {
+  if (source.isTest) return []
+  const where = source.path
+  const long = source.lines > FILE_LINES_MAX
+  return [
+    ...(long ? [{ rule: 'file size' as const, where, what: `${source.lines} lines` }] : []),
+    ...source.functions.flatMap(({ name, lines, parameters }) => [
+      ...(lines > FUNCTION_LINES_MAX
+        ? [{ rule: 'function size' as const, where: `${where}#${name}`, what: `${name} has ${lines} lines` }]
+        : []),
+      ...(parameters > PARAMETERS_MAX
+        ? [
+            {
+              rule: 'parameters' as const,
+              where: `${where}#${name}`,
+              what: `${name} takes ${parameters} parameters`,
+            },
+          ]
+        : []),
+    ]),
+  ]
+}
+
+function nameOf({ path }: SourceInfo): Violation[] {
+  const names = path.split('/').map((name) => name.replace(/\..*$/, ''))
+  const forbidden = names.find((name) => FORBIDDEN_NAMES.test(name))
+  return forbidden === undefined ? [] : [{ rule: 'name', where: path, what: `"${forbidden}" says nothing` }]
+}
+
+function purityOf(source: SourceInfo): Violation[] {
+  const part = partOf(inside(source.path) ?? '')
+  const where = source.path
+  const impure = CORE.has(part) ? IMPURE.filter((name) => source.mentions.has(name)) : []
+  const environment = ['process.env', 'process.argv'].filter((name) => source.mentions.has(name))
+  return [
+    ...impure.map((name) => ({ rule: 'pure' as const, where, what: name })),
+    ...(where === `${CLI}/main.ts`
+      ? []
+      : environment.map((name) => ({ rule: 'environment' as const, where, what: name }))),
+  ]
+}
+
+function cyclesOf(all: readonly SourceInfo[]): Violation[] {
+  const byPath = new Map(all.map((source) => [source.path, source]))
+  const done = new Set<string>()
+  const found: Violation[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start !== -1) {
+      found.push({ rule: 'cycle', where: path, what: [...trail.slice(start), path].join(' → ') })
+      return
+    }
+    if (done.has(path)) return
+    for (const edge of byPath.get(path)?.imports ?? []) {
+      if (edge.path !== undefined) visit(edge.path, [...trail, path])
+    }
+    done.add(path)
+  }
+  for (const { path } of all) visit(path, [])
+  return found
+}
+
+/** Both may know data and the wire. Neither may lean on the other's idea of what an identifier is. */
+function judgeOf(all: readonly SourceInfo[]): Violation[] {
+  const measure = all.filter(({ path }) => inside(path)?.startsWith('replay/measure'))
+  const digest = all.filter(({ path }) => /^layers\/2-micro-compaction\/.*digest/.test(inside(path) ?? ''))
+  const judged = reachable(all, digest)
+  return [...reachable(all, measure)]
+    .filter((path) => judged.has(path) && !MIDDLE.includes(partOf(inside(path) ?? '')))
+    .map((path) => ({
+      rule: 'judge' as const,
+      where: path,
+      what: 'both the measure and the digest reach it',
+    }))
+}
+
+function reachable(all: readonly SourceInfo[], from: readonly SourceInfo[]): Set<string> {
+  const byPath = new Map(all.map((source) => [source.path, source]))
+  const reached = new Set<string>()
+  const queue = from.filter((source) => !source.isTest).map((source) => source.path)
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (reached.has(path)) continue
+    reached.add(path)
+    const edges: readonly Import[] = byPath.get(path)?.imports ?? []
+    queue.push(...edges.flatMap((edge) => edge.path ?? []))
+  }
+  return reached
+}
