@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+
+import { runCli } from './run-cli.ts'
+
+// The only file that reads the arguments and the environment, and the only place where things are wired together.
+
+const stop = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
+
+// A reader that went away (`| head`) is no error of ours. The command ends by itself, or goes on serving.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  version: readVersion(),
+  env: process.env,
+  cwd: process.cwd(),
+  userHome: homedir(),
+  now: () => Date.now(),
+  print: (text) => void process.stdout.write(text),
+  printError: (text) => void process.stderr.write(text),
+  signal: stop.signal,
+})
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  return known ? String(manifest.version) : 'unknown'
+}
