@@ -1,0 +1,12 @@
+import type { EntryBody, Session } from './session.ts'
+import { interruptedResults } from './interrupted.ts'
+
+// After a turn: the third moment. However it ended, the conversation is left so that the next turn can begin.
+
+export interface EndedTurn {
+  readonly reason: string
+}
+
+export function afterTurn(session: Session, _end: EndedTurn): EntryBody[] {
+  return interruptedResults(session.view)
+}

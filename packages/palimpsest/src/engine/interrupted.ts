@@ -1,0 +1,20 @@
+import type { MessageEntry } from '../transcript/entry.ts'
+import type { View } from '../transcript/view.ts'
+import { messageBody, type EntryBody } from './session.ts'
+
+const INTERRUPTED =
+  'Interrupted: this call did not finish and has no result. It may have had effects; check before repeating it.'
+
+/** Every tool use without a result gets one that says so. Stored like any other message: the view makes up no text. */
+export function interruptedResults(view: View): EntryBody<MessageEntry>[] {
+  return [...view.open.keys()].map((toolUseId) =>
+    messageBody(
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: toolUseId, content: INTERRUPTED, is_error: true }],
+      },
+      'engine',
+      { part: 'interrupted' },
+    ),
+  )
+}

@@ -1,0 +1,58 @@
+import type { Ports } from '../ports.ts'
+import type { Entry, MessageEntry, Origin } from '../transcript/entry.ts'
+import { step, type View } from '../transcript/view.ts'
+import type { JsonText } from '../wire/json.ts'
+import type { WireMessage } from '../wire/message.ts'
+
+// A session is a value: an id and the view of its transcript. One function appends; what it returns replaces what it was given.
+
+export interface Session {
+  readonly id: string
+  readonly view: View
+}
+
+/** An entry without its place: id, parent and time are given by the one who appends. */
+export type EntryBody<T extends Entry = Entry> = T extends Entry ? Omit<T, 'id' | 'parent' | 'at'> : never
+
+export interface Appended {
+  readonly session: Session
+  readonly entries: readonly Entry[]
+}
+
+/** On disk first, then in view. Entries are chained to the newest one and to each other. */
+export async function appendTo(
+  session: Session,
+  bodies: readonly EntryBody[],
+  ports: Pick<Ports, 'transcript' | 'clock' | 'newId'>,
+): Promise<Appended> {
+  let parent = session.view.leaf
+  const entries = bodies.map((body): Entry => {
+    const entry: Entry = { ...body, id: ports.newId(), parent, at: ports.clock.now() }
+    parent = entry.id
+    return entry
+  })
+  await ports.transcript.append(entries)
+  let view = session.view
+  for (const entry of entries) view = step(view, entry)
+  return { session: { ...session, view }, entries }
+}
+
+/** The same for one message, which is returned with its place. */
+export async function appendMessage(
+  session: Session,
+  body: EntryBody<MessageEntry>,
+  ports: Pick<Ports, 'transcript' | 'clock' | 'newId'>,
+): Promise<{ readonly session: Session; readonly entry: MessageEntry }> {
+  const entry: MessageEntry = { ...body, id: ports.newId(), parent: session.view.leaf, at: ports.clock.now() }
+  await ports.transcript.append([entry])
+  return { session: { ...session, view: step(session.view, entry) }, entry }
+}
+
+/** A message as it will be sent, with its text rendered once. */
+export function messageBody(
+  message: WireMessage,
+  origin: Origin,
+  more: Partial<Omit<MessageEntry, 'kind' | 'message' | 'origin'>> & { readonly json?: JsonText } = {},
+): EntryBody<MessageEntry> {
+  return { kind: 'message', origin, message, json: JSON.stringify(message), ...more }
+}
