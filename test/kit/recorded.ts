@@ -1,0 +1,55 @@
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { readSession } from '../../packages/palimpsest/src/replay/read/read-session.ts'
+import type { RecordedSession } from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
+
+// Recorded sessions of real agents stand outside the project and are never part of it. A test that needs them is skipped, and says so.
+
+const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
+
+export const hasRecorded = existsSync(join(DATA, 'INDEX.tsv'))
+
+/** To be put at the end of a title. */
+export const recordedNote = hasRecorded ? '' : ' (skipped: no recorded sessions at ../shared/data)'
+
+export interface RecordedRow {
+  readonly path: string
+  readonly format: string
+  readonly messages: number
+  readonly humanTurns: number
+  readonly toolCalls: number
+  readonly usageRecords: number
+  readonly maxPromptTokens: number
+  readonly bytes: number
+  readonly models: readonly string[]
+}
+
+export function recordedRows(): RecordedRow[] {
+  if (!hasRecorded) return []
+  const [head = '', ...lines] = readFileSync(join(DATA, 'INDEX.tsv'), 'utf8').trim().split('\n')
+  const names = head.split('\t')
+  return lines.map((line) => {
+    const cells = line.split('\t')
+    const cell = (name: string): string => cells[names.indexOf(name)] ?? ''
+    return {
+      path: cell('path'),
+      format: cell('format'),
+      messages: Number(cell('messages')),
+      humanTurns: Number(cell('human_turns')),
+      toolCalls: Number(cell('tool_calls')),
+      usageRecords: Number(cell('usage_records')),
+      maxPromptTokens: Number(cell('max_prompt_tokens_reported')),
+      bytes: Number(cell('bytes')),
+      models: cell('models').split(','),
+    }
+  })
+}
+
+export function readRecorded(row: RecordedRow): Promise<RecordedSession> {
+  return readSession(createReadStream(recordedPath(row), { encoding: 'utf8' }))
+}
+
+export function recordedPath(row: RecordedRow): string {
+  return join(DATA, 'sessions', row.path)
+}
