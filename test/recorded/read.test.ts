@@ -80,9 +80,9 @@ describe.skipIf(!hasRecorded)(`every recorded session${recordedNote}`, () => {
             .split('\n')
             .filter((line) => line !== '')
             .flatMap((line) => imagesIn(JSON.parse(line).message))
-          const read = allEntries(session).flatMap((entry) => imagesIn(entry.message))
-          expect(read).toEqual(inFile)
-          return read.length
+          const kept = allEntries(session).flatMap((entry) => imagesIn(entry.message))
+          expect(kept).toEqual(inFile)
+          return kept.length
         }),
     )
     expect(Math.max(...images)).toBeGreaterThan(0)
