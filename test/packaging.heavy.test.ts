@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { ROOT } from './kit/source-tree.ts'
+
+// The packages as a user gets them: built, packed, installed in an empty folder, run by Node without our conditions.
+
+const run = promisify(execFile)
+const PACKAGES = ['palimpsest', 'palimpsest-cli']
+const tsc = join(ROOT, 'node_modules/.bin/tsc')
+
+interface Packed {
+  readonly name: string
+  readonly version: string
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+let folder = ''
+let packed: Packed[] = []
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'palimpsest-packed-'))
+  await npm(ROOT, 'run', 'build')
+  const { stdout } = await npm(
+    ROOT,
+    'pack',
+    '--json',
+    '--pack-destination',
+    folder,
+    ...PACKAGES.map((name) => `--workspace=${name}`),
+  )
+  packed = Object.values(JSON.parse(stdout))
+  writeFileSync(join(folder, 'package.json'), '{"name":"user","private":true,"type":"module"}')
+  const tarballs = packed.map(({ filename }) => `./${filename}`)
+  await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs)
+})
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('the packed packages', () => {
+  test('hold what is built and nothing else', () => {
+    const strangers = packed.flatMap(({ name, files }) =>
+      files
+        .map(({ path }) => path)
+        .filter(
+          (path) => !/^(package\.json|README\.md|LICENSE|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(path),
+        )
+        .map((path) => `${name}: ${path}`),
+    )
+    expect(strangers).toEqual([])
+    expect(packed.map(({ name }) => name)).toEqual(PACKAGES)
+  })
+
+  test.each(PACKAGES)('%s is well-formed, says publint', async (name) => {
+    const { filename } = packed.find((one) => one.name === name) ?? { filename: '' }
+    const { buffer } = Uint8Array.from(readFileSync(join(folder, filename)))
+    const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
+  })
+
+  test('give the command', async () => {
+    const bin = (name: string): string => join(folder, 'node_modules/.bin', name)
+    const version = packed.find(({ name }) => name === 'palimpsest-cli')?.version
+    expect((await run(bin('palimpsest'), ['--version'])).stdout).toBe(`${version}\n`)
+    expect((await run(bin('pal'), ['--help'])).stdout).toContain('Usage: palimpsest')
+  })
+
+  test('give every public path of the library, at run time and to the compiler', async () => {
+    const manifest: { exports: object } = JSON.parse(
+      readFileSync(join(ROOT, 'packages/palimpsest/package.json'), 'utf8'),
+    )
+    const paths = Object.keys(manifest.exports).map((path) => path.replace(/^\./, 'palimpsest'))
+    const lines = paths.map((path, i) => `import * as p${i} from '${path}'`)
+    const names = paths.map((_, i) => `Object.keys(p${i}).length`)
+    writeFileSync(
+      join(folder, 'use.mts'),
+      `${lines.join('\n')}\nconsole.log(JSON.stringify([${names.join(', ')}]))\n`,
+    )
+    await run(tsc, compilerOptions('use.mts'), { cwd: folder })
+    const { stdout } = await run(process.execPath, ['use.mjs'], { cwd: folder })
+    const counts: number[] = JSON.parse(stdout)
+    expect(counts).toHaveLength(paths.length)
+    expect(Math.min(...counts)).toBeGreaterThan(0)
+  })
+})
+
+function compilerOptions(file: string): string[] {
+  const lib = 'ES2024,DOM'
+  return [file, '--strict', '--module', 'NodeNext', '--target', 'ES2024', '--lib', lib, '--types', '']
+}
+
+async function npm(cwd: string, ...args: string[]): Promise<{ stdout: string }> {
+  return await run('npm', args, {
+    cwd,
+    env: { ...process.env, NODE_OPTIONS: '' },
+    maxBuffer: 64 * 1024 * 1024,
+  })
+}
