@@ -128,7 +128,7 @@ describe('the estimate of a block', () => {
     const block = fc.tuple(type, fc.dictionary(name, fc.jsonValue()))
     fc.assert(
       fc.property(block, ([kind, members]) => {
-        const tokens = estimate({ ...members, type: kind } as Block)
+        const tokens = estimate({ ...members, type: kind })
         expect(Number.isSafeInteger(tokens)).toBe(true)
         expect(tokens).toBeGreaterThanOrEqual(0)
       }),

@@ -10,7 +10,7 @@ function base64(bytes: readonly number[]): string {
   return Buffer.from(bytes).toString('base64')
 }
 
-const ascii = (text: string): number[] => [...text].map((char) => char.charCodeAt(0))
+const ascii = (text: string): number[] => Array.from(text, (char) => char.charCodeAt(0))
 const big = (value: number, size: number): number[] =>
   Array.from({ length: size }, (_, index) => Math.floor(value / 256 ** (size - 1 - index)) % 256)
 const little = (value: number, size: number): number[] => big(value, size).toReversed()
