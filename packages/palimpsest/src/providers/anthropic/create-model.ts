@@ -1,0 +1,134 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import { ProviderError } from '../../errors.ts'
+import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
+import { parseStreamEvent } from '../../wire/parse.ts'
+import type { StreamEvent } from '../../wire/stream-event.ts'
+import { problemText } from '../../wire/shape.ts'
+import { readEvents, type ServerEvent } from './read-events.ts'
+import { toProviderError } from './to-provider-error.ts'
+
+// The Messages API through the vendor's SDK: it knows addresses, keys and headers. The body is ours, byte for byte, and so are
+// retries: the SDK's are off. The SDK is loaded with the first request, never on the way to a prompt.
+
+/** Without a byte for so long, not even a ping, the answer will not come. */
+const IDLE_MS_MAX = 300_000
+
+export interface AnthropicOptions {
+  readonly apiKey?: string
+  readonly authToken?: string
+  readonly baseUrl?: string
+  readonly fetch?: typeof fetch
+  readonly idleMsMax?: number
+}
+
+export function createAnthropicModel(options: AnthropicOptions): StreamModel {
+  let client: Promise<Anthropic> | undefined
+  return async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    client ??= loadClient(options)
+    const patience = createPatience(options.idleMsMax ?? IDLE_MS_MAX, signal)
+    try {
+      const response = await send(await client, request, patience.signal)
+      const requestId = response.headers.get('request-id')
+      if (requestId !== null) yield { type: 'request_id', requestId }
+      for await (const event of readEvents(patience.watch(bodyOf(response)))) {
+        const parsed = toStreamEvent(event)
+        if (parsed) yield parsed
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (patience.ranOut()) throw stalled(options.idleMsMax ?? IDLE_MS_MAX, error)
+      throw toProviderError(error)
+    } finally {
+      patience.end()
+    }
+  }
+}
+
+async function loadClient(options: AnthropicOptions): Promise<Anthropic> {
+  const { default: Client } = await import('@anthropic-ai/sdk')
+  return new Client({
+    apiKey: options.apiKey ?? null,
+    authToken: options.authToken ?? null,
+    maxRetries: 0,
+    ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  })
+}
+
+async function send(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
+  const betas = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {}
+  return await client
+    .post('/v1/messages', {
+      body: request.body,
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...betas },
+      signal,
+      stream: true,
+    })
+    .asResponse()
+}
+
+/** An answer that is no event stream is told apart here, so that nobody parses a login page. */
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  const type = response.headers.get('content-type') ?? 'no content type'
+  if (!type.startsWith('text/event-stream') || !response.body)
+    throw new ProviderError(
+      { kind: 'bad-output' },
+      `${hostOf(response.url)} answered with ${type}, not with a stream of events. Check the base URL.`,
+    )
+  return response.body
+}
+
+function toStreamEvent({ data }: ServerEvent): StreamEvent | undefined {
+  const parsed = parseStreamEvent(parseJson(data))
+  if (!parsed.ok)
+    throw new ProviderError(
+      { kind: 'bad-output' },
+      `The answer holds an event that is none: ${problemText(parsed.problem)}`,
+    )
+  return parsed.value.type === 'other' ? undefined : parsed.value
+}
+
+function parseJson(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch (cause) {
+    throw new ProviderError({ kind: 'bad-output' }, 'The answer holds an event that is not JSON.', { cause })
+  }
+}
+
+interface Patience {
+  readonly signal: AbortSignal
+  readonly ranOut: () => boolean
+  readonly watch: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+  readonly end: () => void
+}
+
+/** Aborts when nothing has come for too long, or when the caller does. */
+function createPatience(idleMsMax: number, outer: AbortSignal): Patience {
+  const idle = new AbortController()
+  let timer = setTimeout(() => idle.abort(), idleMsMax)
+  const restart = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => idle.abort(), idleMsMax)
+  }
+  return {
+    signal: AbortSignal.any([outer, idle.signal]),
+    ranOut: () => idle.signal.aborted,
+    end: () => clearTimeout(timer),
+    watch: async function* (chunks) {
+      for await (const chunk of chunks) {
+        restart()
+        yield chunk
+      }
+    },
+  }
+}
+
+function stalled(idleMsMax: number, cause: unknown): ProviderError {
+  const seconds = Math.round(idleMsMax / 1000)
+  return new ProviderError({ kind: 'transport' }, `No answer came for ${seconds} seconds.`, { cause })
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'The server'
+}

@@ -1,0 +1,114 @@
+import { ProviderError, type ProviderFailure } from '../../errors.ts'
+import { parseOverflow } from '../../tokens/overflow.ts'
+import { isJsonObject } from '../../wire/json.ts'
+
+// The one place that looks at the SDK's errors. They are told by their fields: the SDK itself may not be loaded yet.
+
+/** What an error of the SDK carries. */
+interface ApiFailure {
+  readonly status: number | undefined
+  readonly message: string
+  readonly body: unknown
+  readonly headers: Headers | undefined
+  readonly requestId: string | undefined
+}
+
+export function toProviderError(error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error
+  const failure = readFailure(error)
+  const options = {
+    cause: error,
+    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
+  }
+  return new ProviderError(classify(failure), describe(failure), options)
+}
+
+function classify(failure: ApiFailure): ProviderFailure {
+  const { status, headers } = failure
+  const after = retryAfterMs(headers)
+  const patience = after === undefined ? {} : { retryAfterMs: after }
+  if (status === undefined) return { kind: 'transport', ...patience }
+  const overflow = status < 500 && status !== 429 ? parseOverflow(failure.body ?? failure.message) : undefined
+  if (overflow) return { kind: 'context-overflow', ...numbersOf(overflow) }
+  if (headers?.get('x-should-retry') === 'false') return { kind: 'invalid-request', status }
+  switch (true) {
+    case status === 401 || status === 402 || status === 403:
+      return { kind: 'unauthorized' }
+    case status === 413:
+      return { kind: 'context-overflow' }
+    case status === 429:
+      return { kind: 'rate-limited', ...patience }
+    case status === 529:
+      return { kind: 'overloaded', ...patience }
+    case status === 408 || status === 409 || status >= 500:
+      return { kind: 'transport', ...patience }
+    default:
+      return { kind: 'invalid-request', status }
+  }
+}
+
+function describe({ status, body, message }: ApiFailure): string {
+  const said = messageIn(body) ?? message
+  switch (status) {
+    case undefined:
+      return `The provider could not be reached: ${said}. Check the network and the base URL.`
+    case 401:
+    case 403:
+      return `The provider refused the key (${status}): ${said}. Set ANTHROPIC_API_KEY to a valid key.`
+    case 404:
+      return `The provider knows no such model or address (404): ${said}. Check --model and the base URL.`
+    default:
+      return `The provider answered ${status}: ${said}`
+  }
+}
+
+function readFailure(error: unknown): ApiFailure {
+  const fields: { readonly [name: string]: unknown } =
+    typeof error === 'object' && error !== null ? { ...error } : {}
+  const { status, error: body, headers, requestID } = fields
+  return {
+    status: typeof status === 'number' ? status : undefined,
+    message: rootMessage(error),
+    body,
+    headers: headers instanceof Headers ? headers : undefined,
+    requestId: typeof requestID === 'string' ? requestID : undefined,
+  }
+}
+
+/** The deepest cause says most: "fetch failed" hides ECONNREFUSED. */
+function rootMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  if (cause instanceof Error && cause !== error) return rootMessage(cause)
+  return error.message || error.name
+}
+
+function messageIn(body: unknown): string | undefined {
+  const inner = isJsonObject(body) ? body['error'] : undefined
+  const text = isJsonObject(inner) ? inner['message'] : undefined
+  return typeof text === 'string' ? text : undefined
+}
+
+function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(ms)) return ms
+  const after = headers?.get('retry-after')
+  if (after === null || after === undefined) return undefined
+  const seconds = Number(after)
+  if (Number.isFinite(seconds)) return seconds * 1000
+  const date = Date.parse(after)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+}
+
+function numbersOf(overflow: { limit?: number; used?: number; excess?: number }): {
+  limit?: number
+  used?: number
+  excess?: number
+} {
+  const { limit, used, excess } = overflow
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(used === undefined ? {} : { used }),
+    ...(excess === undefined ? {} : { excess }),
+  }
+}
