@@ -20,7 +20,7 @@ for (const [location, { dev, optionalDependencies }] of Object.entries(lock.pack
     if (`${location}/node_modules/${name}` in lock.packages) continue
     const place = `node_modules/${name}`
     if (place in lock.packages) continue
-    missing.set(place, { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true })
+    missing.set(place, inOrder({ version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true }))
   }
 }
 
@@ -29,6 +29,11 @@ if (missing.size > 0) {
   writeFileSync(LOCK, `${JSON.stringify({ ...lock, packages: Object.fromEntries(packages) }, null, 2)}\n`)
 }
 process.stdout.write(`${missing.size} entries added to package-lock.json\n`)
+
+/** As npm prints it, so that the next install changes nothing. */
+function inOrder({ version, ...rest }: LockedPackage): LockedPackage {
+  return { version, ...Object.fromEntries(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1))) }
+}
 
 /** `@oxlint/binding-linux-arm64-musl` → linux, arm64, musl. */
 function platformOf(name: string): LockedPackage {
