@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const LOCK = new URL('../package-lock.json', import.meta.url)
 
 interface LockedPackage {
-  readonly version?: string
+  readonly version?: string | undefined
   readonly dev?: boolean
   readonly optionalDependencies?: { readonly [name: string]: string }
   readonly [field: string]: unknown
