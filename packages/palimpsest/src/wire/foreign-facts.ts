@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ThinkingFacts } from './model.ts'
+import type { ModelCapabilities, ModelFacts, ThinkingFacts } from './model.ts'
 
 /** A model of another protocol: no thinking block of the Messages API ever reaches it. */
 export const FOREIGN_THINKING: ThinkingFacts = {
@@ -16,4 +16,25 @@ export const FOREIGN_CAPABILITIES: ModelCapabilities = {
   clearThinking: false,
   systemMessages: false,
   overlongOutputAccepted: false,
+}
+
+const WINDOW_GUESS = 200_000
+const OUTPUT_GUESS = 64_000
+const CACHE_MINIMUM_GUESS = 1_024
+
+/** What to believe of a model of which nothing is known but that it is not Claude. It has no price. */
+export function unknownForeignFacts(id: string): ModelFacts {
+  return {
+    id,
+    vendor: 'other',
+    // The estimate's own unit, so that nothing is scaled before something is known.
+    tokenizer: 'claude-4',
+    contextWindow: WINDOW_GUESS,
+    maxOutput: OUTPUT_GUESS,
+    prices: [],
+    cacheMinimumTokens: CACHE_MINIMUM_GUESS,
+    cacheMinimumKnown: false,
+    thinking: FOREIGN_THINKING,
+    capabilities: FOREIGN_CAPABILITIES,
+  }
 }

@@ -1,4 +1,5 @@
-import { CLAUDE_FACTS } from './claude-facts.ts'
+import { CLAUDE_FACTS, unknownClaudeFacts } from './claude-facts.ts'
+import { unknownForeignFacts } from './foreign-facts.ts'
 import { GEMINI_FACTS } from './gemini-facts.ts'
 import { GPT_FACTS } from './gpt-facts.ts'
 import type { ModelFacts } from './model.ts'
@@ -27,6 +28,11 @@ const EXTENDED_SUFFIX = '[1m]'
 /** Facts of a model by its id, dated id or platform id; undefined for one that the table does not hold. */
 export function findModelFacts(id: string): ModelFacts | undefined {
   return BY_ID.get(id) ?? BY_ID.get(toTableId(id))
+}
+
+/** What to believe of a model that the table does not hold. */
+export function unknownModelFacts(id: string): ModelFacts {
+  return isClaudeId(id) ? unknownClaudeFacts(id) : unknownForeignFacts(id)
 }
 
 export function isClaudeId(id: string): boolean {

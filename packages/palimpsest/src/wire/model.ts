@@ -1,6 +1,6 @@
 // The shape of what is published about a model.
 
-export type Vendor = 'anthropic' | 'openai' | 'google'
+export type Vendor = 'anthropic' | 'openai' | 'google' | 'other'
 
 /** Which vocabulary a model counts with. Claude 4.7 and later count about 30% more tokens for one text than those before. */
 export type TokenizerFamily = 'claude-4' | 'claude-4-7' | 'o200k' | 'gemini'

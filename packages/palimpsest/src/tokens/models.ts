@@ -1,0 +1,145 @@
+import { isJsonObject, type JsonObject } from '../wire/json.ts'
+import { findModelFacts, unknownModelFacts, type ModelFacts, type ThinkingMode } from '../wire/model-facts.ts'
+import type { Overflow } from './overflow.ts'
+
+// The registry: the table, overlaid by what `GET /v1/models` reports and by limits that overflow errors taught. Plain data, so that
+// it can be stored and given away; whoever holds one passes it on.
+
+export interface Models {
+  /** By table id, or by the reported id where the table has none. */
+  readonly reported: { readonly [id: string]: ReportedModel }
+  /** Tokens, by model and endpoint. */
+  readonly learned: { readonly [modelAndEndpoint: string]: number }
+}
+
+/** The part of a `ModelInfo` that is of use here; absent where the provider says nothing. */
+export interface ReportedModel {
+  readonly maxInput?: number
+  readonly maxOutput?: number
+  readonly clearToolUses?: boolean
+  readonly clearThinking?: boolean
+  readonly thresholdCompaction?: boolean
+  readonly thinkingModes?: readonly ThinkingMode[]
+}
+
+export interface ResolvedModel {
+  readonly facts: ModelFacts
+  /** False: neither table nor provider knows the model, and the facts are cautious guesses. */
+  readonly known: boolean
+  /** What this endpoint refused to exceed. */
+  readonly learnedLimit?: number
+}
+
+export const NO_MODELS: Models = { reported: {}, learned: {} }
+
+/** Less is no window but a misread error. */
+const LEARNED_LIMIT_MIN = 1_000
+
+const THINKING_MODES: readonly ThinkingMode[] = ['adaptive', 'enabled', 'disabled', 'between_tools']
+
+/** What is believed of a model. `id` without `[1m]`; `endpoint` is any stable name of the place it is asked at. */
+export function resolveModel(models: Models, id: string, endpoint: string): ResolvedModel {
+  const table = findModelFacts(id)
+  const reported = models.reported[table?.id ?? id]
+  const learnedLimit = models.learned[learnedKey(id, endpoint)]
+  return {
+    facts: overlay(table ?? unknownModelFacts(id), reported),
+    known: table !== undefined || reported?.maxInput !== undefined,
+    ...(learnedLimit === undefined ? {} : { learnedLimit }),
+  }
+}
+
+/** The registry with the answer of `GET /v1/models` or `GET /v1/models/{id}`. What cannot be read is left out. */
+export function withReportedModels(models: Models, body: unknown): Models {
+  const infos = isJsonObject(body) && Array.isArray(body['data']) ? body['data'] : [body]
+  const reported = { ...models.reported }
+  for (const info of infos) {
+    if (!isJsonObject(info) || typeof info['id'] !== 'string') continue
+    reported[findModelFacts(info['id'])?.id ?? info['id']] = readInfo(info)
+  }
+  return { ...models, reported }
+}
+
+/**
+ * The registry with a limit that an overflow error taught, for this model at this endpoint. Where the error names only by how much
+ * the request was too long, `sentTokens`, our own count of it, gives the rest. The newest error counts: endpoints change.
+ */
+export function withLearnedLimit(
+  models: Models,
+  at: { readonly model: string; readonly endpoint: string },
+  overflow: Overflow,
+  sentTokens?: number,
+): Models {
+  const limit = overflow.limit ?? limitFromExcess(overflow, sentTokens)
+  if (limit === undefined || limit < LEARNED_LIMIT_MIN) return models
+  return { ...models, learned: { ...models.learned, [learnedKey(at.model, at.endpoint)]: limit } }
+}
+
+function limitFromExcess({ excess }: Overflow, sentTokens: number | undefined): number | undefined {
+  return excess === undefined || sentTokens === undefined ? undefined : Math.floor(sentTokens - excess)
+}
+
+function learnedKey(id: string, endpoint: string): string {
+  return `${findModelFacts(id)?.id ?? id} ${endpoint}`
+}
+
+function overlay(facts: ModelFacts, reported: ReportedModel | undefined): ModelFacts {
+  if (reported === undefined) return facts
+  const { maxInput, maxOutput, thinkingModes } = reported
+  return {
+    ...facts,
+    contextWindow: maxInput ?? facts.contextWindow,
+    maxOutput: maxOutput ?? facts.maxOutput,
+    thinking: { ...facts.thinking, modes: thinkingModes ?? facts.thinking.modes },
+    capabilities: {
+      ...facts.capabilities,
+      clearToolUses: reported.clearToolUses ?? facts.capabilities.clearToolUses,
+      clearThinking: reported.clearThinking ?? facts.capabilities.clearThinking,
+      thresholdCompaction: reported.thresholdCompaction ?? facts.capabilities.thresholdCompaction,
+    },
+  }
+}
+
+function readInfo(info: JsonObject): ReportedModel {
+  const capabilities = objectIn(info, 'capabilities')
+  const management = objectIn(capabilities, 'context_management')
+  const thinking = objectIn(capabilities, 'thinking')
+  return withoutUndefined({
+    maxInput: tokensIn(info, 'max_input_tokens'),
+    maxOutput: tokensIn(info, 'max_tokens'),
+    clearToolUses: supportIn(management, 'clear_tool_uses_20250919'),
+    clearThinking: supportIn(management, 'clear_thinking_20251015'),
+    thresholdCompaction: supportIn(management, 'compact_20260112'),
+    thinkingModes: readModes(objectIn(thinking, 'types')),
+  })
+}
+
+function readModes(types: JsonObject | undefined): readonly ThinkingMode[] | undefined {
+  const said = THINKING_MODES.filter((mode) => supportIn(types, mode) !== undefined)
+  return said.length === 0 ? undefined : said.filter((mode) => supportIn(types, mode))
+}
+
+function objectIn(value: JsonObject | undefined, name: string): JsonObject | undefined {
+  const member = value?.[name]
+  return isJsonObject(member) ? member : undefined
+}
+
+function tokensIn(value: JsonObject, name: string): number | undefined {
+  const member = value[name]
+  return typeof member === 'number' && Number.isSafeInteger(member) && member > 0 ? member : undefined
+}
+
+function supportIn(value: JsonObject | undefined, name: string): boolean | undefined {
+  const supported = objectIn(value, name)?.['supported']
+  return typeof supported === 'boolean' ? supported : undefined
+}
+
+function withoutUndefined(reported: {
+  readonly [name in keyof ReportedModel]-?: ReportedModel[name] | undefined
+}): ReportedModel {
+  const known: { -readonly [name in keyof ReportedModel]: ReportedModel[name] } = {}
+  return Object.assign(
+    known,
+    Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)),
+  )
+}

@@ -1,0 +1,70 @@
+import { scaled, type Window } from './window.ts'
+
+// The four sizes at which something happens, and the one report of where a conversation stands among them.
+
+/** Below the effective window: one whole response can arrive between two checks. */
+const AUTO_ROOM = 13_000
+const WARNING_BELOW_AUTO = 20_000
+const ERROR_BELOW_AUTO = 10_000
+/** Below the effective window: leaves room for a manual compaction. */
+const BLOCKING_ROOM = 3_000
+
+export interface Thresholds {
+  readonly warning: number
+  readonly error: number
+  readonly auto: number
+  readonly blocking: number
+}
+
+export interface ThresholdOverrides {
+  /** Percentage of the effective window for the automatic compaction; it may lower the threshold, never raise it. */
+  readonly autoPercent?: number
+  /** Absolute tokens; the window bounds it all the same. */
+  readonly blockingLimit?: number
+}
+
+export interface ContextReport {
+  /** Whole percent still free of the automatic threshold, or of the effective window when nothing automatic happens. */
+  readonly percentLeft: number
+  readonly isAboveWarning: boolean
+  readonly isAboveError: boolean
+  readonly isAboveAuto: boolean
+  readonly isAboveBlocking: boolean
+}
+
+/** In a window too small for its own margins a threshold is 0, never negative. */
+export function computeThresholds(window: Window, overrides: ThresholdOverrides = {}): Thresholds {
+  const below = (from: number, room: number): number => Math.max(0, from - scaled(room, window.scale))
+  const { autoPercent, blockingLimit } = overrides
+  const standard = below(window.effective, AUTO_ROOM)
+  const auto =
+    autoPercent === undefined
+      ? standard
+      : Math.min(standard, Math.floor((window.effective * autoPercent) / 100))
+  return {
+    warning: below(auto, WARNING_BELOW_AUTO),
+    error: below(auto, ERROR_BELOW_AUTO),
+    auto,
+    blocking: Math.min(blockingLimit ?? below(window.effective, BLOCKING_ROOM), window.window),
+  }
+}
+
+/** Where a conversation of this size stands. The one source for the terminal, the proxy and the library. */
+export function reportContext(
+  usedTokens: number,
+  {
+    window,
+    thresholds,
+    autoEnabled,
+  }: { readonly window: Window; readonly thresholds: Thresholds; readonly autoEnabled: boolean },
+): ContextReport {
+  const full = autoEnabled ? thresholds.auto : window.effective
+  const free = full <= 0 ? 0 : Math.round(((full - usedTokens) / full) * 100)
+  return {
+    percentLeft: Math.max(0, free),
+    isAboveWarning: usedTokens >= thresholds.warning,
+    isAboveError: usedTokens >= thresholds.error,
+    isAboveAuto: autoEnabled && usedTokens >= thresholds.auto,
+    isAboveBlocking: usedTokens >= thresholds.blocking,
+  }
+}
