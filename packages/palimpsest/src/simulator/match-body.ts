@@ -1,0 +1,12 @@
+/** A request's body as text, made only when somebody looks at it. */
+export type BodyText = () => string
+
+/** Whether the body holds the text, as it is or as it stands inside a JSON string. */
+export function matchesBody(body: BodyText, wanted: string): boolean {
+  const text = body()
+  return text.includes(wanted) || text.includes(JSON.stringify(wanted).slice(1, -1))
+}
+
+export function isIntegerFrom(value: unknown, least: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= least
+}
