@@ -72,6 +72,9 @@ function avalanche(h: number): number {
   return h ^ (h >>> 16)
 }
 
+/** Two digits of every byte: printing a number by `toString` takes longer than hashing a short text. */
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 function hex(h: number): string {
-  return (h >>> 0).toString(16).padStart(8, '0')
+  return `${BYTES[h >>> 24]}${BYTES[(h >>> 16) & 255]}${BYTES[(h >>> 8) & 255]}${BYTES[h & 255]}`
 }
