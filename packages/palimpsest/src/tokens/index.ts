@@ -1,0 +1,17 @@
+// palimpsest/tokens: how large a conversation is, how large it may be, and where the thresholds lie.
+
+export { estimateBlock, estimateText } from './estimate.ts'
+export { NO_MODELS, resolveModel, withLearnedLimit, withReportedModels } from './models.ts'
+export type { Models, ReportedModel, ResolvedModel } from './models.ts'
+export {
+  parsePercent,
+  parseSwitch,
+  parseTokens,
+  parseWorkingWindow,
+  readCompactionSwitches,
+} from './setting.ts'
+export type { CompactionSwitches, Setting } from './setting.ts'
+export { computeThresholds, reportContext } from './thresholds.ts'
+export type { ContextReport, ThresholdOverrides, Thresholds } from './thresholds.ts'
+export { computeWindow, WORKING_WINDOW_DEFAULT } from './window.ts'
+export type { Window, WindowSettings } from './window.ts'
