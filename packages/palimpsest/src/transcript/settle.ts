@@ -109,7 +109,14 @@ function settleNode(settled: Settled, node: ViewNode, index: number): void {
 function sentBlocks(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): readonly ViewBlock[] {
   const present = node.blocks.filter((block) => !isBlank(block))
   if (!present.some((block) => isThinking(block.block))) return present
-  return thinkingFits(node, before, policy) ? present : present.filter((block) => !isThinking(block.block))
+  return thinkingFits(node, before, policy)
+    ? withoutEndingThinking(present)
+    : present.filter((block) => !isThinking(block.block))
+}
+
+/** An answer broken off while thinking ends in it; the API refuses such a message. */
+function withoutEndingThinking(blocks: readonly ViewBlock[]): readonly ViewBlock[] {
+  return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block.block)) + 1)
 }
 
 function thinkingFits(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): boolean {

@@ -124,6 +124,22 @@ test('(V4) thinking of another model is left out unless the current one reads it
   expect(reader.texts[1]).toContain('"signature":"s"')
 })
 
+test('an answer broken off while thinking is sent without that thinking; one that only thought is not sent', () => {
+  const lenient = { ...policy, bindsPrefix: false }
+  const thought: Block = { type: 'thinking', thinking: 'hm', signature: 's' }
+  const text: Block = { type: 'text', text: 'so' }
+  const view = viewOf([
+    said('u', 'go'),
+    answer('a', 'r', [thought, text, thought]),
+    said('v', 'stop'),
+    answer('b', 'q', [thought]),
+    said('w', 'again'),
+  ])
+  const texts = settle(view, lenient).texts
+  expect(JSON.parse(texts[1] ?? '')).toEqual({ role: 'assistant', content: [thought, text] })
+  expect(texts[3]).toBe('')
+})
+
 test('a boundary counts only once all it names has been read', () => {
   const entries: Entry[] = [
     said('u', 'go'),
