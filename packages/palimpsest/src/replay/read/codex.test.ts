@@ -146,6 +146,20 @@ test('a search by the provider is a server tool with an empty result, images kee
   })
 })
 
+test('an answer whose stream broke off and was taken up again is one response', () => {
+  const session = read([
+    typed('Go'),
+    count({ input_tokens: 10, cached_input_tokens: 0, output_tokens: 1, total_tokens: 11 }, 1),
+    item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I will' }] }),
+    count({ input_tokens: 10, cached_input_tokens: 0, output_tokens: 1, total_tokens: 11 }, 1),
+    item({ type: 'function_call', name: 'shell', arguments: '{}', call_id: 'call_1' }),
+    count({ input_tokens: 20, cached_input_tokens: 0, output_tokens: 2, total_tokens: 22 }, 2),
+  ])
+  expect(session.responses.map(({ id, entries, usage }) => [id, entries, usage?.input_tokens])).toEqual([
+    ['response-3', ['line-3', 'line-5'], 20],
+  ])
+})
+
 test('tokens counted for nothing that is recorded are reported', () => {
   const session = read([
     meta(),

@@ -127,13 +127,15 @@ function settleEvent(state: State, { payload, number }: Line): void {
   }
 }
 
-/** A count comes after each response, and again, with the same total, when something else changed. */
+/**
+ * A count comes after each response, and again, with the same total, when something else changed. That one ends nothing: where a
+ * stream broke off and was taken up again, the answer goes on behind it.
+ */
 function settleCount(state: State, payload: JsonObject, number: number): void {
   const info = objectField(payload, 'info')
   const last = objectField(info, 'last_token_usage')
   const total = JSON.stringify(info?.['total_token_usage'] ?? null)
   const { uncounted } = state
-  state.response = undefined
   state.newestTokens = numberField(last, 'total_tokens') ?? state.newestTokens
   const isRepeated = total === state.newestTotal || !last
   state.newestTotal = total
@@ -141,6 +143,7 @@ function settleCount(state: State, payload: JsonObject, number: number): void {
     notePostTokens(state)
     return state.tally.repeated('event_msg:token_count')
   }
+  state.response = undefined
   if (uncounted === undefined)
     return state.tally.reported(number, 'tokens of a response of which nothing is recorded')
   state.tally.used()
@@ -151,11 +154,13 @@ function settleCount(state: State, payload: JsonObject, number: number): void {
 /** Codex's input includes what the cache served; the Messages API's does not. Writes are not reported. */
 function toUsage(last: JsonObject): Usage {
   const cached = numberField(last, 'cached_input_tokens') ?? 0
+  const thinking = numberField(last, 'reasoning_output_tokens')
   return {
     input_tokens: Math.max(0, (numberField(last, 'input_tokens') ?? 0) - cached),
     output_tokens: numberField(last, 'output_tokens') ?? 0,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cached,
+    ...(thinking !== undefined && { output_tokens_details: { thinking_tokens: thinking } }),
   }
 }
 

@@ -55,7 +55,13 @@ test('call and result stand in one part, so redacted and repeated ids still make
   expect(session.responses.map(({ id, usage }) => [id, usage])).toEqual([
     [
       'message-2-1',
-      { input_tokens: 5, output_tokens: 6, cache_creation_input_tokens: 8, cache_read_input_tokens: 7 },
+      {
+        input_tokens: 5,
+        output_tokens: 6,
+        cache_creation_input_tokens: 8,
+        cache_read_input_tokens: 7,
+        output_tokens_details: { thinking_tokens: 2 },
+      },
     ],
   ])
   expect(session.account).toEqual({

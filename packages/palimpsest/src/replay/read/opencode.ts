@@ -232,11 +232,13 @@ function toUsage(tokens: JsonObject | undefined): Usage | undefined {
   const input = numberField(tokens, 'input')
   if (input === undefined) return undefined
   const cache = objectField(tokens, 'cache')
+  const thinking = numberField(tokens, 'reasoning')
   return {
     input_tokens: input,
     output_tokens: numberField(tokens, 'output') ?? 0,
     cache_creation_input_tokens: numberField(cache, 'write') ?? 0,
     cache_read_input_tokens: numberField(cache, 'read') ?? 0,
+    ...(thinking !== undefined && { output_tokens_details: { thinking_tokens: thinking } }),
   }
 }
 
