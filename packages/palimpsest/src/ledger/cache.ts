@@ -91,7 +91,9 @@ export function chargeRequest(cache: Cache, request: CacheRequest): CacheCharge 
   const charge = quoteRequest(cache, request)
   for (const hash of charge.renewed) {
     const entry = cache.entries.get(hash)
-    if (entry) cache.entries.set(hash, { ...entry, expiresAt: request.at + TTL_MS[entry.ttl] })
+    if (!entry) continue
+    const expiresAt = Math.max(entry.expiresAt, request.at + TTL_MS[entry.ttl])
+    cache.entries.set(hash, { ...entry, expiresAt })
   }
   return charge
 }
@@ -102,7 +104,8 @@ export function publishWrites(cache: Cache, charge: CacheCharge, beganAt: number
     const old = cache.entries.get(write.hash)
     const alive = old !== undefined && old.expiresAt > beganAt
     cache.entries.set(write.hash, {
-      ttl: write.ttl,
+      // Two requests can write one prefix side by side: what the longer lifetime bought stays bought.
+      ttl: alive && TTL_MS[old.ttl] > TTL_MS[write.ttl] ? old.ttl : write.ttl,
       tokens: write.tokens,
       expiresAt: alive ? Math.max(old.expiresAt, write.expiresAt) : write.expiresAt,
       readableAt: alive ? Math.min(old.readableAt, beganAt) : beganAt,
