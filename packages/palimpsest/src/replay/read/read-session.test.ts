@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
 import { LINE_CHARS_MAX } from './lines.ts'
-import { readSession, readSessionText } from './read-session.ts'
+import { createSessionReader, readSession, readSessionText } from './read-session.ts'
 import type { RecordedSession } from './recorded-session.ts'
 
 const CLAUDE_CODE = [
@@ -87,7 +87,7 @@ test('a huge line is reported and left out, the rest is read', () => {
   expectBalanced(session)
 })
 
-test('however the text is cut into chunks, and whatever single piece of it is damaged, every record is accounted for', () => {
+test('whatever piece of a file is damaged, and however it is cut into chunks, every record is accounted for', () => {
   const texts = Object.values(FORMATS).map((lines) => lines.join('\n'))
   fc.assert(
     fc.property(
@@ -95,12 +95,15 @@ test('however the text is cut into chunks, and whatever single piece of it is da
       fc.nat({ max: 400 }),
       fc.nat({ max: 30 }),
       fc.constantFrom('', '\n', '{', '"', '\u0000', '}]', '[[[[', '\\'),
-      (text, at, length, damage) => {
+      fc.integer({ min: 1, max: 50 }),
+      (text, at, length, damage, chunkChars) => {
         const damaged = text.slice(0, at) + damage + text.slice(at + length)
         const session = readSessionText(damaged)
         expectBalanced(session)
-        const reader = readSessionText(damaged)
-        expect(reader).toEqual(session)
+        const reader = createSessionReader()
+        for (let from = 0; from < damaged.length; from += chunkChars)
+          reader.push(damaged.slice(from, from + chunkChars))
+        expect(reader.end()).toEqual(session)
       },
     ),
     cases(500, 50_000),
