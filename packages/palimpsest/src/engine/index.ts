@@ -1,0 +1,6 @@
+// palimpsest/engine: a session as a value, the one function that appends, and the request built from what is in view.
+
+export { buildRequest } from './build-request.ts'
+export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request.ts'
+export { appendMessage, appendTo, messageBody } from './session.ts'
+export type { Appended, EntryBody, Session } from './session.ts'
