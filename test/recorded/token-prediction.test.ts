@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+
+import { beforeAll, describe, expect, test } from 'vitest'
+
+import {
+  measure,
+  PAGE_PATH,
+  predictRecorded,
+  readFigures,
+  writeFigures,
+  type PredictedSession,
+} from '../../bench/recorded-tokens.ts'
+import { half } from '../../packages/palimpsest/src/replay/half.ts'
+import { hasRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
+
+const MEDIAN_MAX = 0.08
+const P95_MAX = 0.25
+/** Too small a prediction risks a refused request, too large a one only an early compaction. */
+const UNDER_SHARE_MAX = 0.005
+const OVER_SHARE_MAX = 0.02
+
+describe.skipIf(!hasRecorded)(`the token count on recorded sessions${recordedNote}`, () => {
+  let sessions: PredictedSession[] = []
+  beforeAll(async () => {
+    sessions = await predictRecorded()
+  })
+
+  const all = () => sessions.flatMap((session) => session.prompts)
+  const heldOut = () =>
+    sessions.filter((session) => half(session.path) === 'held-out').flatMap((session) => session.prompts)
+
+  test('every session is predicted, nearly every request of it', () => {
+    // The first request has none before it; a few responses report nothing.
+    const short = recordedRows().filter(
+      (row, index) => (sessions[index]?.prompts.length ?? 0) < row.usageRecords * 0.95 - 2,
+    )
+    expect(short.map((row) => row.path)).toEqual([])
+  })
+
+  test('what was added is estimated to within 8% in the median and 25% in 95 of 100 requests', () => {
+    for (const prompts of [all(), heldOut()]) {
+      const { median, p95 } = measure(prompts)
+      expect(median).toBeLessThanOrEqual(MEDIAN_MAX)
+      expect(p95).toBeLessThanOrEqual(P95_MAX)
+    }
+  })
+
+  test('a prompt is hardly ever predicted more than 3% too small, and rarely more than 3% too large', () => {
+    for (const prompts of [all(), heldOut()]) {
+      const { under, over } = measure(prompts)
+      expect(under).toBeLessThanOrEqual(UNDER_SHARE_MAX)
+      expect(over).toBeLessThanOrEqual(OVER_SHARE_MAX)
+    }
+  })
+
+  test('the page shows the figures of today', () => {
+    expect(readFigures(readFileSync(PAGE_PATH, 'utf8'))).toBe(writeFigures(sessions).trim())
+  })
+})
