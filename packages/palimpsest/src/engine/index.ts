@@ -2,5 +2,7 @@
 
 export { buildRequest } from './build-request.ts'
 export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request.ts'
+export { describeContext } from './describe-context.ts'
+export type { ContextDescription, ContextKind, ContextSetup, Removal } from './describe-context.ts'
 export { appendMessage, appendTo, messageBody } from './session.ts'
 export type { Appended, EntryBody, Session } from './session.ts'

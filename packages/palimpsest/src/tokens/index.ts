@@ -1,5 +1,9 @@
 // palimpsest/tokens: how large a conversation is, how large it may be, and where the thresholds lie.
 
+export { factorOf, observe, startCalibration } from './calibrate.ts'
+export type { Calibration, CalibrationSample } from './calibrate.ts'
+export { countTokens, findAnchor } from './count.ts'
+export type { Anchor, CountedMessage } from './count.ts'
 export { estimateBlock, estimateText } from './estimate.ts'
 export { NO_MODELS, resolveModel, withLearnedLimit, withReportedModels } from './models.ts'
 export type { Models, ReportedModel, ResolvedModel } from './models.ts'

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+
+import { startCalibration } from '../tokens/calibrate.ts'
+import { NO_MODELS, resolveModel } from '../tokens/models.ts'
+import { computeThresholds } from '../tokens/thresholds.ts'
+import { computeWindow } from '../tokens/window.ts'
+import type { Entry, EntryId, MessageEntry, Origin } from '../transcript/entry.ts'
+import { viewOf } from '../transcript/view.ts'
+import type { WireMessage } from '../wire/message.ts'
+import type { Usage } from '../wire/usage.ts'
+import { describeContext, type ContextSetup } from './describe-context.ts'
+
+const MODEL = 'claude-sonnet-4-5'
+const window = computeWindow(resolveModel(NO_MODELS, MODEL, ''))
+const setup: ContextSetup = {
+  window,
+  thresholds: computeThresholds(window),
+  autoEnabled: true,
+  calibration: startCalibration('claude-4'),
+  thinking: { model: MODEL, bindsPrefix: false, readsFrom: [] },
+}
+
+const prefix: Entry = {
+  kind: 'prefix',
+  id: 'prefix',
+  parent: null,
+  at: 0,
+  model: MODEL,
+  betas: [],
+  system: '[{"type":"text","text":"Be brief."}]',
+  tools: '[]',
+  parameters: {},
+  reason: 'start',
+}
+
+function said(id: EntryId, message: WireMessage, more: Partial<MessageEntry> = {}): MessageEntry {
+  const origin: Origin = message.role === 'assistant' ? 'model' : 'user'
+  return { kind: 'message', id, parent: null, at: 0, origin, message, json: JSON.stringify(message), ...more }
+}
+
+const usage: Usage = { input_tokens: 100, output_tokens: 50, cache_read_input_tokens: 900 }
+const question = said('q', { role: 'user', content: 'What is in the file?' })
+const call = said(
+  'a',
+  {
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: 'I should look into the file first.', signature: 's' },
+      { type: 'tool_use', id: 't', name: 'read', input: { path: 'a' } },
+    ],
+  },
+  { usage, responseId: 'm' },
+)
+const result = said('r', {
+  role: 'user',
+  content: [{ type: 'tool_result', tool_use_id: 't', content: 'line\n'.repeat(400) }],
+})
+
+describe('what fills the window', () => {
+  test('an empty conversation fills nothing', () => {
+    const { used, report, byKind, hitRate, removals } = describeContext(viewOf([]), setup)
+    expect({ used, percentLeft: report.percentLeft, hitRate, removals }).toEqual({
+      used: 0,
+      percentLeft: 100,
+      hitRate: undefined,
+      removals: [],
+    })
+    expect(Object.values(byKind)).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
+  })
+
+  test('the size is the newest usage and the estimate of what came since; the kinds add up to it', () => {
+    const before = describeContext(viewOf([prefix, question, call]), setup)
+    const after = describeContext(viewOf([prefix, question, call, result]), setup)
+    expect(before.used).toBe(1050)
+    expect(after.used).toBeGreaterThan(1050 + 400)
+    for (const { used, byKind } of [before, after]) {
+      expect(Object.values(byKind).reduce((sum, tokens) => sum + tokens, 0)).toBe(used)
+    }
+    expect(after.byKind.tool_results).toBeGreaterThan(after.byKind.user)
+    expect(after.byKind.thinking).toBeGreaterThan(0)
+    expect(after.hitRate).toBe(0.9)
+  })
+
+  test('what an edit took out is listed until it is undone, and the old usage no longer counts', () => {
+    const edit: Entry = {
+      kind: 'edit',
+      id: 'e',
+      parent: null,
+      at: 7,
+      cause: 'cold',
+      replace: [
+        {
+          at: { entry: 'r', index: 0 },
+          with: ['{"type":"tool_result","tool_use_id":"t","content":"[cleared]"}'],
+        },
+      ],
+      drop: [],
+      freedTokens: 800,
+    }
+    const undo: Entry = { kind: 'void', id: 'v', parent: null, at: 8, target: 'e' }
+    const whole = [prefix, question, call, result]
+    const edited = describeContext(viewOf([...whole, edit]), setup)
+    expect(edited.removals).toEqual([
+      { id: 'e', at: 7, layer: 2, what: '1 blocks replaced (cold)', tokens: 800 },
+    ])
+    expect(edited.used).toBeLessThan(1050)
+    expect(describeContext(viewOf([...whole, edit, undo]), setup).removals).toEqual([])
+  })
+})

@@ -1,0 +1,176 @@
+import { countTokens, findAnchor, type CountedMessage } from '../tokens/count.ts'
+import type { Calibration } from '../tokens/calibrate.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import { reportContext, type ContextReport, type Thresholds } from '../tokens/thresholds.ts'
+import type { Window } from '../tokens/window.ts'
+import type { BoundaryEntry, EditEntry, Entry, StoredEntry } from '../transcript/entry.ts'
+import { settle, type ThinkingPolicy } from '../transcript/settle.ts'
+import type { ViewBlock } from '../transcript/view-block.ts'
+import type { View, ViewNode } from '../transcript/view.ts'
+import { voidedBy } from '../transcript/voided.ts'
+import { isThinking } from '../wire/message.ts'
+import { promptTokens } from '../wire/usage.ts'
+
+// What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
+
+const KINDS = [
+  'system',
+  'tools',
+  'user',
+  'assistant',
+  'thinking',
+  'tool_results',
+  'attachments',
+  'summary',
+] as const
+export type ContextKind = (typeof KINDS)[number]
+
+export interface ContextSetup {
+  readonly window: Window
+  readonly thresholds: Thresholds
+  readonly autoEnabled: boolean
+  readonly calibration: Calibration
+  readonly thinking: ThinkingPolicy
+}
+
+/** Something that left the view and can be had back. */
+export interface Removal {
+  readonly id: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly layer: 1 | 2 | 3 | 4
+  readonly what: string
+  readonly tokens: number
+}
+
+export interface ContextDescription {
+  readonly used: number
+  readonly report: ContextReport
+  readonly byKind: { readonly [kind in ContextKind]: number }
+  /** Share of all prompt tokens that were read from the cache; absent before the first answer. */
+  readonly hitRate?: number
+  readonly removals: readonly Removal[]
+}
+
+export function describeContext(view: View, setup: ContextSetup): ContextDescription {
+  const raw = rawByKind(view, setup.thinking)
+  const used = sizeOf(view, raw.system + raw.tools, setup)
+  const hitRate = hitRateOf(view)
+  return {
+    used,
+    report: reportContext(used, setup),
+    byKind: share(raw, used),
+    ...(hitRate === undefined ? {} : { hitRate }),
+    removals: removalsOf(view.log),
+  }
+}
+
+function rawByKind(view: View, thinking: ThinkingPolicy): { [kind in ContextKind]: number } {
+  const raw = {
+    system: 0,
+    tools: 0,
+    user: 0,
+    assistant: 0,
+    thinking: 0,
+    tool_results: 0,
+    attachments: 0,
+    summary: 0,
+  }
+  if (view.prefix) {
+    raw.system = estimateText(view.prefix.system)
+    raw.tools = estimateText(view.prefix.tools)
+  }
+  const { blocks } = settle(view, thinking)
+  for (const [index, node] of view.nodes.entries()) {
+    for (const block of blocks[index] ?? []) raw[kindOf(node, block)] += block.tokens
+  }
+  return raw
+}
+
+function kindOf(node: ViewNode, { block }: ViewBlock): ContextKind {
+  if (node.source.part === 'summary') return 'summary'
+  if (node.source.part === 'attachment') return 'attachments'
+  if (isThinking(block)) return 'thinking'
+  if (block.type === 'tool_result') return 'tool_results'
+  return node.role === 'assistant' ? 'assistant' : 'user'
+}
+
+/** From the newest usage on. Where something was taken out since, the usage speaks of another conversation: all is estimated. */
+function sizeOf(view: View, prefixRaw: number, { calibration }: ContextSetup): number {
+  const messages = view.nodes.map(toCounted)
+  const anchor = findAnchor(messages)
+  const source = anchor && view.nodes[anchor.index]?.source.id
+  const since = view.log.slice(view.log.findIndex((entry) => entry.id === source) + 1)
+  const stands = source !== undefined && !since.some(takesOut)
+  const counted = stands ? messages : messages.map(({ rawTokens }) => ({ rawTokens }))
+  return countTokens(counted, { prefixRaw, removedRaw: 0 }, calibration)
+}
+
+function toCounted({ blocks, source }: ViewNode): CountedMessage {
+  const { responseId, usage } = source
+  return {
+    rawTokens: blocks.reduce((sum, block) => sum + block.tokens, 0),
+    ...(responseId === undefined ? {} : { responseId }),
+    ...(usage === undefined ? {} : { usage }),
+  }
+}
+
+function takesOut({ kind }: Entry): boolean {
+  return kind === 'edit' || kind === 'boundary' || kind === 'void'
+}
+
+/** The estimates as shares of the whole, so that they add up to it. */
+function share(
+  raw: { readonly [kind in ContextKind]: number },
+  used: number,
+): { readonly [kind in ContextKind]: number } {
+  const total = KINDS.reduce((sum, kind) => sum + raw[kind], 0)
+  const shares = { ...raw }
+  let given = 0
+  let before = 0
+  for (const kind of KINDS) {
+    before += raw[kind]
+    const upTo = total === 0 ? 0 : Math.round((before / total) * used)
+    shares[kind] = upTo - given
+    given = upTo
+  }
+  return shares
+}
+
+function hitRateOf(view: View): number | undefined {
+  const usages = view.log.flatMap((entry) => (entry.kind === 'message' && entry.usage ? [entry.usage] : []))
+  const total = usages.reduce((sum, usage) => sum + promptTokens(usage), 0)
+  const read = usages.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0)
+  return total === 0 ? undefined : read / total
+}
+
+function removalsOf(log: readonly Entry[]): Removal[] {
+  const voided = voidedBy(log)
+  return log.flatMap((entry) => {
+    if (voided.has(entry.id)) return []
+    if (entry.kind === 'edit') return [editRemoval(entry)]
+    if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
+    return entry.kind === 'stored' ? [storedRemoval(entry)] : []
+  })
+}
+
+function editRemoval({ id, at, cause, replace, drop, freedTokens }: EditEntry): Removal {
+  const parts = [
+    ...(replace.length > 0 ? [`${replace.length} blocks replaced`] : []),
+    ...(drop.length > 0 ? [`${drop.length} messages dropped`] : []),
+  ]
+  return { id, at, layer: 2, what: `${parts.join(', ')} (${cause})`, tokens: freedTokens }
+}
+
+function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
+  const tokens = Math.max(0, meta.preTokens - (meta.postTokens ?? meta.preTokens))
+  const what = `${meta.messagesSummarized ?? 'earlier'} messages summarised (${meta.trigger})`
+  return { id, at, layer: meta.path === 'notes' ? 3 : 4, what, tokens }
+}
+
+const BYTES_PER_TOKEN = 4
+
+function storedRemoval({ id, at, toolUseId, blob }: StoredEntry): Removal {
+  const tokens = Math.ceil(blob.bytes / BYTES_PER_TOKEN)
+  return { id, at, layer: 1, what: `the result of ${toolUseId} is in ${blob.path}`, tokens }
+}
