@@ -51,7 +51,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   // The judge must not share the judged one's estimate, nor its view.
   simulator: [...FLOOR, 'ledger', 'providers/offline'],
   proxy: [...ENGINE, 'context'],
-  replay: [...ENGINE, 'context', 'providers/offline'],
+  // Whether a replayed request would be refused is for the judge to say.
+  replay: [...ENGINE, 'context', 'providers/offline', 'simulator'],
   // The disk knows lines and chains of them, not what the model sees.
   node: [...FLOOR, 'ports', ...LINES],
   index: [...ENGINE, 'context', 'loop'],
