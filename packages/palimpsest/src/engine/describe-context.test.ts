@@ -81,6 +81,13 @@ describe('what fills the window', () => {
     expect(after.hitRate).toBe(0.9)
   })
 
+  test('where system and tools are not on record, what the usage holds beyond the messages is theirs', () => {
+    const { used, byKind } = describeContext(viewOf([question, call]), setup)
+    expect(used).toBe(1050)
+    expect(byKind.system).toBeGreaterThan(900)
+    expect(byKind.user + byKind.assistant + byKind.thinking + byKind.system).toBe(used)
+  })
+
   test('what an edit took out is listed until it is undone, and the old usage no longer counts', () => {
     const edit: Entry = {
       kind: 'edit',

@@ -1,5 +1,5 @@
 import { countTokens, findAnchor, type CountedMessage } from '../tokens/count.ts'
-import type { Calibration } from '../tokens/calibrate.ts'
+import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { reportContext, type ContextReport, type Thresholds } from '../tokens/thresholds.ts'
 import type { Window } from '../tokens/window.ts'
@@ -9,7 +9,7 @@ import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
 import { isThinking } from '../wire/message.ts'
-import { promptTokens } from '../wire/usage.ts'
+import { promptTokens, type Usage } from '../wire/usage.ts'
 
 // What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
 
@@ -59,13 +59,15 @@ export function describeContext(view: View, setup: ContextSetup): ContextDescrip
   return {
     used,
     report: reportContext(used, setup),
-    byKind: share(raw, used),
+    byKind: share(view.prefix ? raw : withUnknownPrefix(raw, used, setup.calibration), used),
     ...(hitRate === undefined ? {} : { hitRate }),
     removals: removalsOf(view.log),
   }
 }
 
-function rawByKind(view: View, thinking: ThinkingPolicy): { [kind in ContextKind]: number } {
+type RawByKind = { readonly [kind in ContextKind]: number }
+
+function rawByKind(view: View, thinking: ThinkingPolicy): RawByKind {
   const raw = {
     system: 0,
     tools: 0,
@@ -119,11 +121,14 @@ function takesOut({ kind }: Entry): boolean {
   return kind === 'edit' || kind === 'boundary' || kind === 'void'
 }
 
+/** A transcript of another agent tells nothing of system and tools. What its usage holds beyond its messages is theirs. */
+function withUnknownPrefix(raw: RawByKind, used: number, calibration: Calibration): RawByKind {
+  const messages = KINDS.reduce((sum, kind) => sum + raw[kind], 0)
+  return { ...raw, system: Math.max(0, used / factorOf(calibration) - messages) }
+}
+
 /** The estimates as shares of the whole, so that they add up to it. */
-function share(
-  raw: { readonly [kind in ContextKind]: number },
-  used: number,
-): { readonly [kind in ContextKind]: number } {
+function share(raw: RawByKind, used: number): RawByKind {
   const total = KINDS.reduce((sum, kind) => sum + raw[kind], 0)
   const shares = { ...raw }
   let given = 0
@@ -138,7 +143,12 @@ function share(
 }
 
 function hitRateOf(view: View): number | undefined {
-  const usages = view.log.flatMap((entry) => (entry.kind === 'message' && entry.usage ? [entry.usage] : []))
+  // Lines of one response each repeat its usage.
+  const byResponse = new Map<string, Usage>()
+  for (const entry of view.log) {
+    if (entry.kind === 'message' && entry.usage) byResponse.set(entry.responseId ?? entry.id, entry.usage)
+  }
+  const usages = [...byResponse.values()]
   const total = usages.reduce((sum, usage) => sum + promptTokens(usage), 0)
   const read = usages.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0)
   return total === 0 ? undefined : read / total

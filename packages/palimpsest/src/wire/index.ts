@@ -7,7 +7,7 @@ export { findMember, isJsonObject, splitArray, splitObject, withMember, withoutM
 export type { Json, JsonObject, JsonText } from './json.ts'
 export { BLOCK_TYPES, isBlock, isServerToolResult, isThinking, toBlocks } from './message.ts'
 export type * from './message.ts'
-export { findModelFacts, MODEL_FACTS } from './model-facts.ts'
+export { findModelFacts, MODEL_FACTS, parseModelName } from './model-facts.ts'
 export type * from './model-facts.ts'
 export { parseErrorBody, parseMessage, parseRequest, parseResponse, parseStreamEvent } from './parse.ts'
 export type { OtherEvent, Parsed } from './parse.ts'
