@@ -44,7 +44,7 @@ function resultOf({ content }: MessagesResponse): Block {
 
 function send(simulator: Simulator, body: object, headers?: HeaderRecord) {
   return simulator.answer(
-    { model: 'claude-opus-5-5', max_tokens: 500, system: 'You help.', tools: TOOLS, ...body } as JsonObject,
+    { model: 'claude-opus-5-5', max_tokens: 500, system: 'You help.', tools: TOOLS, ...body },
     headers,
   )
 }

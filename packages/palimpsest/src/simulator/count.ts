@@ -35,6 +35,25 @@ export interface Counter {
   readonly textTokens: (text: string) => number
 }
 
+/** One token per character of what a block says, nothing for its frame: for examples whose figures are worked out by hand. */
+export function createCharacterCounter(): Counter {
+  const blockTokens = (block: Block): number => saidBy(block).length
+  return {
+    sizeOf: ({ text, value }) => (isBlockLike(value) ? blockTokens(value) : text.length),
+    blockTokens,
+    textTokens: (text) => text.length,
+  }
+}
+
+function saidBy(block: Block): string {
+  if (isBlock(block, 'text')) return block.text
+  if (isBlock(block, 'thinking')) return block.thinking
+  if (isBlock(block, 'compaction')) return block.content ?? ''
+  if (isBlock(block, 'tool_use')) return block.name + JSON.stringify(block.input)
+  if (isBlock(block, 'tool_result')) return toBlocks(block.content).map(saidBy).join('')
+  return ''
+}
+
 /** Raw counts by hash, shared by all models of one simulator. */
 export type CountMemory = Map<Hash, number>
 

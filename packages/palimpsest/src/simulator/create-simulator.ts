@@ -32,6 +32,8 @@ export interface SimulatorOptions {
   /** The secret of the signatures. */
   readonly key?: string
   readonly logCharsMax?: number
+  /** `characters` counts one token per character, so that figures can be worked out by hand. */
+  readonly tokens?: 'own' | 'characters'
 }
 
 export interface Simulator {
@@ -84,6 +86,7 @@ function stateFor(options: SimulatorOptions): State {
     keys: options.keys,
     models: options.models ?? [],
     logCharsMax: options.logCharsMax ?? LOG_CHARS_MAX,
+    tokens: options.tokens ?? 'own',
   }
   return createState(settings, clockFor(options.clock ?? 'real'))
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../../test/kit/refusals/setting-cases.ts'
 import { createSimulator, type SimulatorOptions } from './create-simulator.ts'
 import { RULES } from './refusal.ts'
+import type { RuleSet } from './rules/rule.ts'
 
 const CASES: readonly RefusalCase[] = [
   ...HTTP_CASES,
@@ -82,7 +83,7 @@ describe('refusals', () => {
   })
 
   test('every rule that hangs on a switch is tested both ways', () => {
-    const known: { readonly [id: string]: { readonly switch?: string } } = RULES
+    const known: RuleSet = RULES
     const hanging = Object.keys(RULES).filter((id) => known[id]?.switch !== undefined)
     const both = new Set(switched.map(({ rule }): string => rule))
     const elsewhere: readonly string[] = [...ELSEWHERE, 'cache-edits.reference', 'cache-edits.twice']

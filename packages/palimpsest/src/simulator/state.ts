@@ -2,7 +2,7 @@ import { createCache, type Cache } from '../ledger/cache.ts'
 import { hashText } from '../wire/hash.ts'
 import { findModelFacts, isClaudeId, unknownClaudeFacts, type ModelFacts } from '../wire/model-facts.ts'
 import type { Clock } from './clock.ts'
-import { createCounter, type Counter, type CountMemory } from './count.ts'
+import { createCharacterCounter, createCounter, type Counter, type CountMemory } from './count.ts'
 import { createEarlierRequests, type EarlierRequests } from './earlier-requests.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createRequestLog, type RequestLog } from './request-log.ts'
@@ -21,6 +21,7 @@ export interface Settings {
   /** Models beside or instead of those of the table. */
   readonly models: readonly ModelFacts[]
   readonly logCharsMax: number
+  readonly tokens: 'own' | 'characters'
 }
 
 /** Everything a simulator remembers. It belongs to the simulator; `resetState` forgets it. */
@@ -73,7 +74,8 @@ export function factsFor(state: State, model: string): ModelFacts | undefined {
 export function counterFor(state: State, facts: ModelFacts): Counter {
   let counter = state.counters.get(facts.id)
   if (!counter) {
-    counter = createCounter(facts, state.settings.seed, state.memory)
+    const { tokens, seed } = state.settings
+    counter = tokens === 'characters' ? createCharacterCounter() : createCounter(facts, seed, state.memory)
     state.counters.set(facts.id, counter)
   }
   return counter
