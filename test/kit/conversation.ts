@@ -11,17 +11,31 @@ export type ReplyBlock =
   | { readonly type: 'thinking'; readonly thinking: string }
   | { readonly type: 'redacted_thinking' }
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'tool_use'; readonly name: string; readonly input: { readonly [key: string]: string | number } }
+  | {
+      readonly type: 'tool_use'
+      readonly name: string
+      readonly input: { readonly [key: string]: string | number }
+    }
 
 export type Operation =
   | { readonly op: 'say'; readonly text: string; readonly image: boolean; readonly asString: boolean }
   | { readonly op: 'ask'; readonly reply: readonly ReplyBlock[]; readonly lines: boolean }
-  | { readonly op: 'results'; readonly order: number; readonly together: boolean; readonly kinds: readonly ResultKind[] }
+  | {
+      readonly op: 'results'
+      readonly order: number
+      readonly together: boolean
+      readonly kinds: readonly ResultKind[]
+    }
   | { readonly op: 'clear'; readonly pick: number; readonly count: number }
   | { readonly op: 'clear-input'; readonly pick: number }
   | { readonly op: 'store'; readonly pick: number }
   | { readonly op: 'snip'; readonly pick: number }
-  | { readonly op: 'compact'; readonly keep: number; readonly keeps: 'tail' | 'head'; readonly attach: boolean }
+  | {
+      readonly op: 'compact'
+      readonly keep: number
+      readonly keeps: 'tail' | 'head'
+      readonly attach: boolean
+    }
   | { readonly op: 'undo'; readonly pick: number }
   | { readonly op: 'pin'; readonly pick: number; readonly on: boolean }
   | { readonly op: 'system'; readonly text: string }
@@ -50,7 +64,13 @@ export interface PlayedRequest {
 
 export const arbitraryReply: fc.Arbitrary<readonly ReplyBlock[]> = fc.array(
   fc.oneof(
-    { weight: 3, arbitrary: fc.record({ type: fc.constant('thinking' as const), thinking: fc.string({ maxLength: 12 }) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        type: fc.constant('thinking' as const),
+        thinking: fc.string({ maxLength: 12 }),
+      }),
+    },
     { weight: 1, arbitrary: fc.constant({ type: 'redacted_thinking' } as const) },
     {
       weight: 3,
@@ -64,9 +84,13 @@ export const arbitraryReply: fc.Arbitrary<readonly ReplyBlock[]> = fc.array(
       arbitrary: fc.record({
         type: fc.constant('tool_use' as const),
         name: fc.constantFrom('Read', 'Bash', 'Grep'),
-        input: fc.dictionary(fc.constantFrom('path', 'command', '7', 'ü'), fc.oneof(fc.string({ maxLength: 8 }), fc.integer()), {
-          maxKeys: 3,
-        }),
+        input: fc.dictionary(
+          fc.constantFrom('path', 'command', '7', 'ü'),
+          fc.oneof(fc.string({ maxLength: 8 }), fc.integer()),
+          {
+            maxKeys: 3,
+          },
+        ),
       }),
     },
   ),
@@ -93,15 +117,22 @@ const arbitraryOperation: fc.Arbitrary<Operation> = fc.oneof(
       op: fc.constant('results' as const),
       order: fc.nat(5),
       together: fc.boolean(),
-      kinds: fc.array(fc.constantFrom<ResultKind>('text', 'text', 'error', 'image', 'empty', 'odd', 'missing'), {
-        minLength: 1,
-        maxLength: 4,
-      }),
+      kinds: fc.array(
+        fc.constantFrom<ResultKind>('text', 'text', 'error', 'image', 'empty', 'odd', 'missing'),
+        {
+          minLength: 1,
+          maxLength: 4,
+        },
+      ),
     }),
   },
   {
     weight: 3,
-    arbitrary: fc.record({ op: fc.constant('clear' as const), pick: fc.nat(99), count: fc.integer({ min: 1, max: 4 }) }),
+    arbitrary: fc.record({
+      op: fc.constant('clear' as const),
+      pick: fc.nat(99),
+      count: fc.integer({ min: 1, max: 4 }),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('clear-input' as const), pick: fc.nat(99) }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('store' as const), pick: fc.nat(99) }) },
@@ -116,10 +147,16 @@ const arbitraryOperation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('undo' as const), pick: fc.nat(99) }) },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant('pin' as const), pick: fc.nat(99), on: fc.boolean() }) },
   {
     weight: 1,
-    arbitrary: fc.record({ op: fc.constant('system' as const), text: fc.string({ minLength: 1, maxLength: 9 }) }),
+    arbitrary: fc.record({ op: fc.constant('pin' as const), pick: fc.nat(99), on: fc.boolean() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      op: fc.constant('system' as const),
+      text: fc.string({ minLength: 1, maxLength: 9 }),
+    }),
   },
   {
     weight: 1,
@@ -131,5 +168,5 @@ const arbitraryOperation: fc.Arbitrary<Operation> = fc.oneof(
 )
 
 export const arbitraryOperations: fc.Arbitrary<readonly Operation[]> = fc
-  .array(arbitraryOperation, { minLength: 8, maxLength: 60, size: 'max' })
+  .array(arbitraryOperation, { minLength: 8, maxLength: 40, size: 'max' })
   .map((operations) => [{ op: 'say', text: 'begin', image: false, asString: true }, ...operations])

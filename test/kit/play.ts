@@ -1,25 +1,33 @@
 import { buildRequest } from '../../packages/palimpsest/src/engine/build-request.ts'
-import type { BoundaryEntry, Entry, EntryId, MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import type {
+  BoundaryEntry,
+  Entry,
+  EntryId,
+  MessageEntry,
+} from '../../packages/palimpsest/src/transcript/entry.ts'
+import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import type { ThinkingPolicy } from '../../packages/palimpsest/src/transcript/settle.ts'
 import type { ViewBlock } from '../../packages/palimpsest/src/transcript/view-block.ts'
 import { emptyView, step, type View, type ViewNode } from '../../packages/palimpsest/src/transcript/view.ts'
-import { isBlock, type Block, type WireMessage } from '../../packages/palimpsest/src/wire/message.ts'
+import {
+  isBlock,
+  isThinking,
+  type Block,
+  type WireMessage,
+} from '../../packages/palimpsest/src/wire/message.ts'
 import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
+import type { MessagesResponse } from '../../packages/palimpsest/src/wire/response.ts'
 import type { Judge, Operation, Played, PlayedRequest, ResultKind } from './conversation.ts'
 
 export const MODELS = ['claude-opus-5-5', 'claude-fable-5-1', 'claude-opus-4-6'] as const
 
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 type Body<T> = T extends Entry ? Omit<T, 'id' | 'parent' | 'at'> : never
 
 export function policyOf(model: string): ThinkingPolicy {
-  const facts = findModelFacts(model)
-  return {
-    model,
-    bindsPrefix: facts?.thinking.bindsPrefix ?? false,
-    readsFrom: facts?.thinking.readsFrom ?? [],
-  }
+  return modelPolicy(model, findModelFacts(model))
 }
 
 /** Carries the operations out. Every request is put to the judge; a refusal throws with the request it was about. */
@@ -33,7 +41,12 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
 
   const nextId = (): EntryId => `e${entries.length}`
   const append = (body: Body<Entry>): Entry => {
-    const entry = { ...body, id: nextId(), parent: entries.at(-1)?.id ?? null, at: entries.length * 1000 } as Entry
+    const entry = {
+      ...body,
+      id: nextId(),
+      parent: entries.at(-1)?.id ?? null,
+      at: entries.length * 1000,
+    } as Entry
     entries.push(entry)
     view = step(view, entry)
     return entry
@@ -44,7 +57,7 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
     append({
       kind: 'prefix',
       model: MODELS[model] ?? MODELS[0],
-      betas: [],
+      betas: ['extended-cache-ttl-2025-04-11'],
       system: '[{"type":"text","text":"You are a careful assistant."}]',
       tools: toolsText(tools),
       parameters: { thinking: '{"type":"adaptive"}' },
@@ -59,7 +72,8 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
       message({ role: 'user', content: asString && !image ? text : blocks })
     },
     system: ({ text }) => {
-      if (view.open.size === 0 && view.nodes.at(-1)?.role === 'user') message({ role: 'system', content: text })
+      if (view.open.size === 0 && view.nodes.at(-1)?.role === 'user')
+        message({ role: 'system', content: text })
     },
     results: ({ order, together, kinds }) => {
       const ids = [...view.open.keys()]
@@ -86,7 +100,13 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
       const chosen = uses[pick % (uses.length || 1)]
       if (!chosen) return
       const text = JSON.stringify({ ...chosen.block, input: { cleared: true } })
-      append({ kind: 'edit', cause: 'server', replace: [{ at: chosen.at, with: [text] }], drop: [], freedTokens: 1 })
+      append({
+        kind: 'edit',
+        cause: 'server',
+        replace: [{ at: chosen.at, with: [text] }],
+        drop: [],
+        freedTokens: 1,
+      })
       declared = true
     },
     store: ({ pick }) => {
@@ -152,12 +172,16 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
       declared = false
       const answer = await judge(built, reply)
       if ('refused' in answer) throw new Error(`refused: ${answer.refused}\n${built.body}`)
+      // After a system message the API allows no user message: the next one goes before it, unless an answer came between.
+      declared =
+        endsInSystem(view) && answer.message.content.every((block) => isThinking(block) || isBlankText(block))
       appendAnswer(answer, built.under, lines, message)
     },
   } satisfies { [K in Operation['op']]: (operation: Extract<Operation, { op: K }>) => void | Promise<void> }
 
   prefix('start')
-  for (const operation of operations) await (operate[operation.op] as (o: Operation) => void | Promise<void>)(operation)
+  for (const operation of operations)
+    await (operate[operation.op] as (o: Operation) => void | Promise<void>)(operation)
   return { entries, view, requests }
 }
 
@@ -165,13 +189,16 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
 function interrupt(view: View, message: (wire: WireMessage, extra?: Partial<MessageEntry>) => Entry): void {
   for (const id of [...view.open.keys()])
     message(
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'interrupted', is_error: true }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: id, content: 'interrupted', is_error: true }],
+      },
       { origin: 'engine', part: 'interrupted' },
     )
 }
 
 function appendAnswer(
-  answer: { message: { id: string; model: string; content: readonly Block[]; usage: MessageEntry['usage'] }; json: string },
+  answer: { message: MessagesResponse; json: string },
   under: string,
   lines: boolean,
   message: (wire: WireMessage, extra?: Partial<MessageEntry>) => Entry,
@@ -179,14 +206,14 @@ function appendAnswer(
   const parts = lines ? answer.message.content.map((block) => [block]) : [answer.message.content]
   for (const content of parts)
     message(
-      { role: 'assistant', content },
+      { ...answer.message, content },
       {
         origin: 'model',
-        json: lines ? JSON.stringify({ role: 'assistant', content }) : answer.json,
+        json: lines ? JSON.stringify({ ...answer.message, content }) : answer.json,
         responseId: answer.message.id,
         model: answer.message.model,
+        usage: answer.message.usage,
         under,
-        ...(answer.message.usage ? { usage: answer.message.usage } : {}),
       },
     )
 }
@@ -197,7 +224,10 @@ function compact(
   append: (body: Body<Entry>) => Entry,
   message: (wire: WireMessage, extra?: Partial<MessageEntry>) => Entry,
 ): void {
-  const nodes = keeps === 'tail' ? view.nodes.slice(view.nodes.length - Math.min(keep, view.nodes.length - 1)) : view.nodes.slice(0, keep)
+  const nodes =
+    keeps === 'tail'
+      ? view.nodes.slice(view.nodes.length - Math.min(keep, view.nodes.length - 1))
+      : view.nodes.slice(0, keep)
   const whole = wholePairs(nodes)
   const head = whole[0]?.entries[0]
   const tail = whole.at(-1)?.entries.at(-1)
@@ -214,7 +244,8 @@ function compact(
     ...(head && tail ? { kept: { head, tail, anchor: summary } } : {}),
   } satisfies Body<BoundaryEntry>)
   message({ role: 'user', content: 'Summary of what came before.' }, { origin: 'engine', part: 'summary' })
-  if (attach) message({ role: 'user', content: 'An attached file.' }, { origin: 'engine', part: 'attachment' })
+  if (attach)
+    message({ role: 'user', content: 'An attached file.' }, { origin: 'engine', part: 'attachment' })
 }
 
 function wholePairs(nodes: readonly ViewNode[]): readonly ViewNode[] {
@@ -227,7 +258,11 @@ function clearable(view: View): ViewBlock[] {
 
 function standIn(block: Block): string {
   const id = isBlock(block, 'tool_result') ? block.tool_use_id : ''
-  return JSON.stringify({ type: 'tool_result', tool_use_id: id, content: '[Old tool result content cleared]' })
+  return JSON.stringify({
+    type: 'tool_result',
+    tool_use_id: id,
+    content: '[Old tool result content cleared]',
+  })
 }
 
 function resultBlock(id: string, kind: ResultKind): Block[] {
@@ -236,7 +271,7 @@ function resultBlock(id: string, kind: ResultKind): Block[] {
     text: 'line one\nline two',
     error: 'ENOENT: no such file',
     image: [imageBlock(), { type: 'text', text: 'a picture' }] as Block[],
-    empty: undefined,
+    empty: '(Read completed with no output)',
     odd: [{ type: 'text', text: '\u0000\u001b[31m "quoted" \ud83d' }] as Block[],
   }[kind]
   return [
@@ -272,9 +307,19 @@ function lastRole(view: View): string | undefined {
 
 function beginsWithUser(view: View): boolean {
   const first = view.nodes.find((node) => node.blocks.some(isVisible))
-  return first?.role === 'user' && first.blocks.some((block) => isSaying(block) || block.block.type === 'image')
+  return (
+    first?.role === 'user' && first.blocks.some((block) => isSaying(block) || block.block.type === 'image')
+  )
 }
 
 function isVisible({ block }: ViewBlock): boolean {
   return !isBlock(block, 'text') || block.text.trim() !== ''
+}
+
+function endsInSystem(view: View): boolean {
+  return view.settled.roles.at(-1) === 'system'
+}
+
+function isBlankText(block: Block): boolean {
+  return isBlock(block, 'text') && block.text.trim() === ''
 }

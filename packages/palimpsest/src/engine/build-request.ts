@@ -74,22 +74,28 @@ function systemMember(system: JsonText, ttl: '5m' | '1h'): string[] {
   return [`"system":[${[...blocks, withBreakpoint(last, ttl)].join(',')}]`]
 }
 
-/**
- * Two breakpoints: where the previous request ended (a certain read, however many blocks came since) and at the new end. The first
- * is found in the view itself: the last block before the newest answer.
- */
 function joinMessages(view: View, settled: Settled, ttl: '5m' | '1h'): string {
-  const end = findBreakpointNode(settled, settled.texts.length)
-  if (end < 0) return settled.joined[settled.texts.length]?.slice(0, -1) ?? ''
-  const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
-  const earlier = findBreakpointNode(settled, Math.min(newestAnswer, end))
-  const from = earlier < 0 ? end : earlier
+  const marked = breakpointNodes(view, settled)
+  const from = marked[0]
+  if (from === undefined) return settled.joined[settled.texts.length]?.slice(0, -1) ?? ''
   const rest: string[] = []
   for (let i = from; i < settled.texts.length; i++) {
-    const text = i === from || i === end ? textWithBreakpoint(view, settled, i, ttl) : settled.texts[i]
+    const text = marked.includes(i) ? textWithBreakpoint(settled, i, ttl) : settled.texts[i]
     if (text) rest.push(text)
   }
   return `${settled.joined[from] ?? ''}${rest.join(',')}`
+}
+
+/**
+ * The nodes whose last block that may carry one has a breakpoint, in order, at most two: where the previous request ended (a certain
+ * read, however many blocks came since) and the new end. The first is found in the view itself: the last node before the newest answer.
+ */
+export function breakpointNodes(view: View, settled: Settled): readonly number[] {
+  const end = findBreakpointNode(settled, settled.texts.length)
+  if (end < 0) return []
+  const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
+  const earlier = findBreakpointNode(settled, Math.min(newestAnswer, end))
+  return earlier < 0 ? [end] : [earlier, end]
 }
 
 /** The last node before `limit` that can carry a breakpoint. */
@@ -98,8 +104,8 @@ function findBreakpointNode(settled: Settled, limit: number): number {
   return -1
 }
 
-function textWithBreakpoint(view: View, settled: Settled, index: number, ttl: '5m' | '1h'): string {
-  const node = view.nodes[index]
+function textWithBreakpoint(settled: Settled, index: number, ttl: '5m' | '1h'): string {
+  const node = settled.nodes[index]
   const blocks = settled.blocks[index] ?? []
   if (!node) return ''
   const at = blocks.findLastIndex(mayCarryBreakpoint)

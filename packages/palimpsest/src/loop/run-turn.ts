@@ -136,7 +136,7 @@ function refused({ response }: CollectedResponse): TurnEnd {
 
 function answerBody(collected: CollectedResponse, built: BuiltRequest): EntryBody<MessageEntry> {
   const { response, json, requestId } = collected
-  return messageBody({ role: 'assistant', content: response.content }, 'model', {
+  return messageBody(response, 'model', {
     json,
     responseId: response.id,
     model: response.model,

@@ -1,7 +1,8 @@
 import { chainHash, hashText, type Hash } from '../wire/hash.ts'
 import { findMember, splitArray } from '../wire/json.ts'
-import { isBlock, isThinking } from '../wire/message.ts'
+import { isThinking } from '../wire/message.ts'
 import type { PrefixEntry } from './entry.ts'
+import { isBlank } from './place-system.ts'
 import type { ViewBlock } from './view-block.ts'
 import type { View, ViewNode } from './view.ts'
 
@@ -15,6 +16,8 @@ export interface ThinkingPolicy {
   /** Signatures cover the prefix: a block behind another prefix is refused. */
   readonly bindsPrefix: boolean
   readonly readsFrom: readonly string[]
+  /** The model takes no system messages: they go as the user's. */
+  readonly systemAsUser?: boolean
 }
 
 export interface Settled {
@@ -22,14 +25,17 @@ export interface Settled {
   prefix: PrefixEntry | undefined
   /** Where the chain begins: system and tools. */
   seed: Hash
+  /** Per node: the node as the model takes it. */
+  readonly nodes: ViewNode[]
   /** Per node: the message as sent, '' where nothing of it is. */
   readonly texts: string[]
   /** Per node: the blocks sent. */
   readonly blocks: (readonly ViewBlock[])[]
-  /** Before node i, and one more behind the last: chain, estimated tokens, joined texts. */
+  /** Before node i, and one more behind the last: chain, estimated tokens, joined texts, role of the last message sent. */
   readonly chains: Hash[]
   readonly tokens: number[]
   readonly joined: string[]
+  readonly roles: (ViewNode['role'] | undefined)[]
 }
 
 export function emptySettled(): Settled {
@@ -37,22 +43,26 @@ export function emptySettled(): Settled {
     policy: undefined,
     prefix: undefined,
     seed: '',
+    nodes: [],
     texts: [],
     blocks: [],
     chains: [],
     tokens: [],
     joined: [],
+    roles: [],
   }
 }
 
 /** Nodes from `index` on changed: their bytes are to be found again. */
 export function dropSettled(settled: Settled, index: number): void {
   if (index >= settled.texts.length) return
+  settled.nodes.length = index
   settled.texts.length = index
   settled.blocks.length = index
   settled.chains.length = index + 1
   settled.tokens.length = index + 1
   settled.joined.length = index + 1
+  settled.roles.length = index + 1
 }
 
 export function settle(view: View, policy: ThinkingPolicy): Settled {
@@ -80,30 +90,34 @@ export function messageText(node: ViewNode, blocks: readonly string[]): string {
   return `{"role":"${node.role}","content":[${blocks.join(',')}]${node.extras}}`
 }
 
-function settleNode(settled: Settled, node: ViewNode, index: number): void {
+function settleNode(settled: Settled, viewNode: ViewNode, index: number): void {
+  const node = settled.policy?.systemAsUser && viewNode.role === 'system' ? asUser(viewNode) : viewNode
   const before = settled.chains[index] ?? settled.seed
-  const blocks = sentBlocks(node, before, settled.policy)
-  const emptyAllowed = node.role === 'system' && node.extras !== ''
-  const text =
-    blocks.length > 0 || emptyAllowed
-      ? messageText(
-          node,
-          blocks.map((block) => block.json),
-        )
-      : ''
-  let chain = before
+  const roleBefore = settled.roles[index]
+  const sent = node.role !== 'system' || roleBefore === 'user' || roleBefore === 'system'
+  const blocks = sent ? sentBlocks(node, before, settled.policy) : []
+  // A system message may carry settings alone.
+  const bare = sent && blocks.length === 0 && node.role === 'system' && node.extras !== ''
+  let chain = bare ? chainHash(before, `${node.role}${node.extras}`) : before
   let tokens = settled.tokens[index] ?? 0
   for (const [place, block] of blocks.entries()) {
     chain = chainHash(chain, `${node.role}${place === 0 ? node.extras : ''}${block.json}`)
     tokens += block.tokens
   }
-  if (blocks.length === 0 && emptyAllowed) chain = chainHash(chain, `${node.role}${node.extras}`)
+  const texts = blocks.map((block) => block.json)
+  const text = blocks.length > 0 || bare ? messageText(node, texts) : ''
+  settled.nodes.push(node)
   settled.texts.push(text)
   settled.blocks.push(blocks)
   settled.chains.push(chain)
   settled.tokens.push(tokens)
+  settled.roles.push(text === '' ? roleBefore : node.role)
   const joined = settled.joined[index] ?? ''
   settled.joined.push(text === '' ? joined : `${joined}${text},`)
+}
+
+function asUser(node: ViewNode): ViewNode {
+  return { ...node, role: 'user', extras: '' }
 }
 
 function sentBlocks(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): readonly ViewBlock[] {
@@ -132,11 +146,6 @@ function isIntact(node: ViewNode): boolean {
   return node.blocks.slice(0, last + 1).every((block) => block.original && !isBlank(block))
 }
 
-/** The API refuses text blocks without a visible character, though models produce them. */
-function isBlank({ block }: ViewBlock): boolean {
-  return isBlock(block, 'text') && block.text.trim() === ''
-}
-
 /** Signatures cover system and tools; model, betas and settings are in the cache key only. Deferred tools are in neither. */
 function bindingSeed(prefix: PrefixEntry | undefined): Hash {
   if (!prefix) return hashText('')
@@ -152,8 +161,14 @@ function restart(settled: Settled, prefix: PrefixEntry | undefined, policy: Thin
   settled.chains[0] = settled.seed
   settled.tokens[0] = 0
   settled.joined[0] = ''
+  settled.roles[0] = undefined
 }
 
 function samePolicy(a: ThinkingPolicy | undefined, b: ThinkingPolicy): boolean {
-  return a?.model === b.model && a.bindsPrefix === b.bindsPrefix && a.readsFrom.join() === b.readsFrom.join()
+  return (
+    a?.model === b.model &&
+    a.bindsPrefix === b.bindsPrefix &&
+    a.readsFrom.join() === b.readsFrom.join() &&
+    a.systemAsUser === b.systemAsUser
+  )
 }

@@ -14,6 +14,7 @@ import type {
 import { toViewBlocks, toViewBlock, type ViewBlock } from './view-block.ts'
 import { dropSettled, emptySettled, type Settled } from './settle.ts'
 import { pairUp } from './pair-up.ts'
+import { isSilent, placeOfUser, placeSystem } from './place-system.ts'
 import { voidedBy } from './voided.ts'
 
 // What the model sees, as a fold over the entries of one chain. Nodes are values; the list of them belongs to the one who appends.
@@ -214,14 +215,22 @@ function applyEdit(view: View, entry: EditEntry): void {
   const cut =
     dropped.size > 0 ? view.nodes.findIndex((node) => node.entries.some((id) => dropped.has(id))) : -1
   if (cut >= 0) first = Math.min(first, cut)
-  const start = view.nodes[first]?.answers === undefined ? first : first - 1
+  const start = startOfRound(view.nodes, first)
   const nodes = view.nodes.slice(start).flatMap((node) => withoutEntries(node, dropped))
   replaceNodesFrom(view, start, nodes)
 }
 
+/** The answer before a node: pairs and the order of what follows an answer are judged from there. */
+function startOfRound(nodes: readonly ViewNode[], index: number): number {
+  return Math.max(
+    0,
+    nodes.slice(0, index).findLastIndex((node) => node.role === 'assistant' && !isSilent(node)),
+  )
+}
+
 /** Changed nodes take their place, pairs whole: results of calls that left go too, calls whose result left are open again. */
 function replaceNodesFrom(view: View, index: number, nodes: readonly ViewNode[]): void {
-  const paired = pairUp(nodes)
+  const paired = pairUp(placeSystem(nodes))
   const same = paired.nodes.findIndex((node, i) => node !== view.nodes[index + i])
   dropSettled(view.settled, index + (same < 0 ? paired.nodes.length : same))
   view.nodes.splice(index, view.nodes.length - index, ...paired.nodes)
@@ -318,7 +327,8 @@ function messageExtras(entry: MessageEntry): string {
 }
 
 function pushNode(view: View, entry: MessageEntry, blocks: readonly ViewBlock[]): void {
-  view.nodes.push(newNode(entry, blocks))
+  const place = entry.message.role === 'user' ? placeOfUser(view.nodes) : view.nodes.length
+  insertNode(view, place, newNode(entry, blocks))
 }
 
 function insertNode(view: View, index: number, node: ViewNode): void {

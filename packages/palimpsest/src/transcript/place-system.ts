@@ -1,0 +1,38 @@
+import { isBlock, isThinking } from '../wire/message.ts'
+import type { ViewBlock } from './view-block.ts'
+import type { ViewNode } from './view.ts'
+
+// A system message may stand only behind a user message and before an answer or at the end. A user message that comes when one
+// stands at the end goes before it; where messages left, the rest is put in that order again.
+
+/** Where a user message goes: before the system messages that no answer has followed yet. */
+export function placeOfUser(nodes: readonly ViewNode[]): number {
+  let place = nodes.length
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const node = nodes[i]
+    if (!node || (node.role === 'assistant' && !isSilent(node))) break
+    if (node.role === 'system') place = i
+  }
+  return place
+}
+
+/** Between two answers, user messages first and system messages after them. The same list where nothing moves. */
+export function placeSystem(nodes: readonly ViewNode[]): readonly ViewNode[] {
+  if (!nodes.some((node) => node.role === 'system')) return nodes
+  const placed: ViewNode[] = []
+  for (const node of nodes) {
+    if (node.role === 'user') placed.splice(placeOfUser(placed), 0, node)
+    else placed.push(node)
+  }
+  return placed
+}
+
+/** An answer of which nothing is ever sent. */
+export function isSilent(node: ViewNode): boolean {
+  return node.blocks.every((block) => isThinking(block.block) || isBlank(block))
+}
+
+/** The API refuses text blocks without a visible character, though models produce them. */
+export function isBlank({ block }: ViewBlock): boolean {
+  return isBlock(block, 'text') && block.text.trim() === ''
+}
