@@ -47,22 +47,16 @@ export function newestLeaf(links: readonly ChainLink[]): number | undefined {
   return leaf
 }
 
-export interface WalkOptions {
-  /** The links are the end of a file only: a parent that is not among them may lie before. */
-  readonly partial?: boolean
-  /** Ids known to be nowhere in the file. */
-  readonly absent?: ReadonlySet<EntryId>
-}
-
 export interface ChainWalk {
   /** Places in the links, oldest first. */
   readonly places: readonly number[]
   readonly warnings: readonly ChainWarning[]
-  /** Partial links: the parent to look for before them. */
-  readonly open?: { readonly id: EntryId; readonly child: number }
+  /** Partial links only: the chain goes on before them, with this entry. Null: with the line before. */
+  readonly open?: { readonly parent: EntryId | null }
 }
 
-export function walkChain(links: readonly ChainLink[], leaf: number, options: WalkOptions = {}): ChainWalk {
+/** `partial`: the links are only the end of a file, so a parent that is not among them may lie before. */
+export function walkChain(links: readonly ChainLink[], leaf: number, partial = false): ChainWalk {
   const firstPlaces = placesById(links)
   const side = links[leaf]?.sidechain === true
   const seen = new Set<number>()
@@ -80,21 +74,22 @@ export function walkChain(links: readonly ChainLink[], leaf: number, options: Wa
       place = found
       continue
     }
-    const isOpen = options.partial && found === undefined && !(wanted !== null && options.absent?.has(wanted))
-    const before: number | undefined = isOpen ? undefined : lineBefore(links, place, seen)
-    if (before === undefined && options.partial && wanted !== null) open = { id: wanted, child: place }
-    else if (wanted !== null && link.parent === wanted) {
-      const kind = found === undefined ? 'missing-parent' : 'cycle'
-      warnings.push({ kind, entry: link.id, parent: wanted })
-    }
+    const before: number | undefined =
+      partial && found === undefined ? undefined : lineBefore(links, place, seen)
+    if (partial && before === undefined) open = { parent: wanted }
+    if (!open && link.parent !== null) warnings.push(warningFor(link, link.parent, found))
     place = before
   }
   const walked = [...seen].toReversed().filter((at) => (links[at]?.sidechain === true) === side)
   return { places: withParallelParts(links, walked), warnings, ...(open && { open }) }
 }
 
+function warningFor(link: ChainLink, parent: EntryId, found: number | undefined): ChainWarning {
+  return { kind: found === undefined ? 'missing-parent' : 'cycle', entry: link.id, parent }
+}
+
 /** Null: a boundary that names no line before it. Undefined: the first of its chain. */
-function parentOf(link: ChainLink): EntryId | null | undefined {
+export function parentOf(link: ChainLink): EntryId | null | undefined {
   if (link.parent !== null) return link.parent
   return link.kind === 'boundary' ? (link.logicalParent ?? null) : undefined
 }

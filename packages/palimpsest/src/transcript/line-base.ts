@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import type { Entry, EntryId } from './entry.ts'
+import type { Totals } from './totals.ts'
 
 // What every line has besides its payload. Order of members in a line of ours, all small ones before the payload, so that the
 // first bytes of a line tell its place in the chain:
@@ -16,14 +17,6 @@ export interface Envelope {
   readonly version: string
   /** Sums up to and with this line, so that a list of sessions reads only ends of files. On message lines. */
   readonly totals?: Totals
-}
-
-export interface Totals {
-  /** Message lines in the file, sidechains apart. */
-  readonly messages: number
-  /** What the conversation holds after the newest answer. */
-  readonly tokens: number
-  readonly costUsd: number
 }
 
 export interface EntryPlace {

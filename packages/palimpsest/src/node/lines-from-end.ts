@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises'
+import { HEAD_BYTES, linkOf, linkOfHead } from '../transcript/chain-link.ts'
+import type { StartLink } from '../transcript/chain-start.ts'
+import type { Entry } from '../transcript/entry.ts'
+import { decodeBytes, isBlank, NEWLINE, readBytes, readInto } from './file-lines.ts'
+
+// A file backwards. Of a line of ours only the first bytes are looked at, so passing over 200 MB costs little more than reading
+// them. Lines of another form are decoded.
+
+const CHUNK_BYTES = 1 << 20
+
+export interface LineSpan {
+  readonly offset: number
+  /** Without the line end. */
+  readonly length: number
+}
+
+export type FoundLine = LineSpan & ({ readonly link: StartLink } | { readonly problem: string })
+
+/** Lines from the one that ends at `lastEnd` (its line end not counted) to the first of the file. */
+export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncGenerator<FoundLine> {
+  // One buffer for all: the head of a line that begins near the end of a piece goes on behind it.
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES + HEAD_BYTES)
+  let lineEnd = lastEnd
+  for (let to = lastEnd; to > 0;) {
+    const from = Math.max(0, to - CHUNK_BYTES)
+    const bytes = await readInto(buffer, handle, { start: from, end: Math.min(lastEnd, to + HEAD_BYTES) })
+    let limit = Math.min(lineEnd, to) - from
+    for (;;) {
+      const newline = limit > 0 ? bytes.lastIndexOf(NEWLINE, limit - 1) : -1
+      if (newline === -1 && from > 0) break
+      const start = newline + 1
+      const span = { offset: from + start, length: lineEnd - from - start }
+      const found = await lookAt(handle, span, bytes.subarray(start))
+      if (found) yield found
+      if (newline === -1) return
+      lineEnd = from + newline
+      limit = newline
+    }
+    to = from
+  }
+}
+
+/** `bytes` begin with the line and may end before it does. Not a promise in the common case: there are many lines. */
+function lookAt(
+  handle: FileHandle,
+  span: LineSpan,
+  bytes: Buffer,
+): FoundLine | undefined | Promise<FoundLine | undefined> {
+  const head = bytes.subarray(0, Math.min(span.length, HEAD_BYTES))
+  const link = linkOfHead(head.toString('utf8'))
+  // Boundaries and voids say where reading may begin. They are small.
+  if (link && link.kind !== 'boundary' && link.kind !== 'void') return { ...span, link }
+  if (span.length <= bytes.length) return decodeWhole(span, bytes.subarray(0, span.length))
+  return readBytes(handle, span.offset, span.offset + span.length).then((whole) => decodeWhole(span, whole))
+}
+
+function decodeWhole(span: LineSpan, whole: Buffer): FoundLine | undefined {
+  if (isBlank(whole)) return undefined
+  const entry = decodeBytes(whole)
+  return entry.kind === 'problem' ? { ...span, problem: entry.reason } : { ...span, link: startLinkOf(entry) }
+}
+
+function startLinkOf(entry: Entry): StartLink {
+  const link = linkOf(entry)
+  if (entry.kind === 'boundary') return { ...link, boundary: entry }
+  return entry.kind === 'void' ? { ...link, voids: entry.target } : link
+}

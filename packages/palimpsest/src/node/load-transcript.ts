@@ -1,0 +1,178 @@
+import type { FileHandle } from 'node:fs/promises'
+import { newestLeaf, parentOf, walkChain, type ChainWarning } from '../transcript/chain-of.ts'
+import { findStart, type StartLink } from '../transcript/chain-start.ts'
+import { isLoose } from '../transcript/codec.ts'
+import type { Entry, EntryId } from '../transcript/entry.ts'
+import type { Header } from '../transcript/header.ts'
+import { linkSummaries } from '../transcript/link-summaries.ts'
+import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
+import { findEnd } from './find-end.ts'
+import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
+import { readHeader } from './read-header.ts'
+import { notATranscript } from './read-transcript.ts'
+import { badLine, chainWarning, EMPTY, lineNumbers, NO_HEADER, tornLine } from './transcript-warning.ts'
+import type { TranscriptWarning } from './transcript-warning.ts'
+
+// Loading reads backwards to where the newest boundary in force begins, and to the prefix in force there. All older lines stay on
+// disk unread.
+
+export interface LoadedTranscript {
+  readonly header: Header | undefined
+  /** The chain of the newest leaf, oldest first; where it does not begin at its beginning, the prefix in force comes first. */
+  readonly entries: readonly Entry[]
+  /** The boundary it begins from; null: from the beginning. */
+  readonly from: EntryId | null
+  /** Where each entry's line begins. */
+  readonly offsets: ReadonlyMap<EntryId, number>
+  readonly warnings: readonly TranscriptWarning[]
+}
+
+/** For reading only: the file is never changed. */
+export async function loadTranscript(path: string): Promise<LoadedTranscript> {
+  const handle = await openToRead(path)
+  try {
+    return await loadFrom(handle, path)
+  } finally {
+    await handle.close()
+  }
+}
+
+export async function loadFrom(handle: FileHandle, path: string): Promise<LoadedTranscript> {
+  const { size } = await handle.stat()
+  const found = size === 0 ? undefined : await readHeader(handle, path)
+  const end = await findEnd(handle, size)
+  const { selected, problems: passedOver } = await scanBack(handle, end.lastEnd)
+  const decoded = await decodeLines(handle, selected.lines)
+  const isBad = passedOver.length > 0 || end.torn !== undefined
+  if (!found && isBad && selected.lines.length === 0) throw notATranscript(path)
+  const problems = [...passedOver, ...decoded.problems].toSorted((a, b) => a.offset - b.offset)
+  const numbers = await lineNumbers(
+    handle,
+    problems.map((problem) => problem.offset),
+  )
+  return {
+    header: found?.header,
+    entries: linkSummaries(decoded.entries),
+    from: selected.from,
+    offsets: decoded.offsets,
+    warnings: [
+      ...(size === 0 ? [EMPTY] : found ? [] : [NO_HEADER]),
+      ...(end.torn === undefined ? [] : [tornLine(end.torn, size - end.torn)]),
+      ...problems.map((problem, i) => badLine(problem.offset, numbers[i] ?? 0, problem.reason)),
+      ...selected.warnings.map(chainWarning),
+    ],
+  }
+}
+
+interface Selection {
+  readonly lines: readonly LinkedLine[]
+  readonly from: EntryId | null
+  readonly warnings: readonly ChainWarning[]
+  /** The prefix in force is not among the lines: it lies on the chain behind this entry. */
+  readonly prefixBehind?: { readonly parent: EntryId | null }
+}
+
+type LinkedLine = LineSpan & { readonly link: StartLink }
+type BadSpan = LineSpan & { readonly reason: string }
+
+/** Looking for the start is proportional to what was read, so it is done ever more rarely. */
+const FIRST_LOOK_BYTES = 1 << 18
+const LOOK_GROWTH = 1.5
+
+interface Scan {
+  readonly selected: Selection
+  readonly problems: readonly BadSpan[]
+}
+
+async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
+  const newestFirst: LinkedLine[] = []
+  const problems: BadSpan[] = []
+  let nextLook = FIRST_LOOK_BYTES
+  let needsAll = false
+  for await (const line of linesFromEnd(handle, lastEnd)) {
+    if ('problem' in line) {
+      problems.push({ offset: line.offset, length: line.length, reason: line.problem })
+      continue
+    }
+    newestFirst.push(line)
+    const scanned = lastEnd - line.offset
+    // What a boundary keeps begins at a known offset: look as soon as that is reached, and not before.
+    const { boundary } = line.link
+    if (boundary) nextLook = Math.max(scanned, lastEnd - (boundary.meta.keptOffset ?? line.offset))
+    if (needsAll || scanned < nextLook) continue
+    nextLook = scanned * LOOK_GROWTH
+    const selected = select(newestFirst.toReversed(), true)
+    if (!selected) continue
+    const prefix = await findPrefix(handle, line.offset, selected)
+    if (prefix !== 'chain-broken') {
+      return { selected: { ...selected, lines: [...prefix, ...selected.lines] }, problems }
+    }
+    needsAll = true
+  }
+  return { selected: select(newestFirst.toReversed(), false) ?? NOTHING, problems }
+}
+
+const NOTHING: Selection = { lines: [], from: null, warnings: [] }
+
+/** Undefined where more lines are needed. */
+function select(lines: readonly LinkedLine[], partial: boolean): Selection | undefined {
+  const links = lines.map((line) => line.link)
+  const leaf = newestLeaf(links)
+  const end = leaf === undefined ? undefined : links[leaf]
+  if (leaf === undefined || !end) return undefined
+  // The end of a file may hold only lines that are not of the main chain.
+  if (partial && (end.sidechain || end.kind === 'other')) return undefined
+  const walk = walkChain(links, leaf, partial)
+  const chain = walk.places.flatMap((place) => lines[place] ?? [])
+  const start = findStart(chain.map((line) => line.link))
+  if (!start && walk.open) return undefined
+  const first = start?.index ?? 0
+  const prefix = chain.findLastIndex((line) => line.link.kind === 'prefix')
+  return {
+    lines: [...(prefix >= 0 && prefix < first ? chain.slice(prefix, prefix + 1) : []), ...chain.slice(first)],
+    from: start?.from ?? null,
+    warnings: walk.warnings,
+    ...(prefix === -1 && walk.open && { prefixBehind: walk.open }),
+  }
+}
+
+/** Follows the chain on to the prefix in force, which may be the first line of a large file, and keeps nothing on the way. */
+async function findPrefix(
+  handle: FileHandle,
+  before: number,
+  { prefixBehind }: Selection,
+): Promise<readonly LinkedLine[] | 'chain-broken'> {
+  if (!prefixBehind) return []
+  let wanted: EntryId | null | undefined = prefixBehind.parent
+  for await (const line of linesFromEnd(handle, Math.max(0, before - 1))) {
+    if (!('link' in line) || line.link.sidechain || isLoose(line.link)) continue
+    if (wanted !== null && line.link.id !== wanted) continue
+    if (line.link.kind === 'prefix') return [line]
+    wanted = parentOf(line.link)
+    if (wanted === undefined) return []
+  }
+  return 'chain-broken'
+}
+
+const BLOCK_BYTES = 1 << 22
+
+async function decodeLines(handle: FileHandle, lines: readonly LinkedLine[]) {
+  const entries: Entry[] = []
+  const offsets = new Map<EntryId, number>()
+  const problems: BadSpan[] = []
+  let block: Buffer = Buffer.alloc(0)
+  let blockStart = 0
+  for (const { offset, length } of lines) {
+    if (offset < blockStart || offset + length > blockStart + block.length) {
+      block = await readBytes(handle, offset, offset + Math.max(length, BLOCK_BYTES))
+      blockStart = offset
+    }
+    const entry = decodeBytes(block.subarray(offset - blockStart, offset - blockStart + length))
+    if (entry.kind === 'problem') problems.push({ offset, length, reason: entry.reason })
+    else {
+      entries.push(entry)
+      offsets.set(entry.id, offset)
+    }
+  }
+  return { entries, offsets, problems }
+}

@@ -1,0 +1,53 @@
+import { StorageError } from '../errors.ts'
+import type { Entry } from '../transcript/entry.ts'
+import type { Header } from '../transcript/header.ts'
+import { decodeBytes, isBlank, openToRead, readLines, type RawLine } from './file-lines.ts'
+import { readHeader } from './read-header.ts'
+import { badLine, EMPTY, NO_HEADER, tornLine, type TranscriptWarning } from './transcript-warning.ts'
+
+export type TranscriptItem =
+  | { readonly kind: 'header'; readonly header: Header }
+  | { readonly kind: 'entry'; readonly entry: Entry; readonly offset: number; readonly line: number }
+  | { readonly kind: 'warning'; readonly warning: TranscriptWarning }
+
+/** So many bad lines and not one good: a file of another kind. */
+const BAD_LINES_MAX = 100
+
+/** A whole file in its order, line by line, whatever its size. The file is never changed. */
+export async function* readTranscript(path: string): AsyncGenerator<TranscriptItem> {
+  const handle = await openToRead(path)
+  try {
+    const { size } = await handle.stat()
+    const header = size === 0 ? undefined : await readHeader(handle, path)
+    if (header) yield { kind: 'header', header: header.header }
+    else yield { kind: 'warning', warning: size === 0 ? EMPTY : NO_HEADER }
+    let line = 0
+    let good = header ? 1 : 0
+    let bad = 0
+    for await (const raw of readLines(handle, size)) {
+      line++
+      if ((line === 1 && header) || isBlank(raw.bytes)) continue
+      const item = toItem(raw, line)
+      if (item.kind === 'entry') good++
+      else bad++
+      if (good === 0 && bad >= BAD_LINES_MAX) break
+      yield item
+    }
+    if (good === 0 && bad > 0) throw notATranscript(path)
+  } finally {
+    await handle.close()
+  }
+}
+
+export function notATranscript(path: string): StorageError {
+  const text = `${path} is not a transcript: none of its lines is JSON of the expected form. Name another file`
+  return new StorageError('not-a-transcript', text)
+}
+
+function toItem(raw: RawLine, line: number): TranscriptItem {
+  const { offset } = raw
+  const entry = decodeBytes(raw.bytes)
+  if (entry.kind !== 'problem') return { kind: 'entry', entry, offset, line }
+  const warning = raw.ended ? badLine(offset, line, entry.reason) : tornLine(offset, raw.length)
+  return { kind: 'warning', warning }
+}

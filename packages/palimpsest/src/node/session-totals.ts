@@ -1,0 +1,40 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { MessageEntry } from '../transcript/entry.ts'
+import { addToTotals, NO_TOTALS, totalsInHead, type Totals } from '../transcript/totals.ts'
+import { decodeBytes, readBytes } from './file-lines.ts'
+import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
+
+/** Room for a working folder's longest path, escaped, before the sums. */
+const SUMS_BYTES = 1 << 15
+
+export type CostOf = (entry: MessageEntry) => number
+
+/**
+ * The sums of a session. The newest message line of ours carries them; where the newest lines are another agent's, they are read
+ * one by one back to the first that carries some.
+ */
+export async function readTotals(handle: FileHandle, lastEnd: number, costOf: CostOf): Promise<Totals> {
+  const later: LineSpan[] = []
+  let totals = NO_TOTALS
+  for await (const line of linesFromEnd(handle, lastEnd)) {
+    if (!('link' in line) || line.link.sidechain) continue
+    if (line.link.kind !== 'message' && line.link.kind !== 'boundary') continue
+    const known = await totalsAt(handle, line)
+    if (known) {
+      totals = known
+      break
+    }
+    later.push(line)
+  }
+  for (const line of later.toReversed()) {
+    const entry = decodeBytes(await readBytes(handle, line.offset, line.offset + line.length))
+    if (entry.kind === 'problem') continue
+    totals = addToTotals(totals, entry, entry.kind === 'message' ? costOf(entry) : 0)
+  }
+  return totals
+}
+
+async function totalsAt(handle: FileHandle, { offset, length }: LineSpan): Promise<Totals | undefined> {
+  const head = await readBytes(handle, offset, offset + Math.min(length, SUMS_BYTES))
+  return totalsInHead(head.toString('utf8'))
+}
