@@ -1,6 +1,9 @@
 import type { Command, PlannedCommand } from './command.ts'
+import { context } from './commands/context.ts'
+import { sessions } from './commands/sessions.ts'
+import { sim } from './commands/sim.ts'
 
-export const COMMANDS: readonly Command[] = []
+export const COMMANDS: readonly Command[] = [sim, sessions, context]
 
 /** What `palimpsest` does without a command. */
 export const AGENT: PlannedCommand = { name: '', usage: '[prompt]', summary: 'the interactive agent' }

@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+const home = mkdtempSync(join(tmpdir(), 'palimpsest-cli-'))
+const started: ChildProcess[] = []
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+afterAll(() => {
+  rmSync(home, { recursive: true, force: true })
+})
+
+function start(...args: string[]): ChildProcess {
+  const child = spawn(process.execPath, ['--conditions=x-source', MAIN, ...args], {
+    cwd: home,
+    env: { PALIMPSEST_HOME: join(home, 'kept') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  return child
+}
+
+async function finish(child: ChildProcess): Promise<{ exit: number | null; out: string; err: string }> {
+  const texts = { out: '', err: '' }
+  child.stdout?.on('data', (chunk: Buffer) => (texts.out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (texts.err += chunk.toString()))
+  const [exit] = await once(child, 'close')
+  return { exit, ...texts }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error('no stdout')
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return line
+}
+
+describe('the command', () => {
+  test('prints its version and ends well', async () => {
+    const { exit, out, err } = await finish(start('--version'))
+    expect({ exit, err }).toEqual({ exit: 0, err: '' })
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('survives a reader that goes away', async () => {
+    const child = start('--help')
+    child.stdout?.destroy()
+    const { exit, err } = await finish(child)
+    expect({ exit, err }).toEqual({ exit: 0, err: '' })
+  })
+
+  test.each([
+    [
+      ['sim', '--port', 'x'],
+      'palimpsest: --port wants a number from 0 to 65535, not "x"; 0 takes any free port\n',
+    ],
+    [['sim', '--clock', 'sun'], 'palimpsest: --clock wants real or virtual, not "sun"\n'],
+    [['sim', '--colour', 'x'], "palimpsest: unknown option '--colour'; `palimpsest sim --help` shows how\n"],
+    [['sim', 'now'], 'palimpsest: unexpected argument "now"; `palimpsest sim --help` shows how\n'],
+    [['sim', '--script', 'none.json'], /^palimpsest: --script .*none\.json cannot be read: ENOENT.*\n$/],
+  ])('%j: wrong usage is one line that names the cure, and exit code 2', async (args, line) => {
+    const { exit, out, err } = await finish(start(...args))
+    expect({ exit, out }).toEqual({ exit: 2, out: '' })
+    expect(err).toMatch(line)
+    expect(err.split('\n')).toHaveLength(2)
+  })
+
+  test('a folder without sessions is an empty list', async () => {
+    expect(await finish(start('sessions', '--json'))).toEqual({ exit: 0, out: '[]\n', err: '' })
+  })
+})
+
+describe('palimpsest sim', () => {
+  const request = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01', 'x-api-key': 'any' },
+    body: JSON.stringify({
+      model: 'claude-sonnet-5-5',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  }
+
+  test('says where it listens, answers by the script, and ends well when it is told to', async () => {
+    const file = join(home, 'script.json')
+    writeFileSync(file, JSON.stringify({ steps: [{ content: [{ type: 'text', text: 'As scripted.' }] }] }))
+    const child = start('sim', '--script', 'script.json', '--clock', 'virtual')
+    const line = await firstLine(child)
+    expect(line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/)
+    const response = await fetch(`${line.replace('listening on ', '')}/v1/messages`, request)
+    expect(await response.json()).toMatchObject({ content: [{ type: 'text', text: 'As scripted.' }] })
+    child.kill('SIGTERM')
+    expect((await once(child, 'close'))[0]).toBe(0)
+  })
+
+  test('goes on serving when nobody reads its output', async () => {
+    const child = start('sim')
+    const url = (await firstLine(child)).replace('listening on ', '')
+    child.stdout?.destroy()
+    expect((await fetch(`${url}/v1/messages`, request)).status).toBe(200)
+  })
+
+  test('a port that is taken is told, with the cure', async () => {
+    const first = start('sim')
+    const port = new URL((await firstLine(first)).replace('listening on ', '')).port
+    const { exit, out, err } = await finish(start('sim', '--port', port))
+    expect({ exit, out }).toEqual({ exit: 2, out: '' })
+    expect(err).toContain(port)
+  })
+})

@@ -1,0 +1,62 @@
+import {
+  computeThresholds,
+  computeWindow,
+  NO_MODELS,
+  parsePercent,
+  parseTokens,
+  readCompactionSwitches,
+  resolveModel,
+  type ResolvedModel,
+  type Setting,
+  type Thresholds,
+  type Window,
+} from 'palimpsest/tokens'
+import { parseModelName } from 'palimpsest/wire'
+
+import type { World } from './world.ts'
+
+export interface WindowReading {
+  readonly model: ResolvedModel
+  readonly window: Window
+  readonly thresholds: Thresholds
+  readonly autoEnabled: boolean
+  /** Values of the environment that could not be meant. */
+  readonly warnings: readonly string[]
+}
+
+/** The window of a model as the environment bounds it. */
+export function readWindow(modelName: string, { env }: World): WindowReading {
+  const { id, extended } = parseModelName(modelName)
+  const model = resolveModel(NO_MODELS, id, env['ANTHROPIC_BASE_URL'] ?? '')
+  const windowMax = parseTokens('PALIMPSEST_WINDOW', env['PALIMPSEST_WINDOW'])
+  const contextTokens = parseTokens('PALIMPSEST_CONTEXT_TOKENS', env['PALIMPSEST_CONTEXT_TOKENS'])
+  const autoPercent = parsePercent('PALIMPSEST_AUTOCOMPACT_PCT', env['PALIMPSEST_AUTOCOMPACT_PCT'])
+  const blockingLimit = parseTokens('PALIMPSEST_BLOCKING_LIMIT', env['PALIMPSEST_BLOCKING_LIMIT'])
+  const switches = readCompactionSwitches({
+    disableCompact: env['DISABLE_COMPACT'],
+    disableAutoCompact: env['DISABLE_AUTO_COMPACT'],
+  })
+  const window = computeWindow(model, {
+    extended,
+    ...named('windowMax', windowMax),
+    ...named('contextTokens', contextTokens),
+  })
+  const settings: readonly Setting<number>[] = [windowMax, contextTokens, autoPercent, blockingLimit]
+  return {
+    model,
+    window,
+    thresholds: computeThresholds(window, {
+      ...named('autoPercent', autoPercent),
+      ...named('blockingLimit', blockingLimit),
+    }),
+    autoEnabled: switches.auto,
+    warnings: [...settings.flatMap(({ warning }) => warning ?? []), ...switches.warnings],
+  }
+}
+
+/** A setting that is there, under its name; nothing where it is not. */
+function named<Name extends string>(name: Name, { value }: Setting<number>): { [key in Name]?: number } {
+  const found: { [key in Name]?: number } = {}
+  if (value !== undefined) Object.assign(found, { [name]: value })
+  return found
+}
