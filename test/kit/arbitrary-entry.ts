@@ -83,6 +83,7 @@ const messageEntry: fc.Arbitrary<MessageEntry> = fc
         part: fc.constantFrom('summary' as const, 'attachment' as const, 'interrupted' as const),
         requestId: text,
         under: text,
+        sentEstimate: count,
       },
       { requiredKeys: [] },
     ),

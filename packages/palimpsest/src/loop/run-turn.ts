@@ -5,6 +5,7 @@ import { appendMessage, appendTo, messageBody, type EntryBody, type Session } fr
 import { ProviderError } from '../errors.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
+import type { Calibration } from '../tokens/calibrate.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import { collectResponse, type CollectedResponse } from './collect-response.ts'
@@ -27,10 +28,11 @@ export interface TurnSetup {
   readonly maxTokens: number
   readonly lifetimes: CacheLifetimes
   readonly thinking: ThinkingPolicy
+  readonly calibration: Calibration
   readonly roundsMax: number
   /** Whether the session may still spend; asked before every request. */
-  readonly mayspend: (session: Session) => boolean
-  /** Tokens at which a request is refused rather than sent, when nothing automatic may act. */
+  readonly maySpend: (session: Session) => boolean
+  /** Tokens at which a request is refused rather than sent. */
   readonly blockingTokens: number
 }
 
@@ -69,7 +71,7 @@ async function* runRounds(
     const before = beforeRequest(state.session, setup)
     yield* appendEngine(state, before.entries, setup)
     if (before.blocked !== undefined) return { reason: 'window-full', message: before.blocked }
-    if (!setup.mayspend(state.session)) return { reason: 'max-cost' }
+    if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
     const built = buildRequest(state.session.view, { ...setup, stream: true })
     const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
     yield* appendShown(state, answerBody(collected, built), setup)
@@ -142,6 +144,7 @@ function answerBody(collected: CollectedResponse, built: BuiltRequest): EntryBod
     model: response.model,
     usage: response.usage,
     under: built.under,
+    sentEstimate: built.estimate,
     ...(requestId === undefined ? {} : { requestId }),
   })
 }

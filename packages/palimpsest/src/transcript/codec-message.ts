@@ -4,7 +4,7 @@ import { parseMessage } from '../wire/parse.ts'
 import type { Usage } from '../wire/usage.ts'
 import { ORIGINS, type MessageEntry, type Origin } from './entry.ts'
 import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
-import { choiceField, FieldError, textField } from './line-fields.ts'
+import { choiceField, FieldError, numberField, textField } from './line-fields.ts'
 
 const PARTS = ['summary', 'attachment', 'interrupted'] as const
 
@@ -26,6 +26,7 @@ export function encodeMessage(entry: MessageEntry, envelope: Envelope): string {
     origin: entry.origin,
     part: entry.part,
     under: entry.under,
+    sentEstimate: entry.sentEstimate,
     responseId: unlessTold(entry.responseId, told.responseId),
     model: unlessTold(entry.model, told.model),
     usage: unlessTold(entry.usage, told.usage),
@@ -63,6 +64,7 @@ export function decodeMessage(
     ...ownFacts(own, told),
     ...(typeof fields['requestId'] === 'string' && { requestId: fields['requestId'] }),
     ...(own['under'] !== undefined && { under: textField(own, 'under') }),
+    ...(own['sentEstimate'] !== undefined && { sentEstimate: numberField(own, 'sentEstimate') }),
   }
 }
 

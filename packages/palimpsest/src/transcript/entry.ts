@@ -73,6 +73,8 @@ export interface MessageEntry extends EntryBase {
   readonly usage?: Usage
   /** Chain hash of what was sent when this answer was made. Its thinking may be sent only behind the same. */
   readonly under?: Hash
+  /** Estimated tokens of the messages that were sent for it, before calibration: what later counts start from. */
+  readonly sentEstimate?: number
 }
 
 /** Layer 1: a result that stands on disk; the block is what the model sees of it, for ever. */
