@@ -9,7 +9,8 @@ export interface Figure {
 export function print(title: string, figures: readonly Figure[]): boolean {
   console.log(`\n${title}`)
   for (const { name, value, unit, atMost } of figures) {
-    const verdict = atMost === undefined ? '' : value <= atMost ? `  (at most ${atMost}: yes)` : `  (at most ${atMost}: NO)`
+    const verdict =
+      atMost === undefined ? '' : value <= atMost ? `  (at most ${atMost}: yes)` : `  (at most ${atMost}: NO)`
     console.log(`  ${name.padEnd(60)} ${value.toPrecision(4).padStart(10)} ${unit}${verdict}`)
   }
   return figures.every(({ value, atMost }) => atMost === undefined || value <= atMost)

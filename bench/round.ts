@@ -12,7 +12,12 @@ const SAMPLES = 1_000
 const WARM_UP = 200
 
 const thinking = { model: 'claude-opus-5-5', bindsPrefix: true, readsFrom: [] }
-const options = { maxTokens: 32_000, thinking, lifetimes: { system: '1h', messages: '5m' }, stream: true } as const
+const options = {
+  maxTokens: 32_000,
+  thinking,
+  lifetimes: { system: '1h', messages: '5m' },
+  stream: true,
+} as const
 
 export function benchRound(): Figure[] {
   const long = conversation(ROUNDS_LONG)
@@ -76,7 +81,9 @@ function opening(): Entry[] {
       model: 'claude-opus-5-5',
       betas: [],
       system: JSON.stringify([{ type: 'text', text: 'You are a coding agent. '.repeat(400) }]),
-      tools: JSON.stringify([{ name: 'Read', description: 'Reads a file. '.repeat(200), input_schema: { type: 'object' } }]),
+      tools: JSON.stringify([
+        { name: 'Read', description: 'Reads a file. '.repeat(200), input_schema: { type: 'object' } },
+      ]),
       parameters: { thinking: '{"type":"adaptive"}' },
       reason: 'start',
     },
@@ -88,15 +95,31 @@ function roundEntries(i: number, under: string): Entry[] {
   const answer = {
     role: 'assistant' as const,
     content: [
-      { type: 'thinking', thinking: `Step ${i}: look at the next file. `.repeat(5), signature: `sig${i}`.padEnd(300, 'x') },
+      {
+        type: 'thinking',
+        thinking: `Step ${i}: look at the next file. `.repeat(5),
+        signature: `sig${i}`.padEnd(300, 'x'),
+      },
       { type: 'text', text: `I will read file ${i} now.` },
       { type: 'tool_use', id: `toolu_${i}`, name: 'Read', input: { file_path: `/src/module-${i}.ts` } },
     ],
   }
-  const text = Array.from({ length: 40 }, (_, line) => `${line + 1}\texport const value${i}_${line} = compute(${line}, 'x')`).join('\n')
-  const result = { role: 'user' as const, content: [{ type: 'tool_result', tool_use_id: `toolu_${i}`, content: text }] }
+  const text = Array.from(
+    { length: 40 },
+    (_, line) => `${line + 1}\texport const value${i}_${line} = compute(${line}, 'x')`,
+  ).join('\n')
+  const result = {
+    role: 'user' as const,
+    content: [{ type: 'tool_result', tool_use_id: `toolu_${i}`, content: text }],
+  }
   return [
-    { ...entryOf(`a${i}`, answer, i), origin: 'model', responseId: `msg_${i}`, model: 'claude-opus-5-5', under },
+    {
+      ...entryOf(`a${i}`, answer, i),
+      origin: 'model',
+      responseId: `msg_${i}`,
+      model: 'claude-opus-5-5',
+      under,
+    },
     { ...entryOf(`r${i}`, result, i), origin: 'tool' },
   ]
 }

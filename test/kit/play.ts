@@ -231,7 +231,7 @@ function compact(
   const whole = wholePairs(nodes)
   const head = whole[0]?.entries[0]
   const tail = whole.at(-1)?.entries.at(-1)
-  const number = Number(view.log.length)
+  const number = view.log.length
   const summary = `e${number + 1}`
   const attachments = attach ? [`e${number + 2}`] : []
   append({
