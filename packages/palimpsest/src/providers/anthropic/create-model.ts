@@ -99,7 +99,7 @@ function parseJson(data: string): unknown {
 interface Patience {
   readonly signal: AbortSignal
   readonly ranOut: () => boolean
-  readonly watch: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+  readonly watch: (body: ReadableStream<Uint8Array>) => AsyncIterable<Uint8Array>
   readonly end: () => void
 }
 
@@ -111,16 +111,40 @@ function createPatience(idleMsMax: number, outer: AbortSignal): Patience {
     clearTimeout(timer)
     timer = setTimeout(() => idle.abort(), idleMsMax)
   }
+  const signal = AbortSignal.any([outer, idle.signal])
   return {
-    signal: AbortSignal.any([outer, idle.signal]),
+    signal,
     ranOut: () => idle.signal.aborted,
     end: () => clearTimeout(timer),
-    watch: async function* (chunks) {
-      for await (const chunk of chunks) {
-        restart()
-        yield chunk
+    watch: async function* (body) {
+      const reader = body.getReader()
+      try {
+        for (;;) {
+          const { done, value } = await unlessAborted(reader.read(), signal)
+          if (done) return
+          restart()
+          yield value
+        }
+      } finally {
+        // Whoever sends on hears of it; that it failed to hear changes nothing here.
+        reader.cancel().catch(() => undefined)
       }
     },
+  }
+}
+
+/** A body does not always end with the request's signal: some transports deliver it on their own. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let stop: (() => void) | undefined
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    if (stop) signal.removeEventListener('abort', stop)
   }
 }
 

@@ -1,0 +1,163 @@
+import type { Session } from '../../packages/palimpsest/src/engine/session.ts'
+import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
+import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
+import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
+import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
+import type { Ports, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
+import { createAnthropicModel } from '../../packages/palimpsest/src/providers/anthropic/create-model.ts'
+import { createSimulator, type Simulator } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import { startCalibration } from '../../packages/palimpsest/src/tokens/calibrate.ts'
+import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import { emptyView, step } from '../../packages/palimpsest/src/transcript/view.ts'
+import { messageBody } from '../../packages/palimpsest/src/engine/session.ts'
+import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
+
+// The real loop, the real SDK and the simulator, in one process: nothing between them is pretended. Waiting moves a virtual clock.
+
+export const MODEL = 'claude-opus-5-5'
+
+export interface TestAgent {
+  readonly simulator: Simulator
+  readonly entries: Entry[]
+  readonly traces: TraceEvent[]
+  readonly waits: number[]
+  session: Session
+  readonly say: (text: string, signal?: AbortSignal) => Promise<Said>
+}
+
+export interface Said {
+  readonly events: readonly LoopEvent[]
+  readonly end: TurnEnd
+  /** Text of the last answer. */
+  readonly text: string
+}
+
+export interface TestAgentOptions {
+  readonly model?: string
+  readonly tools?: readonly LoopTool[]
+  readonly simulator?: SimulatorOptions
+  readonly setup?: Partial<TurnSetup>
+  readonly idleMsMax?: number
+  /** Instead of the simulator's. */
+  readonly fetch?: typeof fetch
+  /** Called after each event: aborts, kills and checks go here. */
+  readonly onEvent?: (event: LoopEvent) => void
+}
+
+export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
+  const model = options.model ?? MODEL
+  const tools = options.tools ?? [echoTool]
+  const simulator = createSimulator({ clock: 'virtual', ...options.simulator })
+  const entries: Entry[] = []
+  const traces: TraceEvent[] = []
+  const waits: number[] = []
+  let now = 1_800_000_000_000
+  let count = 0
+  const ports: Ports = {
+    clock: {
+      now: () => now++,
+      sleep: async (ms, signal) => {
+        waits.push(ms)
+        signal.throwIfAborted()
+        simulator.advance(ms)
+        now += ms
+      },
+    },
+    newId: () => `entry-${count++}`,
+    random: () => 0,
+    streamModel: createAnthropicModel({
+      apiKey: 'test-key',
+      fetch: options.fetch ?? ((input, init) => simulator.fetch(new Request(input, init))),
+      ...(options.idleMsMax === undefined ? {} : { idleMsMax: options.idleMsMax }),
+    }),
+    transcript: { append: async (added) => void entries.push(...added) },
+    trace: (event) => void traces.push(event),
+  }
+  const prefix: Entry = {
+    kind: 'prefix',
+    id: 'prefix',
+    parent: null,
+    at: now,
+    model,
+    betas: ['extended-cache-ttl-2025-04-11'],
+    system: JSON.stringify([{ type: 'text', text: 'You are a test agent. '.repeat(200) }]),
+    tools: JSON.stringify(
+      tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+    ),
+    parameters: { thinking: '{"type":"adaptive"}' },
+    reason: 'start',
+  }
+  entries.push(prefix)
+  const setup: TurnSetup = {
+    ports,
+    tools,
+    permit: async () => ({ allow: true }),
+    source: 'main',
+    maxTokens: 4_000,
+    lifetimes: { system: '1h', messages: '5m' },
+    thinking: modelPolicy(model, findModelFacts(model)),
+    calibration: startCalibration('claude-4-7'),
+    roundsMax: 50,
+    maySpend: () => true,
+    blockingTokens: 900_000,
+    ...options.setup,
+  }
+  const agent: TestAgent = {
+    simulator,
+    entries,
+    traces,
+    waits,
+    session: { id: 'session', view: step(emptyView(), prefix) },
+    say: async (text, signal = new AbortController().signal) => {
+      const events: LoopEvent[] = []
+      const turn = runTurn(
+        agent.session,
+        [messageBody({ role: 'user', content: text }, 'user')],
+        setup,
+        signal,
+      )
+      for (let next = await turn.next(); ; next = await turn.next()) {
+        if (next.done) {
+          agent.session = next.value
+          break
+        }
+        events.push(next.value)
+        options.onEvent?.(next.value)
+      }
+      return { events, end: endOf(events), text: lastText(events) }
+    },
+  }
+  return agent
+}
+
+/** Says back what it was given. */
+export const echoTool: LoopTool = {
+  name: 'Echo',
+  description: 'Says back its text.',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  isReadOnly: () => true,
+  run: async (input) => ({ content: textIn(input) }),
+}
+
+function endOf(events: readonly LoopEvent[]): TurnEnd {
+  const last = events.at(-1)
+  if (last?.type !== 'turn-end') throw new Error('the turn did not say how it ended')
+  return last.end
+}
+
+function lastText(events: readonly LoopEvent[]): string {
+  const answers = events.filter(
+    (event) => event.type === 'message' && event.entry.message.role === 'assistant',
+  )
+  const last = answers.at(-1)
+  const content = last?.type === 'message' ? last.entry.message.content : []
+  return (Array.isArray(content) ? content : [])
+    .flatMap((block: { type: string; text?: string }) => (block.type === 'text' ? [block.text ?? ''] : []))
+    .join('')
+}
+
+export function textIn(input: JsonObject): string {
+  return typeof input['text'] === 'string' ? input['text'] : ''
+}
