@@ -23,24 +23,28 @@ const RUNS = cases(2_000, 100_000)
 const TIMEOUT_MS = RUNS.numRuns * 100
 const strict = { switches: { ...STRICT_SWITCHES, pastScript: 'refuse' } } as const
 
-test('(T1) (T2) (V1) (V2) (V3) (V4) (V5) (L1) (R1) hold over generated conversations, the simulator judging', async () => {
-  const seen = { requests: 0, thinking: 0, edits: 0, boundaries: 0, undos: 0 }
-  await fc.assert(
-    fc.asyncProperty(arbitraryOperations, async (operations) => {
-      const { judge, simulator } = simulatorJudge(strict)
-      const played = await play(operations, judge)
-      const bodies = played.requests.map(({ built }) => bodyOf(built.body))
-      onlyDeclaredChanges(played, bodies)
-      sameWhenReadAgain(played)
-      everyTextIsStored(played, bodies)
-      everyTokenIsCharged(simulator)
-      count(played, bodies, seen)
-    }),
-    RUNS,
-  )
-  // The generator must reach what the test is about.
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(RUNS.numRuns / 10)
-}, TIMEOUT_MS)
+test(
+  '(T1) (T2) (V1) (V2) (V3) (V4) (V5) (L1) (R1) hold over generated conversations, the simulator judging',
+  async () => {
+    const seen = { requests: 0, thinking: 0, edits: 0, boundaries: 0, undos: 0 }
+    await fc.assert(
+      fc.asyncProperty(arbitraryOperations, async (operations) => {
+        const { judge, simulator } = simulatorJudge(strict)
+        const played = await play(operations, judge)
+        const bodies = played.requests.map(({ built }) => bodyOf(built.body))
+        onlyDeclaredChanges(played, bodies)
+        sameWhenReadAgain(played)
+        everyTextIsStored(played, bodies)
+        everyTokenIsCharged(simulator)
+        count(played, bodies, seen)
+      }),
+      RUNS,
+    )
+    // The generator must reach what the test is about.
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(RUNS.numRuns / 10)
+  },
+  TIMEOUT_MS,
+)
 
 /** (V3) Only a declared change alters what an earlier request had sent. */
 function onlyDeclaredChanges({ requests }: Played, bodies: readonly MessagesRequest[]): void {
