@@ -1,4 +1,3 @@
-import { countTokens, findAnchor, type CountedMessage } from '../tokens/count.ts'
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { reportContext, type ContextReport, type Thresholds } from '../tokens/thresholds.ts'
@@ -10,6 +9,7 @@ import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
 import { isThinking } from '../wire/message.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import { sizeOf, type Sizing } from './size-of.ts'
 
 // What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
 
@@ -25,12 +25,10 @@ const KINDS = [
 ] as const
 export type ContextKind = (typeof KINDS)[number]
 
-export interface ContextSetup {
+export interface ContextSetup extends Sizing {
   readonly window: Window
   readonly thresholds: Thresholds
   readonly autoEnabled: boolean
-  readonly calibration: Calibration
-  readonly thinking: ThinkingPolicy
 }
 
 /** Something that left the view and can be had back. */
@@ -54,7 +52,7 @@ export interface ContextDescription {
 
 export function describeContext(view: View, setup: ContextSetup): ContextDescription {
   const raw = rawByKind(view, setup.thinking)
-  const used = sizeOf(view, raw.system + raw.tools, setup)
+  const used = sizeOf(view, setup)
   const hitRate = hitRateOf(view)
   return {
     used,
@@ -95,30 +93,6 @@ function kindOf(node: ViewNode, { block }: ViewBlock): ContextKind {
   if (isThinking(block)) return 'thinking'
   if (block.type === 'tool_result') return 'tool_results'
   return node.role === 'assistant' ? 'assistant' : 'user'
-}
-
-/** From the newest usage on. Where something was taken out since, the usage speaks of another conversation: all is estimated. */
-function sizeOf(view: View, prefixRaw: number, { calibration }: ContextSetup): number {
-  const messages = view.nodes.map(toCounted)
-  const anchor = findAnchor(messages)
-  const source = anchor && view.nodes[anchor.index]?.source.id
-  const since = view.log.slice(view.log.findIndex((entry) => entry.id === source) + 1)
-  const stands = source !== undefined && !since.some(takesOut)
-  const counted = stands ? messages : messages.map(({ rawTokens }) => ({ rawTokens }))
-  return countTokens(counted, { prefixRaw, removedRaw: 0 }, calibration)
-}
-
-function toCounted({ blocks, source }: ViewNode): CountedMessage {
-  const { responseId, usage } = source
-  return {
-    rawTokens: blocks.reduce((sum, block) => sum + block.tokens, 0),
-    ...(responseId === undefined ? {} : { responseId }),
-    ...(usage === undefined ? {} : { usage }),
-  }
-}
-
-function takesOut({ kind }: Entry): boolean {
-  return kind === 'edit' || kind === 'boundary' || kind === 'void'
 }
 
 /** A transcript of another agent tells nothing of system and tools. What its usage holds beyond its messages is theirs. */
