@@ -1,0 +1,165 @@
+import { estimateText } from '../../tokens/estimate-text.ts'
+import { blockOfLine, lineText, type Corpus } from './corpus.ts'
+import { extractTokens } from './extract.ts'
+import { createRandom } from './random.ts'
+import type { Measured } from './score.ts'
+import { makePage, type MadePage, type Sight } from './sight.ts'
+
+// What the measure must say of requests whose worth is known beforehand. Nobody would send them; they judge the measure.
+
+export interface Controls {
+  readonly empty: Sight
+  /** Blocks of the history picked by lot, up to a number of estimated tokens. */
+  readonly random: (step: number, rawTokens: number) => Sight
+  /** The newest 2,000 tokens, and for the rest a bare list of identifiers, the newest. */
+  readonly soup: (step: number, rawTokens: number) => Sight
+  /** The lines that this step needs, as many as fit. It has read the recording to its end. */
+  readonly oracle: (step: number, rawTokens: number) => Sight
+}
+
+export const CONTROL_NAMES = ['empty', 'random', 'soup', 'oracle'] as const
+
+/** What a word list keeps of the conversation itself. */
+const SOUP_TAIL_RAW = 2_000
+
+const LOT_SEED = 20_251
+
+export function createControls(measured: Measured): Controls {
+  const { corpus } = measured
+  const lots = drawLots(corpus)
+  const soup = cookSoup(corpus)
+  return {
+    empty: { shows: () => false, made: [] },
+    random: (step, rawTokens) => blockSight(corpus, pickByLot(measured, lots, step, rawTokens)),
+    soup(step, rawTokens) {
+      const before = measured.needs[step]?.blocksBefore ?? 0
+      const tail = newestBlocks(corpus, before, Math.min(SOUP_TAIL_RAW, rawTokens))
+      const end = soup.ends[before - 1] ?? 0
+      const chars = Math.max(0, Math.floor((rawTokens - tail.raw) / soup.rawPerChar))
+      const { shows } = blockSight(corpus, tail.blocks)
+      return { shows, made: [{ page: soup.page, start: Math.max(0, end - chars), end }] }
+    },
+    oracle(step, rawTokens) {
+      const lines = pickNeeded(measured, step, rawTokens)
+      return { shows: (line) => lines.has(line), made: [] }
+    },
+  }
+}
+
+function blockSight(corpus: Corpus, blocks: ReadonlySet<number>): Sight {
+  return { shows: (line) => blocks.has(corpus.lineBlocks[line] ?? -1), made: [] }
+}
+
+/** Blocks in an order drawn once: what is kept at one step is what the next would keep first. */
+function drawLots(corpus: Corpus): readonly number[] {
+  const random = createRandom(LOT_SEED)
+  return corpus.blocks
+    .map((_, block) => ({ block, lot: random() }))
+    .toSorted((a, b) => a.lot - b.lot)
+    .map(({ block }) => block)
+}
+
+function pickByLot(
+  measured: Measured,
+  lots: readonly number[],
+  step: number,
+  rawTokens: number,
+): Set<number> {
+  const before = measured.needs[step]?.blocksBefore ?? 0
+  const picked = new Set<number>()
+  let left = rawTokens
+  for (const block of lots) {
+    const tokens = measured.corpus.blocks[block]?.tokens ?? 0
+    if (block >= before || tokens > left) continue
+    picked.add(block)
+    left -= tokens
+  }
+  return picked
+}
+
+function newestBlocks(
+  corpus: Corpus,
+  before: number,
+  rawTokens: number,
+): { readonly blocks: Set<number>; readonly raw: number } {
+  const blocks = new Set<number>()
+  let raw = 0
+  for (let block = before - 1; block >= 0; block--) {
+    const tokens = corpus.blocks[block]?.tokens ?? 0
+    if (raw + tokens > rawTokens) break
+    blocks.add(block)
+    raw += tokens
+  }
+  return { blocks, raw }
+}
+
+interface Soup {
+  readonly page: MadePage
+  /** Where the list ends that was known after each block. */
+  readonly ends: readonly number[]
+  readonly rawPerChar: number
+}
+
+/** Every distinctive token of the session, once, in the order of first appearance. */
+function cookSoup(corpus: Corpus): Soup {
+  const known = new Set<string>()
+  const words: string[] = []
+  const ends: number[] = []
+  let length = 0
+  for (const { firstLine, endLine } of corpus.blocks) {
+    for (let line = firstLine; line < endLine; line++)
+      for (const { text } of extractTokens(lineText(corpus, line))) {
+        if (known.has(text)) continue
+        known.add(text)
+        words.push(text)
+        length += text.length + 1
+      }
+    ends.push(length)
+  }
+  const text = `${words.join(' ')} `
+  return { page: makePage(text, false), ends, rawPerChar: estimateText(text) / text.length }
+}
+
+function pickNeeded(
+  { corpus, finder, needs, facts }: Measured,
+  step: number,
+  rawTokens: number,
+): Set<number> {
+  const at = needs[step]
+  const picked = new Set<number>()
+  if (!at) return picked
+  const newest = (lines: readonly number[], before: number): number => lines[before - 1] ?? -1
+  const inPast = (line: number): boolean => line < at.linesBefore
+  const lastChanges = new Map(
+    facts.changes.filter(({ line }) => inPast(line)).map((one) => [one.path, one.line]),
+  )
+  const todos = facts.todos.findLast(({ line }) => inPast(line))?.open ?? []
+  const wanted = [
+    ...at.references.filter(({ sole }) => sole).map(({ lines, before }) => newest(lines, before)),
+    ...at.editLines.map(({ lines, before }) => newest(lines, before)),
+    ...at.references.map(({ lines, before }) => newest(lines, before)),
+    ...facts.prohibitions.map(({ line }) => line),
+    ...todos.flatMap((text) => finder.linesWith(text).filter(inPast).slice(-1)),
+    ...facts.errors.filter(({ until }) => until >= at.linesBefore).map(({ line }) => line),
+    ...lastChanges.values(),
+    ...facts.userLines.map(({ line }) => line),
+  ]
+  let left = rawTokens
+  for (const line of wanted) {
+    if (line < 0 || !inPast(line) || picked.has(line)) continue
+    const tokens = lineTokens(corpus, line)
+    if (tokens > left) continue
+    picked.add(line)
+    left -= tokens
+  }
+  return picked
+}
+
+/** A line's share of its block's tokens, by characters. */
+function lineTokens(corpus: Corpus, line: number): number {
+  const block = blockOfLine(corpus, line)
+  if (!block) return 0
+  const start = (at: number): number => corpus.lineStarts[at] ?? 0
+  const chars = start(block.endLine) - start(block.firstLine)
+  return chars > 0 ? (block.tokens * (start(line + 1) - start(line))) / chars : 0
+}

@@ -1,0 +1,106 @@
+import { extractTokens, type Token } from './extract.ts'
+import { findWhole, standsAt } from './occurrences.ts'
+
+// What one request shows of the history: lines of it, word for word, and text that a strategy made. Lines count as they stand. Made
+// text is held against the guards below, because a list of words costs little and says little.
+
+export interface Sight {
+  /** Whether a line of the history is in the request, whole and where the model can read it. */
+  readonly shows: (line: number) => boolean
+  readonly made: readonly MadeText[]
+}
+
+/** A stretch of a text that stands in the request and in no recorded message. */
+export interface MadeText {
+  readonly page: MadePage
+  readonly start: number
+  readonly end: number
+}
+
+/** The text itself, with what was found out about it. Pages are immutable, so findings are kept. */
+export interface MadePage {
+  readonly text: string
+  /** It stands in a tool result's place and speaks for that result; else it is a message of its own. */
+  readonly isStandIn: boolean
+  readonly places: Map<string, readonly number[]>
+  bare: readonly BareToken[] | undefined
+}
+
+interface BareToken extends Token {
+  /** How many tokens the list it stands in has. */
+  readonly listSize: number
+}
+
+/** Another token of the source line must stand this near, in characters, for a made text to keep the two together. */
+export const RELATED_CHARS = 80
+
+/** A list of more bare identifiers than this is a word list: it relates nothing to anything. */
+export const BARE_LIST_MAX = 8
+
+export function makePage(text: string, isStandIn: boolean): MadePage {
+  return { text, isStandIn, places: new Map(), bare: undefined }
+}
+
+export function wholePage(page: MadePage): MadeText {
+  return { page, start: 0, end: page.text.length }
+}
+
+/** Every place in the made text where the string stands whole. */
+export function placesIn(made: MadeText, needle: string): readonly number[] {
+  const all = allPlaces(made.page, needle)
+  const fits = (at: number): boolean => at >= made.start && at + needle.length <= made.end
+  return all.every(fits) ? all : all.filter(fits)
+}
+
+/** Whether a made text says the string; in a bare list it says nothing. */
+export function mentions(made: MadeText, needle: string): boolean {
+  return placesIn(made, needle).some((at) => !isInBareList(made, at))
+}
+
+/** Whether the string at a place stands in a list of nothing but identifiers, longer than allowed. */
+export function isInBareList(made: MadeText, at: number): boolean {
+  const tokens = (made.page.bare ??= findBareLists(made.page.text))
+  let low = 0
+  let high = tokens.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((tokens[middle]?.at ?? 0) <= at) low = middle
+    else high = middle - 1
+  }
+  const token = tokens[low]
+  const covers = token !== undefined && token.at <= at && at < token.at + token.text.length
+  return covers && token.listSize > BARE_LIST_MAX
+}
+
+/** Whether one of the other tokens stands near the one at a place. */
+export function isNear(made: MadeText, at: number, needle: string, others: readonly string[]): boolean {
+  const { text } = made.page
+  const before = text.slice(Math.max(made.start, at - RELATED_CHARS), at)
+  const after = text.slice(at + needle.length, Math.min(made.end, at + needle.length + RELATED_CHARS))
+  return others.some((other) => findWhole(before, other) !== -1 || findWhole(after, other) !== -1)
+}
+
+function allPlaces(page: MadePage, needle: string): readonly number[] {
+  const known = page.places.get(needle)
+  if (known) return known
+  const places: number[] = []
+  if (needle === '') return places
+  for (let at = page.text.indexOf(needle); at !== -1; at = page.text.indexOf(needle, at + 1))
+    if (standsAt(page.text, needle, at)) places.push(at)
+  page.places.set(needle, places)
+  return places
+}
+
+/** Tokens with nothing but punctuation and space between them are one list. A plain word ends it. */
+function findBareLists(text: string): BareToken[] {
+  const tokens = extractTokens(text)
+  const lists: Token[][] = []
+  let end = -1
+  for (const token of tokens) {
+    const list = lists.at(-1)
+    if (list && !/\w/.test(text.slice(end, token.at))) list.push(token)
+    else lists.push([token])
+    end = token.at + token.text.length
+  }
+  return lists.flatMap((list) => list.map((token) => ({ ...token, listSize: list.length })))
+}
