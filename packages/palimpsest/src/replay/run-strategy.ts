@@ -1,0 +1,214 @@
+import { computeThresholds } from '../tokens/thresholds.ts'
+import { computeWindow } from '../tokens/window.ts'
+import type { Entry, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
+import { chainEnd, settle, tokensEnd, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
+import { emptyView, step as foldEntry, type View } from '../transcript/view.ts'
+import type { Hash } from '../wire/hash.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
+import {
+  commonNodes,
+  createBiller,
+  HIDDEN_PROMPT,
+  type Bill,
+  type Biller,
+  type ChargedRequest,
+} from './charge-requests.ts'
+import { createRequestChecker, type RequestChecker } from './check-request.ts'
+import { responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
+import type { SizeModel } from './size-model.ts'
+import type { Moment, Strategy, StrategyRun, StrategySettings } from './strategies/strategy.ts'
+
+// One strategy lives through one session. At each step it sees only the past and may append entries; then the request is built from
+// the view, judged and charged; then the recorded answer is appended as if the model had given it to this request.
+
+export interface RunOptions {
+  readonly strategy: Strategy
+  readonly windowTokens: number
+  readonly sizes: SizeModel
+  readonly factsOf: (model: string) => ModelFacts
+  /** Off for sessions that no provider could have been asked: nothing is judged or charged. */
+  readonly bills: boolean
+}
+
+/** What is about to be sent. The view and what is settled of it belong to the run: look, and do not keep. */
+export interface Sent {
+  readonly index: number
+  readonly step: ReplayStep
+  readonly view: View
+  readonly settled: Settled
+  /** Nodes that stand as they stood in the request before. */
+  readonly keptNodes: number
+  /** The strategy changed earlier messages before this request. */
+  readonly acted: boolean
+  /** Tokens of the messages; the hidden prompt comes on top. */
+  readonly messageTokens: number
+  readonly promptTokens: number
+  readonly brokenRule?: string
+  readonly bill?: Bill
+  /** Dollars of the strategy's own model calls, by layer. */
+  readonly callDollars: ReadonlyMap<string, number>
+}
+
+/** A strategy that goes on planning is stopped here; what it planned stands. */
+const PLANS_MAX = 4
+
+export function* runStrategy(session: ReplaySession, options: RunOptions): Generator<Sent, void> {
+  const { strategy, sizes, factsOf } = options
+  const run = strategy.create(settingsFor(session, options))
+  const biller = createBiller(sizes.fitted)
+  const checker = createRequestChecker()
+  const unders = new Map<string, Hash>()
+  let view = emptyView()
+  let model: string | undefined
+  let last: Settled['blocks'] = []
+  let read = 0
+  for (const [index, step] of session.steps.entries()) {
+    for (; read < step.from; read++) {
+      const entry = session.entries[read]
+      if (entry) view = foldEntry(view, answered(entry, unders))
+    }
+    const facts = factsOf(step.model)
+    if (step.model !== model) view = foldEntry(view, prefixEntry(step))
+    model = step.model
+    const policy = thinkingPolicy(step.model, facts)
+    const request: Omit<ChargedRequest, 'view' | 'settled'> = {
+      model,
+      facts,
+      at: step.requestedAt,
+      beganAt: step.beganAt,
+      ttl: step.ttl,
+      outputTokens: sizes.outputTokens[index] ?? 0,
+    }
+    const planned = plan(view, { run, index, session, options, policy, biller, request })
+    view = planned.view
+    const settled = settle(view, policy)
+    const keptNodes = commonNodes(last, settled.blocks)
+    last = [...settled.blocks]
+    const messageTokens = Math.round(tokensEnd(settled) * sizes.fitted.factor)
+    const promptTokens = messageTokens + sizes.fitted.hiddenTokens
+    const sent = { index, step, view, settled, keptNodes, acted: planned.acted, messageTokens, promptTokens }
+    const judged = options.bills
+      ? judge({ ...request, view, settled }, { checker, biller, from: keptNodes, promptTokens, options })
+      : {}
+    yield { ...sent, ...judged, callDollars: planned.callDollars }
+    unders.set(step.responseId, chainEnd(settled))
+  }
+}
+
+/** The window that a strategy is told: what the caller gave, whatever the recorded model would take. */
+export function settingsFor(
+  session: ReplaySession,
+  { strategy, windowTokens, factsOf }: RunOptions,
+): StrategySettings {
+  const facts = factsOf(session.steps[0]?.model ?? '')
+  const { maxInput: _maxInput, ...plain } = facts
+  const model = { facts: { ...plain, contextWindow: windowTokens, prices: [] }, known: true }
+  const window = computeWindow(model, { workingWindow: 'full' })
+  let made = 0
+  return {
+    windowTokens,
+    scale: window.scale,
+    thresholds: computeThresholds(window),
+    newId: () => `${strategy.name}-${++made}`,
+  }
+}
+
+interface PlanInput {
+  readonly run: StrategyRun
+  readonly index: number
+  readonly session: ReplaySession
+  readonly options: RunOptions
+  readonly policy: ThinkingPolicy
+  readonly biller: Biller
+  readonly request: Omit<ChargedRequest, 'view' | 'settled'>
+}
+
+interface Planned {
+  readonly view: View
+  readonly acted: boolean
+  readonly callDollars: ReadonlyMap<string, number>
+}
+
+function plan(start: View, input: PlanInput): Planned {
+  const { run, options, policy, biller, request } = input
+  const callDollars = new Map<string, number>()
+  let view = start
+  let acted = false
+  for (let plans = 0; plans < PLANS_MAX; plans++) {
+    const settled = settle(view, policy)
+    const { entries, calls = [] } = run.before(view, momentOf(input, settled))
+    if (options.bills)
+      for (const call of calls) {
+        const dollars = biller.chargeCall({ ...request, view, settled }, call)
+        callDollars.set(call.layer, (callDollars.get(call.layer) ?? 0) + dollars)
+      }
+    if (entries.length === 0) break
+    acted ||= entries.some((entry) => entry.kind === 'edit' || entry.kind === 'boundary')
+    for (const entry of entries) view = foldEntry(view, entry)
+  }
+  return { view, acted, callDollars }
+}
+
+function momentOf({ session, index, options }: PlanInput, settled: Settled): Moment {
+  const { factor, hiddenTokens } = options.sizes.before[index] ?? options.sizes.fitted
+  return {
+    now: session.steps[index]?.requestedAt ?? 0,
+    sizeTokens: Math.round(tokensEnd(settled) * factor) + hiddenTokens,
+    hiddenTokens,
+    toTokens: (raw) => raw * factor,
+    ttl: session.steps[index - 1]?.ttl ?? '5m',
+  }
+}
+
+function judge(
+  request: ChargedRequest,
+  {
+    checker,
+    biller,
+    from,
+    promptTokens,
+    options,
+  }: {
+    readonly checker: RequestChecker
+    readonly biller: Biller
+    readonly from: number
+    readonly promptTokens: number
+    readonly options: RunOptions
+  },
+): Pick<Sent, 'brokenRule' | 'bill'> {
+  const brokenRule = checker.check({
+    facts: request.facts,
+    model: request.model,
+    nodes: request.view.nodes,
+    blocks: request.settled.blocks,
+    from,
+    tokens: promptTokens,
+    windowTokens: options.strategy.unbounded ? Infinity : options.windowTokens,
+  })
+  return { bill: biller.charge(request), ...(brokenRule !== undefined && { brokenRule }) }
+}
+
+/** The recorded answer was made to another request; here it counts as made to ours, as it would have been. */
+function answered(entry: MessageEntry, unders: ReadonlyMap<string, Hash>): Entry {
+  const under = unders.get(responseOf(entry))
+  return under === undefined ? entry : { ...entry, under }
+}
+
+function prefixEntry(step: ReplayStep): PrefixEntry {
+  return {
+    kind: 'prefix',
+    id: `prefix-${step.responseId}`,
+    parent: null,
+    at: step.requestedAt,
+    model: step.model,
+    betas: [],
+    system: HIDDEN_PROMPT,
+    tools: '[]',
+    parameters: {},
+    reason: 'recorded',
+  }
+}
+
+function thinkingPolicy(model: string, { thinking }: ModelFacts): ThinkingPolicy {
+  return { model, bindsPrefix: thinking.bindsPrefix, readsFrom: thinking.readsFrom }
+}

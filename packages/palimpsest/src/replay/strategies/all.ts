@@ -1,0 +1,19 @@
+import { batch, batchDigest } from './batch.ts'
+import { dropOldest } from './drop-oldest.ts'
+import { mask } from './mask.ts'
+import { none } from './none.ts'
+import type { Strategy } from './strategy.ts'
+import { tail } from './tail.ts'
+
+/** Every strategy by which a session can be replayed, in the order of the report. */
+export const STRATEGIES: readonly Strategy[] = [
+  none,
+  dropOldest,
+  mask(3),
+  mask(10),
+  mask(20),
+  batch,
+  batchDigest,
+  tail(20),
+  tail(50),
+]
