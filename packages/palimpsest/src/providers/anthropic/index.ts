@@ -1,0 +1,4 @@
+// palimpsest/providers/anthropic: the Messages API through the vendor's SDK, which is an optional peer.
+
+export { createAnthropicModel } from './create-model.ts'
+export type { AnthropicOptions } from './create-model.ts'
