@@ -1,6 +1,6 @@
 import { publishWrites } from '../ledger/cache.ts'
 import type { CacheExplanation } from '../ledger/explain.ts'
-import type { Json, JsonObject } from '../wire/json.ts'
+import type { Json } from '../wire/json.ts'
 import type { TokenCount } from '../wire/request.ts'
 import type { ErrorBody, MessagesResponse } from '../wire/response.ts'
 import { explainAgainst, findCommonPrefix, missReason, rememberRequest } from './earlier-requests.ts'
@@ -42,7 +42,7 @@ export interface PreparedAnswer extends Answer {
 }
 
 /** Answers at once and in this process: no HTTP, no delay, no faults of the wire. */
-export function answer(state: State, body: string | JsonObject, headers: HeaderRecord = {}): Answer {
+export function answer(state: State, body: string | object, headers: HeaderRecord = {}): Answer {
   const prepared = prepareAnswer(state, MESSAGES_PATH, { ...IN_PROCESS_HEADERS, ...headers }, body)
   prepared.begin()
   return prepared
@@ -52,7 +52,7 @@ export function prepareAnswer(
   state: State,
   path: typeof MESSAGES_PATH | typeof COUNT_PATH,
   headers: HeaderRecord,
-  body: string | JsonObject,
+  body: string | object,
 ): PreparedAnswer {
   const id = newId(state, 'req')
   const call: Call = { headers, body, counting: path === COUNT_PATH }

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../wire/json.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { answer, type Answer } from './answer.ts'
 import { createRealClock, createVirtualClock } from './clock.ts'
@@ -39,7 +38,7 @@ export interface SimulatorOptions {
 export interface Simulator {
   readonly fetch: (request: Request) => Promise<Response>
   /** The same judgement and answer without HTTP. */
-  readonly answer: (body: string | JsonObject, headers?: HeaderRecord) => Answer
+  readonly answer: (body: string | object, headers?: HeaderRecord) => Answer
   readonly requests: () => readonly LoggedRequest[]
   readonly stats: () => Stats
   readonly addSteps: (steps: readonly ScriptStep[]) => void

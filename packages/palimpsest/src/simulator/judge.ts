@@ -24,7 +24,7 @@ const EXTENDED_WINDOW = ['context-1m-']
 export interface Call {
   readonly headers: HeaderRecord
   /** The text as received, or the parsed object where the caller is in this process. */
-  readonly body: string | JsonObject
+  readonly body: string | object
   readonly counting: boolean
 }
 
@@ -70,10 +70,8 @@ export function judge(state: State, call: Call): Accepted | Refusal {
   return 'rule' in accepted ? accepted : (checkWindow(accepted, call.counting) ?? accepted)
 }
 
-function readBody(
-  body: string | JsonObject,
-): { readonly object: JsonObject } | { readonly refusal: Refusal } {
-  if (typeof body !== 'string') return { object: body }
+function readBody(body: string | object): { readonly object: JsonObject } | { readonly refusal: Refusal } {
+  if (typeof body !== 'string') return objectOf(body)
   if (isTooLarge(body)) return { refusal: refuse('http.too-large') }
   let parsed: unknown
   try {
@@ -81,7 +79,11 @@ function readBody(
   } catch (error) {
     return { refusal: refuse('http.json', { reason: error instanceof Error ? error.message : 'unreadable' }) }
   }
-  return isJsonObject(parsed) ? { object: parsed } : { refusal: refuse('http.body-object') }
+  return objectOf(parsed)
+}
+
+function objectOf(value: unknown): { readonly object: JsonObject } | { readonly refusal: Refusal } {
+  return isJsonObject(value) ? { object: value } : { refusal: refuse('http.body-object') }
 }
 
 /** Bytes are counted only where the number of characters leaves it open. */

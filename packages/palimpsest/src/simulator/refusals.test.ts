@@ -94,7 +94,7 @@ describe('refusals', () => {
     const { status, body } = createSimulator({ clock: 'virtual' }).answer({
       ...BASE,
       messages,
-    } as typeof BASE)
+    })
     expect(body).toMatchObject({ type: 'message' })
     expect(status).toBe(200)
   })

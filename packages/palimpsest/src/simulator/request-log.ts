@@ -1,6 +1,5 @@
 import type { CacheExplanation } from '../ledger/explain.ts'
 import type { BilledTokens } from '../ledger/prices.ts'
-import type { JsonObject } from '../wire/json.ts'
 import type { ErrorBody } from '../wire/response.ts'
 import type { Usage } from '../wire/usage.ts'
 import type { HeaderRecord } from './headers.ts'
@@ -14,7 +13,7 @@ export interface LoggedRequest {
   readonly path: string
   readonly headers: HeaderRecord
   /** Null where the request had none, or where it was dropped to stay within the log's bound. */
-  readonly body: string | JsonObject | null
+  readonly body: string | object | null
   readonly status: number
   readonly error?: ErrorBody['error']
   readonly usage: Usage | null

@@ -11,7 +11,10 @@ const ERRORS_MAX = 10
 const COMMANDS_MAX = 20
 const LAST_ANSWER_CHARS_MAX = 1_500
 
-const PATH = /(?:[\w@-]+\/)+[\w.@-]+\.\w{1,8}\b/g
+/** Words of a text that could be paths are looked at one by one: a pattern over the whole text takes quadratic time on long words. */
+const WORD_BREAK = /[\s"'`()<>,;:{}[\]|=]+/
+const PATH = /^[\w.@/-]*\/[\w.@-]*\.\w{1,8}$/
+const PATH_CHARS_MAX = 200
 const ERROR_LINE = /\b(?:error|failed|failure|exception|cannot|not found)\b/i
 
 /** A summary by extraction: nothing in it was not said in the conversation. */
@@ -51,7 +54,9 @@ function quote(text: string, charsMax: number): string {
 
 function pathsIn(said: readonly Utterance[]): readonly string[] {
   const paths = new Set<string>()
-  for (const { text } of said) for (const path of text.match(PATH) ?? []) paths.add(path)
+  for (const { text } of said)
+    for (const word of text.split(WORD_BREAK))
+      if (word.length <= PATH_CHARS_MAX && word.includes('/') && PATH.test(word)) paths.add(word)
   return [...paths].slice(-PATHS_MAX)
 }
 

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cases } from '../../../../../test/kit/cases.ts'
+import type { WireMessage } from '../../wire/message.ts'
+import { answerOffline, asksForSummary } from './answer-offline.ts'
+import { pickSentences, splitSentences } from './pick-sentences.ts'
+import { summarizeOffline } from './summarize-offline.ts'
+
+const CONVERSATION: WireMessage[] = [
+  { role: 'user', content: 'Never edit src/generated/api.ts by hand. What listens on the port?' },
+  {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't', name: 'read', input: { path: 'src/server.ts' } }],
+  },
+  {
+    role: 'user',
+    content: [
+      {
+        type: 'tool_result',
+        tool_use_id: 't',
+        content:
+          'The server listens on port 4317.\nError: ENOENT, config/local.json not found.\nIt is warm today.',
+      },
+    ],
+  },
+  { role: 'assistant', content: 'The server does. It listens on port 4317.' },
+]
+
+function ask(text: string): string {
+  const { content } = answerOffline({ messages: [...CONVERSATION, { role: 'user', content: text }] })
+  return content.map((block) => block.text).join('')
+}
+
+describe('the offline model', () => {
+  test('says what it is, and answers with the sentences nearest to the question', () => {
+    expect(ask('Which file was not found?')).toBe(
+      'I am the offline extractive model: I do not reason or write, I quote what this conversation already says. Nearest to your last message:\n\n' +
+        '> Error: ENOENT, config/local.json not found. (tool result, message 3)',
+    )
+  })
+
+  test('says so when nothing is related', () => {
+    expect(ask('Purple elephants?')).toContain('Nothing said so far is related to your last message.')
+  })
+
+  test('sums up when it is asked to, by quoting: user’s words, files, calls, errors, last answer', () => {
+    const summary = ask('Please write a summary of the conversation so far.')
+    expect(summary).toMatch(/^<summary>\n[^]*\n<\/summary>$/)
+    for (const part of [
+      'Never edit src/generated/api.ts by hand.',
+      '- src/server.ts',
+      '- config/local.json',
+      'read {"path":"src/server.ts"}',
+      'Error: ENOENT',
+      'It listens on port 4317.',
+    ])
+      expect(summary).toContain(part)
+  })
+
+  test.each([
+    ['Summarize this session.', true],
+    ['Create a detailed summary of our conversation', true],
+    ['Wrap it in <summary> tags.', true],
+    ['What does summary.ts do?', false],
+    ['Go on.', false],
+  ])('"%s" asks for a summary: %s', (text, expected) => {
+    expect(asksForSummary(text)).toBe(expected)
+  })
+
+  test('invents nothing: every quoted sentence occurs in the conversation', () => {
+    const sentence = fc.array(fc.constantFrom('red', 'green', 'blue', 'fish', 'port', '4317'), {
+      minLength: 1,
+      maxLength: 5,
+    })
+    const text = fc
+      .array(sentence, { minLength: 1, maxLength: 4 })
+      .map((all) => all.map((words) => words.join(' ')).join('. '))
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 10 }), text, (said, question) => {
+        const utterances = said.map((words, message) => ({
+          role: 'user' as const,
+          message,
+          kind: 'text' as const,
+          text: words,
+        }))
+        const picked = pickSentences(utterances, question, 3)
+        expect(picked.length).toBeLessThanOrEqual(3)
+        for (const { text: quote, from } of picked) expect(from.text).toContain(quote)
+      }),
+      cases(100, 5_000),
+    )
+  })
+
+  test('is the same every time', () => {
+    expect(ask('Which port?')).toBe(ask('Which port?'))
+    expect(summarizeOffline(CONVERSATION)).toBe(summarizeOffline(CONVERSATION))
+  })
+
+  test('does not choke on one endless word', () => {
+    const long = 'x'.repeat(200_000)
+    expect(summarizeOffline([{ role: 'user', content: long }])).toContain('x'.repeat(1_000))
+    expect(splitSentences(long)).toEqual([`${'x'.repeat(400)}…`])
+  })
+})
