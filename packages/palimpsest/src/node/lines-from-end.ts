@@ -1,7 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { HEAD_BYTES, linkOf, linkOfHead } from '../transcript/chain-link.ts'
-import type { StartLink } from '../transcript/chain-start.ts'
-import type { Entry } from '../transcript/entry.ts'
+import { HEAD_BYTES, linkOfHead } from '../transcript/chain-link.ts'
+import { startLinkOf, type StartLink } from '../transcript/chain-start.ts'
 import { decodeBytes, isBlank, NEWLINE, readBytes, readInto } from './file-lines.ts'
 
 // A file backwards. Of a line of ours only the first bytes are looked at, so passing over 200 MB costs little more than reading
@@ -59,10 +58,4 @@ function decodeWhole(span: LineSpan, whole: Buffer): FoundLine | undefined {
   if (isBlank(whole)) return undefined
   const entry = decodeBytes(whole)
   return entry.kind === 'problem' ? { ...span, problem: entry.reason } : { ...span, link: startLinkOf(entry) }
-}
-
-function startLinkOf(entry: Entry): StartLink {
-  const link = linkOf(entry)
-  if (entry.kind === 'boundary') return { ...link, boundary: entry }
-  return entry.kind === 'void' ? { ...link, voids: entry.target } : link
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { newestLeaf, parentOf, walkChain, type ChainWarning } from '../transcript/chain-of.ts'
-import { findStart, type StartLink } from '../transcript/chain-start.ts'
+import { parentOf } from '../transcript/chain-of.ts'
+import { selectChain, startLinkOf, type SelectedChain, type StartLink } from '../transcript/chain-start.ts'
 import { isLoose } from '../transcript/codec.ts'
 import type { Entry, EntryId } from '../transcript/entry.ts'
 import type { Header } from '../transcript/header.ts'
@@ -64,13 +64,7 @@ export async function loadFrom(handle: FileHandle, path: string): Promise<Loaded
   }
 }
 
-interface Selection {
-  readonly lines: readonly LinkedLine[]
-  readonly from: EntryId | null
-  readonly warnings: readonly ChainWarning[]
-  /** The prefix in force is not among the lines: it lies on the chain behind this entry. */
-  readonly prefixBehind?: { readonly parent: EntryId | null }
-}
+type Selection = Omit<SelectedChain, 'places'> & { readonly lines: readonly LinkedLine[] }
 
 type LinkedLine = LineSpan & { readonly link: StartLink }
 type BadSpan = LineSpan & { readonly reason: string }
@@ -87,6 +81,8 @@ interface Scan {
 async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
   const newestFirst: LinkedLine[] = []
   const problems: BadSpan[] = []
+  /** First messages that boundaries keep. */
+  const heads = new Set<EntryId>()
   let nextLook = FIRST_LOOK_BYTES
   let needsAll = false
   for await (const line of linesFromEnd(handle, lastEnd)) {
@@ -94,10 +90,11 @@ async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
       problems.push({ offset: line.offset, length: line.length, reason: line.problem })
       continue
     }
-    newestFirst.push(line)
+    const { boundary } = line.link
+    if (boundary?.kept) heads.add(boundary.kept.head)
+    newestFirst.push(heads.has(line.link.id) ? await withWholeLink(handle, line) : line)
     const scanned = lastEnd - line.offset
     // What a boundary keeps begins at a known offset: look as soon as that is reached, and not before.
-    const { boundary } = line.link
     if (boundary) nextLook = Math.max(scanned, lastEnd - (boundary.meta.keptOffset ?? line.offset))
     if (needsAll || scanned < nextLook) continue
     nextLook = scanned * LOOK_GROWTH
@@ -112,28 +109,21 @@ async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
   return { selected: select(newestFirst.toReversed(), false) ?? NOTHING, problems }
 }
 
+/** What a line's first bytes do not tell. */
+async function withWholeLink(handle: FileHandle, line: LinkedLine): Promise<LinkedLine> {
+  const entry = decodeBytes(await readBytes(handle, line.offset, line.offset + line.length))
+  return entry.kind === 'problem' ? line : { ...line, link: startLinkOf(entry) }
+}
+
 const NOTHING: Selection = { lines: [], from: null, warnings: [] }
 
 /** Undefined where more lines are needed. */
 function select(lines: readonly LinkedLine[], partial: boolean): Selection | undefined {
-  const links = lines.map((line) => line.link)
-  const leaf = newestLeaf(links)
-  const end = leaf === undefined ? undefined : links[leaf]
-  if (leaf === undefined || !end) return undefined
-  // The end of a file may hold only lines that are not of the main chain.
-  if (partial && (end.sidechain || end.kind === 'other')) return undefined
-  const walk = walkChain(links, leaf, partial)
-  const chain = walk.places.flatMap((place) => lines[place] ?? [])
-  const start = findStart(chain.map((line) => line.link))
-  if (!start && walk.open) return undefined
-  const first = start?.index ?? 0
-  const prefix = chain.findLastIndex((line) => line.link.kind === 'prefix')
-  return {
-    lines: [...(prefix >= 0 && prefix < first ? chain.slice(prefix, prefix + 1) : []), ...chain.slice(first)],
-    from: start?.from ?? null,
-    warnings: walk.warnings,
-    ...(prefix === -1 && walk.open && { prefixBehind: walk.open }),
-  }
+  const selected = selectChain(
+    lines.map((line) => line.link),
+    partial,
+  )
+  return selected && { ...selected, lines: selected.places.flatMap((place) => lines[place] ?? []) }
 }
 
 /** Follows the chain on to the prefix in force, which may be the first line of a large file, and keeps nothing on the way. */

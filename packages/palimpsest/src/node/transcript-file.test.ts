@@ -228,7 +228,8 @@ describe('opening to write', () => {
     const whole = await readFile(path)
     const side = join(project.folder, 's-1.jsonl.torn-1')
     const step = cases(29, 1).numRuns
-    for (let length = 0; length <= whole.length; length += isLineEdge(whole, length) ? 1 : step) {
+    const cuts = Array.from({ length: whole.length + 1 }, (_, length) => length)
+    for (const length of cuts.filter((cut) => cut % step === 0 || isLineEdge(whole, cut))) {
       await rm(side, { force: true })
       await writeFile(path, whole.subarray(0, length))
       const { file, loaded } = await openTranscript(fileOptions(project))

@@ -1,5 +1,6 @@
-import type { ChainLink } from './chain-link.ts'
-import type { BoundaryEntry, EntryId } from './entry.ts'
+import { linkOf, type ChainLink } from './chain-link.ts'
+import { newestLeaf, walkChain, type ChainWarning } from './chain-of.ts'
+import type { BoundaryEntry, Entry, EntryId } from './entry.ts'
 
 // From where a chain must be read so that its view is the same as that of the whole chain: from the first message that the newest
 // boundary in force keeps.
@@ -8,17 +9,58 @@ import type { BoundaryEntry, EntryId } from './entry.ts'
 export type StartLink = ChainLink & {
   readonly boundary?: BoundaryEntry
   readonly voids?: EntryId
+  /** A message that is in view only through its boundary. Must be known of the first message that a boundary keeps. */
+  readonly isPart?: true
 }
 
-export interface ChainStart {
+export function startLinkOf(entry: Entry): StartLink {
+  const link = linkOf(entry)
+  if (entry.kind === 'boundary') return { ...link, boundary: entry }
+  if (entry.kind === 'void') return { ...link, voids: entry.target }
+  const isPart = entry.kind === 'message' && (entry.part === 'summary' || entry.part === 'attachment')
+  return isPart ? { ...link, isPart } : link
+}
+
+export interface SelectedChain {
+  /** Places in the links, in the order of the chain; a prefix in force from before the start comes first. */
+  readonly places: readonly number[]
+  /** The boundary to begin from: undoing it needs what lies before. Null: the chain is whole. */
+  readonly from: EntryId | null
+  readonly warnings: readonly ChainWarning[]
+  /** The prefix in force is not among the links: it lies on the chain before them, from this entry on. */
+  readonly prefixBehind?: { readonly parent: EntryId | null }
+}
+
+/** What to read of a file, given the links of its lines, or of its last lines. Undefined: more lines are needed. */
+export function selectChain(links: readonly StartLink[], partial: boolean): SelectedChain | undefined {
+  const leaf = newestLeaf(links)
+  const end = leaf === undefined ? undefined : links[leaf]
+  if (leaf === undefined || !end) return undefined
+  // The end of a file may hold only lines that are not of the main chain.
+  if (partial && (end.sidechain || end.kind === 'other')) return undefined
+  const walk = walkChain(links, leaf, partial)
+  const chain = walk.places.flatMap((place) => links[place] ?? [])
+  const start = findStart(chain, walk.open !== undefined)
+  if (!start && walk.open) return undefined
+  const first = start?.index ?? 0
+  const prefix = chain.findLastIndex((link) => link.kind === 'prefix')
+  const prefixPlaces = prefix >= 0 && prefix < first ? walk.places.slice(prefix, prefix + 1) : []
+  return {
+    places: [...prefixPlaces, ...walk.places.slice(first)],
+    from: start?.from ?? null,
+    warnings: walk.warnings,
+    ...(prefix === -1 && walk.open && { prefixBehind: walk.open }),
+  }
+}
+
+interface ChainStart {
   /** Index in the chain of the first entry to read. */
   readonly index: number
-  /** The boundary to begin from. Undoing it needs what lies before. */
   readonly from: EntryId
 }
 
-/** Undefined: from the first entry on, as far as is known. */
-export function findStart(chain: readonly StartLink[]): ChainStart | undefined {
+/** Undefined: from the first entry on; where the chain is open, from an entry before those known. */
+function findStart(chain: readonly StartLink[], isOpen: boolean): ChainStart | undefined {
   const boundaries = boundariesInForce(chain)
   const named = new Set(chain.flatMap((link) => link.voids ?? []))
   const indexById = new Map(chain.map((link, index) => [link.id, index]))
@@ -30,6 +72,8 @@ export function findStart(chain: readonly StartLink[]): ChainStart | undefined {
     const first = Math.min(head, index)
     const before = boundaries[i + 1]
     const leansOnBefore = before && (before.index >= first || names(before.boundary, chain[first]?.id))
+    // Part of a boundary that is not known yet.
+    if (isOpen && chain[first]?.isPart && !leansOnBefore) return undefined
     if (!leansOnBefore) return { index: first, from: boundary.id }
   }
   return undefined
