@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { loadTranscript } from '../../packages/palimpsest/src/node/load-transcript.ts'
 import { createTranscript } from '../../packages/palimpsest/src/node/transcript-file.ts'
 import { selectChain, startLinkOf } from '../../packages/palimpsest/src/transcript/chain-start.ts'
-import type { Entry, EntryId } from '../../packages/palimpsest/src/transcript/entry.ts'
-import { viewOf } from '../../packages/palimpsest/src/transcript/view.ts'
+import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { cases } from '../kit/cases.ts'
 import { arbitraryOperations, type Operation } from '../kit/conversation.ts'
 import { play } from '../kit/play.ts'
+import { shownView } from '../kit/shown-view.ts'
 import { simulatorJudge } from '../kit/simulator-judge.ts'
 import { fileOptions, tempProject } from '../kit/temp-home.ts'
 
@@ -16,20 +16,6 @@ import { fileOptions, tempProject } from '../kit/temp-home.ts'
 /** The simulator in refuse mode is another test's matter; here it only answers. */
 async function played(operations: readonly Operation[]): Promise<readonly Entry[]> {
   return (await play(operations, simulatorJudge().judge)).entries
-}
-
-/** All of a view that a request is made of. */
-function shown(entries: readonly Entry[], from: EntryId | null = null) {
-  const view = viewOf(entries, from)
-  return {
-    prefix: view.prefix,
-    open: [...view.open],
-    nodes: view.nodes.map(({ role, blocks, extras }) => ({
-      role,
-      extras,
-      blocks: blocks.map((block) => block.json),
-    })),
-  }
 }
 
 describe('loading from the end', () => {
@@ -42,7 +28,7 @@ describe('loading from the end', () => {
         await file.close()
         const loaded = await loadTranscript(file.path)
         expect(loaded.warnings).toEqual([])
-        expect(shown(loaded.entries, loaded.from)).toEqual(shown(entries))
+        expect(shownView(loaded.entries, loaded.from)).toEqual(shownView(entries))
         // A session can be gone on with: the last entry of the chain is the one that was appended last.
         expect(loaded.entries.at(-1)?.id).toBe(entries.at(-1)?.id)
       }),

@@ -2,8 +2,8 @@ import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { generateTranscript } from '../../../../test/kit/generate-transcript.ts'
+import { shownView } from '../../../../test/kit/shown-view.ts'
 import { fileOptions, say, sayMany, tempProject } from '../../../../test/kit/temp-home.ts'
-import { viewOf } from '../transcript/view.ts'
 import { forkTranscript } from './fork-transcript.ts'
 import { loadTranscript } from './load-transcript.ts'
 import type { ProjectFolder } from './paths.ts'
@@ -54,7 +54,7 @@ describe('forkTranscript', () => {
     expect(theirs.subarray(header).equals(ours.subarray(header))).toBe(true)
     const [a, b] = [await loadTranscript(file.path), await loadTranscript(path)]
     expect(b.entries).toEqual(a.entries)
-    expect(viewOf(b.entries, b.from).nodes).toEqual(viewOf(a.entries, a.from).nodes)
+    expect(shownView(b.entries, b.from)).toEqual(shownView(a.entries, a.from))
   })
 
   it('only whole lines are copied, and the source is not changed', async () => {

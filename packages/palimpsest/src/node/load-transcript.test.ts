@@ -3,11 +3,11 @@ import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { generateEntries } from '../../../../test/kit/generate-transcript.ts'
+import { shownView } from '../../../../test/kit/shown-view.ts'
 import { fileOptions, say, sayMany, tempProject } from '../../../../test/kit/temp-home.ts'
 import { chainOf } from '../transcript/chain-of.ts'
 import type { BoundaryEntry, Entry } from '../transcript/entry.ts'
 import { linkSummaries } from '../transcript/link-summaries.ts'
-import { viewOf } from '../transcript/view.ts'
 import { loadTranscript, type LoadedTranscript } from './load-transcript.ts'
 import { readTranscript } from './read-transcript.ts'
 import { createTranscript } from './transcript-file.ts'
@@ -37,15 +37,10 @@ async function wholeChain(path: string): Promise<readonly Entry[]> {
   return linkSummaries(chainOf(all).entries)
 }
 
-function shown(entries: readonly Entry[], from: string | null = null) {
-  const { prefix, nodes } = viewOf(entries, from)
-  return { prefix, nodes: nodes.map((node) => [node.role, ...node.blocks.map((block) => block.json)]) }
-}
-
 async function expectSameView(path: string): Promise<LoadedTranscript> {
   const loaded = await loadTranscript(path)
   const whole = await wholeChain(path)
-  expect(shown(loaded.entries, loaded.from)).toEqual(shown(whole))
+  expect(shownView(loaded.entries, loaded.from)).toEqual(shownView(whole))
   expect(loaded.entries.at(-1)?.id).toBe(whole.at(-1)?.id)
   return loaded
 }
@@ -191,7 +186,7 @@ describe.skipIf(!existsSync(RECORDED))(
     it.each(globSync('**/*.jsonl', { cwd: RECORDED }))('%s loads from its last boundary', async (name) => {
       const loaded = await expectSameView(join(RECORDED, name))
       expect(loaded.warnings.map((warning) => warning.kind)).toEqual(['no-header'])
-      expect(shown(loaded.entries, loaded.from).nodes.length).toBeGreaterThan(5)
+      expect(shownView(loaded.entries, loaded.from).nodes.length).toBeGreaterThan(5)
     })
   },
 )
