@@ -264,12 +264,16 @@ describe('header', () => {
     })
   })
 
-  it.each(['', '{', '[]', '{"type":"user"}', '{"type":"palimpsest","subtype":"header"}'])(
-    '%j is none',
-    (line) => {
-      expect(decodeHeader(line)).toEqual({ kind: 'none' })
-    },
-  )
+  it.each([
+    '',
+    '{',
+    '[]',
+    '{"type":"user"}',
+    '{"type":"palimpsest","subtype":"header"}',
+    '{"type":"palimpsest","subtype":"header","format":1,"sessionId":"s","project":"/p","created":"soon","version":"1"}',
+  ])('%j is none', (line) => {
+    expect(decodeHeader(line)).toEqual({ kind: 'none' })
+  })
 })
 
 /** What a file does to a text. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../wire/json.ts'
-import { FieldError, numberField, objectField, textField } from './line-fields.ts'
+import { FieldError, numberField, objectField, textField, timeField } from './line-fields.ts'
 
 // The first line of a file says what the file is. It is padded with spaces: a fork has one member more and should still have as
 // many bytes as the header of its parent, so that offsets in the copied lines stay true.
@@ -66,7 +66,7 @@ function headerOf(fields: JsonObject, format: number): Header {
     format,
     sessionId: textField(fields, 'sessionId'),
     project: textField(fields, 'project'),
-    created: Date.parse(textField(fields, 'created')),
+    created: timeField(fields, 'created'),
     version: textField(fields, 'version'),
     ...(forkedFrom && { forkedFrom: { sessionId: textField(forkedFrom, 'sessionId') } }),
   }

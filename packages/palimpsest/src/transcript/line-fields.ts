@@ -22,6 +22,12 @@ export function flagField(object: JsonObject, key: string): boolean {
   return typeof value === 'boolean' ? value : wrong(key, 'true or false')
 }
 
+/** Milliseconds since 1970, of an ISO text. */
+export function timeField(object: JsonObject, key: string): number {
+  const at = Date.parse(textField(object, key))
+  return Number.isNaN(at) ? wrong(key, 'a time') : at
+}
+
 export function objectField(object: JsonObject, key: string): JsonObject {
   const value = object[key]
   return isJsonObject(value) ? value : wrong(key, 'an object')
