@@ -3,7 +3,7 @@ import type { MessagesRequest } from '../wire/request.ts'
 import { commonPositions } from './prompt.ts'
 import { promptOf, type RequestPrompt, type SizeOf } from './request-prompt.ts'
 
-const perCharacter: SizeOf = ({ text }) => text.length
+const perCharacter: SizeOf = ({ text }) => text().length
 
 function lay(body: Partial<MessagesRequest>, betas: readonly string[] = []): RequestPrompt {
   return promptOf({ model: 'm', max_tokens: 1, messages: [], ...body }, betas, perCharacter)

@@ -11,12 +11,13 @@ import { layPrompt, type Level, type Prompt, type PromptKey, type PromptPart } f
 /** Clients put an attribution block first; the provider takes it out, so it is no part of the prefix. */
 const BILLING_HEADER = 'x-anthropic-billing-header'
 
-/** Tokens of one part, from its canonical text and its block (a tool or system block where `level` says so). */
+/** Tokens of one part, from its block (a tool or system block where `level` says so). */
 export type SizeOf = (part: {
   readonly level: Level
-  readonly text: string
   readonly hash: Hash
   readonly value: unknown
+  /** The canonical text, printed when asked for. */
+  readonly text: () => string
 }) => number
 
 export interface RequestParts {
@@ -39,50 +40,51 @@ export function promptOf(request: MessagesRequest, betas: readonly string[], siz
 export function partsOf(request: MessagesRequest, sizeOf: SizeOf): RequestParts {
   const parts: PromptPart[] = []
   const breakpoints: Breakpoint[] = []
-  const add = (
-    { text, ...part }: Omit<PromptPart, 'tokens' | 'hash'> & { readonly text: string },
-    value: unknown,
-    control: CacheControl | null | undefined,
-  ): void => {
-    const hash = hashText(text)
-    parts.push({ ...part, hash, tokens: sizeOf({ level: part.level, text, hash, value }) })
+  const add = (found: FoundPart, control: CacheControl | null | undefined): void => {
+    const { level, path, value, frame, cacheable } = found
+    const hash = hashBlock(value, frame)
+    const text = (): string => `${frame}${canonicalText(value)}`
+    parts.push({ level, path, hash, tokens: sizeOf({ level, hash, value, text }), cacheable })
     if (control) breakpoints.push({ index: parts.length - 1, ttl: ttlOf(control) })
   }
   request.tools?.forEach((tool, i) => {
     if (tool.defer_loading) return
-    add(
-      { level: 'tools', path: `tools.${i}`, text: canonicalText(tool), cacheable: true },
-      tool,
-      tool.cache_control,
-    )
+    const path = `tools.${i}`
+    add({ level: 'tools', path, value: tool, frame: '', cacheable: true }, tool.cache_control)
   })
   toBlocks(request.system).forEach((block, i) => {
     if (isBlock(block, 'text') && block.text.startsWith(BILLING_HEADER)) return
-    const part = {
-      level: 'system',
-      path: `system.${i}`,
-      text: canonicalText(block),
-      cacheable: isCacheable(block),
-    } as const
-    add(part, block, controlOf(block))
+    const path = `system.${i}`
+    add({ level: 'system', path, value: block, frame: '', cacheable: isCacheable(block) }, controlOf(block))
   })
   request.messages.forEach((message, i) => {
-    const blocks = toBlocks(message.content)
+    const { role, content } = message
+    const blocks = toBlocks(content)
     const extras = messageExtras(message)
-    blocks.forEach((block, j) => {
-      const text = `${message.role}${j === 0 ? extras : ''}${canonicalText(block)}`
+    blocks.forEach((value, j) => {
       const path = `messages.${i}.content.${j}`
-      add({ level: 'messages', path, text, cacheable: isCacheable(block) }, block, controlOf(block))
+      const frame = j === 0 ? `${role}${extras}` : role
+      add({ level: 'messages', path, value, frame, cacheable: isCacheable(value) }, controlOf(value))
     })
-    if (blocks.length === 0)
-      add(
-        { level: 'messages', path: `messages.${i}`, text: `${message.role}${extras}`, cacheable: false },
-        message,
-        null,
-      )
+    const empty = {
+      level: 'messages',
+      path: `messages.${i}`,
+      value: null,
+      frame: `${role}${extras}`,
+    } as const
+    if (blocks.length === 0) add({ ...empty, cacheable: false }, null)
   })
   const automatic = automaticBreakpoint(request, parts, breakpoints)
   return { parts, breakpoints: automatic ? [...breakpoints, automatic] : breakpoints }
+}
+
+interface FoundPart {
+  readonly level: Level
+  readonly path: string
+  readonly value: unknown
+  /** What stands around the value: the role and the settings of its message. */
+  readonly frame: string
+  readonly cacheable: boolean
 }
 
 export function promptKey(request: MessagesRequest, betas: readonly string[]): PromptKey {
@@ -101,6 +103,43 @@ export function promptKey(request: MessagesRequest, betas: readonly string[]): P
 /** Canonical text of a block, tool or setting: as it stands, without breakpoints. A tool's input is data and stays whole. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(withoutBreakpoints(value))
+}
+
+/** The hash of a block where it stands. Two blocks have one exactly if they have one canonical text. */
+export function hashBlock(value: unknown, frame: string): Hash {
+  return hashText(`${frame}${JSON.stringify(digest(value))}`)
+}
+
+/** Longer strings are named by their hash: printing megabytes of text anew takes longer than everything else together. */
+const DIGEST_CHARS = 256
+
+/** A block without breakpoints, its long strings named by their hashes; the block itself where it has neither. */
+function digest(value: unknown): unknown {
+  if (!isJsonObject(value)) return named(value)
+  if (!('cache_control' in value)) return named(value, digest)
+  const { cache_control: _control, ...rest } = value
+  return named(rest, digest)
+}
+
+/** `inContent` is applied to the elements of `content`, which are blocks again. */
+function named(value: unknown, inContent: (value: unknown) => unknown = named): unknown {
+  if (typeof value === 'string') return value.length > DIGEST_CHARS ? `\u0000${hashText(value)}` : value
+  if (Array.isArray(value)) return namedEach(value, named)
+  if (!isJsonObject(value)) return value
+  let copy: { [key: string]: unknown } | undefined
+  for (const key in value) {
+    const field = value[key]
+    const short = key === 'content' && Array.isArray(field) ? namedEach(field, inContent) : named(field)
+    if (short === field || key === '__proto__') continue
+    copy ??= { ...value }
+    copy[key] = short
+  }
+  return copy ?? value
+}
+
+function namedEach(values: readonly unknown[], name: (value: unknown) => unknown): readonly unknown[] {
+  const short = values.map((value) => name(value))
+  return short.every((value, i) => value === values[i]) ? values : short
 }
 
 export function isCacheable(block: Block): boolean {

@@ -1,8 +1,7 @@
 import { chargeRequest, type CacheCharge } from '../ledger/cache.ts'
 import { layPrompt } from '../ledger/prompt.ts'
-import { canonicalText, partsOf, promptKey } from '../ledger/request-prompt.ts'
+import { hashBlock, partsOf, promptKey } from '../ledger/request-prompt.ts'
 import { summarizeOffline } from '../providers/offline/summarize-offline.ts'
-import { hashText } from '../wire/hash.ts'
 import type { CompactionBlock, Role } from '../wire/message.ts'
 import type { MessagesRequest } from '../wire/request.ts'
 import { endOf, pushCompaction } from './prefix-chain.ts'
@@ -77,7 +76,7 @@ export function compactOverThreshold(sampling: Sampling, threshold: Threshold): 
   const charge = withPrompt(chargeRequest(cache, cacheRequest), promptSize(sampling, threshold.instructions))
   const compaction = iterationOf('compaction', charge, counter.textTokens(content))
   const compactionBilled = billedOf(charge, compaction.output_tokens)
-  pushCompaction(binding.chain, 'assistant', hashText(`assistant${canonicalText(block)}`), undefined)
+  pushCompaction(binding.chain, 'assistant', hashBlock(block, 'assistant'), undefined)
   if (threshold.pause) {
     const usage = { ...usageOf(NO_CHARGE, { output: 0, thinking: 0 }), iterations: [compaction] }
     return {

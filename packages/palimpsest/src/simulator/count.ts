@@ -1,4 +1,4 @@
-import { canonicalText, type SizeOf } from '../ledger/request-prompt.ts'
+import { canonicalText, hashBlock, type SizeOf } from '../ledger/request-prompt.ts'
 import { hashText, type Hash } from '../wire/hash.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { isBlock, toBlocks, type Block, type Role } from '../wire/message.ts'
@@ -39,7 +39,7 @@ export interface Counter {
 export function createCharacterCounter(): Counter {
   const blockTokens = (block: Block): number => saidBy(block).length
   return {
-    sizeOf: ({ text, value }) => (isBlockLike(value) ? blockTokens(value) : text.length),
+    sizeOf: ({ text, value }) => (isBlockLike(value) ? blockTokens(value) : text().length),
     blockTokens,
     textTokens: (text) => text.length,
   }
@@ -71,26 +71,16 @@ export function createCounter(facts: ModelFacts, seed: number, memory: CountMemo
     return raw
   }
   const sizeOf: SizeOf = ({ level, text, hash, value }) => {
-    if (level === 'tools')
-      return (
-        scale(
-          remember(hash, () => pieces(text)),
-          hash,
-        ) + TOOL_OVERHEAD
-      )
     if (isCacheEdits(value)) return 0
-    return (
-      scale(
-        remember(hash, () => valuePieces(value, text)),
-        hash,
-      ) + BLOCK_OVERHEAD
-    )
+    const isTool = level === 'tools'
+    const raw = remember(hash, () => (isTool ? pieces(text()) : valuePieces(value, text)))
+    return scale(raw, hash) + (isTool ? TOOL_OVERHEAD : BLOCK_OVERHEAD)
   }
   return {
     sizeOf,
     blockTokens: (block, role) => {
-      const text = `${role}${canonicalText(block)}`
-      return sizeOf({ level: 'messages', text, hash: hashText(text), value: block })
+      const text = (): string => `${role}${canonicalText(block)}`
+      return sizeOf({ level: 'messages', text, hash: hashBlock(block, role), value: block })
     },
     textTokens: (text) => scale(pieces(text), hashText(text)),
   }
@@ -106,11 +96,11 @@ function spread(hash: Hash, permille: number, seed = 0): number {
   return ((word % (2 * permille + 1)) - permille) / 1000
 }
 
-function valuePieces(value: unknown, text: string): number {
-  return isBlockLike(value) ? blockPieces(value, text) : pieces(text)
+function valuePieces(value: unknown, text: () => string): number {
+  return isBlockLike(value) ? blockPieces(value) : pieces(text())
 }
 
-function blockPieces(block: Block, text?: string): number {
+function blockPieces(block: Block): number {
   if (isBlock(block, 'text')) return pieces(block.text)
   if (isBlock(block, 'thinking')) return pieces(block.thinking)
   if (isBlock(block, 'tool_use')) return pieces(block.name) + pieces(JSON.stringify(block.input))
@@ -122,7 +112,7 @@ function blockPieces(block: Block, text?: string): number {
     if (inner !== undefined) return nestedPieces(toBlocks(inner))
     return block.source.type === 'text' ? pieces(block.source.data ?? '') : mediaTokens(block)
   }
-  return pieces(text ?? JSON.stringify(block))
+  return pieces(canonicalText(block))
 }
 
 function nestedPieces(blocks: readonly Block[]): number {
@@ -139,14 +129,13 @@ const DIGIT = 3
 const SPACE = 4
 const MARK = 5
 const WIDE = 6
+/** Scripts without spaces begin about here; each character is a piece. */
+const WIDE_FROM = 0x2e80
 
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => classOfAscii(code))
 
-/** How many letters a piece of a word holds, and how many digits one of a number. */
-const LETTERS_PER_PIECE = 6
-const DIGITS_PER_PIECE = 3
-const SPACES_PER_PIECE = 8
-const MARKS_PER_PIECE = 2
+/** How many characters of a kind a piece holds. */
+const LIMITS = Uint8Array.of(0, 6, 6, 3, 8, 2, 1)
 
 /** Pieces of a text: one pass over its characters, runs of one kind cut into pieces of bounded length. */
 export function pieces(text: string): number {
@@ -154,11 +143,11 @@ export function pieces(text: string): number {
   let run = 0
   let last = 0
   for (let i = 0; i < text.length; i++) {
-    const kind = classOf(text.charCodeAt(i))
-    const same = kind === last || (kind === LETTER && last === CAPITAL)
-    if (same) {
+    const code = text.charCodeAt(i)
+    const kind = code < 128 ? (CLASSES[code] ?? MARK) : code < WIDE_FROM ? LETTER : WIDE
+    if (kind === last || (kind === LETTER && last === CAPITAL)) {
       run++
-      if (run <= limitOf(kind)) {
+      if (run <= (LIMITS[kind] ?? 1)) {
         last = kind
         continue
       }
@@ -169,26 +158,6 @@ export function pieces(text: string): number {
     run = 1
   }
   return last === 0 ? 0 : count + 1
-}
-
-function limitOf(kind: number): number {
-  switch (kind) {
-    case DIGIT:
-      return DIGITS_PER_PIECE
-    case SPACE:
-      return SPACES_PER_PIECE
-    case MARK:
-      return MARKS_PER_PIECE
-    case WIDE:
-      return 1
-    default:
-      return LETTERS_PER_PIECE
-  }
-}
-
-function classOf(code: number): number {
-  if (code < 128) return CLASSES[code] ?? MARK
-  return code < 0x2e80 ? LETTER : WIDE
 }
 
 function classOfAscii(code: number): number {

@@ -1,5 +1,4 @@
-import { canonicalText } from '../ledger/request-prompt.ts'
-import { hashText } from '../wire/hash.ts'
+import { hashBlock } from '../ledger/request-prompt.ts'
 import { isBlock, isThinking, type Block } from '../wire/message.ts'
 import type { StopReason } from '../wire/response.ts'
 import type { Counter } from './count.ts'
@@ -53,7 +52,7 @@ export function finishBlocks(input: FinishInput): Finished {
     tokens += size
     if (isThinking(block)) thinkingTokens += size
     content.push(block)
-    pushBlock(input.chain, 'assistant', hashText(`assistant${canonicalText(block)}`), isThinking(block))
+    pushBlock(input.chain, 'assistant', hashBlock(block, 'assistant'), isThinking(block))
     if (said.sequence !== undefined) {
       const stopped = { content, stopReason: 'stop_sequence', stopSequence: said.sequence } as const
       return { ...stopped, outputTokens: tokens, thinkingTokens, isCut: false }

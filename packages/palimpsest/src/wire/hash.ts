@@ -63,7 +63,7 @@ function finish(a: number, b: number, c: number, d: number): Hash {
   h3 = avalanche(h3)
   h4 = avalanche(h4)
   h1 = (h1 + h2 + h3 + h4) | 0
-  return hex(h1) + hex(h2 + h1) + hex(h3 + h1) + hex(h4 + h1)
+  return print(h1, (h2 + h1) | 0, (h3 + h1) | 0, (h4 + h1) | 0)
 }
 
 function avalanche(h: number): number {
@@ -72,9 +72,19 @@ function avalanche(h: number): number {
   return h ^ (h >>> 16)
 }
 
-/** Two digits of every byte: printing a number by `toString` takes longer than hashing a short text. */
-const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** 32 digits in one call: a chain of short strings costs more than the hash itself. */
+function print(a: number, b: number, c: number, d: number): Hash {
+  // prettier-ignore
+  return String.fromCharCode(
+    digit(a >>> 28), digit(a >>> 24), digit(a >>> 20), digit(a >>> 16), digit(a >>> 12), digit(a >>> 8), digit(a >>> 4), digit(a),
+    digit(b >>> 28), digit(b >>> 24), digit(b >>> 20), digit(b >>> 16), digit(b >>> 12), digit(b >>> 8), digit(b >>> 4), digit(b),
+    digit(c >>> 28), digit(c >>> 24), digit(c >>> 20), digit(c >>> 16), digit(c >>> 12), digit(c >>> 8), digit(c >>> 4), digit(c),
+    digit(d >>> 28), digit(d >>> 24), digit(d >>> 20), digit(d >>> 16), digit(d >>> 12), digit(d >>> 8), digit(d >>> 4), digit(d),
+  )
+}
 
-function hex(h: number): string {
-  return `${BYTES[h >>> 24]}${BYTES[(h >>> 16) & 255]}${BYTES[(h >>> 8) & 255]}${BYTES[h & 255]}`
+const DIGITS = Uint8Array.from('0123456789abcdef', (char) => char.charCodeAt(0))
+
+function digit(word: number): number {
+  return DIGITS[word & 15] ?? 0
 }
