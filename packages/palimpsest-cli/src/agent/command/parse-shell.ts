@@ -1,0 +1,251 @@
+import {
+  forEachChild,
+  parse,
+  type Assignment,
+  type Command,
+  type CommandArgument,
+  type Redirect,
+  type SyntaxNode,
+  type Word,
+  type WordPart,
+} from 'unbash'
+
+import { checkPrintf, checkTest } from './check-programs.ts'
+import type { ShellWord } from './shell-word.ts'
+
+// A command line as data: every simple command in it, however deeply nested, and every redirection. Where the text hides what will be
+// run (a command name from a variable, arithmetic that may evaluate anything), it counts as unreadable: nobody judges what he cannot read.
+
+export interface SimpleCommand {
+  /** Undefined for bare assignments and redirections. */
+  readonly name: string | undefined
+  readonly args: readonly ShellWord[]
+  /** Names assigned for this command alone. */
+  readonly assigns: readonly string[]
+  /** As written, without assignments and redirections, single spaces between the words. */
+  readonly text: string
+}
+
+export interface ShellRedirect {
+  readonly operator: Redirect['operator']
+  readonly target: ShellWord | undefined
+}
+
+export type ShellText =
+  | { readonly readable: false; readonly why: string }
+  | {
+      readonly readable: true
+      /** In the order they are written. */
+      readonly commands: readonly SimpleCommand[]
+      readonly redirects: readonly ShellRedirect[]
+      readonly hasBackground: boolean
+      /** The line is a plain sequence at the top: `a && b; c`, nothing nested. */
+      readonly topLevel: readonly SimpleCommand[]
+    }
+
+/** Longer commands are scripts; those are run from files. */
+const COMMAND_CHARS_MAX = 10_000
+/** Control characters, odd spaces, marks that turn the reading direction: what a reader sees is not what is run. */
+const CONFUSING = /[\p{Cc}\p{Cf}\p{Z}]/u
+const PLAIN_SPACE = /[ \t\n]/g
+
+class Unreadable extends Error {}
+
+export function parseShell(source: string): ShellText {
+  if (source.length > COMMAND_CHARS_MAX) return { readable: false, why: 'it is very long' }
+  if (CONFUSING.test(source.replaceAll(PLAIN_SPACE, '')))
+    return { readable: false, why: 'it holds control or invisible characters' }
+  try {
+    return readScript(source)
+  } catch (error) {
+    if (error instanceof Unreadable) return { readable: false, why: error.message }
+    // The parser gives up on deep nesting by a RangeError; whatever it throws, the text was not understood.
+    return { readable: false, why: 'it cannot be parsed' }
+  }
+}
+
+function readScript(source: string): ShellText {
+  const script = parse(source)
+  const commands = new Map<Command, SimpleCommand>()
+  const redirects: ShellRedirect[] = []
+  let hasBackground = false
+  const visit = (node: SyntaxNode): void => {
+    requirePlain(node)
+    if (node.type === 'Command') commands.set(node, toCommand(node))
+    if (node.type === 'Redirect')
+      redirects.push({ operator: node.operator, target: node.target && toWord(node.target) })
+    if (node.type === 'Statement' && node.background === true) hasBackground = true
+    forEachChild(node, visit)
+  }
+  visit(script)
+  const topLevel = script.commands.flatMap(({ command }) => {
+    const parts = command.type === 'AndOr' ? command.commands : [command]
+    return parts.flatMap((part) => (part.type === 'Command' ? (commands.get(part) ?? []) : []))
+  })
+  return { readable: true, commands: [...commands.values()], redirects, hasBackground, topLevel }
+}
+
+function toCommand({ name, args, prefix }: Command): SimpleCommand {
+  const word = name && toWord(name)
+  if (word !== undefined && word.kind !== 'literal') throw new Unreadable('a command name in it is computed')
+  const assigned = prefix.filter((item): item is Assignment => item.type === 'Assignment')
+  for (const { name: variable } of assigned) requireHarmless(variable, word !== undefined)
+  const words = args.map(toArgument)
+  if (word !== undefined) requireNoEvaluation(word.value, words)
+  return {
+    name: word?.value,
+    args: words,
+    assigns: assigned.map((item) => item.name),
+    text: [name, ...args].flatMap((part) => part?.text ?? []).join(' '),
+  }
+}
+
+function toArgument(arg: CommandArgument): ShellWord {
+  return arg.type === 'Word'
+    ? toWord(arg)
+    : { value: arg.text, text: arg.text, kind: 'expands', mayMultiply: true }
+}
+
+/** Parts of the shell that run text, or change what names mean. */
+const EVALUATING = new Set(
+  'eval exec builtin trap source . let declare typeset local export readonly read mapfile readarray alias unalias hash enable shopt set unset bind complete compgen getopts fc'.split(
+    ' ',
+  ),
+)
+
+function requireNoEvaluation(name: string, args: readonly ShellWord[]): void {
+  const isLookup = name === 'command' && /^-[vV]$/.test(args[0]?.value ?? '')
+  const evaluates =
+    EVALUATING.has(name) ||
+    (name === 'command' && !isLookup) ||
+    (name === 'printf' && checkPrintf(args) !== undefined) ||
+    ((name === 'test' || name === '[') && checkTest(args) !== undefined)
+  if (evaluates) throw new Unreadable(`"${name}" in it may evaluate anything`)
+}
+
+/** Shell variables with short small names change nothing but the line itself. */
+const OWN_VARIABLE = /^[a-z][a-z0-9]{0,15}$/
+/** In the environment of a command: how it prints, not what it does. */
+const PRINT_VARIABLES = new Set([
+  'LANG',
+  'LANGUAGE',
+  'LC_ALL',
+  'LC_COLLATE',
+  'LC_CTYPE',
+  'LC_MESSAGES',
+  'LC_TIME',
+  'TZ',
+  'NO_COLOR',
+  'FORCE_COLOR',
+  'COLUMNS',
+  'CI',
+])
+
+function requireHarmless(variable: string, isForCommand: boolean): void {
+  if (PRINT_VARIABLES.has(variable) || (!isForCommand && OWN_VARIABLE.test(variable))) return
+  throw new Unreadable(`it sets ${variable}, which may change what other commands do`)
+}
+
+const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
+const EVALUATING_TESTS = new Set(['-v', '-R', '-o'])
+
+/** Throws at what may run something that is not written there, and at what was not understood. */
+function requirePlain(node: SyntaxNode): void {
+  switch (node.type) {
+    case 'Script':
+      if (node.errors !== undefined && node.errors.length > 0) throw new Unreadable('it is not valid bash')
+      return
+    case 'HereDoc':
+      if (node.closing === undefined) throw new Unreadable('a here-document in it does not end')
+      return
+    case 'Function':
+    case 'Coproc':
+    case 'Select':
+      throw new Unreadable('it defines functions or dialogues')
+    case 'ArithmeticFor':
+    case 'ArithmeticCommand':
+    case 'ArithmeticExpansion':
+    case 'ArithmeticCommandExpansion':
+      // The value of a variable is evaluated too: a[$(any command)].
+      throw new Unreadable('arithmetic in it may evaluate anything')
+    case 'TestBinary':
+      if (ARITHMETIC_TESTS.has(node.operator)) throw new Unreadable('arithmetic in it may evaluate anything')
+      return
+    case 'TestUnary':
+      if (EVALUATING_TESTS.has(node.operator)) throw new Unreadable('a test in it may evaluate anything')
+      return
+    case 'Assignment':
+      if (node.index !== undefined || node.value.type !== 'Word') throw new Unreadable('it uses arrays')
+      return
+    case 'For':
+      requireHarmless(node.name.value, false)
+      return
+    case 'ParameterExpansion':
+      requirePlainParameter(node)
+      return
+    case 'FileDescriptorVariable':
+      throw new Unreadable('it keeps a channel in a variable')
+    default:
+      return
+  }
+}
+
+function requirePlainParameter(node: Extract<WordPart, { type: 'ParameterExpansion' }>): void {
+  if (node.prefix === '!' || node.index !== undefined)
+    throw new Unreadable('an indirect variable in it may evaluate anything')
+  switch (node.operation?.type) {
+    case 'Slice':
+    case 'Transform':
+    case 'Names':
+    case 'Unknown':
+      throw new Unreadable('an expansion in it may evaluate anything')
+    case 'Default':
+      if (node.operation.operator.endsWith('=')) requireHarmless(node.parameter, false)
+      return
+    case 'Remove':
+    case 'Replace':
+    case 'CaseModification':
+    case undefined:
+      return
+    default:
+      node.operation satisfies never
+  }
+}
+
+function toWord(word: Word): ShellWord {
+  const parts = word.parts ?? []
+  const kind = parts.some(partExpands) ? 'expands' : parts.some(isGlob) ? 'glob' : 'literal'
+  const mayMultiply = parts.some(
+    (part) => part.type !== 'DoubleQuoted' && (partExpands(part) || isGlob(part)),
+  )
+  return { value: word.value, text: word.text, kind, mayMultiply }
+}
+
+function isGlob({ type }: WordPart): boolean {
+  return type === 'Glob' || type === 'ExtendedGlob'
+}
+
+function partExpands(part: WordPart): boolean {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return false
+    case 'Glob':
+    case 'ExtendedGlob':
+      return (part.parts ?? []).some(partExpands)
+    case 'DoubleQuoted':
+      return part.parts.some(({ type }) => type !== 'Literal')
+    case 'LocaleString':
+    case 'SimpleExpansion':
+    case 'ParameterExpansion':
+    case 'CommandExpansion':
+    case 'ArithmeticExpansion':
+    case 'ProcessSubstitution':
+    case 'BraceExpansion':
+      return true
+    default:
+      part satisfies never
+      return true
+  }
+}

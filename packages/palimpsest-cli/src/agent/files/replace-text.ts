@@ -1,0 +1,93 @@
+// Exact replacement in a text, pure. A model sees every line end as "\n"; in a file with "\r\n" its text is looked for in both forms, and
+// what is put in takes the line ends of its place.
+
+export interface Replacement {
+  readonly text: string
+  readonly count: number
+  /** Lines where the replaced text began, first line 1. */
+  readonly lines: readonly number[]
+}
+
+export type ReplaceFailure =
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'not-unique'; readonly count: number; readonly lines: readonly number[] }
+
+export type ReplaceResult = ({ readonly ok: true } & Replacement) | ({ readonly ok: false } & ReplaceFailure)
+
+interface Match {
+  readonly at: number
+  readonly length: number
+}
+
+/** Replaces the one occurrence of `old`, or with `all` every one that does not overlap the one before it. */
+export function replaceText(text: string, old: string, fresh: string, all: boolean): ReplaceResult {
+  const matches = findMatches(text, old)
+  if (matches.length === 0) return { ok: false, kind: 'not-found' }
+  if (!all && matches.length > 1) {
+    return { ok: false, kind: 'not-unique', count: matches.length, lines: linesAt(text, matches) }
+  }
+  const chosen = withoutOverlaps(matches)
+  let result = ''
+  let from = 0
+  for (const match of chosen) {
+    result += text.slice(from, match.at) + withLineEnds(fresh, lineEndAt(text, match))
+    from = match.at + match.length
+  }
+  result += text.slice(from)
+  return { ok: true, text: result, count: chosen.length, lines: linesAt(text, chosen) }
+}
+
+/** Every place where the text stands, overlapping ones too, in either form of line end. */
+function findMatches(text: string, old: string): Match[] {
+  const forms = new Set([old, withLineEnds(old, '\r\n')])
+  const found = [...forms].flatMap((form) => {
+    const places: Match[] = []
+    for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) {
+      // "\r\n" is one line end: a match never begins in the middle of it.
+      if (form.startsWith('\n') && text[at - 1] === '\r') continue
+      places.push({ at, length: form.length })
+    }
+    return places
+  })
+  return found.toSorted((a, b) => a.at - b.at)
+}
+
+function withoutOverlaps(matches: readonly Match[]): Match[] {
+  const chosen: Match[] = []
+  let end = 0
+  for (const match of matches) {
+    if (match.at < end) continue
+    chosen.push(match)
+    end = match.at + match.length
+  }
+  return chosen
+}
+
+function withLineEnds(text: string, end: '\n' | '\r\n'): string {
+  const plain = text.replaceAll('\r\n', '\n')
+  return end === '\n' ? text : plain.replaceAll('\n', '\r\n')
+}
+
+/** The line end of a match is its own last one, else the next one after it, else the last one before it. */
+function lineEndAt(text: string, { at, length }: Match): '\n' | '\r\n' {
+  const inside = text.lastIndexOf('\n', at + length - 1)
+  const next = text.indexOf('\n', at + length)
+  const place = inside >= at ? inside : next === -1 ? inside : next
+  return place > 0 && text[place - 1] === '\r' ? '\r\n' : '\n'
+}
+
+const LINES_MAX = 10
+
+function linesAt(text: string, matches: readonly Match[]): number[] {
+  const lines: number[] = []
+  let line = 1
+  let from = 0
+  for (const { at } of matches.slice(0, LINES_MAX)) {
+    for (let next = text.indexOf('\n', from); next !== -1 && next < at; next = text.indexOf('\n', from)) {
+      line++
+      from = next + 1
+    }
+    lines.push(line)
+  }
+  return lines
+}

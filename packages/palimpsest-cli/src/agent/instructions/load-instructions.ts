@@ -1,0 +1,174 @@
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+
+import { hashBytes } from '../files/hash-bytes.ts'
+import { readRegular } from '../files/open-regular.ts'
+import { fromUnits, toTextForm } from '../files/text-form.ts'
+import { isInside, realPathOf } from '../paths/real-path.ts'
+import { Refusal } from '../refusal.ts'
+import { findImports } from './find-imports.ts'
+
+// The instruction files of a folder: its own and those of the folders above it, outermost first, and what they import. They become part
+// of the first user message, never of the system prompt. Nothing is left out silently.
+
+export const INSTRUCTION_NAMES = ['AGENTS.md', 'CLAUDE.md'] as const
+export const IMPORT_DEPTH_MAX = 4
+/** About 25,000 tokens; a longer file is cut at a line end. */
+export const FILE_CHARS_MAX = 100_000
+export const TOTAL_CHARS_MAX = 200_000
+export const FILES_MAX = 100
+/** Read from the disk at most, before any of it is looked at. */
+const FILE_BYTES_MAX = 4 * 1024 * 1024
+
+export interface InstructionFile {
+  readonly path: string
+  readonly text: string
+  /** The file that imports it. */
+  readonly importedBy?: string
+  /** Characters that were left out at its end. */
+  readonly cut: number
+}
+
+export interface Instructions {
+  readonly files: readonly InstructionFile[]
+  /** What was not loaded, and why; for the user. */
+  readonly notices: readonly string[]
+}
+
+export interface InstructionPlaces {
+  readonly cwd: string
+  /** Main folder of the project, real or not; imports from outside of it need trust. */
+  readonly projectFolder: string
+  /** PALIMPSEST_HOME: the user's own AGENTS.md, first of all. */
+  readonly home: string
+  /** What `~` stands for. */
+  readonly userHome: string
+  readonly isTrusted: boolean
+}
+
+interface Loading {
+  readonly places: InstructionPlaces & { readonly realProject: string; readonly realHome: string }
+  readonly files: InstructionFile[]
+  readonly notices: string[]
+  /** Real paths and contents seen already. */
+  readonly seen: Set<string>
+  chars: number
+}
+
+export async function loadInstructions(places: InstructionPlaces): Promise<Instructions> {
+  const realProject = await realPathOf(places.projectFolder)
+  const realHome = await realPathOf(places.home)
+  const loading: Loading = {
+    places: { ...places, realProject, realHome },
+    files: [],
+    notices: [],
+    seen: new Set(),
+    chars: 0,
+  }
+  for (const folder of [places.home, ...foldersDownTo(await realPathOf(places.cwd))]) {
+    for (const name of INSTRUCTION_NAMES) await loadFile(loading, { path: join(folder, name), depth: 0 })
+  }
+  return { files: loading.files, notices: loading.notices }
+}
+
+/** From the root to the folder itself. */
+function foldersDownTo(folder: string): readonly string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [...foldersDownTo(parent), folder]
+}
+
+interface Wanted {
+  readonly path: string
+  readonly depth: number
+  readonly importedBy?: string
+}
+
+async function loadFile(loading: Loading, wanted: Wanted): Promise<void> {
+  const { path, depth, importedBy } = wanted
+  // A word with @ that names no file is just a word.
+  if ((await stat(path).catch(() => undefined))?.isFile() !== true) return
+  const real = await realPathOf(path)
+  if (loading.seen.has(real)) return
+  const refusal = await refusalOf(loading, wanted, real)
+  if (refusal !== undefined) {
+    loading.notices.push(`${path} is not loaded: ${refusal}`)
+    return
+  }
+  loading.seen.add(real)
+  const text = await readText(real, loading)
+  if (text === undefined || text.trim() === '') return
+  const content = hashBytes(Buffer.from(text.trim()))
+  if (loading.seen.has(content)) return
+  loading.seen.add(content)
+  const imports = findImports(text)
+  // A file that only points to another says nothing itself.
+  const isPointer = imports.length === 1 && text.trim() === `@${imports[0]}`
+  if (!isPointer)
+    addFile(loading, { path: real, text: text.trim(), ...(importedBy === undefined ? {} : { importedBy }) })
+  if (imports.length > 0 && depth >= IMPORT_DEPTH_MAX) {
+    loading.notices.push(
+      `${real}: its imports are not followed, they are nested deeper than ${IMPORT_DEPTH_MAX}`,
+    )
+    return
+  }
+  for (const name of imports) {
+    const target = name.startsWith('~/')
+      ? join(loading.places.userHome, name.slice(2))
+      : resolve(dirname(real), name)
+    await loadFile(loading, { path: target, depth: depth + 1, importedBy: real })
+  }
+}
+
+/** Whose words these are: the user's own, the project's, or those of somebody who needs trust first. */
+async function refusalOf(
+  { places, files }: Loading,
+  wanted: Wanted,
+  real: string,
+): Promise<string | undefined> {
+  if (files.length >= FILES_MAX) return `there are more than ${FILES_MAX} instruction files`
+  if (places.isTrusted || isInside(places.realProject, real) || isInside(places.realHome, real))
+    return undefined
+  if (wanted.importedBy === undefined && real === wanted.path) {
+    const { uid } = await stat(real)
+    const own = process.getuid?.()
+    return own === undefined || uid === own || uid === 0
+      ? undefined
+      : 'it belongs to another user. Use --trust to load it'
+  }
+  return wanted.importedBy === undefined
+    ? 'it is a link that leads out of the project. Use --trust to load it'
+    : `${wanted.importedBy} imports it from outside of the project. Use --trust to load it`
+}
+
+async function readText(path: string, loading: Loading): Promise<string | undefined> {
+  try {
+    const { bytes } = await readRegular(path, FILE_BYTES_MAX)
+    const form = toTextForm(bytes)
+    if (form !== undefined) return fromUnits(form.units, form.encoding).replaceAll('\r\n', '\n')
+    loading.notices.push(`${path} is not loaded: it is no text`)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    loading.notices.push(`${path} is not loaded: ${error.message}`)
+  }
+  return undefined
+}
+
+function addFile(loading: Loading, file: Omit<InstructionFile, 'cut'>): void {
+  const room = Math.min(FILE_CHARS_MAX, TOTAL_CHARS_MAX - loading.chars)
+  const text = file.text.length <= room ? file.text : atLineEnd(file.text, room)
+  if (text === '') {
+    loading.notices.push(
+      `${file.path} is not loaded: all instruction files together hold more than ${TOTAL_CHARS_MAX} characters`,
+    )
+    return
+  }
+  const cut = file.text.length - text.length
+  if (cut > 0)
+    loading.notices.push(`${file.path} is loaded in part: ${cut} characters at its end are left out`)
+  loading.chars += text.length
+  loading.files.push({ ...file, text, cut })
+}
+
+function atLineEnd(text: string, charsMax: number): string {
+  return text.slice(0, Math.max(0, text.lastIndexOf('\n', charsMax)))
+}

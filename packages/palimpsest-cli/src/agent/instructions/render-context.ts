@@ -1,0 +1,41 @@
+import type { EnvironmentFacts } from './environment-facts.ts'
+import type { Instructions } from './load-instructions.ts'
+
+// The text that stands before the user's first words. Pure: same facts, same bytes.
+
+export function renderInstructions({ files }: Pick<Instructions, 'files'>): string {
+  if (files.length === 0) return ''
+  const sections = files.map(({ path, importedBy, text, cut }) => {
+    const from = importedBy === undefined ? '' : ` (imported by ${importedBy})`
+    const more = cut === 0 ? '' : `\n[${cut} more characters are in the file.]`
+    return `Contents of ${path}${from}:\n\n${text}${more}`
+  })
+  const intro =
+    'These instruction files belong to the user or the project. Follow them where they apply; where they differ, the later one is closer to the work.'
+  return `<instructions>\n${intro}\n\n${sections.join('\n\n')}\n</instructions>`
+}
+
+export function renderEnvironment({ date, platform, cwd, additionalFolders, git }: EnvironmentFacts): string {
+  const lines = [
+    `Date: ${date}`,
+    `Platform: ${platform}`,
+    `Working folder: ${cwd}`,
+    ...(additionalFolders.length === 0 ? [] : [`Additional folders: ${additionalFolders.join(', ')}`]),
+    ...(git === undefined ? ['Git: no repository'] : [`Git branch: ${git.branch}`]),
+    ...(git?.status === undefined
+      ? []
+      : [git.status === '' ? 'Git status: clean' : `Git status:\n${git.status}`]),
+    ...(git?.commits === undefined || git.commits === '' ? [] : [`Recent commits:\n${git.commits}`]),
+  ]
+  return `<environment>\nAs it was when the conversation began:\n${lines.join('\n')}\n</environment>`
+}
+
+/** Instructions and environment as one text for the first user message. */
+export function renderFirstContext(
+  instructions: Pick<Instructions, 'files'>,
+  environment: EnvironmentFacts,
+): string {
+  return [renderInstructions(instructions), renderEnvironment(environment)]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}

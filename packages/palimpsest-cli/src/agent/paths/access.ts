@@ -1,0 +1,66 @@
+import { isInside, realPathOf } from './real-path.ts'
+
+// What the tools and the permit share: which folders are the work's own, which path each call may use, where the shell is.
+// A file is read or written only at the very path that the permit saw: if a link was swapped in between, the paths differ and the call
+// is refused.
+
+export interface Access {
+  /** The working folder, real. */
+  readonly cwd: string
+  readonly home: string
+  /** Working folder and additional ones: reads are free, writes go by mode. */
+  readonly folders: readonly string[]
+  /** Folders that may be read besides: the session's own, with stored results. */
+  readonly readableFolders: readonly string[]
+  /** True where a rule forbids to read the path: searches leave it out. */
+  readonly isHidden: (path: string) => boolean
+  /** The folder the shell is in: relative paths of commands begin there. Always inside `folders`. */
+  readonly shellFolder: () => string
+  readonly moveShell: (folder: string) => void
+  readonly grant: (toolUseId: string, path: string) => void
+  /** The path granted to this call, once. */
+  readonly takeGrant: (toolUseId: string) => string | undefined
+}
+
+export interface AccessOptions {
+  readonly cwd: string
+  readonly home: string
+  readonly additionalFolders?: readonly string[]
+  readonly readableFolders?: readonly string[]
+  readonly isHidden?: (path: string) => boolean
+}
+
+export async function createAccess(options: AccessOptions): Promise<Access> {
+  const cwd = await realPathOf(options.cwd)
+  const additional = await Promise.all((options.additionalFolders ?? []).map(realPathOf))
+  const readable = await Promise.all((options.readableFolders ?? []).map(realPathOf))
+  const grants = new Map<string, string>()
+  let shellFolder = cwd
+  return {
+    cwd,
+    home: options.home,
+    folders: [cwd, ...additional],
+    readableFolders: readable,
+    isHidden: options.isHidden ?? (() => false),
+    shellFolder: () => shellFolder,
+    moveShell: (folder) => {
+      shellFolder = folder
+    },
+    grant: (toolUseId, path) => void grants.set(toolUseId, path),
+    takeGrant: (toolUseId) => {
+      const path = grants.get(toolUseId)
+      grants.delete(toolUseId)
+      return path
+    },
+  }
+}
+
+/** Takes a real path. */
+export function isWorkPath(access: Pick<Access, 'folders'>, path: string): boolean {
+  return access.folders.some((folder) => isInside(folder, path))
+}
+
+/** Takes a real path. */
+export function isReadablePath(access: Pick<Access, 'folders' | 'readableFolders'>, path: string): boolean {
+  return isWorkPath(access, path) || access.readableFolders.some((folder) => isInside(folder, path))
+}

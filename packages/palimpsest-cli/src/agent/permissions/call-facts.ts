@@ -1,0 +1,129 @@
+import { relative, sep } from 'node:path'
+
+import type { LoopTool } from 'palimpsest/loop'
+import type { JsonObject } from 'palimpsest/wire'
+
+import { parseShell, type ShellText } from '../command/parse-shell.ts'
+import { toAbsolutePath } from '../paths/absolute-path.ts'
+import { isReadablePath, isWorkPath, type Access } from '../paths/access.ts'
+import { globRoot } from '../paths/glob-root.ts'
+import { isInside, realPathOf } from '../paths/real-path.ts'
+import { toRefusal } from '../refusal.ts'
+import { optionalText, requiredText } from '../tools/tool-input.ts'
+import { toPageUrl } from '../web/fetch-page.ts'
+
+// What a call is about to touch, found out before anybody decides.
+
+export interface FileFacts {
+  readonly kind: 'file'
+  readonly access: 'read' | 'write'
+  /** As the call names it, absolute. */
+  readonly named: string
+  /** Where it really leads. */
+  readonly real: string
+  /** In the working folders (to write), or where reading is free (to read). */
+  readonly isInside: boolean
+  /** Configuration that decides what programs do: needs a rule that names it, or a person. */
+  readonly isProtected: boolean
+}
+
+export type CallFacts =
+  | FileFacts
+  | { readonly kind: 'shell'; readonly command: string; readonly text: ShellText }
+  | { readonly kind: 'web'; readonly host: string; readonly hostname: string }
+  /** Touches nothing outside of the conversation. */
+  | { readonly kind: 'inner' }
+  | { readonly kind: 'other'; readonly readsOnly: boolean }
+
+const INNER_TOOLS = new Set(['TodoWrite', 'AskUser', 'BashOutput', 'KillShell'])
+
+/** Throws a `Refusal` for an input that is no sensible call. */
+export async function factsOf(
+  tool: Pick<LoopTool, 'name' | 'isReadOnly'>,
+  input: JsonObject,
+  access: Access,
+  protectedFolders: readonly string[],
+): Promise<CallFacts> {
+  switch (tool.name) {
+    case 'Read':
+      return readFacts(requiredText(input, 'file_path'), access)
+    case 'Grep':
+      return readFacts(optionalText(input, 'path') ?? '.', access)
+    case 'Glob':
+      return readFacts(globRoot(requiredText(input, 'pattern'), optionalText(input, 'path')).folder, access)
+    case 'Write':
+    case 'Edit':
+      return writeFacts(requiredText(input, 'file_path'), access, protectedFolders)
+    case 'Bash': {
+      const command = requiredText(input, 'command')
+      return { kind: 'shell', command, text: parseShell(command) }
+    }
+    case 'WebFetch': {
+      const { host, hostname } = toPageUrl(requiredText(input, 'url'))
+      return { kind: 'web', host, hostname }
+    }
+    default:
+      if (INNER_TOOLS.has(tool.name)) return { kind: 'inner' }
+      return { kind: 'other', readsOnly: tool.isReadOnly(input) }
+  }
+}
+
+async function readFacts(path: string, access: Access): Promise<FileFacts> {
+  const { named, real } = await resolvePath(path, access)
+  return {
+    kind: 'file',
+    access: 'read',
+    named,
+    real,
+    isInside: isReadablePath(access, real),
+    isProtected: false,
+  }
+}
+
+async function writeFacts(
+  path: string,
+  access: Access,
+  protectedFolders: readonly string[],
+): Promise<FileFacts> {
+  const { named, real } = await resolvePath(path, access)
+  const isProtected =
+    protectedFolders.some((folder) => isInside(folder, real)) ||
+    [named, real].some((one) => isConfiguration(one, access))
+  return { kind: 'file', access: 'write', named, real, isInside: isWorkPath(access, real), isProtected }
+}
+
+async function resolvePath(path: string, access: Access): Promise<{ named: string; real: string }> {
+  const named = toAbsolutePath(path, access)
+  const real = await realPathOf(named).catch((error: unknown) => {
+    throw toRefusal(error, 'use', path)
+  })
+  return { named, real }
+}
+
+/** Folders and files by which a project tells programs what to run. */
+const CONFIGURATION = new Set([
+  '.git',
+  '.gitmodules',
+  '.palimpsest',
+  '.claude',
+  '.mcp.json',
+  '.vscode',
+  '.idea',
+  '.husky',
+  '.devcontainer',
+  '.envrc',
+  '.npmrc',
+  '.yarnrc.yml',
+  '.bashrc',
+  '.bash_profile',
+  '.profile',
+  '.zshrc',
+  '.zshenv',
+  '.gitconfig',
+])
+
+function isConfiguration(path: string, { folders }: Access): boolean {
+  const root = folders.find((folder) => isInside(folder, path))
+  const parts = (root === undefined ? path : relative(root, path)).split(sep)
+  return parts.some((part) => CONFIGURATION.has(part.toLowerCase()))
+}

@@ -1,0 +1,167 @@
+import type { CallFacts, FileFacts } from './call-facts.ts'
+import { meetsCommand } from './match-command.ts'
+import { matchesPath, type PatternBase } from './match-path.ts'
+import type { PermissionMode } from './permission-mode.ts'
+import type { Rule } from './rule.ts'
+
+// Who wins: what forbids, then what asks, then what allows, then the mode. Pure; everything about the disk is in the facts.
+
+export interface Policy extends PatternBase {
+  readonly mode: PermissionMode
+  readonly rules: readonly Rule[]
+}
+
+export type Decision =
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'ask'; readonly why: string }
+  | { readonly kind: 'deny'; readonly why: string }
+
+/** What only the disk can say about a command, asked when it matters: why it should not run unasked, or undefined. */
+export interface ShellConcerns {
+  /** Of the whole line. */
+  readonly all: string | undefined
+  /** Of the commands that no rule allows. */
+  readonly uncovered: string | undefined
+}
+
+const ALLOW: Decision = { kind: 'allow' }
+
+export function decide(tool: string, facts: CallFacts, policy: Policy, concerns: ShellConcerns): Decision {
+  for (const effect of ['deny', 'ask'] as const) {
+    for (const rule of policy.rules.filter((candidate) => candidate.effect === effect)) {
+      const meets = meetsRule(rule, tool, facts, policy)
+      if (meets === 'yes')
+        return {
+          kind: effect,
+          why: `the rule ${rule.text} ${effect === 'deny' ? 'forbids it' : 'asks first'}`,
+        }
+      if (meets === 'unreadable')
+        return {
+          kind: effect,
+          why: `the command cannot be read well enough to check it against the rule ${rule.text}: write it with plain command names`,
+        }
+    }
+  }
+  switch (facts.kind) {
+    case 'file':
+      return facts.access === 'read' ? decideRead(tool, facts, policy) : decideWrite(tool, facts, policy)
+    case 'shell':
+      return decideShell(facts, policy, concerns)
+    case 'web':
+    case 'other':
+      return decideOther(tool, facts, policy)
+    case 'inner':
+      return ALLOW
+    default:
+      facts satisfies never
+      return { kind: 'deny', why: 'this kind of call is not known' }
+  }
+}
+
+function decideRead(tool: string, facts: FileFacts, policy: Policy): Decision {
+  if (facts.isInside || policy.mode === 'bypass' || isAllowed(tool, facts, policy)) return ALLOW
+  return { kind: 'ask', why: `${facts.real} is outside of the working folder` }
+}
+
+function decideWrite(tool: string, facts: FileFacts, policy: Policy): Decision {
+  if (policy.mode === 'plan') return planned('changing files')
+  if (policy.mode === 'bypass') return ALLOW
+  const isPlain = facts.isInside && !facts.isProtected
+  // A rule without a pattern speaks of the working folders; everything else must be named.
+  if (isAllowed(tool, facts, policy, ({ pattern }) => isPlain || pattern !== undefined)) return ALLOW
+  if (!facts.isInside) return { kind: 'ask', why: `${facts.real} is outside of the working folder` }
+  if (facts.isProtected) return { kind: 'ask', why: `${facts.real} decides what other programs do` }
+  return policy.mode === 'accept-edits' ? ALLOW : { kind: 'ask', why: 'it changes a file' }
+}
+
+function decideShell(
+  facts: Extract<CallFacts, { kind: 'shell' }>,
+  policy: Policy,
+  concerns: ShellConcerns,
+): Decision {
+  if (concerns.all === undefined) return ALLOW
+  if (policy.mode === 'plan') return planned('commands that are not known to only read')
+  if (policy.mode === 'bypass') return ALLOW
+  const whole = policy.rules.some(
+    (rule) =>
+      rule.effect === 'allow' &&
+      rule.tool === 'Bash' &&
+      (rule.pattern === undefined || rule.pattern.trim() === facts.command.trim()),
+  )
+  if (whole || concerns.uncovered === undefined) return ALLOW
+  return { kind: 'ask', why: concerns.all }
+}
+
+function decideOther(tool: string, facts: CallFacts, policy: Policy): Decision {
+  if (policy.mode === 'bypass' || isAllowed(tool, facts, policy)) return ALLOW
+  if (facts.kind === 'web') return { kind: 'ask', why: `it fetches a page from ${facts.host}` }
+  if (policy.mode === 'plan') {
+    return facts.kind === 'other' && facts.readsOnly ? ALLOW : planned(tool)
+  }
+  return { kind: 'ask', why: 'no rule allows it' }
+}
+
+function planned(what: string): Decision {
+  return {
+    kind: 'deny',
+    why: `in plan mode there is no place for ${what}: read, think, and write down the plan`,
+  }
+}
+
+function isAllowed(
+  tool: string,
+  facts: CallFacts,
+  policy: Policy,
+  counts: (rule: Rule) => boolean = () => true,
+): boolean {
+  return policy.rules.some(
+    (rule) => rule.effect === 'allow' && counts(rule) && meetsRule(rule, tool, facts, policy) === 'yes',
+  )
+}
+
+function meetsRule(rule: Rule, tool: string, facts: CallFacts, policy: Policy): 'yes' | 'no' | 'unreadable' {
+  if (!speaksOf(rule.tool, tool)) return 'no'
+  switch (facts.kind) {
+    case 'file': {
+      // What forbids meets a file under any of its names; what allows must meet the real one.
+      const paths = rule.effect === 'allow' ? [facts.real] : [facts.real, facts.named]
+      return paths.some((path) => matchesPath(rule, path, policy)) ? 'yes' : 'no'
+    }
+    case 'shell':
+      // What allows is matched command by command, not here.
+      if (rule.effect === 'allow') return 'no'
+      return meetsCommand(rule, facts.text, facts.command)
+    case 'web':
+      return matchesDomain(rule, facts.host) || matchesDomain(rule, facts.hostname) ? 'yes' : 'no'
+    case 'inner':
+    case 'other':
+      return rule.pattern === undefined ? 'yes' : 'no'
+    default:
+      facts satisfies never
+      return 'no'
+  }
+}
+
+/** Rules about reading hold for searches too, rules about editing for every writer; `mcp__server` for all tools of a server. */
+function speaksOf(ruleTool: string, tool: string): boolean {
+  if (ruleTool === tool) return true
+  if (ruleTool === 'Read') return tool === 'Grep' || tool === 'Glob'
+  if (ruleTool === 'Edit' || ruleTool === 'Write') return tool === 'Edit' || tool === 'Write'
+  if (ruleTool.endsWith('*')) return tool.startsWith(ruleTool.slice(0, -1))
+  return ruleTool.startsWith('mcp__') && tool.startsWith(`${ruleTool}__`)
+}
+
+function matchesDomain({ pattern }: Rule, host: string): boolean {
+  if (pattern === undefined) return true
+  const domain = pattern.slice('domain:'.length).toLowerCase()
+  return domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain
+}
+
+/** Hosts that rules allow by name: these may be private. */
+export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap(({ effect, tool, pattern }) =>
+    effect === 'allow' && tool === 'WebFetch' && pattern !== undefined
+      ? [pattern.slice('domain:'.length).toLowerCase()]
+      : [],
+  )
+}

@@ -1,0 +1,45 @@
+import { isAbsolute, join, relative, sep } from 'node:path'
+
+import createIgnore from 'ignore'
+
+import type { Rule } from './rule.ts'
+
+// Patterns of paths, with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
+// folder; `x` without a slash matches at any depth.
+
+export interface PatternBase {
+  readonly cwd: string
+  readonly home: string
+}
+
+/** Takes an absolute path. What allows must match exactly; what forbids also where only the case differs. */
+export function matchesPath(rule: Rule, path: string, bases: PatternBase): boolean {
+  if (rule.pattern === undefined) return true
+  const { base, pattern } = anchor(rule.pattern, bases)
+  const below = relative(base, path)
+  if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return false
+  const matcher = createIgnore({ ignorecase: rule.effect !== 'allow', allowRelativePaths: false })
+  return matcher.add(escapeStart(pattern)).ignores(below.split(sep).join('/'))
+}
+
+function anchor(
+  pattern: string,
+  { cwd, home }: PatternBase,
+): { readonly base: string; readonly pattern: string } {
+  if (pattern.startsWith('//')) return { base: '/', pattern: pattern.slice(1) }
+  if (pattern === '~' || pattern.startsWith('~/')) return { base: home, pattern: pattern.slice(1) || '/**' }
+  if (pattern.startsWith('../')) return { base: '/', pattern: join(cwd, pattern) }
+  if (pattern.startsWith('./')) return { base: cwd, pattern: pattern.slice(1) }
+  return { base: cwd, pattern }
+}
+
+/** A `#` at the start would make it a comment. */
+function escapeStart(pattern: string): string {
+  return pattern.startsWith('#') ? `\\${pattern}` : pattern
+}
+
+/** Files that searches leave out: those that a rule forbids to read, or asks about first. Takes a real path. */
+export function hiddenBy(rules: readonly Rule[], bases: PatternBase): (path: string) => boolean {
+  const hiding = rules.filter(({ effect, tool }) => effect !== 'allow' && tool === 'Read')
+  return (path) => hiding.some((rule) => matchesPath(rule, path, bases))
+}

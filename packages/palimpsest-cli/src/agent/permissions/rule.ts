@@ -1,0 +1,64 @@
+// Rules as users write them: `Tool` or `Tool(pattern)`. `Read(./secrets/**)`, `Edit(src/**)`, `Bash(npm run test:*)`,
+// `WebFetch(domain:example.com)`.
+
+export type RuleEffect = 'allow' | 'ask' | 'deny'
+
+export interface Rule {
+  readonly effect: RuleEffect
+  readonly tool: string
+  /** Absent: every call of the tool. */
+  readonly pattern?: string
+  /** As written. */
+  readonly text: string
+}
+
+export type ParsedRule =
+  | { readonly ok: true; readonly rule: Rule }
+  | { readonly ok: false; readonly message: string }
+
+/** Tools whose pattern is one of paths. A rule for Read also holds for searches, one for Edit also for Write. */
+const PATH_TOOLS = new Set(['Read', 'Edit', 'Write', 'Grep', 'Glob'])
+const FORM = /^([A-Za-z_][\w-]*\*?)(?:\((.*)\))?$/s
+
+export function parseRule(text: string, effect: RuleEffect): ParsedRule {
+  const [, tool, pattern] = FORM.exec(text.trim()) ?? []
+  if (tool === undefined)
+    return {
+      ok: false,
+      message: `"${text}" is no rule. Write Tool or Tool(pattern), for example Bash(npm test:*)`,
+    }
+  if (pattern === undefined || pattern === '*' || pattern === '**')
+    return { ok: true, rule: { effect, tool, text } }
+  const problem = patternProblem(tool, pattern)
+  return problem === undefined
+    ? { ok: true, rule: { effect, tool, pattern, text } }
+    : { ok: false, message: `"${text}": ${problem}` }
+}
+
+function patternProblem(tool: string, pattern: string): string | undefined {
+  if (pattern.trim() === '') return 'the pattern is empty. Leave the parentheses out to mean every call'
+  if (/[\n\0]/.test(pattern)) return 'a pattern is one line'
+  if (tool === 'Bash') return undefined
+  if (tool === 'WebFetch')
+    return /^domain:[\w.*:-]+$/.test(pattern) ? undefined : 'write WebFetch(domain:example.com)'
+  if (!PATH_TOOLS.has(tool)) return `${tool} takes no pattern. Write ${tool} alone`
+  return pattern.startsWith('!')
+    ? 'a pattern cannot begin with "!". Use a rule of another kind instead'
+    : undefined
+}
+
+/** `--allowed-tools "Bash(git log:*),Read Edit"`: parted by commas or spaces that stand outside of parentheses. */
+export function splitRuleList(text: string): readonly string[] {
+  const rules: string[] = []
+  let depth = 0
+  let current = ''
+  for (const character of text) {
+    if (character === '(') depth++
+    if (character === ')') depth = Math.max(0, depth - 1)
+    if (depth === 0 && /[,\s]/.test(character)) {
+      rules.push(current)
+      current = ''
+    } else current += character
+  }
+  return [...rules, current].filter((rule) => rule !== '')
+}

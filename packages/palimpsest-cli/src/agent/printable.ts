@@ -1,0 +1,18 @@
+// Text from outside on a terminal. Escape sequences can move the cursor, rename the window, fill the clipboard; marks of direction can
+// make a line read backwards. The model gets the text as it is; the screen gets this.
+
+/** Control characters but tab and line end; format characters that hide or turn text; halves of characters. */
+const UNSAFE =
+  /[^\P{Cc}\t\n]|[\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]|\p{Cs}/gu
+
+/** The text with everything a terminal might obey made visible: `\x1b[31m`. A carriage return before a line end is dropped. */
+export function toPrintable(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, toEscape)
+}
+
+function toEscape(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  const hex = code.toString(16)
+  if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`
+  return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`
+}

@@ -1,0 +1,32 @@
+/** What the model should be told: thrown inside a tool, made a result at its door. The text names the cure. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+}
+
+/** The code of a failed system call. */
+export function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+const REASONS: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'the file system does not allow it (owner or mode)',
+  EPERM: 'the file system does not allow it (owner or mode)',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'no room is left on the disk',
+  EDQUOT: 'no room is left on the disk',
+  ELOOP: 'symbolic links lead in a circle, or a link stands where none may be',
+  ENAMETOOLONG: 'the path is too long for the file system',
+  EMFILE: 'too many files are open',
+  EBUSY: 'something holds it (a mount point?)',
+}
+
+/** A failure of the system as a refusal that names the path; anything else is thrown on as it is. */
+export function toRefusal(error: unknown, action: string, path: string): unknown {
+  const code = systemCode(error)
+  if (error instanceof Refusal || code === undefined) return error
+  return new Refusal(`Cannot ${action} ${path}: ${REASONS[code] ?? code}.`, { cause: error })
+}

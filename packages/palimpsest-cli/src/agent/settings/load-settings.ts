@@ -1,0 +1,182 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { isAbsolute, join, resolve } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import type { Json } from 'palimpsest/wire'
+
+import type { PermissionMode } from '../permissions/permission-mode.ts'
+import type { Rule } from '../permissions/rule.ts'
+import { systemCode } from '../refusal.ts'
+import { JsonTextError, lineAt, parseJsonText } from './json-text.ts'
+import { SETTINGS_SHAPE, type SettingsFile } from './settings-shape.ts'
+
+// The user's settings, the project's once the folder is trusted, and those of --settings; later ones win, lists grow. A file that
+// cannot be read in part or whole is named with line and cure; whatever else was said stays.
+
+export type SettingsSource = 'user' | 'project' | 'flag'
+
+export interface SettingsProblem {
+  readonly file: string
+  readonly line: number
+  readonly severity: 'error' | 'warning'
+  readonly message: string
+}
+
+export interface Settings {
+  readonly model?: string
+  readonly baseUrl?: { readonly url: string; readonly from: SettingsSource }
+  readonly rules: readonly Rule[]
+  readonly additionalFolders: readonly string[]
+  readonly mode?: PermissionMode
+  readonly env: { readonly [name: string]: string }
+  readonly hooks: { readonly [event: string]: readonly Json[] }
+  readonly mcpServers: { readonly [name: string]: Json }
+  readonly autoCompactEnabled?: boolean
+  readonly workingWindow?: number | 'full'
+  readonly sessionMemory?: 'computed' | 'eager' | 'off'
+  readonly maxCostUsd?: number
+}
+
+export interface LoadedSettings {
+  readonly settings: Settings
+  readonly problems: readonly SettingsProblem[]
+}
+
+export interface SettingsPlaces {
+  /** PALIMPSEST_HOME. */
+  readonly home: string
+  readonly projectFolder: string
+  readonly isTrusted: boolean
+  /** --settings FILE. */
+  readonly file?: string
+}
+
+const NOTHING: Settings = { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} }
+
+export function projectSettingsPath(projectFolder: string): string {
+  return join(projectFolder, '.palimpsest', 'settings.json')
+}
+
+export async function loadSettings({
+  home,
+  projectFolder,
+  isTrusted,
+  file,
+}: SettingsPlaces): Promise<LoadedSettings> {
+  const userPath = join(home, 'settings.json')
+  const projectPath = projectSettingsPath(projectFolder)
+  const isOne =
+    (await realpath(userPath).catch(() => userPath)) ===
+    (await realpath(projectPath).catch(() => projectPath))
+  const places: readonly { readonly path: string; readonly source: SettingsSource; readonly base: string }[] =
+    [
+      { path: userPath, source: 'user', base: home },
+      ...(isTrusted && !isOne
+        ? [{ path: projectPath, source: 'project' as const, base: projectFolder }]
+        : []),
+      ...(file === undefined ? [] : [{ path: file, source: 'flag' as const, base: projectFolder }]),
+    ]
+  const problems: SettingsProblem[] = []
+  let settings = NOTHING
+  for (const { path, source, base } of places) {
+    const read = await readSettings(path, source === 'flag')
+    problems.push(...read.problems)
+    if (read.value === undefined) continue
+    const found = source === 'project' ? withoutBypass(read.value, path, problems) : read.value
+    settings = merge(settings, found, source, base)
+  }
+  return { settings, problems }
+}
+
+/** For callers that cannot go on with half of the settings: all errors in one text. */
+export function requireSettings({ settings, problems }: LoadedSettings): Settings {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return settings
+  throw new UsageError(errors.map(problemLine).join('\n'))
+}
+
+export function problemLine({ file, line, message }: SettingsProblem): string {
+  return `${file}:${line}: ${message}`
+}
+
+interface ReadSettings {
+  readonly value?: SettingsFile
+  readonly problems: readonly SettingsProblem[]
+}
+
+async function readSettings(path: string, mustExist: boolean): Promise<ReadSettings> {
+  const problem = (line: number, message: string): ReadSettings => ({
+    problems: [{ file: path, line, severity: 'error', message }],
+  })
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' && !mustExist) return { problems: [] }
+    return problem(
+      1,
+      `the settings cannot be read (${systemCode(error) ?? String(error)}). Check the path and its mode`,
+    )
+  }
+  return parseSettings(text, path)
+}
+
+export function parseSettings(text: string, path: string): ReadSettings {
+  if (text.trim() === '') return { problems: [] }
+  const problems: SettingsProblem[] = []
+  try {
+    const value = SETTINGS_SHAPE.read(parseJsonText(text), '', ({ at, severity, message }) => {
+      problems.push({ file: path, line: lineAt(text, at), severity, message })
+    })
+    return value === undefined ? { problems } : { value, problems }
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error
+    const message = `this is not valid JSON: ${error.message}. Nothing of the file is used until it is mended`
+    return { problems: [{ file: path, line: lineAt(text, error.at), severity: 'error', message }] }
+  }
+}
+
+/** A project may narrow what happens unasked, not lift it altogether. */
+function withoutBypass(file: SettingsFile, path: string, problems: SettingsProblem[]): SettingsFile {
+  if (file.permissions?.defaultMode !== 'bypass') return file
+  const message =
+    '"permissions.defaultMode" cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings'
+  problems.push({ file: path, line: 1, severity: 'warning', message })
+  const { defaultMode: _, ...permissions } = file.permissions
+  return { ...file, permissions }
+}
+
+function merge(before: Settings, file: SettingsFile, source: SettingsSource, base: string): Settings {
+  const { allow = [], ask = [], deny = [], additionalDirectories = [], defaultMode } = file.permissions ?? {}
+  const { model, autoCompactEnabled, workingWindow, sessionMemory, maxCostUsd } = file
+  return {
+    ...before,
+    ...(model === undefined ? {} : { model }),
+    ...(autoCompactEnabled === undefined ? {} : { autoCompactEnabled }),
+    ...(workingWindow === undefined ? {} : { workingWindow }),
+    ...(sessionMemory === undefined ? {} : { sessionMemory }),
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(defaultMode === undefined ? {} : { mode: defaultMode }),
+    ...(file.baseUrl === undefined ? {} : { baseUrl: { url: file.baseUrl, from: source } }),
+    rules: [...before.rules, ...allow, ...ask, ...deny],
+    additionalFolders: [
+      ...before.additionalFolders,
+      ...additionalDirectories.map((folder) => (isAbsolute(folder) ? folder : resolve(base, folder))),
+    ],
+    env: { ...before.env, ...file.env },
+    hooks: mergeHooks(before.hooks, file.hooks ?? {}),
+    mcpServers: { ...before.mcpServers, ...file.mcpServers },
+  }
+}
+
+function mergeHooks(before: Settings['hooks'], more: { readonly [event: string]: Json }): Settings['hooks'] {
+  const merged = new Map(Object.entries(before))
+  for (const [event, groups] of Object.entries(more)) {
+    merged.set(event, [...(merged.get(event) ?? []), ...(isList(groups) ? groups : [groups])])
+  }
+  return Object.fromEntries(merged)
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,80 @@
+import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
+import { parseRule, type Rule, type RuleEffect } from '../permissions/rule.ts'
+import { anything, choice, either, flag, list, number, object, record, text, type Shape } from './shape.ts'
+
+// Every setting there is. `settings.schema.json` is printed from this; a test compares the two.
+
+const rules = (effect: RuleEffect, description: string): Shape<readonly Rule[]> =>
+  list(description, rule(effect))
+
+function rule(effect: RuleEffect): Shape<Rule> {
+  return {
+    schema: { type: 'string' },
+    read: (node, name, complain) => {
+      const parsed =
+        node.kind === 'string'
+          ? parseRule(node.value, effect)
+          : { ok: false as const, message: 'must be a string' }
+      if (parsed.ok) return parsed.rule
+      complain({ at: node.at, severity: 'error', message: `"${name}": ${parsed.message}` })
+      return undefined
+    },
+  }
+}
+
+const MODE: Shape<PermissionMode> = {
+  schema: {
+    type: 'string',
+    enum: [...PERMISSION_MODES, 'acceptEdits', 'bypassPermissions'],
+    description: 'What may happen unasked',
+  },
+  read: (node, name, complain) => {
+    const mode = node.kind === 'string' ? findPermissionMode(node.value) : undefined
+    if (mode === undefined)
+      complain({
+        at: node.at,
+        severity: 'error',
+        message: `"${name}" must be one of ${PERMISSION_MODES.join(', ')}`,
+      })
+    return mode
+  },
+}
+
+function urlProblem(value: string): string | undefined {
+  const url = URL.parse(value)
+  const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === ''
+  return isGood ? undefined : 'must be an http or https address, without user name and password'
+}
+
+const TOKENS_MIN = 1000
+
+export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
+  $schema: text('Address of this schema, for editors'),
+  model: text('The model to use'),
+  baseUrl: text(
+    'Where the Messages API is. Keys are never sent to an address that a project chose',
+    urlProblem,
+  ),
+  permissions: object('What the agent may do', {
+    allow: rules('allow', 'Calls that need no question: Tool or Tool(pattern)'),
+    ask: rules('ask', 'Calls that are always asked about'),
+    deny: rules('deny', 'Calls that are always refused'),
+    additionalDirectories: list(
+      'Folders beside the working folder that count as part of it',
+      text('A folder'),
+    ),
+    defaultMode: MODE,
+  }),
+  env: record('Environment variables for commands that the agent runs', text('The value')),
+  hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
+  mcpServers: record('MCP servers by name', anything('How to reach the server')),
+  autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
+  workingWindow: either(
+    number('Tokens of the window that are used. Default: 200000', TOKENS_MIN),
+    choice('The whole window of the model', ['full']),
+  ),
+  sessionMemory: choice('How notes of the conversation are kept', ['computed', 'eager', 'off']),
+  maxCostUsd: number('Dollars that one run may cost', 0),
+})
+
+export type SettingsFile = NonNullable<ReturnType<typeof SETTINGS_SHAPE.read>>

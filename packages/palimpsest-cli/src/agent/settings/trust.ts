@@ -1,0 +1,110 @@
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { hashBytes } from '../files/hash-bytes.ts'
+import { placeFile, removeFile } from '../files/place-file.ts'
+import { realPathOf } from '../paths/real-path.ts'
+import { systemCode } from '../refusal.ts'
+import { projectSettingsPath } from './load-settings.ts'
+
+// Which folders the user trusts: one small file each, named after the hash of the folder's real path, so that two programs that learn of
+// two folders at once lose neither.
+
+const FOLDER_MODE = 0o700
+const FILE_MODE = 0o600
+
+/** Takes the home (PALIMPSEST_HOME) and a project's folder. */
+export async function isTrusted(home: string, folder: string): Promise<boolean> {
+  const real = await realPathOf(folder)
+  try {
+    const value: unknown = JSON.parse(await readFile(trustPath(home, real), 'utf8'))
+    return typeof value === 'object' && value !== null && 'path' in value && value.path === real
+  } catch (error) {
+    // A damaged file trusts nobody; the user is asked again.
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+export async function rememberTrust(home: string, folder: string, now: number): Promise<void> {
+  const real = await realPathOf(folder)
+  await mkdir(join(home, 'trusted'), { recursive: true, mode: FOLDER_MODE })
+  const path = trustPath(await realpath(home), real)
+  const bytes = Buffer.from(`${JSON.stringify({ path: real, at: new Date(now).toISOString() })}\n`)
+  const exists = (await stat(path).catch(() => undefined)) !== undefined
+  await placeFile({ path, bytes, replaces: exists ? 'file' : 'absent', mode: FILE_MODE }).catch(
+    async (error: unknown) => {
+      // Somebody else trusted it at the same moment.
+      if (!(await isTrusted(home, folder))) throw error
+    },
+  )
+}
+
+export async function forgetTrust(home: string, folder: string): Promise<void> {
+  const path = trustPath(await realpath(home), await realPathOf(folder))
+  await removeFile(path).catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error
+  })
+}
+
+function trustPath(home: string, real: string): string {
+  return join(home, 'trusted', `${hashBytes(Buffer.from(real))}.json`)
+}
+
+/** What in a folder would take effect once it is trusted; for the question to the user. Nothing of it is read as settings. */
+export async function findTrustMatters(projectFolder: string): Promise<readonly string[]> {
+  const matters = [
+    {
+      path: projectSettingsPath(projectFolder),
+      what: 'settings (rules, environment, base URL, hooks, MCP servers)',
+    },
+    { path: join(projectFolder, '.mcp.json'), what: 'MCP servers' },
+  ]
+  const found: string[] = []
+  for (const { path, what } of matters) {
+    const exists = (await stat(path).catch(() => undefined)) !== undefined
+    if (exists) found.push(`${path}: ${what}`)
+  }
+  return found
+}
+
+export type TrustAnswer =
+  | { readonly trusted: true }
+  | {
+      readonly trusted: false
+      /** For the user: what is not used, and how to change that. */ readonly notice?: string
+    }
+
+export interface TrustOptions {
+  readonly home: string
+  readonly projectFolder: string
+  /** --trust */
+  readonly flag: boolean
+  readonly now: () => number
+  /** Absent: nobody can be asked. */
+  readonly ask?: (matters: readonly string[]) => Promise<boolean>
+}
+
+/** Settles whether the folder is trusted. Asks only where something waits for the answer, and remembers a yes. */
+export async function settleTrust({
+  home,
+  projectFolder,
+  flag,
+  now,
+  ask,
+}: TrustOptions): Promise<TrustAnswer> {
+  if (await isTrusted(home, projectFolder)) return { trusted: true }
+  if (flag) {
+    await rememberTrust(home, projectFolder, now())
+    return { trusted: true }
+  }
+  const matters = await findTrustMatters(projectFolder)
+  if (matters.length === 0) return { trusted: false }
+  if (ask !== undefined && (await ask(matters))) {
+    await rememberTrust(home, projectFolder, now())
+    return { trusted: true }
+  }
+  const files = matters.join('\n  ')
+  const notice = `The folder ${projectFolder} is not trusted. These are not used:\n  ${files}\nRun with --trust to use them from now on.`
+  return { trusted: false, notice }
+}

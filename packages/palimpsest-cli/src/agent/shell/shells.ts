@@ -1,0 +1,60 @@
+import { startShell, type RunningShell, type ShellCommand, type ShellEnd } from './start-shell.ts'
+
+// The shells of one conversation: those that run now, and those in the background, by id.
+
+export interface BackgroundShell {
+  readonly id: string
+  readonly command: string
+  readonly shell: RunningShell
+  /** Undefined while it runs. */
+  readonly end: () => ShellEnd | undefined
+}
+
+export interface Shells {
+  readonly start: (command: ShellCommand) => RunningShell
+  /** Undefined when too many run already. */
+  readonly startBackground: (command: ShellCommand) => BackgroundShell | undefined
+  readonly find: (id: string) => BackgroundShell | undefined
+  readonly ids: () => readonly string[]
+  /** Ends everything that was started here. To be called when the conversation is left. */
+  readonly killAll: () => Promise<void>
+}
+
+/** A person would lose track of more. */
+export const BACKGROUND_MAX = 16
+
+export function createShells(): Shells {
+  const background = new Map<string, BackgroundShell>()
+  const started = new Set<RunningShell>()
+  let counter = 0
+  const start = (command: ShellCommand): RunningShell => {
+    const shell = startShell(command)
+    started.add(shell)
+    void shell.ended.then(() => {
+      if (!shell.hasLeftovers()) started.delete(shell)
+    })
+    return shell
+  }
+  return {
+    start,
+    startBackground: (command) => {
+      const running = [...background.values()].filter(({ shell }) => shell.isRunning())
+      if (running.length >= BACKGROUND_MAX) return undefined
+      const shell = start(command)
+      const id = `shell_${++counter}`
+      let end: ShellEnd | undefined
+      void shell.ended.then((value) => {
+        end = value
+      })
+      const entry = { id, command: command.command, shell, end: () => end }
+      background.set(id, entry)
+      return entry
+    },
+    find: (id) => background.get(id),
+    ids: () => [...background.keys()],
+    killAll: async () => {
+      for (const shell of started) shell.kill()
+      await Promise.all([...started].map(({ ended }) => ended))
+    },
+  }
+}

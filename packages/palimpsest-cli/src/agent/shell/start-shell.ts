@@ -1,0 +1,140 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+
+import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-buffer.ts'
+
+// One command in a shell of its own, in a process group of its own, so that all it started can be ended with it.
+
+export interface ShellCommand {
+  readonly command: string
+  readonly folder: string
+  readonly env: { readonly [name: string]: string }
+}
+
+export type ShellEnd =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'not-started'; readonly message: string }
+
+export interface RunningShell {
+  readonly output: OutputBuffer
+  /** Resolves when the shell has ended and what it printed is in the buffer. */
+  readonly ended: Promise<ShellEnd & { readonly folder?: string }>
+  /** Ends the whole group: asked first, forced after a moment. */
+  readonly kill: () => void
+  readonly isRunning: () => boolean
+  /** The shell, or something it started, is still there. */
+  readonly hasLeftovers: () => boolean
+}
+
+/**
+ * The command is evaluated, so that a syntax error is its own affair; what it prints comes in one stream, in order. At its end the
+ * shell tells its folder on a channel that the command does not have.
+ */
+const WRAPPER = `exec 2>&1; trap 'pwd -P >&9' EXIT; eval "shift
+$1" 9>&-`
+const FOLDER_CHANNEL = 9
+const FOLDER_BYTES_MAX = 8192
+/** Between asking a process to end and ending it. */
+const GRACE_MS = 2000
+/** After the shell has ended: how long to wait for a process it left behind that still holds its output. */
+const DRAIN_MS = 200
+
+export function startShell({ command, folder, env }: ShellCommand): RunningShell {
+  const output = createOutputBuffer(OUTPUT_LIMITS)
+  const channels = Array.from({ length: FOLDER_CHANNEL + 1 }, (_, channel) =>
+    channel === 1 || channel === 2 || channel === FOLDER_CHANNEL ? ('pipe' as const) : ('ignore' as const),
+  )
+  const child = spawn('bash', ['-c', WRAPPER, 'bash', command], {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: channels,
+  })
+  let running = true
+  let hasLeftovers = true
+  const streams = child.stdio.filter(isReadable)
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk))
+  const folderSent = collect(child.stdio.at(FOLDER_CHANNEL))
+  const ended = endOf(child, streams).then((end) => {
+    running = false
+    hasLeftovers = groupExists(child)
+    const sent = folderSent().replace(/\n$/, '')
+    return sent === '' ? end : { ...end, folder: sent }
+  })
+  return {
+    output,
+    ended,
+    isRunning: () => running,
+    hasLeftovers: () => hasLeftovers,
+    kill: () => {
+      // The number of a group that is gone may belong to somebody else by now.
+      if (!hasLeftovers) return
+      signalGroup(child, 'SIGTERM')
+      const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS)
+      void ended.then(() => {
+        clearTimeout(timer)
+        if (hasLeftovers) signalGroup(child, 'SIGKILL')
+      })
+    },
+  }
+}
+
+function collect(stream: unknown): () => string {
+  const chunks: Buffer[] = []
+  let size = 0
+  if (isReadable(stream)) {
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= FOLDER_BYTES_MAX) chunks.push(chunk)
+    })
+  }
+  return () => Buffer.concat(chunks).toString('utf8')
+}
+
+function isReadable(stream: unknown): stream is Readable {
+  return typeof stream === 'object' && stream !== null && 'on' in stream && 'read' in stream
+}
+
+function endOf(child: ChildProcess, streams: readonly Readable[]): Promise<ShellEnd> {
+  return new Promise((resolve) => {
+    let end: ShellEnd | undefined
+    const finish = (): void => {
+      // A process left behind may still hold the channels: what it prints is read and forgotten, and holds nobody up.
+      for (const stream of streams) {
+        stream.removeAllListeners('data')
+        stream.resume()
+        if (stream instanceof Socket) stream.unref()
+      }
+      if (end !== undefined) resolve(end)
+    }
+    child.once('error', (error) => {
+      end = { kind: 'not-started', message: error.message }
+      finish()
+    })
+    child.once('exit', (code, signal) => {
+      end = signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal }
+      setTimeout(finish, DRAIN_MS)
+    })
+    child.once('close', finish)
+  })
+}
+
+function groupExists(child: ChildProcess): boolean {
+  if (child.pid === undefined) return false
+  try {
+    return process.kill(-child.pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // The group is gone already.
+  }
+}

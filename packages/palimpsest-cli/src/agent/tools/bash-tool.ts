@@ -1,0 +1,175 @@
+import { realpath } from 'node:fs/promises'
+
+import type { LoopTool, ToolContext, ToolOutput } from 'palimpsest/loop'
+
+import { readsOnly } from '../command/reads-only.ts'
+import { isWorkPath, type Access } from '../paths/access.ts'
+import { Refusal } from '../refusal.ts'
+import type { Shells } from '../shell/shells.ts'
+import type { RunningShell, ShellEnd } from '../shell/start-shell.ts'
+import { defineTool } from './define-tool.ts'
+import { optionalFlag, optionalInteger, requiredText } from './tool-input.ts'
+
+const TIMEOUT_MS_DEFAULT = 120_000
+const TIMEOUT_MS_MAX = 600_000
+const TIMEOUT_MS_MIN = 1
+/** Below what systems take as one argument. */
+const COMMAND_BYTES_MAX = 100_000
+
+const DESCRIPTION = `Runs a command in bash and returns what it prints (stdout and stderr in order) and its exit code.
+
+- Each call is a new shell: variables and functions do not last, but the folder does: after \`cd\` the next call starts there. A \`cd\` out of the working folders is undone.
+- Nobody can answer questions: there is no input and no terminal. Use options like \`--yes\` and \`-m\`.
+- timeout is in milliseconds: ${TIMEOUT_MS_DEFAULT} unless given, at most ${TIMEOUT_MS_MAX}. At its end everything the command started is ended.
+- run_in_background starts a command that goes on (a server, a long build) and returns an id at once. BashOutput shows what it printed, KillShell ends it.
+- For files use the tools made for them: Read rather than cat, Grep rather than grep, Glob rather than find, Edit rather than sed.
+- Quote paths with spaces. Join commands that depend on each other with &&; send independent ones as several calls in one answer.
+- Do not commit, push, publish or delete unless you were asked to.`
+
+interface BashInput {
+  readonly command: string
+  readonly timeoutMs: number | undefined
+  readonly inBackground: boolean
+}
+
+export interface BashOptions {
+  readonly access: Access
+  readonly shells: Shells
+  readonly env: { readonly [name: string]: string }
+}
+
+export function createBashTool(options: BashOptions): LoopTool {
+  return defineTool<BashInput>({
+    name: 'Bash',
+    description: DESCRIPTION,
+    properties: {
+      command: { type: 'string', description: 'The command to run' },
+      description: { type: 'string', description: 'What it does, in five to ten words' },
+      timeout: {
+        type: 'integer',
+        minimum: TIMEOUT_MS_MIN,
+        maximum: TIMEOUT_MS_MAX,
+        description: 'Milliseconds',
+      },
+      run_in_background: { type: 'boolean', description: 'Start it and go on. Default: false' },
+    },
+    required: ['command'],
+    parse: (input) => ({
+      command: requiredText(input, 'command'),
+      timeoutMs: optionalInteger(input, 'timeout', { min: TIMEOUT_MS_MIN, max: TIMEOUT_MS_MAX }),
+      inBackground: optionalFlag(input, 'run_in_background'),
+    }),
+    isReadOnly: ({ command, inBackground }) => {
+      const verdict = readsOnly(command)
+      // A change of folder is no writing, but calls beside it would see it or not, by chance.
+      return !inBackground && verdict.readsOnly && verdict.folder === undefined
+    },
+    run: (input, context) => runBash(input, options, context),
+  })
+}
+
+async function runBash(input: BashInput, options: BashOptions, context: ToolContext): Promise<ToolOutput> {
+  const { access, shells, env } = options
+  const { command } = input
+  if (command.trim() === '') throw new Refusal('The command is empty.')
+  if (command.includes('\0')) throw new Refusal('The command contains a NUL character.')
+  if (Buffer.byteLength(command) > COMMAND_BYTES_MAX)
+    throw new Refusal(
+      `The command is longer than ${COMMAND_BYTES_MAX} bytes. Write it into a file and run that.`,
+    )
+  const folder = await existingFolder(access)
+  if (input.inBackground) {
+    const started = shells.startBackground({ command, folder, env })
+    if (started === undefined)
+      throw new Refusal('Too many commands run in the background. End one with KillShell.')
+    return {
+      content: `Started in the background as ${started.id}. BashOutput shows its output, KillShell ends it.`,
+    }
+  }
+  const shell = shells.start({ command, folder, env })
+  const timeoutMs = input.timeoutMs ?? TIMEOUT_MS_DEFAULT
+  const stopped = stopWhen(shell, timeoutMs, context.signal)
+  const end = await shell.ended
+  stopped.release()
+  const moved = await followFolder(access, folder, end.folder)
+  const notes = [...endNotes(end, stopped.reason(), timeoutMs), ...moved]
+  const output = shell.output.take().replace(/\n$/, '')
+  const isError = end.kind !== 'exited' || end.code !== 0
+  const content = [
+    ...(output === '' && notes.length === 0 ? ['(The command printed nothing.)'] : [output]),
+    ...notes,
+  ]
+  return { content: content.filter((part) => part !== '').join('\n'), ...(isError ? { isError } : {}) }
+}
+
+type StopReason = 'timeout' | 'abort' | undefined
+
+function stopWhen(
+  shell: RunningShell,
+  timeoutMs: number,
+  signal: AbortSignal,
+): { readonly reason: () => StopReason; readonly release: () => void } {
+  let reason: StopReason
+  const stop = (why: StopReason) => (): void => {
+    reason ??= why
+    shell.kill()
+  }
+  const onAbort = stop('abort')
+  const timer = setTimeout(stop('timeout'), timeoutMs)
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    reason: () => reason,
+    release: () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
+}
+
+function endNotes(end: ShellEnd, reason: StopReason, timeoutMs: number): string[] {
+  if (reason === 'timeout')
+    return [
+      `[The command was ended after ${timeoutMs} ms. Give a longer timeout, or run it in the background.]`,
+    ]
+  if (reason === 'abort') return ['[The command was interrupted.]']
+  return [...endText(end)]
+}
+
+/** Nothing for success. */
+export function endText(end: ShellEnd): readonly string[] {
+  switch (end.kind) {
+    case 'exited':
+      return end.code === 0 ? [] : [`[exit code ${end.code}]`]
+    case 'killed':
+      return [`[ended by ${end.signal}]`]
+    case 'not-started':
+      return [`[The shell could not be started: ${end.message}. Is bash installed?]`]
+    default:
+      end satisfies never
+      return []
+  }
+}
+
+/** The shell's folder may have been removed since. */
+async function existingFolder(access: Access): Promise<string> {
+  const folder = await realpath(access.shellFolder()).catch(() => undefined)
+  if (folder !== undefined && isWorkPath(access, folder)) return folder
+  access.moveShell(access.cwd)
+  return access.cwd
+}
+
+async function followFolder(
+  access: Access,
+  before: string,
+  sent: string | undefined,
+): Promise<readonly string[]> {
+  if (sent === undefined || sent === before) return []
+  const folder = await realpath(sent).catch(() => undefined)
+  if (folder !== undefined && isWorkPath(access, folder)) {
+    access.moveShell(folder)
+    return [`[The folder is now ${folder}.]`]
+  }
+  access.moveShell(access.cwd)
+  return [`[${sent} is outside of the working folders. The next command starts in ${access.cwd}.]`]
+}

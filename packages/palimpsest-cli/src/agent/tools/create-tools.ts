@@ -1,0 +1,64 @@
+import type { LoopTool } from 'palimpsest/loop'
+
+import { createCheckpoints } from '../files/checkpoints.ts'
+import { createSeenFiles } from '../files/seen-files.ts'
+import type { Access } from '../paths/access.ts'
+import { toShellEnvironment, type Environment } from '../shell/shell-environment.ts'
+import type { Shells } from '../shell/shells.ts'
+import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
+import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
+import { createBashTool } from './bash-tool.ts'
+import { createEditTool } from './edit-tool.ts'
+import { createGlobTool } from './glob-tool.ts'
+import { createGrepTool } from './grep-tool.ts'
+import { createReadTool } from './read-tool.ts'
+import { findRipgrep } from './ripgrep.ts'
+import { createTodoWriteTool } from './todo-write-tool.ts'
+import { createWebFetchTool } from './web-fetch-tool.ts'
+import { createWriteTool } from './write-tool.ts'
+
+export interface ToolsOptions {
+  /** The same as the permit's. */
+  readonly access: Access
+  /** Where checkpoints go. */
+  readonly sessionFolder: string
+  /** The caller ends them (`killAll`) when the conversation is left. */
+  readonly shells: Shells
+  /** Of the program; keys are taken out before a command sees it. */
+  readonly env: Environment
+  readonly now: () => number
+  /** Absent: nobody is there to answer. */
+  readonly askUser?: AskUser
+  /** Hosts with private addresses that a rule allows. */
+  readonly privateHosts?: readonly string[]
+}
+
+/** The agent's tools, always in this order: it is part of the prompt's bytes. */
+export function createTools(options: ToolsOptions): readonly LoopTool[] {
+  const { access, shells } = options
+  const env = toShellEnvironment(options.env, access.cwd)
+  const changes = {
+    access,
+    seen: createSeenFiles(),
+    checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
+  }
+  const search = { access, env, ripgrep: once(() => findRipgrep(env)) }
+  return [
+    createReadTool(changes),
+    createWriteTool(changes),
+    createEditTool(changes),
+    createBashTool({ access, shells, env }),
+    createBashOutputTool(shells),
+    createKillShellTool(shells),
+    createGrepTool(search),
+    createGlobTool(search),
+    createWebFetchTool({ privateHosts: options.privateHosts ?? [] }),
+    createTodoWriteTool(),
+    createAskUserTool(options.askUser),
+  ]
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= run())
+}

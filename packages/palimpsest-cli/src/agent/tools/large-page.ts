@@ -1,0 +1,74 @@
+import type { FileHandle } from 'node:fs/promises'
+
+import { lineCharsMax, takeLines, toLine, type Line, type Page, type PageRequest } from './page.ts'
+
+// A page of a file that is too large to be held: read from the start, line by line, nothing kept but the page.
+
+const CHUNK_BYTES = 256 * 1024
+const LINE_END = 10
+/** The byte order mark is no part of the first line. */
+const MARK = '\uFEFF'
+/** Of UTF-8; so a cut line still has all the characters that a page may show of it. */
+const CHAR_BYTES_MAX = 4
+
+export async function readLargePage(
+  handle: FileHandle,
+  request: PageRequest,
+  signal: AbortSignal,
+): Promise<Page> {
+  const charsMax = lineCharsMax(request)
+  const lines: Line[] = []
+  const last = request.offset + request.limit
+  let number = 1
+  for await (const line of rawLines(handle, charsMax * CHAR_BYTES_MAX, signal)) {
+    if (number >= last) return { shown: takeLines(lines), hasMore: true }
+    if (number >= request.offset) {
+      const whole = toLine(line.bytes.toString('utf8').replace(number === 1 ? MARK : '', ''), charsMax)
+      lines.push({ text: whole.text, cut: whole.cut + line.cut })
+      const shown = takeLines(lines)
+      if (shown.length < lines.length) return { shown, hasMore: true }
+    }
+    number++
+  }
+  return { shown: lines, totalLines: number - 1, hasMore: false }
+}
+
+interface RawLine {
+  readonly bytes: Buffer
+  /** Bytes that were not kept. */
+  readonly cut: number
+}
+
+async function* rawLines(handle: FileHandle, bytesMax: number, signal: AbortSignal): AsyncGenerator<RawLine> {
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  let kept: Buffer[] = []
+  let length = 0
+  let cut = 0
+  const add = (bytes: Buffer): void => {
+    const room = bytesMax - length
+    if (room > 0) kept.push(Buffer.from(bytes.subarray(0, room)))
+    cut += Math.max(0, bytes.length - room)
+    length += Math.min(bytes.length, Math.max(0, room))
+  }
+  const take = (): RawLine => {
+    const line = { bytes: Buffer.concat(kept), cut }
+    kept = []
+    length = 0
+    cut = 0
+    return line
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, null)
+    if (bytesRead === 0) break
+    const bytes = chunk.subarray(0, bytesRead)
+    let from = 0
+    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, from)) {
+      add(bytes.subarray(from, at))
+      yield take()
+      from = at + 1
+    }
+    add(bytes.subarray(from))
+  }
+  if (length > 0) yield take()
+}

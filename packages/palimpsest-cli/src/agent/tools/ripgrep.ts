@@ -1,0 +1,103 @@
+import { execFile, spawn } from 'node:child_process'
+import { access as checkAccess, constants } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+
+import { Refusal } from '../refusal.ts'
+
+// ripgrep, the program: the user's own where there is one, else the one that comes with the package.
+
+/** A search that takes longer is asked for narrower. */
+const SEARCH_MS_MAX = 30_000
+/** Kept of what it prints; more is no answer any more. */
+const OUTPUT_BYTES_MAX = 8 * 1024 * 1024
+const COMPLAINT_CHARS_MAX = 2000
+
+export interface RipgrepRun {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly folder: string
+  readonly env: { readonly [name: string]: string }
+}
+
+export interface RipgrepResult {
+  readonly output: string
+  /** It printed more than is kept, or took too long: what is here is a part. */
+  readonly cut: 'no' | 'too-much' | 'too-long'
+}
+
+/** Looks along the search path, which holds absolute folders only, the project's own last. */
+export async function findRipgrep(env: { readonly [name: string]: string }): Promise<string | undefined> {
+  for (const folder of (env['PATH'] ?? '').split(delimiter).filter(isAbsolute)) {
+    const path = join(folder, 'rg')
+    if (await isRipgrep(path)) return path
+  }
+  try {
+    const { rgPath } = await import('@vscode/ripgrep')
+    return (await isExecutable(rgPath)) ? rgPath : undefined
+  } catch {
+    // No build for this platform: the package throws when it is loaded.
+    return undefined
+  }
+}
+
+async function isRipgrep(path: string): Promise<boolean> {
+  if (!(await isExecutable(path))) return false
+  return new Promise((resolve) => {
+    execFile(path, ['--version'], { timeout: 2000 }, (error, stdout) =>
+      resolve(error === null && stdout.startsWith('ripgrep ')),
+    )
+  })
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return checkAccess(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+export async function runRipgrep(
+  { program, args, folder, env }: RipgrepRun,
+  signal: AbortSignal,
+): Promise<RipgrepResult> {
+  const child = spawn(program, ['--no-config', ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let complaint = ''
+  let cut: RipgrepResult['cut'] = 'no'
+  const stop = (): void => void child.kill('SIGKILL')
+  const timer = setTimeout(() => {
+    cut = 'too-long'
+    stop()
+  }, SEARCH_MS_MAX)
+  signal.addEventListener('abort', stop, { once: true })
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= OUTPUT_BYTES_MAX) chunks.push(chunk)
+    else if (cut === 'no') {
+      cut = 'too-much'
+      stop()
+    }
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (complaint.length < COMPLAINT_CHARS_MAX) complaint += chunk.toString('utf8')
+  })
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', resolve)
+    })
+    signal.throwIfAborted()
+    // 0: found, 1: nothing found, 2: a complaint, perhaps besides results.
+    if (code === 2 && chunks.length === 0)
+      throw new Refusal(`The search failed: ${complaint.trim().slice(0, COMPLAINT_CHARS_MAX)}`)
+    return { output: Buffer.concat(chunks).toString('utf8'), cut }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
