@@ -2,3 +2,13 @@
 
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
 export type { ProviderFailure, StorageFailure } from './errors.ts'
+export type {
+  Clock,
+  ModelEvent,
+  ModelRequest,
+  Ports,
+  Source,
+  StreamModel,
+  TraceEvent,
+  Transcript,
+} from './ports.ts'

@@ -2,7 +2,11 @@
 
 export { buildRequest } from './build-request.ts'
 export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request.ts'
+export { calibrationOf } from './calibration.ts'
 export { describeContext } from './describe-context.ts'
 export type { ContextDescription, ContextKind, ContextSetup, Removal } from './describe-context.ts'
+export { modelPolicy } from './model-policy.ts'
 export { appendMessage, appendTo, messageBody } from './session.ts'
 export type { Appended, EntryBody, Session } from './session.ts'
+export { sizeOf } from './size-of.ts'
+export type { Sizing } from './size-of.ts'

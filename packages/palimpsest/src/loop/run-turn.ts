@@ -1,6 +1,7 @@
 import { afterTurn } from '../engine/after-turn.ts'
 import { beforeRequest } from '../engine/before-request.ts'
 import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/build-request.ts'
+import { learnNewest } from '../engine/calibration.ts'
 import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../engine/session.ts'
 import { ProviderError } from '../errors.ts'
 import type { Ports, Source } from '../ports.ts'
@@ -28,6 +29,7 @@ export interface TurnSetup {
   readonly maxTokens: number
   readonly lifetimes: CacheLifetimes
   readonly thinking: ThinkingPolicy
+  /** What is known of the model's tokens; the turn goes on learning. */
   readonly calibration: Calibration
   readonly roundsMax: number
   /** Whether the session may still spend; asked before every request. */
@@ -38,6 +40,7 @@ export interface TurnSetup {
 
 interface TurnState {
   session: Session
+  calibration: Calibration
   continuations: number
 }
 
@@ -48,7 +51,7 @@ export async function* runTurn(
   setup: TurnSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Session> {
-  const state: TurnState = { session, continuations: 0 }
+  const state: TurnState = { session, calibration: setup.calibration, continuations: 0 }
   let end: TurnEnd
   try {
     for (const body of input) yield* appendShown(state, body, setup)
@@ -68,13 +71,14 @@ async function* runRounds(
 ): AsyncGenerator<LoopEvent, TurnEnd> {
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
-    const before = beforeRequest(state.session, setup)
+    const before = beforeRequest(state.session, { ...setup, calibration: state.calibration })
     yield* appendEngine(state, before.entries, setup)
     if (before.blocked !== undefined) return { reason: 'window-full', message: before.blocked }
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
     const built = buildRequest(state.session.view, { ...setup, stream: true })
     const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
     yield* appendShown(state, answerBody(collected, built), setup)
+    state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
     const end = yield* actOn(state, collected, setup, signal)
     if (end) return end
   }

@@ -1,0 +1,61 @@
+import { startCalibration, type Calibration } from '../tokens/calibrate.ts'
+import { learnFromUsage } from '../tokens/count.ts'
+import { settle, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
+import { promptTokens, type Usage } from '../wire/usage.ts'
+
+// What reported usage says of our estimates: two answers whose requests still stand in view as they were sent, and what was added
+// between them.
+
+/** From all answers in view, oldest first: for a session that is opened. */
+export function calibrationOf(view: View, thinking: ThinkingPolicy, facts: ModelFacts): Calibration {
+  const settled = settle(view, thinking)
+  const answers = answersIn(view, settled, 0)
+  let calibration = startCalibration(facts.tokenizer)
+  for (const [i, answer] of answers.entries()) {
+    const before = answers[i - 1]
+    if (before) calibration = learn(calibration, settled, before, answer)
+  }
+  return calibration
+}
+
+/** From the newest answer alone: after each response. */
+export function learnNewest(view: View, thinking: ThinkingPolicy, calibration: Calibration): Calibration {
+  const settled = settle(view, thinking)
+  const [before, newest] = answersIn(view, settled, 2)
+  return before && newest ? learn(calibration, settled, before, newest) : calibration
+}
+
+interface MeasuredAnswer {
+  readonly index: number
+  readonly usage: Usage
+}
+
+/** Answers of the current model with a usage, made under what stands before them now; the newest `most`, 0 for all. */
+function answersIn(view: View, settled: Settled, most: number): MeasuredAnswer[] {
+  const found: MeasuredAnswer[] = []
+  for (let index = view.nodes.length - 1; index >= 0; index--) {
+    const source = view.nodes[index]?.source
+    if (!source?.usage || promptTokens(source.usage) === 0) continue
+    const stands = source.under === settled.chains[index] && source.model === settled.policy?.model
+    if (stands) found.unshift({ index, usage: source.usage })
+    if (!stands || found.length === most) break
+  }
+  return found
+}
+
+function learn(
+  calibration: Calibration,
+  settled: Settled,
+  before: MeasuredAnswer,
+  newest: MeasuredAnswer,
+): Calibration {
+  const at = (index: number): number => settled.tokens[index] ?? 0
+  const since = {
+    answerRaw: at(before.index + 1) - at(before.index),
+    addedRaw: at(newest.index) - at(before.index + 1),
+    removedRaw: 0,
+  }
+  return learnFromUsage(calibration, before.usage, since, newest.usage)
+}
