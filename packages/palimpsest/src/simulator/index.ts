@@ -1,10 +1,13 @@
 // palimpsest/simulator: the Messages API as a `fetch` function. What it refuses and why is in docs/simulator.md.
 
+export type { Answer } from './answer.ts'
 export { createSimulator } from './create-simulator.ts'
 export type { Simulator, SimulatorOptions } from './create-simulator.ts'
 export { parseFaults } from './faults.ts'
-export type { FaultRule } from './faults.ts'
+export type { Fault, FaultRule } from './faults.ts'
+export { SOURCE_HEADER } from './headers.ts'
 export type { LoggedRequest, Stats } from './request-log.ts'
 export { parseSteps } from './script.ts'
 export type { ScriptBlock, ScriptStep } from './script.ts'
+export { DEFAULT_SWITCHES, STRICT_SWITCHES } from './switches.ts'
 export type { Switches } from './switches.ts'
