@@ -147,9 +147,9 @@ export const REQUEST_CASES: readonly RefusalCase[] = [
   {
     rule: 'request.input-and-output-over',
     body: { model: 'claude-small', max_tokens: 999 },
-    options: { models: OLDER },
+    options: { models: OLDER, tokens: 'characters' },
     message:
-      'input length and `max_tokens` exceed context limit: 4 + 999 > 1000, decrease input length or `max_tokens` and try again',
+      'input length and `max_tokens` exceed context limit: 2 + 999 > 1000, decrease input length or `max_tokens` and try again',
   },
   {
     rule: 'request.thread-not-found',

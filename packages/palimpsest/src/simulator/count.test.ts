@@ -15,13 +15,19 @@ const PROSE = 'The quick brown fox jumps over the lazy dog, and the dog does not
 describe('counting', () => {
   test('pieces of words, numbers, marks and wide characters', () => {
     expect(pieces('')).toBe(0)
-    expect(pieces('word')).toBe(1)
-    expect(pieces('two words')).toBe(2)
+    // 15 + 3 x 2 sixteenths, rounded up
+    expect(pieces('word')).toBe(2)
+    // 19 + 0 + 23
+    expect(pieces('two words')).toBe(3)
+    // 15 + 19 x 2
     expect(pieces('internationalisation')).toBe(4)
-    expect(pieces('123456')).toBe(2)
+    // 14 + 5 x 5
+    expect(pieces('123456')).toBe(3)
+    // 15 + 14 + 15
     expect(pieces('a.b')).toBe(3)
     expect(pieces('中文字')).toBe(3)
-    expect(pieces('camelCase')).toBe(2)
+    // 23 + 15 + 6
+    expect(pieces('camelCase')).toBe(3)
   })
 
   test('is of the usual size: about a token for four characters of prose', () => {

@@ -4,12 +4,12 @@ import { createRealClock, createVirtualClock } from './clock.ts'
 import { addFaults, type FaultRule } from './faults.ts'
 import { handle } from './handle.ts'
 import type { HeaderRecord } from './headers.ts'
-import { statsOf, type LoggedRequest, type Stats } from './request-log.ts'
+import { loggedRequests, statsOf, type LoggedRequest, type Stats } from './request-log.ts'
 import { addSteps, type ScriptStep } from './script.ts'
 import { createState, resetState, type State } from './state.ts'
 import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
 
-/** Bodies of old requests are dropped over this many characters together. */
+/** Bodies of old requests are dropped over this many characters together; what requests share is counted once. */
 const LOG_CHARS_MAX = 512 * 1024 * 1024
 
 export interface SimulatorOptions {
@@ -55,7 +55,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   return {
     fetch: (request) => handle(state, request),
     answer: (body, headers) => answer(state, body, headers),
-    requests: () => state.log.entries,
+    requests: () => loggedRequests(state.log),
     stats: () => statsOf(state.log),
     addSteps: (steps) => {
       addSteps(state.script, steps)

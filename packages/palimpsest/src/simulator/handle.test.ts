@@ -200,8 +200,11 @@ describe('the log', () => {
   })
 
   test('drops the oldest bodies over its bound, and nothing else', async () => {
-    const simulator = createSimulator({ logCharsMax: 300 })
-    for (let i = 0; i < 5; i++) await post(simulator, '/v1/messages', BODY)
+    const simulator = createSimulator({ logCharsMax: 3_000 })
+    for (const letter of 'abcde') {
+      const messages = [{ role: 'user', content: letter.repeat(900) }]
+      await post(simulator, '/v1/messages', { ...BODY, messages })
+    }
     const bodies = simulator.requests().map(({ body }) => body === null)
     expect(bodies).toEqual([true, true, false, false, false])
     expect(simulator.stats().requests).toBe(5)

@@ -2,6 +2,14 @@ import type { CacheExplanation } from '../ledger/explain.ts'
 import type { BilledTokens } from '../ledger/prices.ts'
 import type { ErrorBody } from '../wire/response.ts'
 import type { Usage } from '../wire/usage.ts'
+import {
+  createBodyStore,
+  readBody,
+  storeBody,
+  storedChars,
+  type BodyStore,
+  type StoredBody,
+} from './body-store.ts'
 import type { HeaderRecord } from './headers.ts'
 
 // Every request that was made, and what it came to.
@@ -38,8 +46,15 @@ export interface LogTotals {
   cost: number
 }
 
+interface Held {
+  readonly entry: Omit<LoggedRequest, 'body'>
+  /** Set to null when it is dropped. */
+  body: { readonly given: object } | { readonly stored: StoredBody } | null
+}
+
 export interface RequestLog {
-  readonly entries: LoggedRequest[]
+  readonly held: Held[]
+  readonly bodies: BodyStore
   readonly totals: LogTotals
   readonly charsMax: number
   /** Characters of bodies held, and the oldest entry that still has its body. */
@@ -49,7 +64,15 @@ export interface RequestLog {
 
 export function createRequestLog(charsMax: number): RequestLog {
   const tokens = { input: 0, read: 0, written5m: 0, written1h: 0, uncached: 0, output: 0 }
-  return { entries: [], totals: { requests: 0, refused: {}, tokens, cost: 0 }, charsMax, chars: 0, oldest: 0 }
+  const bodies = createBodyStore()
+  return {
+    held: [],
+    bodies,
+    totals: { requests: 0, refused: {}, tokens, cost: 0 },
+    charsMax,
+    chars: 0,
+    oldest: 0,
+  }
 }
 
 export interface Billing {
@@ -57,15 +80,33 @@ export interface Billing {
   readonly refusedBy?: string
 }
 
-export function logRequest(log: RequestLog, entry: LoggedRequest, billing: Billing): void {
-  log.entries.push(entry)
+export function logRequest(log: RequestLog, { body, ...entry }: LoggedRequest, billing: Billing): void {
+  log.held.push({ entry, body: hold(log, body) })
   log.totals.requests++
   log.totals.cost += entry.cost_usd
   const reason = billing.refusedBy
   if (reason !== undefined) log.totals.refused[reason] = (log.totals.refused[reason] ?? 0) + 1
   for (const billed of billing.billed) addTokens(log.totals.tokens, billed)
-  if (typeof entry.body === 'string') log.chars += entry.body.length
-  while (log.chars > log.charsMax && log.oldest < log.entries.length - 1) dropBody(log)
+  while (log.chars > log.charsMax && log.oldest < log.held.length - 1) dropBody(log)
+}
+
+/** What was logged, oldest first. A body is put together when it is looked at. */
+export function loggedRequests({ held }: RequestLog): readonly LoggedRequest[] {
+  return held.map(({ entry, body }) => ({
+    ...entry,
+    get body() {
+      if (!body) return null
+      return 'given' in body ? body.given : readBody(body.stored)
+    },
+  }))
+}
+
+function hold(log: RequestLog, body: LoggedRequest['body']): Held['body'] {
+  if (body === null) return null
+  if (typeof body !== 'string') return { given: body }
+  const stored = storeBody(log.bodies, body)
+  log.chars += storedChars(stored)
+  return { stored }
 }
 
 function addTokens(sum: LogTotals['tokens'], billed: BilledTokens): void {
@@ -78,12 +119,10 @@ function addTokens(sum: LogTotals['tokens'], billed: BilledTokens): void {
 }
 
 function dropBody(log: RequestLog): void {
-  const entry = log.entries[log.oldest]
-  if (entry && typeof entry.body === 'string') {
-    log.chars -= entry.body.length
-    log.entries[log.oldest] = { ...entry, body: null }
-  }
-  log.oldest++
+  const held = log.held[log.oldest++]
+  if (!held?.body || 'given' in held.body) return
+  log.chars -= storedChars(held.body.stored)
+  held.body = null
 }
 
 export interface Stats {
@@ -122,8 +161,7 @@ export function statsOf({ totals }: RequestLog): Stats {
 
 /** The log as JSON text. Bodies go in as they were received. */
 export function renderLog(log: RequestLog): string {
-  const lines = log.entries.map((entry) => {
-    const { body, ...rest } = entry
+  const lines = loggedRequests(log).map(({ body, ...rest }) => {
     const fields = JSON.stringify(rest).slice(0, -1)
     return `${fields},"body":${typeof body === 'string' ? bodyJson(body) : JSON.stringify(body)}}`
   })

@@ -1,0 +1,110 @@
+// Texts of request bodies. A conversation sends its whole history with every request, so a text is kept as what is new against one of
+// the texts before it.
+
+/** Texts that a new one is compared with. */
+const COMPARED_MAX = 4
+/** A whole text is kept at least this often, so that reading one back stays cheap. */
+const STEPS_MAX = 64
+/** Texts are compared in stretches of this many characters, which is as fast as memory. */
+const STRETCH_CHARS = 65_536
+/** A difference larger than this share of the text is not worth a chain. */
+const MIDDLE_SHARE_MAX = 0.5
+
+export type StoredBody =
+  | { readonly kind: 'whole'; readonly text: string; readonly steps: 0 }
+  | {
+      readonly kind: 'changed'
+      readonly base: StoredBody
+      /** Characters shared at the start and at the end. */
+      readonly head: number
+      readonly tail: number
+      /** Code units, because a slice of a string would keep the whole of it alive, and a cut may fall into a surrogate pair. */
+      readonly middle: Uint16Array
+      readonly steps: number
+    }
+
+export interface BodyStore {
+  readonly recent: { readonly body: StoredBody; readonly text: string }[]
+}
+
+export function createBodyStore(): BodyStore {
+  return { recent: [] }
+}
+
+export function storeBody(store: BodyStore, text: string): StoredBody {
+  const body = closestChange(store, text) ?? { kind: 'whole', text, steps: 0 }
+  store.recent.push({ body, text })
+  if (store.recent.length > COMPARED_MAX) store.recent.shift()
+  return body
+}
+
+export function readBody(body: StoredBody): string {
+  const changes: Extract<StoredBody, { kind: 'changed' }>[] = []
+  let at = body
+  while (at.kind === 'changed') {
+    changes.push(at)
+    at = at.base
+  }
+  return changes.reduceRight((text, { head, tail, middle }) => {
+    const end = tail === 0 ? '' : text.slice(-tail)
+    return text.slice(0, head) + textOf(middle) + end
+  }, at.text)
+}
+
+/** Characters that keeping this body takes. */
+export function storedChars(body: StoredBody): number {
+  return body.kind === 'whole' ? body.text.length : body.middle.length
+}
+
+function closestChange({ recent }: BodyStore, text: string): StoredBody | undefined {
+  let best: { readonly base: StoredBody; readonly head: number; readonly tail: number } | undefined
+  for (const { body, text: other } of recent) {
+    if (body.steps >= STEPS_MAX) continue
+    const head = commonHead(text, other)
+    const tail = commonTail(text, other, head)
+    if (!best || head + tail > best.head + best.tail) best = { base: body, head, tail }
+  }
+  if (!best) return undefined
+  const { base, head, tail } = best
+  const middle = text.slice(head, text.length - tail)
+  if (middle.length > text.length * MIDDLE_SHARE_MAX) return undefined
+  return { kind: 'changed', base, head, tail, middle: unitsOf(middle), steps: base.steps + 1 }
+}
+
+function commonHead(a: string, b: string): number {
+  const most = Math.min(a.length, b.length)
+  let at = 0
+  while (at < most && a.slice(at, at + STRETCH_CHARS) === b.slice(at, at + STRETCH_CHARS)) at += STRETCH_CHARS
+  at = Math.min(at, most)
+  while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  return at
+}
+
+function commonTail(a: string, b: string, head: number): number {
+  const most = Math.min(a.length, b.length) - head
+  let at = 0
+  while (at + STRETCH_CHARS <= most && sameBefore(a, b, at)) at += STRETCH_CHARS
+  while (at < most && a.charCodeAt(a.length - 1 - at) === b.charCodeAt(b.length - 1 - at)) at++
+  return at
+}
+
+function sameBefore(a: string, b: string, at: number): boolean {
+  const ends = [a.length - at, b.length - at] as const
+  return a.slice(ends[0] - STRETCH_CHARS, ends[0]) === b.slice(ends[1] - STRETCH_CHARS, ends[1])
+}
+
+function unitsOf(text: string): Uint16Array {
+  const units = new Uint16Array(text.length)
+  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i)
+  return units
+}
+
+/** So many arguments a call takes without complaint. */
+const UNITS_PER_CALL = 8_192
+
+function textOf(units: Uint16Array): string {
+  const texts: string[] = []
+  for (let at = 0; at < units.length; at += UNITS_PER_CALL)
+    texts.push(String.fromCharCode(...units.subarray(at, at + UNITS_PER_CALL)))
+  return texts.join('')
+}
