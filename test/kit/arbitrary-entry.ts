@@ -123,6 +123,7 @@ const boundaryEntry: fc.Arbitrary<Entry> = fc
         proof: fc.record({ kept: count, repaired: count, invented: count }),
         discoveredTools: fc.array(text),
         keptOffset: count,
+        prefixOffset: count,
         extra: fc.dictionary(text, fc.oneof(text, count, fc.constant(null), fc.array(count))),
       },
       { requiredKeys: ['trigger', 'preTokens'] },

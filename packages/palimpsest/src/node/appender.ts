@@ -17,6 +17,8 @@ export interface Appender {
   readonly append: (entries: readonly Entry[]) => Promise<void>
   /** Bytes of the file that hold whole lines. */
   readonly size: () => number
+  /** Sums over the whole session, older lines included. */
+  readonly totals: () => Totals
 }
 
 export interface AppenderStart {
@@ -27,20 +29,28 @@ export interface AppenderStart {
   readonly totals: Totals
   /** Where known entries begin in the file. */
   readonly offsets: ReadonlyMap<EntryId, number>
+  readonly chain: ChainEnd
   readonly syncEach: boolean
   readonly costOf: CostOf
   readonly writeAt: WriteAt
 }
 
+/** Where the chain stands that is being appended to. */
+export interface ChainEnd {
+  readonly leaf: EntryId | null
+  /** Of the prefix in force; undefined where it is not known. */
+  readonly prefixOffset?: number
+}
+
 export function createAppender(start: AppenderStart): Appender {
   const { handle, path } = start
   const offsets = new Map(start.offsets)
-  let { size, totals } = start
+  let { size, totals, chain } = start
   let mustCut = false
   let queue: Promise<unknown> = Promise.resolve()
 
   async function appendNow(entries: readonly Entry[]): Promise<void> {
-    const batch = encodeBatch(entries, { ...start, size, totals, offsets })
+    const batch = encodeBatch(entries, { ...start, size, totals, offsets, chain })
     try {
       if (mustCut) await handle.truncate(size)
       mustCut = false
@@ -57,6 +67,7 @@ export function createAppender(start: AppenderStart): Appender {
     }
     size += batch.bytes.length
     totals = batch.totals
+    chain = batch.chain
     for (const [id, offset] of batch.offsets) offsets.set(id, offset)
   }
 
@@ -68,6 +79,7 @@ export function createAppender(start: AppenderStart): Appender {
       return done
     },
     size: () => size,
+    totals: () => totals,
   }
 }
 
@@ -75,30 +87,48 @@ interface Batch {
   readonly bytes: Buffer
   readonly offsets: ReadonlyMap<EntryId, number>
   readonly totals: Totals
+  readonly chain: ChainEnd
 }
 
 function encodeBatch(entries: readonly Entry[], before: AppenderStart): Batch {
   const offsets = new Map<EntryId, number>()
   const lines: Buffer[] = []
-  let { size: offset, totals } = before
+  let { size: offset, totals, chain } = before
   for (const entry of entries) {
     const costUsd = entry.kind === 'message' ? before.costOf(entry) : 0
     totals = addToTotals(totals, entry, costUsd)
     const known = (id: EntryId): number | undefined => offsets.get(id) ?? before.offsets.get(id)
-    const line = encodeEntry(withKeptOffset(entry, known), { ...before.envelope, totals })
+    chain = extendChain(chain, entry, offset)
+    const placed = withOffsets(entry, known, chain)
+    const line = encodeEntry(placed, { ...before.envelope, totals })
     const bytes = Buffer.from(`${line}\n`, 'utf8')
     offsets.set(entry.id, offset)
     offset += bytes.length
     lines.push(bytes)
   }
-  return { bytes: Buffer.concat(lines), offsets, totals }
+  return { bytes: Buffer.concat(lines), offsets, totals, chain }
+}
+
+/** After a rewind it is not known which prefix is in force, until the next one. */
+function extendChain(chain: ChainEnd, entry: Entry, offset: number): ChainEnd {
+  if (entry.sidechain) return chain
+  if (entry.kind === 'prefix') return { leaf: entry.id, prefixOffset: offset }
+  return entry.parent === chain.leaf ? { ...chain, leaf: entry.id } : { leaf: entry.id }
 }
 
 /** Only the file knows where a line begins. */
-function withKeptOffset(entry: Entry, offsetOf: (id: EntryId) => number | undefined): Entry {
-  if (entry.kind !== 'boundary' || !entry.kept || entry.meta.keptOffset !== undefined) return entry
-  const keptOffset = offsetOf(entry.kept.head)
-  return keptOffset === undefined ? entry : { ...entry, meta: { ...entry.meta, keptOffset } }
+function withOffsets(
+  entry: Entry,
+  offsetOf: (id: EntryId) => number | undefined,
+  { prefixOffset }: ChainEnd,
+): Entry {
+  if (entry.kind !== 'boundary') return entry
+  const keptOffset = entry.kept && offsetOf(entry.kept.head)
+  const known = {
+    ...(keptOffset !== undefined && { keptOffset }),
+    ...(prefixOffset !== undefined && { prefixOffset }),
+  }
+  return { ...entry, meta: { ...known, ...entry.meta } }
 }
 
 /** A file that was deleted or that grew without us: writing on would lose lines, ours or theirs. */

@@ -1,12 +1,15 @@
 import type { FileHandle } from 'node:fs/promises'
 import { HEAD_BYTES, linkOfHead } from '../transcript/chain-link.ts'
 import { startLinkOf, type StartLink } from '../transcript/chain-start.ts'
+import type { Entry } from '../transcript/entry.ts'
 import { decodeBytes, isBlank, NEWLINE, readBytes, readInto } from './file-lines.ts'
 
 // A file backwards. Of a line of ours only the first bytes are looked at, so passing over 200 MB costs little more than reading
 // them. Lines of another form are decoded.
 
-const CHUNK_BYTES = 1 << 20
+/** What is looked for is mostly near the end. Far from it, few large pieces are read. */
+const CHUNK_BYTES_MIN = 1 << 18
+const CHUNK_BYTES_MAX = 1 << 22
 
 export interface LineSpan {
   readonly offset: number
@@ -18,11 +21,13 @@ export type FoundLine = LineSpan & ({ readonly link: StartLink } | { readonly pr
 
 /** Lines from the one that ends at `lastEnd` (its line end not counted) to the first of the file. */
 export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncGenerator<FoundLine> {
-  // One buffer for all: the head of a line that begins near the end of a piece goes on behind it.
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES + HEAD_BYTES)
+  let buffer: Buffer = Buffer.alloc(0)
   let lineEnd = lastEnd
+  let size = CHUNK_BYTES_MIN
   for (let to = lastEnd; to > 0;) {
-    const from = Math.max(0, to - CHUNK_BYTES)
+    const from = Math.max(0, to - size)
+    // The head of a line that begins near the end of a piece goes on behind it.
+    if (buffer.length < size + HEAD_BYTES) buffer = Buffer.allocUnsafe(size + HEAD_BYTES)
     const bytes = await readInto(buffer, handle, { start: from, end: Math.min(lastEnd, to + HEAD_BYTES) })
     let limit = Math.min(lineEnd, to) - from
     for (;;) {
@@ -37,8 +42,12 @@ export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncG
       limit = newline
     }
     to = from
+    size = Math.min(size * 2, CHUNK_BYTES_MAX)
   }
 }
+
+/** These say where reading may begin. They are few and small. */
+const WHOLE_KINDS: ReadonlySet<Entry['kind']> = new Set(['boundary', 'void', 'edit'])
 
 /** `bytes` begin with the line and may end before it does. Not a promise in the common case: there are many lines. */
 function lookAt(
@@ -48,8 +57,7 @@ function lookAt(
 ): FoundLine | undefined | Promise<FoundLine | undefined> {
   const head = bytes.subarray(0, Math.min(span.length, HEAD_BYTES))
   const link = linkOfHead(head.toString('utf8'))
-  // Boundaries and voids say where reading may begin. They are small.
-  if (link && link.kind !== 'boundary' && link.kind !== 'void') return { ...span, link }
+  if (link && !WHOLE_KINDS.has(link.kind)) return { ...span, link }
   if (span.length <= bytes.length) return decodeWhole(span, bytes.subarray(0, span.length))
   return readBytes(handle, span.offset, span.offset + span.length).then((whole) => decodeWhole(span, whole))
 }

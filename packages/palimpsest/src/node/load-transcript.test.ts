@@ -86,6 +86,38 @@ describe('loading from the end', () => {
     expect(idsOf(loaded.entries, 'prefix')).toEqual(['prefix-2'])
   })
 
+  it('the prefix is found through the offset in the boundary, and without it; a wrong one is only a hint', async () => {
+    const entries = generated(TWO_BOUNDARIES)
+    const path = await write(entries)
+    const text = await readFile(path, 'utf8')
+    const told = `"prefixOffset":${text.indexOf('\n') + 1}`
+    expect(text.split(told)).toHaveLength(3)
+    for (const other of [told, '"prefixOffset":7', '"prefixOffset":1e9', '"x":7']) {
+      await writeFile(path, text.replaceAll(told, other))
+      const loaded = await expectSameView(path)
+      expect(loaded.entries[0]?.id).toBe(entries[0]?.id)
+    }
+  })
+
+  it('after a rewind the boundary does not claim to know the prefix', async () => {
+    const [prefix, ...entries] = generated(20)
+    if (prefix?.kind !== 'prefix') throw new Error('the first entry is a prefix')
+    const leaf = entries.at(-1)?.id ?? null
+    const abandoned = { ...prefix, id: 'p2', parent: leaf, model: 'abandoned' }
+    const path = await write([
+      prefix,
+      ...entries,
+      abandoned,
+      say('back', leaf),
+      boundary('b', 'back', { summary: ['s'] }),
+      { ...say('s', 'b'), part: 'summary' },
+    ])
+    expect(await readFile(path, 'utf8')).not.toContain('prefixOffset')
+    const loaded = await expectSameView(path)
+    expect(loaded.from).toBe('b')
+    expect(idsOf(loaded.entries, 'prefix')).toEqual([prefix.id])
+  })
+
   it('an undone boundary is passed over; one whose undoing was undone is in force', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const [first, second] = idsOf(entries, 'boundary')

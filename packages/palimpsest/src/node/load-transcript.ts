@@ -5,7 +5,7 @@ import { isLoose } from '../transcript/codec.ts'
 import type { Entry, EntryId } from '../transcript/entry.ts'
 import type { Header } from '../transcript/header.ts'
 import { linkSummaries } from '../transcript/link-summaries.ts'
-import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
+import { decodeBytes, NEWLINE, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
 import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
 import { readHeader } from './read-header.ts'
@@ -83,6 +83,8 @@ async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
   const problems: BadSpan[] = []
   /** First messages that boundaries keep. */
   const heads = new Set<EntryId>()
+  const touched = new Set<EntryId>()
+  let seeksAnswer = false
   let nextLook = FIRST_LOOK_BYTES
   let needsAll = false
   for await (const line of linesFromEnd(handle, lastEnd)) {
@@ -92,10 +94,19 @@ async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
     }
     const { boundary } = line.link
     if (boundary?.kept) heads.add(boundary.kept.head)
-    newestFirst.push(heads.has(line.link.id) ? await withWholeLink(handle, line) : line)
+    for (const id of line.link.touches ?? []) touched.add(id)
+    const isHead = heads.has(line.link.id)
+    seeksAnswer ||= isHead
+    const whole = isHead || (seeksAnswer && line.link.isAnswer) ? await withWholeLink(handle, line) : line
+    newestFirst.push(whole)
     const scanned = lastEnd - line.offset
     // What a boundary keeps begins at a known offset: look as soon as that is reached, and not before.
     if (boundary) nextLook = Math.max(scanned, lastEnd - (boundary.meta.keptOffset ?? line.offset))
+    // What is kept is read from an answer on that no edit changes (see `findStart`).
+    if (seeksAnswer && whole.link.speaks && !touched.has(whole.link.id)) {
+      seeksAnswer = false
+      nextLook = scanned
+    }
     if (needsAll || scanned < nextLook) continue
     nextLook = scanned * LOOK_GROWTH
     const selected = select(newestFirst.toReversed(), true)
@@ -133,6 +144,8 @@ async function findPrefix(
   { prefixBehind }: Selection,
 ): Promise<readonly LinkedLine[] | 'chain-broken'> {
   if (!prefixBehind) return []
+  const told = await prefixAt(handle, prefixBehind.offset, before)
+  if (told) return [told]
   let wanted: EntryId | null | undefined = prefixBehind.parent
   for await (const line of linesFromEnd(handle, Math.max(0, before - 1))) {
     if (!('link' in line) || line.link.sidechain || isLoose(line.link)) continue
@@ -143,6 +156,25 @@ async function findPrefix(
   }
   return 'chain-broken'
 }
+
+/** Undefined where no prefix begins there: an offset is only a hint. */
+async function prefixAt(
+  handle: FileHandle,
+  offset: number | undefined,
+  before: number,
+): Promise<LinkedLine | undefined> {
+  if (offset === undefined || offset >= before) return undefined
+  for (let bytes = PREFIX_BYTES; ; bytes *= 2) {
+    const start = await readBytes(handle, offset, Math.min(before, offset + bytes))
+    const length = start.indexOf(NEWLINE)
+    if (length === -1 && offset + bytes < before) continue
+    const entry = decodeBytes(start.subarray(0, Math.max(0, length)))
+    return entry.kind === 'prefix' ? { offset, length, link: startLinkOf(entry) } : undefined
+  }
+}
+
+/** Holds system and tools of most sessions. */
+const PREFIX_BYTES = 1 << 17
 
 const BLOCK_BYTES = 1 << 22
 

@@ -446,9 +446,9 @@ function isLineEdge(bytes: Buffer, at: number): boolean {
   return at < 2 || bytes.subarray(at - 2, at + 2).includes(10)
 }
 
-/** The file adds the offset to a boundary that lacks it. */
+/** The file adds the offsets to a boundary that lacks them. */
 function withoutOffset(entry: Entry): Entry {
   if (entry.kind !== 'boundary') return entry
-  const { keptOffset: _, ...meta } = entry.meta
+  const { keptOffset: _, prefixOffset: __, ...meta } = entry.meta
   return { ...entry, meta }
 }

@@ -3,7 +3,7 @@ import { unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StorageError, UsageError } from '../errors.ts'
 import { encodeHeader, FORMAT, type Header } from '../transcript/header.ts'
-import { createAppender, type Appender, type WriteAt } from './appender.ts'
+import { createAppender, type Appender, type ChainEnd, type WriteAt } from './appender.ts'
 import { syncFolder } from './atomic-write.ts'
 import { findEnd } from './find-end.ts'
 import { makeFolder, openInside } from './inside-home.ts'
@@ -113,6 +113,7 @@ async function openWriter(options: TranscriptFileOptions, { path, handle, releas
     size,
     totals: await readTotals(handle, Math.max(0, size - 1), costOf),
     offsets: loaded.offsets,
+    chain: chainEndOf(loaded),
     syncEach: sync === 'each',
     costOf,
     writeAt,
@@ -120,6 +121,12 @@ async function openWriter(options: TranscriptFileOptions, { path, handle, releas
   const close = closeOnce(appender, handle, release)
   const file: TranscriptFile = { ...appender, path, header: loaded.header, close }
   return { file, loaded: { ...loaded, warnings: [...warnings, ...loaded.warnings] } }
+}
+
+function chainEndOf({ entries, offsets }: LoadedTranscript): ChainEnd {
+  const prefix = entries.findLast((entry) => entry.kind === 'prefix')
+  const prefixOffset = prefix && offsets.get(prefix.id)
+  return { leaf: entries.at(-1)?.id ?? null, ...(prefixOffset !== undefined && { prefixOffset }) }
 }
 
 /** Afterwards the file begins with a header and ends with a line end. A file that is not ours is not touched. */

@@ -7,6 +7,8 @@ export interface ChainLink {
   readonly parent: EntryId | null
   readonly kind: Entry['kind']
   readonly sidechain?: boolean
+  /** A message of the model. */
+  readonly isAnswer?: true
   /** Boundaries only. */
   readonly logicalParent?: EntryId | null
   readonly responseId?: string
@@ -25,6 +27,7 @@ export function linkOf(entry: Entry): ChainLink {
   const answers = blocks.filter((block) => isBlock(block, 'tool_result')).map((block) => block.tool_use_id)
   return {
     ...link,
+    ...(entry.message.role === 'assistant' && { isAnswer: true }),
     ...(entry.responseId !== undefined && { responseId: entry.responseId }),
     ...(calls.length > 0 && { calls }),
     ...(answers.length > 0 && { answers }),
@@ -53,6 +56,7 @@ export function linkOfHead(head: string): ChainLink | undefined {
     parent: parent ?? null,
     kind,
     ...(sidechain === 'true' && { sidechain: true }),
+    ...(type === 'assistant' && { isAnswer: true }),
     ...(logical !== undefined && { logicalParent: logicalParent ?? null }),
   }
 }

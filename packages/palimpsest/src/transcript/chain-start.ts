@@ -1,6 +1,7 @@
+import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
 import { linkOf, type ChainLink } from './chain-link.ts'
 import { newestLeaf, walkChain, type ChainWarning } from './chain-of.ts'
-import type { BoundaryEntry, Entry, EntryId } from './entry.ts'
+import type { BoundaryEntry, Entry, EntryId, MessageEntry } from './entry.ts'
 
 // From where a chain must be read so that its view is the same as that of the whole chain: from the first message that the newest
 // boundary in force keeps.
@@ -9,6 +10,10 @@ import type { BoundaryEntry, Entry, EntryId } from './entry.ts'
 export type StartLink = ChainLink & {
   readonly boundary?: BoundaryEntry
   readonly voids?: EntryId
+  /** Messages that an edit changes. */
+  readonly touches?: readonly EntryId[]
+  /** An answer that says something. Not known from a line's first bytes. */
+  readonly speaks?: true
   /** A message that is in view only through its boundary. Must be known of the first message that a boundary keeps. */
   readonly isPart?: true
 }
@@ -17,6 +22,10 @@ export function startLinkOf(entry: Entry): StartLink {
   const link = linkOf(entry)
   if (entry.kind === 'boundary') return { ...link, boundary: entry }
   if (entry.kind === 'void') return { ...link, voids: entry.target }
+  if (entry.kind === 'edit') {
+    return { ...link, touches: [...entry.drop, ...entry.replace.map(({ at }) => at.entry)] }
+  }
+  if (link.isAnswer && entry.kind === 'message' && !isSilent(entry)) return { ...link, speaks: true }
   const isPart = entry.kind === 'message' && (entry.part === 'summary' || entry.part === 'attachment')
   return isPart ? { ...link, isPart } : link
 }
@@ -28,7 +37,7 @@ export interface SelectedChain {
   readonly from: EntryId | null
   readonly warnings: readonly ChainWarning[]
   /** The prefix in force is not among the links: it lies on the chain before them, from this entry on. */
-  readonly prefixBehind?: { readonly parent: EntryId | null }
+  readonly prefixBehind?: { readonly parent: EntryId | null; readonly offset?: number }
 }
 
 /** What to read of a file, given the links of its lines, or of its last lines. Undefined: more lines are needed. */
@@ -49,11 +58,13 @@ export function selectChain(links: readonly StartLink[], partial: boolean): Sele
     places: [...prefixPlaces, ...walk.places.slice(first)],
     from: start?.from ?? null,
     warnings: walk.warnings,
-    ...(prefix === -1 && walk.open && { prefixBehind: walk.open }),
+    ...(prefix === -1 && walk.open && { prefixBehind: { ...walk.open, ...start?.prefix } }),
   }
 }
 
 interface ChainStart {
+  /** Where the boundary says that the prefix in force begins. */
+  readonly prefix?: { readonly offset: number }
   /** Index in the chain of the first entry to read. */
   readonly index: number
   readonly from: EntryId
@@ -69,14 +80,38 @@ function findStart(chain: readonly StartLink[], isOpen: boolean): ChainStart | u
     if (named.has(boundary.id)) continue
     const head = boundary.kept ? indexById.get(boundary.kept.head) : index
     if (head === undefined) continue
-    const first = Math.min(head, index)
+    const first = head === index ? index : barrierBefore(chain, head)
+    // It may lie before those known.
+    if (first === undefined && isOpen) return undefined
     const before = boundaries[i + 1]
-    const leansOnBefore = before && (before.index >= first || names(before.boundary, chain[first]?.id))
+    const leansOnBefore = before && (before.index >= (first ?? 0) || names(before.boundary, chain[head]?.id))
     // Part of a boundary that is not known yet.
-    if (isOpen && chain[first]?.isPart && !leansOnBefore) return undefined
-    if (!leansOnBefore) return { index: first, from: boundary.id }
+    if (isOpen && chain[head]?.isPart && !leansOnBefore) return undefined
+    if (leansOnBefore) continue
+    const { prefixOffset } = boundary.meta
+    return {
+      index: first ?? 0,
+      from: boundary.id,
+      ...(prefixOffset !== undefined && { prefix: { offset: prefixOffset } }),
+    }
   }
   return undefined
+}
+
+/**
+ * What the view puts behind the first kept message may stand before it on the chain (a system message gives way to the user's), but
+ * never before an answer that says something and that no edit changes: so from such an answer on.
+ */
+function barrierBefore(chain: readonly StartLink[], head: number): number | undefined {
+  const touched = new Set(chain.flatMap((link) => link.touches ?? []))
+  const barrier = chain.findLastIndex((link, at) => at <= head && link.speaks && !touched.has(link.id))
+  return barrier === -1 ? undefined : barrier
+}
+
+/** Of which nothing is ever sent: only thinking and blank text. */
+function isSilent({ message }: MessageEntry): boolean {
+  const isBlank = (block: Block): boolean => isBlock(block, 'text') && block.text.trim() === ''
+  return toBlocks(message.content).every((block) => isThinking(block) || isBlank(block))
 }
 
 interface PlacedBoundary {

@@ -33,6 +33,7 @@ export function encodeBoundary(entry: BoundaryEntry, envelope: Envelope): string
     keeps: entry.keeps,
     attachments: entry.attachments,
     keptOffset: meta.keptOffset,
+    prefixOffset: meta.prefixOffset,
     extra: meta.extra,
   }
   return `${openLine(entry, envelope, start, own)}}`
@@ -68,6 +69,7 @@ function ownMeta(metadata: JsonObject, own: JsonObject): BoundaryMeta {
     ...(has('proof') && { proof: proofOf(objectField(metadata, 'proof')) }),
     ...(has('discoveredTools') && { discoveredTools: textsField(metadata, 'discoveredTools') }),
     ...(own['keptOffset'] !== undefined && { keptOffset: numberField(own, 'keptOffset') }),
+    ...(own['prefixOffset'] !== undefined && { prefixOffset: numberField(own, 'prefixOffset') }),
     ...(own['extra'] !== undefined && { extra: objectField(own, 'extra') }),
   }
 }

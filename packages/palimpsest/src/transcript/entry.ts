@@ -127,6 +127,8 @@ export interface BoundaryMeta {
   readonly discoveredTools?: readonly string[]
   /** Byte offset of the first kept message in the file: loading begins there. */
   readonly keptOffset?: number
+  /** Byte offset of the prefix in force, which may lie long before. */
+  readonly prefixOffset?: number
   readonly extra?: JsonObject
 }
 
