@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { appendFile, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -12,6 +12,9 @@ import { createTranscript, openTranscript } from './transcript-file.ts'
 
 const CHILD = join(import.meta.dirname, '../../../../test/kit/child-writer.ts')
 const run = promisify(execFile)
+
+/** A limit on the size of files, in blocks of 512 or 1024 bytes: the last write is cut short in the middle of a line. */
+const LIMITED = `trap '' XFSZ; ulimit -f 40; exec "$0" "$@"`
 
 function childArgs(command: string, project: ProjectFolder): string[] {
   return ['--conditions=x-source', CHILD, command, project.home, project.project]
@@ -75,4 +78,17 @@ describe('a disk without room', () => {
       expect((await stat(file.path)).size).toBeGreaterThan(3000)
     },
   )
+
+  it.skipIf(process.platform === 'win32')('(T1) torn bytes that cannot be saved are not cut', async () => {
+    const project = await tempProject()
+    const file = await createTranscript(fileOptions(project))
+    await file.append([say('first', null)])
+    await file.close()
+    await appendFile(file.path, `{"torn":"${'x'.repeat(100_000)}`)
+    const before = await readFile(file.path)
+    const limited = run('sh', ['-c', LIMITED, process.execPath, ...childArgs('fill', project)])
+    await expect(limited).rejects.toThrow(/StorageError: cannot write .*torn-1/)
+    expect((await readFile(file.path)).equals(before)).toBe(true)
+    expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
+  })
 })
