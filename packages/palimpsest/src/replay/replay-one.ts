@@ -18,8 +18,8 @@ import type { Strategy } from './strategies/strategy.ts'
 export interface ReplayOptions {
   readonly strategies: readonly Strategy[]
   readonly windows: readonly number[]
-  /** Called before each strategy, so that whoever waits can see where it stands. */
-  readonly progress?: (strategy: string, windowTokens: number) => void
+  /** Called with the row of each strategy as it is ready, so that whoever waits sees figures. */
+  readonly progress?: (row: Row) => void
 }
 
 export interface SessionReport {
@@ -61,7 +61,6 @@ export function replayOne(session: ReplaySession, options: ReplayOptions): Sessi
     })
     const cost = unmanaged[0]?.cost_usd ?? 0
     for (const strategy of options.strategies) {
-      options.progress?.(strategy.name, windowTokens)
       const run = { ...at, strategy }
       const own =
         strategy.name === none.name
@@ -72,7 +71,9 @@ export function replayOne(session: ReplaySession, options: ReplayOptions): Sessi
         run: { ...run, sizes: { ...sizes, before: [] }, bills: false },
         withControls: false,
       })
-      rows.push(...own.map((row) => withRatio(row, cost)), ...reversed.map(toReversed))
+      const ready = own.map((row) => withRatio(row, cost))
+      if (ready[0]) options.progress?.(ready[0])
+      rows.push(...ready, ...reversed.map(toReversed))
     }
     rows.push(emptyRow(forward, windowTokens))
   }

@@ -1,4 +1,10 @@
-import { factorOf, observe, startCalibration, type Calibration } from '../tokens/calibrate.ts'
+import {
+  factorOf,
+  observe,
+  startCalibration,
+  type Calibration,
+  type CalibrationSample,
+} from '../tokens/calibrate.ts'
 import { toViewBlocks } from '../transcript/view-block.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { reportedPrompt, responseOf, type ReplaySession } from './replay-session.ts'
@@ -14,7 +20,7 @@ export interface Sizes {
 }
 
 export interface SizeModel {
-  /** Fitted over the whole session: what requests are charged and measured by. */
+  /** Fitted over the whole session (the median growth): what requests are charged and measured by. */
   readonly fitted: Sizes
   /** What was known before a step: all that a strategy may go by. */
   readonly before: readonly Sizes[]
@@ -27,43 +33,31 @@ export interface SizeModel {
 /** Where nothing is reported. Recorded agents begin between 3,000 and 69,000. */
 export const HIDDEN_TOKENS_DEFAULT = 20_000
 
-/** Growth that small is mostly frames and reminders. */
-const GROWTH_RAW_MIN = 100
-
-/** Beyond it something else than the visible text was counted. */
-const DRIFT_MAX = 2
-
 export function fitSizes(session: ReplaySession, factsOf: (model: string) => ModelFacts): SizeModel {
   const rawOf = session.entries.map((entry) =>
     toViewBlocks(entry).reduce((sum, block) => sum + block.tokens, 0),
   )
   const raw = sumsBefore(rawOf)
-  const family = factsOf(session.steps[0]?.model ?? '').tokenizer
-  const start = factorOf(startCalibration(family))
-  let calibration: Calibration = startCalibration(family)
+  const start = startCalibration(factsOf(session.steps[0]?.model ?? '').tokenizer)
+  let calibration: Calibration = start
   let first: { readonly prompt: number; readonly raw: number } | undefined
-  const growth = { actual: 0, raw: 0 }
+  const samples: CalibrationSample[] = []
   const before: Sizes[] = []
   session.steps.forEach((step, index) => {
     const factor = factorOf(calibration)
     before.push({ factor, hiddenTokens: hiddenIn(first, factor) })
     const prompt = reportedPrompt(step)
-    const earlier = index > 0 ? session.steps[index - 1] : undefined
+    const earlier = session.steps[index - 1]
     const earlierPrompt = earlier && reportedPrompt(earlier)
     if (prompt === undefined) return
     first ??= { prompt, raw: raw[step.from] ?? 0 }
     if (!earlier || earlierPrompt === undefined || step.afterGap) return
-    const grown = {
-      actualTokens: prompt - earlierPrompt,
-      rawTokens: (raw[step.from] ?? 0) - (raw[earlier.from] ?? 0),
-    }
+    const rawTokens = (raw[step.from] ?? 0) - (raw[earlier.from] ?? 0)
+    const grown = { actualTokens: prompt - earlierPrompt, rawTokens }
     calibration = observe(calibration, grown)
-    if (grown.actualTokens <= 0 || grown.rawTokens < GROWTH_RAW_MIN) return
-    growth.actual += grown.actualTokens
-    growth.raw += grown.rawTokens
+    samples.push(...observe(start, grown).samples)
   })
-  const ratio = growth.raw > 0 ? growth.actual / growth.raw : start
-  const factor = Math.min(Math.max(ratio, start / DRIFT_MAX), start * DRIFT_MAX)
+  const factor = factorOf({ ...start, samples })
   return {
     fitted: { factor, hiddenTokens: hiddenIn(first, factor) },
     before,

@@ -21,19 +21,21 @@ const NOTHING: Visibility = { seen: false, related: false, line: false }
 
 export function visibilityOf(reference: Reference, sight: Sight, corpus: Corpus): Visibility {
   if (isShown(reference, sight)) return EVERY
-  const found = sight.made.flatMap((made) => placesIn(made, reference.needle).map((at) => ({ made, at })))
+  const { needle } = reference
+  const found = sight.made.flatMap((made) => placesIn(made, needle).map((at) => ({ made, at })))
   if (found.length === 0) return NOTHING
-  const sources = sourceLines(reference, corpus)
-  const line = sources.some((source) => sight.made.some((made) => holdsLine(made, source)))
-  const others = otherTokens(sources, reference.needle)
+  const { lines, others } = sourcesOf(reference, corpus)
+  const pages = new Set(found.map(({ made }) => made))
+  const line = lines.some((source) => [...pages].some((made) => holdsLine(made, source)))
   const related =
-    line ||
-    found.some(({ made, at }) => !isInBareList(made, at) && isNear(made, at, reference.needle, others))
+    line || found.some(({ made, at }) => !isInBareList(made, at) && isNear(made, at, needle, others))
   return { seen: true, related, line }
 }
 
 export function isEditLineVisible(line: EditLine, sight: Sight): boolean {
-  return isShown(line, sight) || sight.made.some((made) => holdsLine(made, line.needle))
+  if (isShown(line, sight)) return true
+  const found = sight.made.filter((made) => placesIn(made, line.needle).length > 0)
+  return found.length > 0 && found.some((made) => holdsLine(made, toSourceLine(line.needle)))
 }
 
 /** Some line before the step that holds it is shown. The newest is the likeliest. */
@@ -44,7 +46,7 @@ export function isShown({ lines, before }: Pick<Reference, 'lines' | 'before'>, 
 
 /** Whether the agent could find its way back: something visible leads to the lost line. */
 export function isSearchable(reference: Reference, sight: Sight, corpus: Corpus, finder: Finder): boolean {
-  const others = otherTokens(sourceLines(reference, corpus), reference.needle)
+  const { others } = sourcesOf(reference, corpus)
   return others.some((other) => {
     const lines = finder.linesWith(other)
     return lines.some((line) => sight.shows(line)) || sight.made.some((made) => mentions(made, other))
@@ -64,19 +66,44 @@ export function sourceBlocks(
   return [...blocks]
 }
 
-function sourceLines({ lines, before }: Reference, corpus: Corpus): string[] {
-  const newest = lines.slice(Math.max(0, before - SOURCE_LINES_MAX), before)
-  return [...new Set(newest.map((line) => lineText(corpus, line).trim()))]
+/** A line that a reference may have come from. */
+interface SourceLine {
+  readonly text: string
+  /** Where its one identifier stands, if it is nothing but one. */
+  readonly bareAt: number | undefined
 }
 
-function otherTokens(sources: readonly string[], needle: string): string[] {
-  const others = sources.flatMap(extractTokens).map((token) => token.text)
-  return [...new Set(others)].filter((other) => !other.includes(needle) && !needle.includes(other))
+interface Sources {
+  readonly lines: readonly SourceLine[]
+  /** Other distinctive tokens of those lines. */
+  readonly others: readonly string[]
+}
+
+/** References are shared by all that is measured on a session: each is looked up once. */
+const knownSources = new WeakMap<Reference, Sources>()
+
+function sourcesOf(reference: Reference, corpus: Corpus): Sources {
+  const known = knownSources.get(reference)
+  if (known) return known
+  const { lines, before, needle } = reference
+  const newest = lines.slice(Math.max(0, before - SOURCE_LINES_MAX), before)
+  const texts = [...new Set(newest.map((line) => lineText(corpus, line).trim()))]
+  const others = texts.flatMap(extractTokens).map((token) => token.text)
+  const sources = {
+    lines: texts.map(toSourceLine),
+    others: [...new Set(others)].filter((other) => !other.includes(needle) && !needle.includes(other)),
+  }
+  knownSources.set(reference, sources)
+  return sources
+}
+
+function toSourceLine(text: string): SourceLine {
+  const [token, ...more] = extractTokens(text)
+  const isBare = token !== undefined && more.length === 0 && !/\w/.test(text.replace(token.text, ''))
+  return { text, bareAt: isBare ? token.at : undefined }
 }
 
 /** A line that is one bare identifier is held against the same guard as the identifier. */
-function holdsLine(made: MadeText, source: string): boolean {
-  const [token, ...more] = extractTokens(source)
-  const isBare = token !== undefined && more.length === 0 && !/\w/.test(source.replace(token.text, ''))
-  return placesIn(made, source).some((at) => !isBare || !isInBareList(made, at + (token?.at ?? 0)))
+function holdsLine(made: MadeText, { text, bareAt }: SourceLine): boolean {
+  return placesIn(made, text).some((at) => bareAt === undefined || !isInBareList(made, at + bareAt))
 }

@@ -29,8 +29,10 @@ export function retentionOf(
   linesBefore: number,
   { corpus, finder }: { readonly corpus: Corpus; readonly finder: Finder },
 ): RetentionShares {
+  // A stand-in speaks for a tool result: it is no place for the user's words.
+  const messages = sight.made.filter((made) => !made.page.isStandIn)
+  const tells = (text: string): boolean => messages.some((made) => mentions(made, text))
   const says = (text: string): boolean => sight.made.some((made) => mentions(made, text))
-  const holds = (line: number): boolean => sight.shows(line) || says(lineText(corpus, line).trim())
   const userLines = facts.userLines.filter(({ line }) => line < linesBefore)
   const prohibitions = facts.prohibitions.filter(({ line }) => line < linesBefore)
   const todos = facts.todos.findLast(({ line }) => line < linesBefore)?.open ?? []
@@ -38,16 +40,16 @@ export function retentionOf(
   return {
     userWords: shareOf(
       userLines,
-      ({ line }) => holds(line),
+      ({ line }) => sight.shows(line) || tells(lineText(corpus, line).trim()),
       ({ words }) => words,
     ),
-    prohibitions: shareOf(prohibitions, ({ line, text }) => sight.shows(line) || says(text)),
+    prohibitions: shareOf(prohibitions, ({ line, text }) => sight.shows(line) || tells(text)),
     ...pathShares(
       facts.changes.filter(({ line }) => line < linesBefore),
       sight,
     ),
-    openTodos: shareOf(todos, (text) => isSaid(text, sight, linesBefore, finder) || says(text)),
-    unresolvedErrors: shareOf(errors, ({ line }) => holds(line)),
+    openTodos: shareOf(todos, (text) => isSaid(text, sight, linesBefore, finder) || tells(text)),
+    unresolvedErrors: shareOf(errors, ({ line }) => sight.shows(line) || says(lineText(corpus, line).trim())),
   }
 }
 

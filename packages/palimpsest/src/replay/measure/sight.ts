@@ -80,14 +80,18 @@ export function isNear(made: MadeText, at: number, needle: string, others: reado
   return others.some((other) => findWhole(before, other) !== -1 || findWhole(after, other) !== -1)
 }
 
+/** Longer pages are searched once per string. */
+const LONG_PAGE_CHARS = 4_000
+
 function allPlaces(page: MadePage, needle: string): readonly number[] {
-  const known = page.places.get(needle)
+  const isLong = page.text.length > LONG_PAGE_CHARS
+  const known = isLong ? page.places.get(needle) : undefined
   if (known) return known
   const places: number[] = []
   if (needle === '') return places
   for (let at = page.text.indexOf(needle); at !== -1; at = page.text.indexOf(needle, at + 1))
     if (standsAt(page.text, needle, at)) places.push(at)
-  page.places.set(needle, places)
+  if (isLong) page.places.set(needle, places)
   return places
 }
 

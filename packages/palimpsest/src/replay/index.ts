@@ -1,0 +1,22 @@
+// palimpsest/replay: recorded sessions through context-management strategies, measured and charged.
+
+export { half } from './half.ts'
+export { readSession } from './read/read-session.ts'
+export type { RecordedSession } from './read/recorded-session.ts'
+export { replayOne, TIME_REVERSED } from './replay-one.ts'
+export type { ReplayOptions, SessionReport } from './replay-one.ts'
+export { toReplaySession } from './replay-session.ts'
+export type { ReplaySession } from './replay-session.ts'
+export { toReport } from './report.ts'
+export type { PooledRow, PooledWindow, ReplayReport } from './report.ts'
+export type { Row } from './row.ts'
+export { STRATEGIES } from './strategies/all.ts'
+export type {
+  Actions,
+  BackgroundCall,
+  Moment,
+  Strategy,
+  StrategyRun,
+  StrategySettings,
+} from './strategies/strategy.ts'
+export { writeViews } from './write-views.ts'
