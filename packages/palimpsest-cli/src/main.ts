@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 
+import { readInput } from './read-input.ts'
 import { runCli } from './run-cli.ts'
 
 // The only file that reads the arguments and the environment, and the only place where things are wired together.
@@ -22,8 +23,12 @@ process.exitCode = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   userHome: homedir(),
   now: () => Date.now(),
+  platform: process.platform,
+  readInput: async (required) => await readInput(process.stdin, required),
   print: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(text),
+  ...(process.stdout.isTTY && { terminal: { columns: process.stdout.columns } }),
+  ...(process.stderr.isTTY && { errorTerminal: { columns: process.stderr.columns } }),
   signal: stop.signal,
 })
 

@@ -1,3 +1,5 @@
+import type { Input } from './read-input.ts'
+
 /** All that a command sees of the machine it runs on. `main` fills it; tests fill it otherwise. */
 export interface World {
   readonly version: string
@@ -5,10 +7,18 @@ export interface World {
   readonly cwd: string
   readonly userHome: string
   readonly now: () => number
+  /** `linux`, `darwin`, … */
+  readonly platform: string
+  /** What is piped in; see `readInput`. */
+  readonly readInput: (required: boolean) => Promise<Input>
   /** To stdout, as it is: answers and `--json` documents. */
   readonly print: (text: string) => void
   /** To stderr, as it is: logs, progress, what went wrong. */
   readonly printError: (text: string) => void
+  /** Present where stdout is a terminal. */
+  readonly terminal?: { readonly columns: number }
+  /** Present where stderr is one: a line there may be written over. */
+  readonly errorTerminal?: { readonly columns: number }
   /** Aborted when the user wants it to end. */
   readonly signal: AbortSignal
 }

@@ -1,0 +1,174 @@
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import type { ReplayReport, SessionReport, Strategy } from 'palimpsest/replay'
+import { parseTokens } from 'palimpsest/tokens'
+
+import type { Command, CommandInput } from '../command.ts'
+import type { SessionFile } from '../replay/find-session-files.ts'
+import type { SessionTask } from '../replay/session-task.ts'
+import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
+
+export const replay: Command = {
+  name: 'replay',
+  usage: '[FILE|FOLDER…] [--strategy a,b|all] [--window N,…] [--model ID] [--json] [--views FILE]',
+  summary: 'recorded sessions through context-management strategies: cost, cache hits, compactions, recall',
+  options: {
+    strategy: { type: 'string' },
+    window: { type: 'string' },
+    model: { type: 'string' },
+    json: { type: 'boolean' },
+    views: { type: 'string' },
+  },
+  wordsMax: Infinity,
+  run: runReplay,
+}
+
+const WINDOW_DEFAULT = 200_000
+
+/** Below it no recorded agent's first prompt leaves room for a conversation. */
+const WINDOW_MIN = 10_000
+
+const NARROW_COLUMNS = 80
+
+interface Asked {
+  readonly files: readonly SessionFile[]
+  readonly strategies: readonly Strategy[]
+  readonly windows: readonly number[]
+  readonly model?: string
+}
+
+async function runReplay({ flags, words }: CommandInput, world: World): Promise<ExitCode> {
+  const views = textFlag(flags, 'views')
+  const asked = await readAsked({ flags, words }, world)
+  if (views !== undefined) await writeViewsFile(asked, resolve(world.cwd, views), world)
+  const { report, failed } = await replayAll(asked, world)
+  if (world.signal.aborted) return FAILED
+  if (report.sessions.length === 0 && !failed)
+    throw new UsageError(
+      'nothing to replay: none of the files is a recorded session of Claude Code, Codex, pi or opencode',
+    )
+  if (flags['json'] === true) world.print(`${JSON.stringify(report, null, 1)}\n`)
+  else world.print(await printed(report, world))
+  return failed ? FAILED : DONE
+}
+
+async function readAsked({ flags, words }: CommandInput, world: World): Promise<Asked> {
+  const { findSessionFiles } = await import('../replay/find-session-files.ts')
+  const { STRATEGIES } = await import('palimpsest/replay')
+  if (words.length === 0)
+    throw new UsageError(
+      'give recorded sessions, or folders of them: Claude Code keeps them in ~/.claude/projects, Codex in ~/.codex/sessions, pi in ~/.pi/agent/sessions; opencode writes one with `opencode export`',
+    )
+  const model = textFlag(flags, 'model')
+  const asked = {
+    strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', STRATEGIES),
+    windows: chosenWindows(textFlag(flags, 'window')),
+    ...(model !== undefined && { model }),
+  }
+  if (flags['views'] !== undefined && (asked.strategies.length > 2 || asked.windows.length > 1))
+    throw new UsageError('--views writes what one strategy sends in one window: add --strategy NAME')
+  return { ...asked, files: await findSessionFiles(words, world.cwd) }
+}
+
+/** `none` is always among them: the others are held against it. */
+function chosenStrategies(text: string, all: readonly Strategy[]): readonly Strategy[] {
+  if (text === 'all') return all
+  const names = text.split(',').map((name) => name.trim())
+  const stranger = names.find((name) => all.every((strategy) => strategy.name !== name))
+  if (stranger !== undefined) {
+    const known = all.map((strategy) => strategy.name).join(', ')
+    throw new UsageError(
+      `no strategy "${stranger}"; there are ${known}, or all. Controls are in every report`,
+    )
+  }
+  return all.filter(({ name }) => name === 'none' || names.includes(name))
+}
+
+function chosenWindows(text: string | undefined): readonly number[] {
+  if (text === undefined) return [WINDOW_DEFAULT]
+  const windows = text.split(',').map((word) => {
+    const { value } = parseTokens('--window', word)
+    if (value === undefined || value < WINDOW_MIN)
+      throw new UsageError(
+        `--window ${word}: a number of tokens is wanted, ${WINDOW_MIN} or more, such as 200000`,
+      )
+    return value
+  })
+  return [...new Set(windows)]
+}
+
+async function replayAll(
+  { files, strategies, windows, model }: Asked,
+  world: World,
+): Promise<{ readonly report: ReplayReport; readonly failed: boolean }> {
+  const { runTasks } = await import('../replay/run-tasks.ts')
+  const { createProgress } = await import('../replay/show-progress.ts')
+  const { toReport } = await import('palimpsest/replay')
+  const names = strategies.map(({ name }) => name)
+  const tasks = files.map((file, index): SessionTask => ({
+    index,
+    file,
+    strategies: names,
+    windows,
+    ...(model !== undefined && { model }),
+  }))
+  const reports = new Map<number, SessionReport>()
+  const skipped = new Map<number, string>()
+  let failed = false
+  const showProgress = createProgress(tasks, world)
+  await runTasks(
+    tasks,
+    (message) => {
+      showProgress(message)
+      if (message.kind === 'done') reports.set(message.index, message.report)
+      if (message.kind === 'skipped') skipped.set(message.index, message.why)
+      if (message.kind === 'failed') failed = true
+    },
+    world.signal,
+  )
+  const inOrder = files.flatMap((_, index) => reports.get(index) ?? [])
+  const why = files.flatMap(({ name }, index) => {
+    const reason = skipped.get(index)
+    return reason === undefined ? [] : [{ file: name, why: reason }]
+  })
+  return { report: toReport(inOrder, windows, why), failed }
+}
+
+async function printed(report: ReplayReport, world: World): Promise<string> {
+  const { printReport } = await import('../replay/print-report.ts')
+  const columns = world.terminal?.columns ?? (Number(world.env['COLUMNS']) || NARROW_COLUMNS)
+  const colours = world.terminal !== undefined && !world.env['NO_COLOR']
+  return printReport(report, { columns, colours })
+}
+
+async function writeViewsFile(
+  { files, strategies, windows, model }: Asked,
+  path: string,
+  world: World,
+): Promise<void> {
+  const { loadSession } = await import('../replay/load-session.ts')
+  const { writeViews } = await import('palimpsest/replay')
+  const strategy = strategies.at(-1)
+  const stream = createWriteStream(path)
+  await once(stream, 'open').catch((error: unknown) => {
+    throw new UsageError(`--views ${path}: cannot be written`, { cause: error })
+  })
+  for (const file of files) {
+    const loaded = await loadSession(file, model)
+    if ('why' in loaded || !strategy) continue
+    for (const line of writeViews(loaded.session, strategy, windows[0] ?? WINDOW_DEFAULT)) {
+      if (world.signal.aborted) break
+      if (!stream.write(`${line}\n`)) await once(stream, 'drain')
+    }
+  }
+  stream.end()
+  await once(stream, 'finish')
+}
+
+function textFlag(flags: CommandInput['flags'], name: string): string | undefined {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}

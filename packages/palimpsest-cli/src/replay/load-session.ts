@@ -1,0 +1,58 @@
+import { createReadStream } from 'node:fs'
+
+import { readSession, toReplaySession, type RecordedSession, type ReplaySession } from 'palimpsest/replay'
+
+import type { SessionFile } from './find-session-files.ts'
+
+/** A replay holds a whole session in memory, several times over. */
+export const FILE_BYTES_MAX = 100 * 1024 * 1024
+
+const BYTES_PER_MB = 1024 * 1024
+
+export type LoadedSession =
+  | { readonly session: ReplaySession; readonly note?: string }
+  | { readonly why: string }
+
+/** The session in a file, or one sentence why there is none to replay. */
+export async function loadSession(file: SessionFile, model: string | undefined): Promise<LoadedSession> {
+  const recorded = await readFile(file)
+  if ('why' in recorded) return recorded
+  if (recorded.format === 'unknown')
+    return { why: recorded.problems[0]?.what ?? 'not a recorded session of a known format' }
+  const session = toReplaySession(recorded, file.name, model)
+  if (session.steps.length === 0)
+    return { why: `a ${recorded.format} file without an answer of a model: nothing to replay` }
+  const { reported } = recorded.account
+  const first = recorded.problems[0]
+  if (reported === 0 || !first) return { session }
+  return {
+    session,
+    note: `${reported} of ${recorded.account.total} records could not be read and are left out (line ${first.line}: ${first.what})`,
+  }
+}
+
+async function readFile(file: SessionFile): Promise<RecordedSession | { readonly why: string }> {
+  let binary = false
+  async function* chunks(): AsyncGenerator<string> {
+    for await (const chunk of createReadStream(file.path, { encoding: 'utf8' })) {
+      const text = String(chunk)
+      binary = text.includes('\0')
+      if (binary) return
+      yield text
+      if (file.bytes > FILE_BYTES_MAX) return
+    }
+  }
+  try {
+    const recorded = await readSession(chunks())
+    if (binary) return { why: 'a binary file, not a recorded session' }
+    if (file.bytes > FILE_BYTES_MAX && recorded.format !== 'unknown') return { why: tooLarge(file.bytes) }
+    return recorded
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function tooLarge(bytes: number): string {
+  const [size, most] = [bytes, FILE_BYTES_MAX].map((count) => Math.round(count / BYTES_PER_MB))
+  return `${size} MB; a replay holds a session in memory and takes files up to ${most} MB. Cut it into parts`
+}

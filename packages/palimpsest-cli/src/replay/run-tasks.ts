@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+
+import type { SessionTask, TaskMessage } from './session-task.ts'
+
+/** Each holds a session in memory; more of them would not fit into two gigabytes. */
+const WORKERS_MAX = 3
+
+/** Beside the source the worker is TypeScript, in the package JavaScript. */
+const WORKER = new URL(
+  import.meta.url.endsWith('.ts') ? './session-worker.ts' : './session-worker.js',
+  import.meta.url,
+)
+
+/** Runs the tasks on as many threads as there are cores, the largest files first. Who runs what changes no figure. */
+export async function runTasks(
+  tasks: readonly SessionTask[],
+  onMessage: (message: TaskMessage) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const queue = tasks.toSorted((a, b) => b.file.bytes - a.file.bytes || a.index - b.index)
+  const count = Math.min(WORKERS_MAX, availableParallelism(), queue.length)
+  await Promise.all(Array.from({ length: count }, () => runWorker(queue, onMessage, signal)))
+}
+
+async function runWorker(
+  queue: SessionTask[],
+  onMessage: (message: TaskMessage) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const worker = new Worker(WORKER)
+  worker.on('message', onMessage)
+  try {
+    for (let task = queue.shift(); task && !signal.aborted; task = queue.shift())
+      await runTask(worker, task, signal)
+  } finally {
+    await worker.terminate()
+  }
+}
+
+/** Settles when the worker has said its last word on the task, and on abort; throws what the worker threw. */
+function runTask(worker: Worker, task: SessionTask, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const stop = (): void => resolve()
+  const hear = (message: TaskMessage): void => {
+    if (message.kind !== 'row') resolve()
+  }
+  worker.on('message', hear)
+  worker.once('error', reject)
+  signal.addEventListener('abort', stop, { once: true })
+  // A thread has no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  worker.postMessage(task)
+  return promise.finally(() => {
+    worker.off('message', hear)
+    worker.off('error', reject)
+    signal.removeEventListener('abort', stop)
+  })
+}

@@ -1,0 +1,34 @@
+import { parentPort } from 'node:worker_threads'
+
+import { replayOne, STRATEGIES } from 'palimpsest/replay'
+
+import { loadSession } from './load-session.ts'
+import type { SessionTask, TaskMessage } from './session-task.ts'
+
+// One session at a time: reads its file, replays it, answers.
+
+const port = parentPort
+port?.on('message', (task: SessionTask) => {
+  void answer(task).then((message) => port.postMessage(message))
+})
+
+async function answer(task: SessionTask): Promise<TaskMessage> {
+  const { index } = task
+  try {
+    const loaded = await loadSession(task.file, task.model)
+    if ('why' in loaded) return { kind: 'skipped', index, why: loaded.why }
+    const report = replayOne(loaded.session, {
+      strategies: STRATEGIES.filter(({ name }) => task.strategies.includes(name)),
+      windows: task.windows,
+      progress: (row) => port?.postMessage({ kind: 'row', index, row } satisfies TaskMessage),
+    })
+    return { kind: 'done', index, report, ...(loaded.note !== undefined && { note: loaded.note }) }
+  } catch (error) {
+    // One session that breaks the replay must not take the others with it. It is shown with its stack, and the command fails.
+    return {
+      kind: 'failed',
+      index,
+      stack: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { World } from '../world.ts'
+import type { SessionTask, TaskMessage } from './session-task.ts'
+
+/** Says on stderr how far it is: one line that is written over on a terminal, else a line per session. */
+export function createProgress(tasks: readonly SessionTask[], world: World): (message: TaskMessage) => void {
+  const { errorTerminal } = world
+  let ended = 0
+  const nameOf = (index: number): string => tasks[index]?.file.name ?? ''
+  const over = (text: string): void => {
+    if (!errorTerminal) return
+    world.printError(`\r\u001B[2K${text.slice(0, errorTerminal.columns - 1)}`)
+  }
+  return (message) => {
+    const name = nameOf(message.index)
+    if (message.kind === 'row') {
+      const { strategy, window, cost_ratio: ratio, frr_line: line } = message.row
+      const figures = [
+        ...(ratio === null ? [] : [`${Math.round(ratio * 100)}% of the cost`]),
+        ...(line === null ? [] : [`lines ${line.toFixed(3)}`]),
+      ]
+      const text = `${ended}/${tasks.length} ${name}: ${strategy} at ${window.toLocaleString('en-US')}: ${figures.join(', ')}`
+      // A single session shows each strategy as it is ready.
+      if (errorTerminal) over(text)
+      else if (tasks.length === 1) world.printError(`${text}\n`)
+      return
+    }
+    ended++
+    over('')
+    if (message.kind === 'skipped') world.printError(`palimpsest: ${name}: skipped: ${message.why}\n`)
+    if (message.kind === 'failed') world.printError(`palimpsest: ${name}: failed: ${message.stack}\n`)
+    if (message.kind === 'done') {
+      if (message.note !== undefined) world.printError(`palimpsest: ${name}: ${message.note}\n`)
+      world.printError(`${ended}/${tasks.length} ${name}: ${message.report.steps} steps\n`)
+    }
+  }
+}
