@@ -94,6 +94,28 @@ describe.each(WAYS)('$name, beta namespace', (way) => {
       ),
   )
 
+  test('a changed compaction block is refused by its code', () =>
+    connected(way, {}, async ({ client }) => {
+      const messages: BetaMessageParam[] = [{ role: 'user', content: 'Count.' }]
+      const compacted = await client.beta.messages.create({
+        ...BASE,
+        messages,
+        betas: ON_DEMAND,
+        compaction: { type: 'summarize' },
+      })
+      const content = compacted.content.map((block) => ({ ...block, content: 'Something else.' }))
+      const changed = [{ role: 'assistant', content }, ...messages] as BetaMessageParam[]
+      const error: unknown = await client.beta.messages
+        .create({ ...BASE, messages: changed, betas: ON_DEMAND })
+        .catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({
+        status: 400,
+        error: { error: { details: { error_code: 'compaction_content_mismatch' } } },
+      })
+      if (way.name.includes('1.8.0'))
+        expect(error).toMatchObject({ errorCode: 'compaction_content_mismatch' })
+    }))
+
   test('every event of a stream is one the SDK knows, in order', () =>
     connected(
       way,

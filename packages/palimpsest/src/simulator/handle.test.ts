@@ -128,6 +128,14 @@ describe('models', () => {
     })
   })
 
+  test('can be struck by a fault', async () => {
+    const simulator = createSimulator({
+      faults: [{ match: { path: '/v1/models' }, fault: { type: 'status', status: 503 } }],
+    })
+    expect((await call(simulator, 'GET', '/v1/models')).status).toBe(503)
+    expect((await call(simulator, 'GET', '/v1/models')).status).toBe(200)
+  })
+
   test('are given to those with a key, and only if they exist', async () => {
     const simulator = createSimulator()
     expect((await call(simulator, 'GET', '/v1/models/claude-nobody')).status).toBe(404)

@@ -1,5 +1,6 @@
 import { COUNT_PATH, MESSAGES_PATH, prepareAnswer } from './answer.ts'
 import { handleControl } from './control.ts'
+import { errorMessageOf, errorTypeOf, takeFault } from './faults.ts'
 import { readCaller, type HeaderRecord } from './headers.ts'
 import { listModels, modelInfo } from './models.ts'
 import { errorBody, refuse, type Refusal } from './refusal.ts'
@@ -54,6 +55,11 @@ function handleModels(state: State, request: Request, path: string, url: URL): R
   const { switches, keys, models } = state.settings
   const caller = readCaller(headersOf(request), { switches, ...(keys ? { keys } : {}) })
   if ('rule' in caller) return refusalResponse(state, caller)
+  const fault = takeFault(state.faults, { path, body: () => '' })
+  if (fault?.type === 'status') {
+    const body = errorBody({ type: errorTypeOf(fault), message: errorMessageOf(fault) }, newId(state, 'req'))
+    return jsonResponse(state, body, fault.status)
+  }
   if (path === MODELS_PATH) return jsonResponse(state, listModels(models, url.searchParams))
   const id = decodeURIComponent(path.slice(MODELS_PATH.length + 1))
   const facts = factsFor(state, id)

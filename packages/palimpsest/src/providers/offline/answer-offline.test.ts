@@ -91,6 +91,27 @@ describe('the offline model', () => {
     )
   })
 
+  test('gives the form where a form is asked for', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        title: { type: 'string' },
+        kind: { enum: ['a', 'b'] },
+        tags: { type: 'array' },
+        deep: { properties: { count: { type: 'integer', minimum: 3 }, on: { type: ['boolean', 'null'] } } },
+        unwanted: { type: 'string' },
+      },
+      required: ['title', 'kind', 'tags', 'deep'],
+    }
+    const { content } = answerOffline({ messages: [{ role: 'user', content: 'Fix the port.' }], schema })
+    expect(JSON.parse(content[0]?.text ?? '')).toEqual({
+      title: 'Fix the port.',
+      kind: 'a',
+      tags: [],
+      deep: { count: 3, on: false },
+    })
+  })
+
   test('is the same every time', () => {
     expect(ask('Which port?')).toBe(ask('Which port?'))
     expect(summarizeOffline(CONVERSATION)).toBe(summarizeOffline(CONVERSATION))

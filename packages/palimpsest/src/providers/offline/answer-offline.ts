@@ -1,5 +1,7 @@
+import type { Json } from '../../wire/json.ts'
 import type { TextBlock, WireMessage } from '../../wire/message.ts'
 import { lastUserText, utterancesOf } from './conversation-text.ts'
+import { fillSchema } from './fill-schema.ts'
 import { pickSentences, type Quote } from './pick-sentences.ts'
 import { summarizeOffline } from './summarize-offline.ts'
 
@@ -14,6 +16,8 @@ const WHAT_IT_IS =
 
 export interface OfflineRequest {
   readonly messages: readonly WireMessage[]
+  /** Where the answer must be JSON of this form. */
+  readonly schema?: Json
 }
 
 /** What the model answers with; further kinds of blocks come with tool use. */
@@ -23,6 +27,8 @@ export interface OfflineReply {
 
 export function answerOffline(request: OfflineRequest): OfflineReply {
   const question = lastUserText(request.messages)
+  if (request.schema !== undefined)
+    return { content: [{ type: 'text', text: JSON.stringify(fillSchema(request.schema, question)) }] }
   const text = asksForSummary(question)
     ? `<summary>\n${summarizeOffline(request.messages.slice(0, -1))}\n</summary>`
     : quoteAnswer(request.messages, question)

@@ -13,7 +13,7 @@ const SERVER_USE: Shape = { id: 'string', name: 'string', input: 'object' }
 
 /** Required fields of every block type. */
 const BLOCK_SHAPES: { readonly [type: string]: Shape } = {
-  text: { text: 'string' },
+  text: { text: 'string', citations: 'list?' },
   image: { source: 'object' },
   document: { source: 'object' },
   search_result: { content: 'list', source: 'string', title: 'string' },
@@ -126,7 +126,13 @@ function checkContent(
     case 'text':
       return checkTextBlock(block, at, judged)
     case 'image':
-      return checkImage(block['source'], `${path}.image`)
+      return (
+        checkSource(block['source'], `${path}.image`, judged) ?? checkImage(block['source'], `${path}.image`)
+      )
+    case 'document':
+      return checkSource(block['source'], `${path}.document`, judged)
+    case 'search_result':
+      return checkInner(block['content'], `${path}.search_result.content`, judged)
     case 'tool_result':
       return checkResult(block, path, judged)
     case 'compaction':
@@ -148,6 +154,30 @@ function checkTextBlock(
   return checkText(block['text'], 'messages', judged)
 }
 
+/** Where the bytes are: inline as text or blocks, or behind an address. */
+function checkSource(source: unknown, path: string, judged: Judged): Refusal | undefined {
+  if (!isJsonObject(source)) return refuse('request.object', { path: `${path}.source` })
+  const refusal = checkShape(
+    source,
+    { type: 'string', media_type: 'string?', data: 'string?' },
+    `${path}.source`,
+  )
+  if (refusal) return refusal
+  const content = source['content']
+  if (content === undefined || typeof content === 'string') return undefined
+  return checkInner(content, `${path}.source.content`, judged)
+}
+
+/** Blocks inside a block: those that a tool result may hold. */
+function checkInner(content: unknown, path: string, judged: Judged): Refusal | undefined {
+  if (!Array.isArray(content)) return refuse('request.list', { path })
+  for (const [k, inner] of content.entries()) {
+    const refusal = checkResultBlock(inner, `${path}.${k}`, judged)
+    if (refusal) return refusal
+  }
+  return undefined
+}
+
 function checkImage(source: unknown, path: string): Refusal | undefined {
   if (!isJsonObject(source) || source['type'] !== 'base64') return undefined
   if (!IMAGE_TYPES.includes(source['media_type'])) return refuse('messages.image-media-type', { path })
@@ -166,11 +196,8 @@ function checkResult(block: JsonObject, path: string, judged: Judged): Refusal |
       ? refuse('pairing.result-empty', { path: at })
       : undefined
   if (typeof content === 'string') return undefined
-  if (!Array.isArray(content)) return refuse('request.list', { path: `${at}.content` })
-  for (const [k, inner] of content.entries()) {
-    const refusal = checkResultBlock(inner, `${at}.content.${k}`, judged)
-    if (refusal) return refusal
-  }
+  const refusal = checkInner(content, `${at}.content`, judged)
+  if (refusal || !Array.isArray(content)) return refusal
   const onlyText = content.every((inner: unknown) => isJsonObject(inner) && inner['type'] === 'text')
   return block['is_error'] === true && !onlyText ? refuse('pairing.error-media', { path: at }) : undefined
 }

@@ -19,8 +19,6 @@ export function checkEdits(request: MessagesRequest, judged: JudgedModel): Refus
 }
 
 function checkEditList(request: MessagesRequest, judged: JudgedModel): Refusal | undefined {
-  const edits: unknown = request.context_management?.edits ?? []
-  if (!Array.isArray(edits)) return refuse('request.list', { path: 'context_management.edits' })
   for (const [index, edit] of request.context_management?.edits?.entries() ?? []) {
     const refusal = checkEdit(edit, index, request, judged)
     if (refusal) return refusal

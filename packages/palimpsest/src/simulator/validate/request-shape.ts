@@ -4,6 +4,7 @@ import { refuse, type Refusal } from '../refusal.ts'
 import { checkBlock, checkText } from './block-shape.ts'
 import { checkField, checkOneOf, checkShape, type Shape } from './field.ts'
 import type { Judged } from './judged.ts'
+import { checkSettings } from './settings-shape.ts'
 
 // The door: behind it the body is a `MessagesRequest`.
 
@@ -38,16 +39,31 @@ const REQUEST_SHAPE: Shape = {
   top_k: 'any?',
 }
 
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
+const TOOL_SHAPE: Shape = {
+  name: 'string?',
+  type: 'string?',
+  description: 'string?',
+  defer_loading: 'boolean?',
+}
+
 const MESSAGE_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'clear_at', 'output_config'])
 
 export type Shaped = { readonly request: MessagesRequest } | { readonly refusal: Refusal }
 
-export function shapeRequest(body: JsonObject, judged: Judged): Shaped {
-  const found = checkRequest(body, judged)
+export function shapeRequest(given: JsonObject, judged: Judged): Shaped {
+  const found = checkRequest(given, judged)
   if (found) return { refusal: found }
+  const body = withoutNulls(given)
   // The checks above are what makes this true.
   return hasRequestShape(body) ? { request: body } : { refusal: refuse('http.body-object') }
+}
+
+/** A field that may be null means the same as one that is absent. */
+function withoutNulls(body: JsonObject): JsonObject {
+  const entries = Object.entries(body)
+  return entries.some(([, value]) => value === null)
+    ? Object.fromEntries(entries.filter(([, value]) => value !== null))
+    : body
 }
 
 function hasRequestShape(body: unknown): body is MessagesRequest {
@@ -93,19 +109,6 @@ function checkSampling(body: JsonObject, { version }: Judged): Refusal | undefin
   return undefined
 }
 
-function checkSettings(body: JsonObject): Refusal | undefined {
-  const output = body['output_config']
-  const effort = isJsonObject(output)
-    ? checkOneOf(output['effort'], EFFORTS, 'output_config.effort')
-    : undefined
-  if (effort) return effort
-  const sequences: unknown = body['stop_sequences']
-  if (!Array.isArray(sequences)) return undefined
-  return sequences.some((text: unknown) => typeof text !== 'string' || text.trim() === '')
-    ? refuse('request.stop-sequence-blank')
-    : undefined
-}
-
 function checkSystem(system: unknown, judged: Judged): Refusal | undefined {
   if (system === undefined || typeof system === 'string') return undefined
   if (!Array.isArray(system)) return refuse('request.list', { path: 'system' })
@@ -126,9 +129,7 @@ function checkTools(tools: unknown): Refusal | undefined {
   for (const [i, tool] of tools.entries()) {
     const path = `tools.${i}`
     if (!isJsonObject(tool)) return refuse('request.object', { path })
-    const refusal =
-      checkShape(tool, { name: 'string?', type: 'string?', description: 'string?' }, path) ??
-      checkCustomTool(tool, path)
+    const refusal = checkShape(tool, TOOL_SHAPE, path) ?? checkCustomTool(tool, path)
     if (refusal) return refusal
   }
   return undefined
@@ -172,6 +173,8 @@ function checkMessage(message: unknown, index: number, judged: Judged): Refusal 
     const stranger = Object.keys(message).find((key) => !MESSAGE_KEYS.has(key))
     if (stranger !== undefined) return refuse('request.extra', { path: `${path}.${stranger}` })
   }
+  const settings = checkShape(message, { clear_at: 'string?', output_config: 'object?' }, path)
+  if (settings) return settings
   const content: unknown = message['content']
   if (content === undefined && role !== 'system')
     return refuse('request.required', { path: `${path}.content` })
