@@ -6,6 +6,7 @@ import type {
   MessageEntry,
 } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
+import { placeOfUser } from '../../packages/palimpsest/src/transcript/place-system.ts'
 import type { ThinkingPolicy } from '../../packages/palimpsest/src/transcript/settle.ts'
 import type { ViewBlock } from '../../packages/palimpsest/src/transcript/view-block.ts'
 import { emptyView, step, type View, type ViewNode } from '../../packages/palimpsest/src/transcript/view.ts'
@@ -317,7 +318,7 @@ function isVisible({ block }: ViewBlock): boolean {
 }
 
 function endsInSystem(view: View): boolean {
-  return view.settled.roles.at(-1) === 'system'
+  return placeOfUser(view.nodes) < view.nodes.length
 }
 
 function isBlankText(block: Block): boolean {
