@@ -37,6 +37,7 @@ export interface Checkpoints {
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
+const LINE_END = 10
 const HASH = /^[0-9a-f]{64}$/
 
 export function createCheckpoints(options: {
@@ -80,9 +81,13 @@ async function isThere(path: string, size: number): Promise<boolean> {
 }
 
 async function appendLine(path: string, checkpoint: Checkpoint): Promise<void> {
-  const handle = await open(path, 'a', FILE_MODE)
+  const handle = await open(path, 'a+', FILE_MODE)
   try {
-    await handle.appendFile(`${JSON.stringify(checkpoint)}\n`)
+    // A torn line ends here, so that it does not take this one with it.
+    const { size } = await handle.stat()
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
+    const start = size > 0 && buffer[0] !== LINE_END ? '\n' : ''
+    await handle.appendFile(`${start}${JSON.stringify(checkpoint)}\n`)
     await handle.sync()
   } finally {
     await handle.close()

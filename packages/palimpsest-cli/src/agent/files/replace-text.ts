@@ -1,5 +1,5 @@
-// Exact replacement in a text, pure. A model sees every line end as "\n"; in a file with "\r\n" its text is looked for in both forms, and
-// what is put in takes the line ends of its place.
+// Exact replacement in a text, pure. A model sees every line end as "\n"; its text is looked for whatever the line ends of the
+// file, and what is put in takes the line ends of its place.
 
 export interface Replacement {
   readonly text: string
@@ -37,20 +37,25 @@ export function replaceText(text: string, old: string, fresh: string, all: boole
   return { ok: true, text: result, count: chosen.length, lines: linesAt(text, chosen) }
 }
 
-/** Every place where the text stands, overlapping ones too, in either form of line end. */
+/** Every place where the text stands, overlapping ones too, whatever line ends it has there. */
 function findMatches(text: string, old: string): Match[] {
-  const forms = new Set([old, withLineEnds(old, '\r\n')])
-  const found = [...forms].flatMap((form) => {
-    const places: Match[] = []
-    for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) {
-      // "\r\n" is one line end: a match never begins in the middle of it.
-      if (form.startsWith('\n') && text[at - 1] === '\r') continue
-      places.push({ at, length: form.length })
-    }
-    return places
-  })
-  return found.toSorted((a, b) => a.at - b.at)
+  const pattern = new RegExp(
+    old
+      .split(/\r?\n/)
+      .map((line) => line.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .join(LINE_END),
+    'g',
+  )
+  const found: Match[] = []
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    found.push({ at: match.index, length: match[0].length })
+    pattern.lastIndex = match.index + 1
+  }
+  return found
 }
+
+/** "\r\n" is one line end: a match never begins in the middle of it. */
+const LINE_END = String.raw`(?:\r\n|(?<!\r)\n)`
 
 function withoutOverlaps(matches: readonly Match[]): Match[] {
   const chosen: Match[] = []

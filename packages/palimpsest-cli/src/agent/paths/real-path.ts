@@ -11,21 +11,23 @@ const LINKS_MAX = 40
  * Where the disk ignores case, existing parts have the case of the disk.
  */
 export function realPathOf(path: string): Promise<string> {
-  return follow(resolve(path), LINKS_MAX)
+  return follow(resolve(path), { left: LINKS_MAX })
 }
 
-async function follow(path: string, linksLeft: number): Promise<string> {
-  if (linksLeft === 0) throw new Refusal(`Cannot use ${path}: too many symbolic links.`)
+/** The links left are shared by the whole walk: links that lead through each other would double the work at every step. */
+async function follow(path: string, links: { left: number }): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
   }
   if (dirname(path) === path) return path
-  const parent = await follow(dirname(path), linksLeft - 1)
+  const parent = await follow(dirname(path), links)
   const here = join(parent, basename(path))
   const target = await linkTarget(here)
-  return target === undefined ? here : follow(resolve(parent, target), linksLeft - 1)
+  if (target === undefined) return here
+  if (links.left-- === 0) throw new Refusal(`Cannot use ${path}: too many symbolic links.`)
+  return follow(resolve(parent, target), links)
 }
 
 async function linkTarget(path: string): Promise<string | undefined> {

@@ -18,19 +18,21 @@ export async function readLargePage(
 ): Promise<Page> {
   const charsMax = lineCharsMax(request)
   const lines: Line[] = []
-  const last = request.offset + request.limit
-  let number = 1
-  for await (const line of rawLines(handle, charsMax * CHAR_BYTES_MAX, signal)) {
-    if (number >= last) return { shown: takeLines(lines), hasMore: true }
-    if (number >= request.offset) {
-      const whole = toLine(line.bytes.toString('utf8').replace(number === 1 ? MARK : '', ''), charsMax)
-      lines.push({ text: whole.text, cut: whole.cut + line.cut })
-      const shown = takeLines(lines)
-      if (shown.length < lines.length) return { shown, hasMore: true }
-    }
-    number++
+  const skipped = { lines: 0 }
+  for await (const line of rawLines(
+    handle,
+    { skip: request.offset - 1, bytesMax: charsMax * CHAR_BYTES_MAX, skipped },
+    signal,
+  )) {
+    if (lines.length === request.limit) return { shown: takeLines(lines), hasMore: true }
+    const text = line.bytes.toString('utf8')
+    const isFirst = request.offset === 1 && lines.length === 0
+    const whole = toLine(isFirst && text.startsWith(MARK) ? text.slice(1) : text, charsMax)
+    lines.push({ text: whole.text, cut: whole.cut + line.cut })
+    const shown = takeLines(lines)
+    if (shown.length < lines.length) return { shown, hasMore: true }
   }
-  return { shown: lines, totalLines: number - 1, hasMore: false }
+  return { shown: lines, totalLines: skipped.lines + lines.length, hasMore: false }
 }
 
 interface RawLine {
@@ -39,7 +41,20 @@ interface RawLine {
   readonly cut: number
 }
 
-async function* rawLines(handle: FileHandle, bytesMax: number, signal: AbortSignal): AsyncGenerator<RawLine> {
+interface RawRequest {
+  readonly skip: number
+  /** Kept of each line. */
+  readonly bytesMax: number
+  /** Counts the lines before the first one given. */
+  readonly skipped: { lines: number }
+}
+
+async function* rawLines(
+  handle: FileHandle,
+  { skip, bytesMax, skipped }: RawRequest,
+  signal: AbortSignal,
+): AsyncGenerator<RawLine> {
+  let hasRest = false
   const chunk = Buffer.alloc(CHUNK_BYTES)
   let kept: Buffer[] = []
   let length = 0
@@ -63,7 +78,15 @@ async function* rawLines(handle: FileHandle, bytesMax: number, signal: AbortSign
     if (bytesRead === 0) break
     const bytes = chunk.subarray(0, bytesRead)
     let from = 0
-    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, from)) {
+    while (skipped.lines < skip) {
+      const end = bytes.indexOf(LINE_END, from)
+      if (end === -1) break
+      skipped.lines++
+      from = end + 1
+    }
+    hasRest = skipped.lines < skip && from < bytes.length
+    if (skipped.lines < skip) continue
+    for (let at = bytes.indexOf(LINE_END, from); at !== -1; at = bytes.indexOf(LINE_END, from)) {
       add(bytes.subarray(from, at))
       yield take()
       from = at + 1
@@ -71,4 +94,6 @@ async function* rawLines(handle: FileHandle, bytesMax: number, signal: AbortSign
     add(bytes.subarray(from))
   }
   if (length > 0) yield take()
+  // A last line without an end is a line too.
+  if (hasRest) skipped.lines++
 }

@@ -1,0 +1,299 @@
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { cases } from '../../../../../test/kit/cases.ts'
+import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
+import type { PermissionMode } from './permission-mode.ts'
+
+const MODES: readonly PermissionMode[] = ['default', 'accept-edits', 'plan', 'bypass']
+
+/** Ways to name a file outside of the working folder. `{outside}` and `{home}` are filled in. */
+const WAYS_OUT = [
+  '../outside/target.txt',
+  'sub/../../outside/target.txt',
+  './../outside/target.txt',
+  '{outside}/target.txt',
+  '{outside}/new/deep/file.txt',
+  'link-to-file',
+  'link-to-folder/target.txt',
+  'link-to-folder/new.txt',
+  'link-to-folder/new/deep.txt',
+  'dangling',
+  'dangling-folder/x.txt',
+  'link-to-link',
+  'sub/link-up/outside/target.txt',
+  '~/target.txt',
+  '/proc/self/cwd/../outside/target.txt',
+  '/proc/self/root{outside}/target.txt',
+]
+
+let bench: Workbench
+afterEach(() => bench.dispose())
+
+async function prepare(
+  mode: PermissionMode,
+  rules: { allow?: string[]; deny?: string[]; ask?: string[] } = {},
+): Promise<void> {
+  bench = await createWorkbench({ mode, rules })
+  const { work, outside, home } = bench
+  for (const folder of [outside, home]) writeFileSync(join(folder, 'target.txt'), 'untouched')
+  mkdirSync(join(work, 'sub'))
+  symlinkSync(join(outside, 'target.txt'), join(work, 'link-to-file'))
+  symlinkSync('../outside', join(work, 'link-to-folder'))
+  symlinkSync(join(outside, 'not-there.txt'), join(work, 'dangling'))
+  symlinkSync(join(outside, 'not-there'), join(work, 'dangling-folder'))
+  symlinkSync('link-to-file', join(work, 'link-to-link'))
+  symlinkSync('../..', join(work, 'sub', 'link-up'))
+}
+
+const fill = (path: string): string => path.replace('{outside}', bench.outside).replace('{home}', bench.home)
+
+function outsideState(): unknown {
+  const list = (folder: string): unknown =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => [
+        entry.name,
+        entry.isFile() ? readFileSync(join(entry.parentPath, entry.name), 'utf8') : '',
+      ])
+      .toSorted()
+  return [list(bench.outside), list(bench.home)]
+}
+
+describe('(S1) a file outside of the working folder', () => {
+  test.each(
+    MODES.filter((mode) => mode !== 'bypass').flatMap((mode) =>
+      WAYS_OUT.map((path) => [mode, path] as const),
+    ),
+  )('is not written in mode %s by the path %s', async (mode, path) => {
+    await prepare(mode)
+    const before = outsideState()
+    for (const name of ['Write', 'Edit']) {
+      const input = { file_path: fill(path), content: 'owned', old_string: 'untouched', new_string: 'owned' }
+      const output = await bench.call(name, input)
+      expect(output.isError).toBe(true)
+    }
+    expect(outsideState()).toEqual(before)
+  })
+
+  test.each(WAYS_OUT)('is not written by the path %s where rules allow edits in the folder', async (path) => {
+    await prepare('default', { allow: ['Edit', 'Edit(./**)', 'Edit(link-to-folder/**)', 'Edit(sub/**)'] })
+    const before = outsideState()
+    expect((await bench.call('Write', { file_path: fill(path), content: 'owned' })).isError).toBe(true)
+    expect(outsideState()).toEqual(before)
+  })
+
+  test('is written where a rule names it by its real path, and not through a rule for another one', async () => {
+    await prepare('default')
+    await bench.dispose()
+    bench = await createWorkbench({ rules: { allow: ['Edit(../outside/**)'] } })
+    expect(
+      (await bench.call('Write', { file_path: '../outside/new.txt', content: 'allowed' })).isError,
+    ).toBeUndefined()
+    expect((await bench.call('Write', { file_path: '../home/new.txt', content: 'no' })).isError).toBe(true)
+    expect(readdirSync(bench.outside)).toEqual(['new.txt'])
+  })
+
+  test('is written in an additional folder like in the working folder', async () => {
+    bench = await createWorkbench({ mode: 'accept-edits', additional: ['outside'] })
+    expect(
+      (await bench.call('Write', { file_path: '../outside/new.txt', content: 'x' })).isError,
+    ).toBeUndefined()
+    symlinkSync(bench.home, join(bench.outside, 'out'))
+    expect((await bench.call('Write', { file_path: '../outside/out/new.txt', content: 'x' })).isError).toBe(
+      true,
+    )
+    expect(readdirSync(bench.home)).toEqual([])
+  })
+
+  test('is not written in the bypass mode either where a rule forbids it, under any name', async () => {
+    for (const path of [
+      'link-to-folder/target.txt',
+      '{outside}/target.txt',
+      'link-to-link',
+      'sub/link-up/outside/target.txt',
+    ]) {
+      await prepare('bypass', { deny: ['Edit(../outside/**)'] })
+      const before = outsideState()
+      expect(textOf(await bench.call('Write', { file_path: fill(path), content: 'owned' }))).toMatch(
+        /the rule Edit\(\.\.\/outside\/\*\*\) forbids it/,
+      )
+      expect(outsideState()).toEqual(before)
+      await bench.dispose()
+    }
+    await prepare('bypass')
+  })
+})
+
+describe('(S1) a link that is swapped between permission and write', () => {
+  beforeEach(() => prepare('accept-edits'))
+
+  test.each([
+    [
+      'the file becomes a link',
+      'sub/file.txt',
+      () => symlinkSync(join(bench.outside, 'target.txt'), join(bench.work, 'sub/file.txt')),
+    ],
+    [
+      'the folder becomes a link',
+      'sub/file.txt',
+      () => {
+        rmSync(join(bench.work, 'sub'), { recursive: true })
+        symlinkSync(bench.outside, join(bench.work, 'sub'))
+      },
+    ],
+    [
+      'a folder further up becomes a link',
+      'sub/a/b/file.txt',
+      () => {
+        mkdirSync(join(bench.outside, 'a/b'), { recursive: true })
+        renameSync(join(bench.work, 'sub'), join(bench.work, 'old'))
+        symlinkSync(bench.outside, join(bench.work, 'sub'))
+      },
+    ],
+    [
+      'the link leads to another file of the folder',
+      'inner',
+      () => {
+        rmSync(join(bench.work, 'inner'), { force: true })
+        symlinkSync('secret.txt', join(bench.work, 'inner'))
+      },
+    ],
+  ])('leads nowhere: %s', async (_, path, meanwhile) => {
+    writeFileSync(join(bench.work, 'secret.txt'), 'untouched')
+    const before = outsideState()
+    const output = await bench.call('Write', { file_path: path, content: 'owned' }, { meanwhile })
+    expect(output.isError).toBe(true)
+    const added = JSON.stringify(outsideState()).includes('owned')
+    expect(added).toBe(false)
+    expect(readFileSync(join(bench.work, 'secret.txt'), 'utf8')).toBe('untouched')
+    if (_ !== 'a folder further up becomes a link') expect(outsideState()).toEqual(before)
+  })
+
+  test('is not read through either', async () => {
+    writeFileSync(join(bench.outside, 'target.txt'), 'SECRET')
+    writeFileSync(join(bench.work, 'plain.txt'), 'plain')
+    const meanwhile = (): void => {
+      rmSync(join(bench.work, 'plain.txt'))
+      symlinkSync(join(bench.outside, 'target.txt'), join(bench.work, 'plain.txt'))
+    }
+    expect(textOf(await bench.call('Read', { file_path: 'plain.txt' }, { meanwhile }))).toMatch(
+      /led to another file when it was permitted/,
+    )
+  })
+
+  test('a call that was never permitted writes nothing', async () => {
+    const write = bench.tools.find(({ name }) => name === 'Write')
+    const context = { toolUseId: 'never', signal: new AbortController().signal }
+    expect(await write?.run({ file_path: 'x.txt', content: 'x' }, context)).toMatchObject({ isError: true })
+    expect(readdirSync(bench.work)).not.toContain('x.txt')
+  })
+})
+
+describe('(S1) any tree of links', () => {
+  // Names are few, so that links meet each other, lead in circles and out.
+  const name = fc.constantFrom('a', 'b', 'c')
+  const target = fc.constantFrom(
+    'a',
+    'b',
+    'c',
+    '..',
+    '../..',
+    '../outside',
+    'a/b',
+    './c/..',
+    '../work/a',
+    '../outside/new',
+  )
+  const links = fc.array(fc.tuple(fc.array(name, { minLength: 1, maxLength: 3 }), target), { maxLength: 6 })
+  const path = fc.array(fc.oneof(name, fc.constantFrom('..', '.')), { minLength: 1, maxLength: 6 })
+
+  test('in accept-edits mode no path made of them writes outside of the folder', async () => {
+    await prepare('accept-edits')
+    let written = 0
+    await fc.assert(
+      fc.asyncProperty(links, path, async (tree, parts) => {
+        rmSync(bench.work, { recursive: true })
+        mkdirSync(bench.work)
+        for (const [place, to] of tree) makeLink(bench.work, place, to)
+        const before = [readdirSync(bench.root), outsideState()]
+        const outcome = await bench.call('Write', { file_path: parts.join('/'), content: 'x' })
+        expect([readdirSync(bench.root), outsideState()]).toEqual(before)
+        if (outcome.isError !== true) {
+          written++
+          const real = realpathSync(join(bench.work, parts.join('/')))
+          expect(relative(bench.work, real).startsWith('..')).toBe(false)
+        }
+      }),
+      cases(300, 20_000),
+    )
+    expect(written).toBeGreaterThan(0)
+  })
+})
+
+/** Folder by folder, so that no link made before is followed while the next one is made. */
+function makeLink(folder: string, [name = 'a', ...rest]: readonly string[], to: string): void {
+  const here = join(folder, name)
+  const found = lstatSync(here, { throwIfNoEntry: false })
+  if (rest.length === 0) {
+    if (found === undefined) symlinkSync(to, here)
+    return
+  }
+  if (found === undefined) mkdirSync(here)
+  if (found === undefined || found.isDirectory()) makeLink(here, rest, to)
+}
+
+describe('a path with ".." behind a link', () => {
+  test('(S1) means what it says, not what the link says', async () => {
+    await prepare('accept-edits')
+    const before = outsideState()
+    expect(
+      textOf(await bench.call('Write', { file_path: 'link-to-folder/../outside/x.txt', content: 'x' })),
+    ).toBe(`Made ${join(bench.work, 'outside/x.txt')} (1 line).`)
+    expect(outsideState()).toEqual(before)
+  })
+})
+
+describe('configuration that decides what programs do', () => {
+  test.each([
+    '.git/hooks/pre-commit',
+    '.git/config',
+    '.GIT/config',
+    '.palimpsest/settings.json',
+    'sub/.vscode/tasks.json',
+    '.envrc',
+    '.husky/pre-push',
+  ])('%s is not written unasked in accept-edits mode, nor by a rule that does not name it', async (path) => {
+    bench = await createWorkbench({ mode: 'accept-edits', rules: { allow: ['Edit', 'Write'] } })
+    expect(textOf(await bench.call('Write', { file_path: path, content: 'x' }))).toMatch(
+      /decides what other programs do/,
+    )
+  })
+
+  test('a rule that names it allows it', async () => {
+    bench = await createWorkbench({ rules: { allow: ['Edit(.husky/**)'] } })
+    expect(
+      (await bench.call('Write', { file_path: '.husky/pre-push', content: 'x' })).isError,
+    ).toBeUndefined()
+  })
+
+  test('a link in the folder does not hide it', async () => {
+    bench = await createWorkbench({ mode: 'accept-edits' })
+    mkdirSync(join(bench.work, '.git'))
+    symlinkSync('.git', join(bench.work, 'innocent'))
+    expect((await bench.call('Write', { file_path: 'innocent/config', content: 'x' })).isError).toBe(true)
+    expect(readdirSync(join(bench.work, '.git'))).toEqual([])
+  })
+})

@@ -1,0 +1,130 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { LoopTool, ToolOutput, Verdict } from '../../packages/palimpsest/src/loop/tool.ts'
+import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { createAccess, type Access } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
+import {
+  createPermit,
+  type PermissionAnswer,
+  type PermissionQuestion,
+} from '../../packages/palimpsest-cli/src/agent/permissions/create-permit.ts'
+import { privateHostsOf } from '../../packages/palimpsest-cli/src/agent/permissions/decide.ts'
+import { hiddenBy } from '../../packages/palimpsest-cli/src/agent/permissions/match-path.ts'
+import type { PermissionMode } from '../../packages/palimpsest-cli/src/agent/permissions/permission-mode.ts'
+import { parseRule, type RuleEffect } from '../../packages/palimpsest-cli/src/agent/permissions/rule.ts'
+import { createShells, type Shells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
+import type { AskUser } from '../../packages/palimpsest-cli/src/agent/tools/ask-user-tool.ts'
+import { createTools } from '../../packages/palimpsest-cli/src/agent/tools/create-tools.ts'
+
+// A folder on the real disk with the agent's tools and permit around it: `root/work` is the working folder, everything beside it is
+// outside.
+
+export interface Workbench {
+  readonly root: string
+  readonly work: string
+  readonly outside: string
+  readonly home: string
+  readonly sessionFolder: string
+  readonly access: Access
+  readonly shells: Shells
+  readonly tools: readonly LoopTool[]
+  readonly questions: readonly PermissionQuestion[]
+  /** Asks the permit, then runs the tool: as the loop does. */
+  readonly call: (name: string, input: JsonObject, options?: CallOptions) => Promise<ToolOutput>
+  readonly permit: (name: string, input: JsonObject) => Promise<Verdict>
+  readonly dispose: () => Promise<void>
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Between the permit's word and the tool's deed. */
+  readonly meanwhile?: () => void
+}
+
+export interface WorkbenchOptions {
+  readonly mode?: PermissionMode
+  readonly rules?: { readonly [E in RuleEffect]?: readonly string[] }
+  readonly isTrusted?: boolean
+  readonly answer?: (question: PermissionQuestion) => PermissionAnswer
+  readonly askUser?: AskUser
+  readonly additional?: readonly string[]
+  readonly env?: { readonly [name: string]: string }
+}
+
+export async function createWorkbench(options: WorkbenchOptions = {}): Promise<Workbench> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'palimpsest-bench-')))
+  const [work, outside, home, sessionFolder] = ['work', 'outside', 'home', 'session'].map((name) =>
+    join(root, name),
+  ) as [string, string, string, string]
+  for (const folder of [work, outside, home, sessionFolder]) mkdirSync(folder)
+  const rules = (['allow', 'ask', 'deny'] as const).flatMap((effect) =>
+    (options.rules?.[effect] ?? []).map((text) => {
+      const parsed = parseRule(text, effect)
+      if (!parsed.ok) throw new Error(parsed.message)
+      return parsed.rule
+    }),
+  )
+  const access = await createAccess({
+    cwd: work,
+    home,
+    additionalFolders: (options.additional ?? []).map((name) => join(root, name)),
+    readableFolders: [sessionFolder],
+    isHidden: hiddenBy(rules, { cwd: work, home }),
+  })
+  const questions: PermissionQuestion[] = []
+  const { answer, askUser } = options
+  const permit = createPermit({
+    access,
+    rules,
+    mode: () => options.mode ?? 'default',
+    isTrusted: options.isTrusted ?? false,
+    protectedFolders: [home],
+    ...(answer === undefined
+      ? {}
+      : {
+          ask: async (question: PermissionQuestion) => {
+            questions.push(question)
+            return answer(question)
+          },
+        }),
+  })
+  const shells = createShells()
+  const tools = createTools({
+    access,
+    sessionFolder,
+    shells,
+    env: { PATH: process.env['PATH'], HOME: home, ...options.env },
+    now: () => 1_700_000_000_000,
+    privateHosts: privateHostsOf(rules),
+    ...(askUser === undefined ? {} : { askUser }),
+  })
+  let calls = 0
+  const find = (name: string): LoopTool => {
+    const tool = tools.find((candidate) => candidate.name === name)
+    if (tool === undefined) throw new Error(`no tool ${name}`)
+    return tool
+  }
+  return {
+    ...{ root, work, outside, home, sessionFolder, access, shells, tools, questions },
+    call: async (name, input, { signal = new AbortController().signal, meanwhile } = {}) => {
+      const context = { toolUseId: `toolu_${++calls}`, signal }
+      const verdict = await permit(find(name), input, context)
+      meanwhile?.()
+      if (!verdict.allow) return { content: verdict.reason, isError: true }
+      return find(name).run(verdict.input ?? input, context)
+    },
+    permit: (name, input) =>
+      permit(find(name), input, { toolUseId: `toolu_${++calls}`, signal: new AbortController().signal }),
+    dispose: async () => {
+      await shells.killAll()
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The text of a result. */
+export function textOf({ content }: ToolOutput): string {
+  return typeof content === 'string' ? content : JSON.stringify(content)
+}
