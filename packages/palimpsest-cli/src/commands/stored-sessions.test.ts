@@ -35,6 +35,8 @@ async function run(
     cwd: project,
     userHome: '/nowhere',
     now: () => 0,
+    platform: 'linux',
+    readInput: async () => ({ kind: 'none' }),
     print: (text) => (texts.out += text),
     printError: (text) => (texts.err += text),
     signal: new AbortController().signal,
