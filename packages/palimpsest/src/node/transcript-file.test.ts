@@ -14,31 +14,13 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { anyEntry } from '../../../../test/kit/arbitrary-entry.ts'
 import { cases } from '../../../../test/kit/cases.ts'
+import { readEntries, readItems, writeSession } from '../../../../test/kit/stored-session.ts'
 import { fileOptions, say, sayMany, tempProject } from '../../../../test/kit/temp-home.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { encodeHeader } from '../transcript/header.ts'
 import type { WriteAt } from './appender.ts'
-import { loadTranscript } from './load-transcript.ts'
-import { transcriptPath, type ProjectFolder } from './paths.ts'
-import { readTranscript, type TranscriptItem } from './read-transcript.ts'
+import { transcriptPath } from './paths.ts'
 import { createTranscript, openTranscript } from './transcript-file.ts'
-
-async function write(project: ProjectFolder, entries: readonly Entry[]): Promise<string> {
-  const file = await createTranscript(fileOptions(project))
-  await file.append(entries)
-  await file.close()
-  return file.path
-}
-
-async function read(path: string): Promise<TranscriptItem[]> {
-  const items: TranscriptItem[] = []
-  for await (const item of readTranscript(path)) items.push(item)
-  return items
-}
-
-async function entriesIn(path: string): Promise<Entry[]> {
-  return (await read(path)).flatMap((item) => (item.kind === 'entry' ? item.entry : []))
-}
 
 describe('appending', () => {
   it('(T2) what was appended is read back, entry by entry', async () => {
@@ -48,7 +30,7 @@ describe('appending', () => {
         const file = await createTranscript(fileOptions(project))
         for (const batch of batches) await file.append(batch)
         await file.close()
-        const written = await entriesIn(file.path)
+        const written = await readEntries(file.path)
         expect(written.map(withoutOffset)).toEqual(batches.flat().map(withoutOffset))
         expect(file.size()).toBe((await stat(file.path)).size)
       }),
@@ -75,7 +57,7 @@ describe('appending', () => {
     const file = await createTranscript(fileOptions(project))
     await Promise.all(sayMany('a', 50).map((entry) => file.append([entry])))
     await file.close()
-    expect((await entriesIn(file.path)).map((entry) => entry.id)).toEqual(
+    expect((await readEntries(file.path)).map((entry) => entry.id)).toEqual(
       sayMany('a', 50).map((entry) => entry.id),
     )
   })
@@ -85,7 +67,7 @@ describe('appending', () => {
     const file = await createTranscript(fileOptions(project))
     const appended = file.append(sayMany('a', 3))
     await Promise.all([file.close(), file.close(), appended])
-    expect(await entriesIn(file.path)).toHaveLength(3)
+    expect(await readEntries(file.path)).toHaveLength(3)
     await expect(file.append([say('b', null)])).rejects.toMatchObject({ name: 'StorageError' })
   })
 
@@ -107,7 +89,7 @@ describe('appending', () => {
     }
     await file.append([boundary, { ...say('s', 'b'), part: 'summary' }])
     await file.close()
-    const items = (await read(file.path)).filter((item) => item.kind === 'entry')
+    const items = (await readItems(file.path)).filter((item) => item.kind === 'entry')
     const offset = items.find((item) => item.entry.id === 'a1')?.offset
     expect(items.find((item) => item.entry.id === 'b')?.entry).toEqual({
       ...boundary,
@@ -162,7 +144,7 @@ describe('a disk that fails', () => {
     room.left = 100_000
     await file.append(sayMany('c', 2, 'a1'))
     await file.close()
-    expect((await entriesIn(file.path)).map((entry) => entry.id)).toEqual(['a0', 'a1', 'c0', 'c1'])
+    expect((await readEntries(file.path)).map((entry) => entry.id)).toEqual(['a0', 'a1', 'c0', 'c1'])
   })
 
   it('a failed append does not take the ones behind it along', async () => {
@@ -181,7 +163,7 @@ describe('a disk that fails', () => {
     await expect(failed).rejects.toMatchObject({ failure: 'disk-full' })
     await second
     await file.close()
-    expect((await entriesIn(file.path)).map((entry) => entry.id)).toEqual(['b'])
+    expect((await readEntries(file.path)).map((entry) => entry.id)).toEqual(['b'])
   })
 
   it('a file that another program wrote to is left alone', async () => {
@@ -207,7 +189,7 @@ describe('a disk that fails', () => {
 describe('opening to write', () => {
   it('a torn last line is cut, its bytes saved beside, one warning given', async () => {
     const project = await tempProject()
-    const path = await write(project, sayMany('a', 3))
+    const path = await writeSession(project, sayMany('a', 3))
     const whole = await readFile(path)
     const lastStart = whole.lastIndexOf(10, whole.length - 2) + 1
     await truncate(path, whole.length - 7)
@@ -219,12 +201,12 @@ describe('opening to write', () => {
     expect((await readFile(`${path}.torn-1`)).equals(whole.subarray(lastStart, whole.length - 7))).toBe(true)
     await file.append([say('b', 'a1')])
     await file.close()
-    expect((await entriesIn(path)).map((entry) => entry.id)).toEqual(['a0', 'a1', 'b'])
+    expect((await readEntries(path)).map((entry) => entry.id)).toEqual(['a0', 'a1', 'b'])
   })
 
   it('(T2) a file cut at any byte opens with every whole line, loses no byte, and is whole again', async () => {
     const project = await tempProject()
-    const path = await write(project, sayMany('é', 2))
+    const path = await writeSession(project, sayMany('é', 2))
     const whole = await readFile(path)
     const side = join(project.folder, 's-1.jsonl.torn-1')
     const step = cases(29, 1).numRuns
@@ -243,14 +225,14 @@ describe('opening to write', () => {
         rest.length === 0 ? kept : rest.at(-1) === 10 ? rest : Buffer.concat([rest, Buffer.from('\n')])
       expect(kept.equals(expected)).toBe(true)
       expect(cut.subarray(rest.length).equals(torn)).toBe(true)
-      expect(loaded.entries).toEqual(await entriesIn(path))
+      expect(loaded.entries).toEqual(await readEntries(path))
       expect(loaded.warnings.length).toBe(torn.length > 0 ? 1 : 0)
     }
   })
 
   it('(S1) a link in place of the side file is passed over', async () => {
     const project = await tempProject()
-    const path = await write(project, sayMany('a', 1))
+    const path = await writeSession(project, sayMany('a', 1))
     const victim = join(project.home, 'victim')
     await writeFile(victim, 'precious')
     await symlink(victim, `${path}.torn-1`)
@@ -263,7 +245,7 @@ describe('opening to write', () => {
 
   it('zeros behind the last line, as a power failure leaves them, are torn bytes', async () => {
     const project = await tempProject()
-    const path = await write(project, sayMany('a', 2))
+    const path = await writeSession(project, sayMany('a', 2))
     await appendFile(path, Buffer.alloc(5000))
     const { file, loaded } = await openTranscript(fileOptions(project))
     await file.close()
@@ -274,7 +256,7 @@ describe('opening to write', () => {
 
   it('a bad line in the middle is reported with line and offset, skipped, and stays', async () => {
     const project = await tempProject()
-    const path = await write(project, sayMany('a', 2))
+    const path = await writeSession(project, sayMany('a', 2))
     const offset = (await stat(path)).size
     await appendFile(path, 'garbage \u0000 here\n')
     const opened = await openTranscript(fileOptions(project))
@@ -302,7 +284,7 @@ describe('opening to write', () => {
     await file.append([say('a', null)])
     await file.close()
     expect(loaded.entries).toEqual([])
-    expect((await read(file.path))[0]).toMatchObject({
+    expect((await readItems(file.path))[0]).toMatchObject({
       kind: 'header',
       header: { sessionId: 's-1', created: 1000 },
     })
@@ -342,7 +324,7 @@ describe('opening to write', () => {
       failure: 'not-found',
       message: expect.stringContaining('"palimpsest sessions" lists them'),
     })
-    await write(project, [])
+    await writeSession(project, [])
     await expect(createTranscript(fileOptions(project))).rejects.toMatchObject({ name: 'UsageError' })
     expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
   })
@@ -364,81 +346,6 @@ describe('opening to write', () => {
     await writeFile(join(project.home, 'file'), '')
     const broken = { ...project, folder: join(project.home, 'file', 'p') }
     await expect(createTranscript(fileOptions(broken))).rejects.toMatchObject({ name: 'StorageError' })
-  })
-})
-
-describe('reading only', () => {
-  it('changes nothing, whatever the file looks like', async () => {
-    const project = await tempProject()
-    const path = await write(project, sayMany('a', 2))
-    await appendFile(path, 'garbage\n{"torn')
-    const before = await readFile(path)
-    const offset = before.indexOf('garbage')
-    const loaded = await loadTranscript(path)
-    expect(loaded.entries.map((entry) => entry.id)).toEqual(['a0', 'a1'])
-    expect(loaded.warnings.map((warning) => warning.kind)).toEqual(['torn-line', 'bad-line'])
-    const warnings = (await read(path)).flatMap((item) => (item.kind === 'warning' ? item.warning : []))
-    expect(warnings).toEqual([
-      expect.objectContaining({ kind: 'bad-line', line: 4, offset }),
-      expect.objectContaining({ kind: 'torn-line', offset: offset + 8 }),
-    ])
-    expect((await readFile(path)).equals(before)).toBe(true)
-    expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
-  })
-
-  it('an empty file and one without a header are warned of', async () => {
-    const project = await tempProject()
-    const path = join(project.folder, 'x.jsonl')
-    await writeFile(path, '')
-    expect(await read(path)).toEqual([
-      { kind: 'warning', warning: { kind: 'empty', text: 'the file is empty' } },
-    ])
-    expect(await loadTranscript(path)).toMatchObject({ entries: [], warnings: [{ kind: 'empty' }] })
-    await writeFile(path, '\uFEFF{"type":"user","uuid":"u","message":{"role":"user","content":"x"}}\r\n\r\n')
-    expect(await loadTranscript(path)).toMatchObject({
-      entries: [{ id: 'u' }],
-      warnings: [{ kind: 'no-header' }],
-    })
-    expect(await read(path)).toMatchObject([
-      { warning: { kind: 'no-header' } },
-      { entry: { id: 'u' }, line: 1 },
-    ])
-  })
-
-  it.each([
-    ['binary', Buffer.from([0xff, 0xfe, 0, 1, 10, 0, 0, 10, 0xc3, 0x28, 10])],
-    ['text', 'dear diary\nnothing happened\n'],
-    ['one line without an end', 'dear diary'],
-    ['many lines', 'x\n'.repeat(5000)],
-  ])('a file of another kind (%s) is not a transcript', async (_, content) => {
-    const project = await tempProject()
-    const path = join(project.folder, 'x.jsonl')
-    await writeFile(path, content)
-    const refusal = { name: 'StorageError', failure: 'not-a-transcript' }
-    await expect(loadTranscript(path)).rejects.toMatchObject(refusal)
-    await expect(read(path)).rejects.toMatchObject(refusal)
-  })
-
-  it('a folder, a missing file and a newer format are told of', async () => {
-    const project = await tempProject()
-    await expect(loadTranscript(project.folder)).rejects.toMatchObject({ failure: 'not-a-transcript' })
-    await expect(loadTranscript(join(project.folder, 'no.jsonl'))).rejects.toMatchObject({
-      failure: 'not-found',
-    })
-    const path = join(project.folder, 'x.jsonl')
-    await writeFile(path, '{"type":"palimpsest","subtype":"header","format":99,"new":"shape"}\n')
-    await expect(loadTranscript(path)).rejects.toMatchObject({ failure: 'newer-format' })
-    await expect(read(path)).rejects.toMatchObject({ failure: 'newer-format' })
-  })
-
-  it('a line that is not UTF-8 is bad, not changed', async () => {
-    const project = await tempProject()
-    const path = await write(project, sayMany('a', 1))
-    await appendFile(
-      path,
-      Buffer.concat([Buffer.from('{"type":"x","v":"'), Buffer.from([0xff]), Buffer.from('"}\n')]),
-    )
-    expect((await loadTranscript(path)).warnings).toMatchObject([{ kind: 'bad-line', line: 3 }])
   })
 })
 
