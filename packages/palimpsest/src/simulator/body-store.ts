@@ -38,17 +38,27 @@ export function storeBody(store: BodyStore, text: string): StoredBody {
   return body
 }
 
-export function readBody(body: StoredBody): string {
+/** Texts read back lately: whoever reads a log from its start reads each from the one before. */
+export type ReadBodies = Map<StoredBody, string>
+
+export function readBody(body: StoredBody, read: ReadBodies = new Map()): string {
   const changes: Extract<StoredBody, { kind: 'changed' }>[] = []
   let at = body
-  while (at.kind === 'changed') {
+  while (at.kind === 'changed' && !read.has(at)) {
     changes.push(at)
     at = at.base
   }
-  return changes.reduceRight((text, { head, tail, middle }) => {
-    const end = tail === 0 ? '' : text.slice(-tail)
-    return text.slice(0, head) + textOf(middle) + end
-  }, at.text)
+  const start = read.get(at) ?? (at.kind === 'whole' ? at.text : '')
+  const text = changes.reduceRight((before, { head, tail, middle }) => {
+    const end = tail === 0 ? '' : before.slice(-tail)
+    return before.slice(0, head) + textOf(middle) + end
+  }, start)
+  read.set(body, text)
+  for (const old of read.keys()) {
+    if (read.size <= COMPARED_MAX) break
+    read.delete(old)
+  }
+  return text
 }
 
 /** Characters that keeping this body takes. */

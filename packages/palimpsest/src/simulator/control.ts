@@ -10,7 +10,7 @@ import { resetState, type State } from './state.ts'
 export async function handleControl(state: State, request: Request, path: string): Promise<Response> {
   switch (`${request.method} ${path}`) {
     case 'GET /_sim/requests':
-      return json(renderLog(state.log))
+      return json(textStream(renderLog(state.log)))
     case 'GET /_sim/stats':
       return json(JSON.stringify(statsOf(state.log)))
     case 'POST /_sim/script': {
@@ -59,6 +59,17 @@ function wrong(message: string): Response {
   return json(JSON.stringify({ error: message }), 400)
 }
 
-function json(text: string, status = 200): Response {
-  return new Response(text, { status, headers: { 'content-type': 'application/json' } })
+function textStream(texts: Generator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    pull: (controller) => {
+      const next = texts.next()
+      if (next.done) controller.close()
+      else controller.enqueue(encoder.encode(next.value))
+    },
+  })
+}
+
+function json(body: string | ReadableStream<Uint8Array>, status = 200): Response {
+  return new Response(body, { status, headers: { 'content-type': 'application/json' } })
 }

@@ -8,6 +8,7 @@ import {
   storeBody,
   storedChars,
   type BodyStore,
+  type ReadBodies,
   type StoredBody,
 } from './body-store.ts'
 import type { HeaderRecord } from './headers.ts'
@@ -92,11 +93,12 @@ export function logRequest(log: RequestLog, { body, ...entry }: LoggedRequest, b
 
 /** What was logged, oldest first. A body is put together when it is looked at. */
 export function loggedRequests({ held }: RequestLog): readonly LoggedRequest[] {
+  const read: ReadBodies = new Map()
   return held.map(({ entry, body }) => ({
     ...entry,
     get body() {
       if (!body) return null
-      return 'given' in body ? body.given : readBody(body.stored)
+      return 'given' in body ? body.given : readBody(body.stored, read)
     },
   }))
 }
@@ -159,17 +161,21 @@ export function statsOf({ totals }: RequestLog): Stats {
   }
 }
 
-/** The log as JSON text. Bodies go in as they were received. */
-export function renderLog(log: RequestLog): string {
-  const lines = loggedRequests(log).map(({ body, ...rest }) => {
+/** The log as JSON text, piece by piece: together the bodies may be longer than a string can be. They go in as they were received. */
+export function* renderLog(log: RequestLog): Generator<string> {
+  yield '['
+  for (const [i, { body, ...rest }] of loggedRequests(log).entries()) {
     const fields = JSON.stringify(rest).slice(0, -1)
-    return `${fields},"body":${typeof body === 'string' ? bodyJson(body) : JSON.stringify(body)}}`
-  })
-  return `[${lines.join(',\n')}]`
+    yield `${i === 0 ? '' : ',\n'}${fields},"body":`
+    yield typeof body === 'string' ? bodyJson(body, rest.status) : JSON.stringify(body)
+    yield '}'
+  }
+  yield ']'
 }
 
-/** A body that is no JSON is given as a string. */
-function bodyJson(body: string): string {
+/** A body that is no JSON is given as a string. One that was answered is some. */
+function bodyJson(body: string, status: number): string {
+  if (status === 200) return body
   try {
     JSON.parse(body)
     return body
