@@ -1,4 +1,5 @@
 import type { Session } from '../../packages/palimpsest/src/engine/session.ts'
+import { storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
 import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
@@ -23,6 +24,8 @@ export interface TestAgent {
   readonly entries: Entry[]
   readonly traces: TraceEvent[]
   readonly waits: number[]
+  /** Stored results, by tool use. */
+  readonly blobs: ReadonlyMap<string, string>
   session: Session
   readonly say: (text: string, signal?: AbortSignal) => Promise<Said>
 }
@@ -53,6 +56,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
   const entries: Entry[] = []
   const traces: TraceEvent[] = []
   const waits: number[] = []
+  const blobs = new Map<string, string>()
   let now = 1_800_000_000_000
   let count = 0
   const ports: Ports = {
@@ -73,6 +77,13 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       ...(options.idleMsMax === undefined ? {} : { idleMsMax: options.idleMsMax }),
     }),
     transcript: { append: async (added) => void entries.push(...added) },
+    blobs: {
+      save: async (toolUseId, stored) => {
+        blobs.set(toolUseId, stored)
+        return { path: `${toolUseId}.txt`, bytes: stored.length }
+      },
+      locate: ({ path }) => `/blobs/${path}`,
+    },
     trace: (event) => void traces.push(event),
   }
   const prefix: Entry = {
@@ -102,6 +113,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     roundsMax: 50,
     maySpend: () => true,
     blockingTokens: 900_000,
+    storage: storagePolicy(1),
     ...options.setup,
   }
   const agent: TestAgent = {
@@ -109,6 +121,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     entries,
     traces,
     waits,
+    blobs,
     session: { id: 'session', view: step(emptyView(), prefix) },
     say: async (text, signal = new AbortController().signal) => {
       const events: LoopEvent[] = []

@@ -1,4 +1,4 @@
-import type { Entry } from './transcript/entry.ts'
+import type { BlobRef, Entry } from './transcript/entry.ts'
 import type { JsonText } from './wire/json.ts'
 import type { StreamEvent } from './wire/stream-event.ts'
 
@@ -42,6 +42,14 @@ export interface Transcript {
   readonly append: (entries: readonly Entry[]) => Promise<void>
 }
 
+/** Tool results beside the transcript. */
+export interface Blobs {
+  /** Resolves when the text is on disk. Fails with a `StorageError`. */
+  readonly save: (toolUseId: string, text: string) => Promise<BlobRef>
+  /** The path to tell the model. */
+  readonly locate: (blob: BlobRef) => string
+}
+
 /** A decision, with its numbers and its reason. Content only where it was asked for. */
 export interface TraceEvent {
   readonly name: string
@@ -56,5 +64,6 @@ export interface Ports {
   readonly random: () => number
   readonly streamModel: StreamModel
   readonly transcript: Transcript
+  readonly blobs: Blobs
   readonly trace: (event: TraceEvent) => void
 }

@@ -1,26 +1,64 @@
-import type { EntryBody, Session } from './session.ts'
+import { storeResult } from '../layers/1-tool-results/apply.ts'
+import { planGuard, planShare, type StorePlan } from '../layers/1-tool-results/plan.ts'
+import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
+import type { Ports } from '../ports.ts'
+import { factorOf } from '../tokens/calibrate.ts'
 import { interruptedResults } from './interrupted.ts'
 import { sizeOf, type Sizing } from './size-of.ts'
+import { storedBody } from './stored-body.ts'
+import type { EntryBody, Session } from './session.ts'
 
-// Before a request: the second moment. What must be appended so that the request is valid and fits, and whether it may be sent.
+// Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
+// handed the session back with it; at the end it says whether the request may be sent.
 
 export interface RequestLimits extends Sizing {
   /** Tokens at which a request is refused rather than sent. */
   readonly blockingTokens: number
+  readonly storage: StoragePolicy
 }
 
-export interface BeforeRequest {
-  readonly entries: readonly EntryBody[]
-  /** The size of the request, before `entries`. */
+export interface Readiness {
+  /** The size of the request. */
   readonly tokens: number
   /** A sentence for the user, where the request may not be sent. */
   readonly blocked?: string
 }
 
-export function beforeRequest(session: Session, limits: RequestLimits): BeforeRequest {
-  const entries = interruptedResults(session.view)
-  const tokens = sizeOf(session.view, limits)
-  if (tokens < limits.blockingTokens) return { entries, tokens }
-  const blocked = `The conversation holds about ${tokens} tokens and the limit is ${limits.blockingTokens}. Compact it, or begin a new session.`
-  return { entries, tokens, blocked }
+export async function* beforeRequest(
+  start: Session,
+  limits: RequestLimits,
+  ports: Pick<Ports, 'blobs' | 'trace'>,
+): AsyncGenerator<readonly EntryBody[], Readiness, Session> {
+  let session = start
+  const open = interruptedResults(session.view)
+  if (open.length > 0) session = yield open
+  const shared = await storeAll(planShare(session.view, limits.storage), limits, ports)
+  if (shared.length > 0) session = yield shared
+  let tokens = sizeOf(session.view, limits)
+  if (tokens >= limits.blockingTokens) {
+    const guarded = await storeAll(planGuardOf(session, tokens, limits), limits, ports)
+    if (guarded.length > 0) session = yield guarded
+    tokens = sizeOf(session.view, limits)
+  }
+  ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
+  return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
+}
+
+function planGuardOf(session: Session, tokens: number, limits: RequestLimits): StorePlan[] {
+  const factor = factorOf(limits.calibration)
+  return planGuard(session.view, tokens - limits.blockingTokens + 1, (raw) => raw * factor, limits.storage)
+}
+
+async function storeAll(
+  plans: readonly StorePlan[],
+  limits: RequestLimits,
+  ports: Pick<Ports, 'blobs' | 'trace'>,
+): Promise<EntryBody[]> {
+  const bodies: EntryBody[] = []
+  for (const plan of plans) bodies.push(...storedBody(await storeResult(plan, limits.storage, ports)))
+  return bodies
+}
+
+function blockedText(tokens: number, { blockingTokens }: RequestLimits): string {
+  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}. Compact it, or begin a new session.`
 }

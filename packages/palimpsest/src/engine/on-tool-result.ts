@@ -1,5 +1,10 @@
-import type { MessageEntry, Origin } from '../transcript/entry.ts'
+import { storeResult } from '../layers/1-tool-results/apply.ts'
+import { planArrival } from '../layers/1-tool-results/plan.ts'
+import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
+import type { Ports } from '../ports.ts'
+import type { Origin } from '../transcript/entry.ts'
 import type { Block, ToolResultBlock, ToolUseBlock } from '../wire/message.ts'
+import { storedBody, type StoredBody } from './stored-body.ts'
 import { messageBody, type EntryBody } from './session.ts'
 
 // A tool result arrived: the first of the engine's four moments.
@@ -8,16 +13,33 @@ export interface ArrivedResult {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user'>
+  /** The tool's own limit; `unlimited` where it bounds itself. */
+  readonly resultCharsMax?: number | 'unlimited'
 }
 
-/** The entry of a result. Some models end their turn on an empty result, so it gets a stand-in. */
-export function onToolResult(use: ToolUseBlock, arrived: ArrivedResult): EntryBody<MessageEntry> {
-  const empty = arrived.content.length === 0
-  const block: ToolResultBlock = {
+/** The entries of a result: the message first, and where it went to disk, the decision. */
+export async function onToolResult(
+  use: ToolUseBlock,
+  arrived: ArrivedResult,
+  storage: StoragePolicy,
+  ports: Pick<Ports, 'blobs' | 'trace'>,
+): Promise<[EntryBody & { readonly kind: 'message' }, ...StoredBody[]]> {
+  const block = resultBlock(use, arrived)
+  const origin = arrived.origin ?? 'tool'
+  const plan = planArrival(block, arrived.resultCharsMax, storage)
+  if (!plan) return [messageBody({ role: 'user', content: [block] }, origin)]
+  const stored = await storeResult(plan, storage, ports)
+  const json = `{"role":"user","content":[${stored.standIn}]}`
+  const message = messageBody({ role: 'user', content: [JSON.parse(stored.standIn)] }, origin, { json })
+  return [message, ...storedBody(stored)]
+}
+
+/** Some models end their turn on an empty result, so it gets a stand-in. */
+function resultBlock(use: ToolUseBlock, { content, isError }: ArrivedResult): ToolResultBlock {
+  return {
     type: 'tool_result',
     tool_use_id: use.id,
-    content: empty ? `(${use.name} completed with no output)` : arrived.content,
-    ...(arrived.isError ? { is_error: true } : {}),
+    content: content.length === 0 ? `(${use.name} completed with no output)` : content,
+    ...(isError ? { is_error: true } : {}),
   }
-  return messageBody({ role: 'user', content: [block] }, arrived.origin ?? 'tool')
 }

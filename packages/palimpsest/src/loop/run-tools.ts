@@ -1,5 +1,6 @@
-import { appendMessage, type Session } from '../engine/session.ts'
+import { appendMessage, appendTo, type Session } from '../engine/session.ts'
 import { onToolResult } from '../engine/on-tool-result.ts'
+import type { StoragePolicy } from '../engine/limits.ts'
 import type { Ports } from '../ports.ts'
 import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import type { ToolUseBlock } from '../wire/message.ts'
@@ -15,7 +16,8 @@ export const PARALLEL_MAX = 8
 export interface ToolSetup {
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
-  readonly ports: Pick<Ports, 'transcript' | 'clock' | 'newId' | 'trace'>
+  readonly storage: StoragePolicy
+  readonly ports: Pick<Ports, 'transcript' | 'clock' | 'newId' | 'blobs' | 'trace'>
 }
 
 interface Call {
@@ -40,12 +42,11 @@ export async function* runTools(
     const outputs = batch.map(async (call) => ({ call, output: await runCall(call, setup, signal) }))
     for (const pending of outputs) {
       const { call, output } = await pending
-      const { session: next, entry } = await appendMessage(
-        current,
-        onToolResult(call.use, output),
-        setup.ports,
-      )
-      current = next
+      const limit = call.tool?.resultCharsMax
+      const arrived = limit === undefined ? output : { ...output, resultCharsMax: limit }
+      const [message, ...stored] = await onToolResult(call.use, arrived, setup.storage, setup.ports)
+      const { session: next, entry } = await appendMessage(current, message, setup.ports)
+      current = stored.length > 0 ? (await appendTo(next, stored, setup.ports)).session : next
       yield { type: 'tool-end', toolUseId: call.use.id, name: call.use.name, entry }
     }
     await Promise.allSettled(outputs)

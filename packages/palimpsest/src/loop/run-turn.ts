@@ -1,9 +1,10 @@
 import { afterTurn } from '../engine/after-turn.ts'
-import { beforeRequest } from '../engine/before-request.ts'
+import { beforeRequest, type Readiness } from '../engine/before-request.ts'
 import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/build-request.ts'
 import { learnNewest } from '../engine/calibration.ts'
 import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../engine/session.ts'
 import { ProviderError } from '../errors.ts'
+import type { StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
 import type { Calibration } from '../tokens/calibrate.ts'
@@ -36,6 +37,7 @@ export interface TurnSetup {
   readonly maySpend: (session: Session) => boolean
   /** Tokens at which a request is refused rather than sent. */
   readonly blockingTokens: number
+  readonly storage: StoragePolicy
 }
 
 interface TurnState {
@@ -71,9 +73,8 @@ async function* runRounds(
 ): AsyncGenerator<LoopEvent, TurnEnd> {
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
-    const before = beforeRequest(state.session, { ...setup, calibration: state.calibration })
-    yield* appendEngine(state, before.entries, setup)
-    if (before.blocked !== undefined) return { reason: 'window-full', message: before.blocked }
+    const ready = yield* prepare(state, setup)
+    if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
     const built = buildRequest(state.session.view, { ...setup, stream: true })
     const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
@@ -83,6 +84,15 @@ async function* runRounds(
     if (end) return end
   }
   return { reason: 'max-rounds' }
+}
+
+/** Appends what the engine asks for before a request, and hands it the session as it then is. */
+async function* prepare(state: TurnState, setup: TurnSetup): AsyncGenerator<LoopEvent, Readiness> {
+  const steps = beforeRequest(state.session, { ...setup, calibration: state.calibration }, setup.ports)
+  for (let next = await steps.next(state.session); ; next = await steps.next(state.session)) {
+    if (next.done) return next.value
+    yield* appendEngine(state, next.value, setup)
+  }
 }
 
 async function* ask(

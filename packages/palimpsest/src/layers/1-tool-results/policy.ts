@@ -1,0 +1,24 @@
+// Sizes in a full-size window; smaller windows scale them.
+
+export interface StoragePolicy {
+  /** Characters of one result. Beyond, the model gets a preview and a path. */
+  readonly resultCharsMax: number
+  /** Characters that all results of one answer share. Beyond, the largest go first. */
+  readonly answerCharsMax: number
+  readonly previewBytes: number
+}
+
+const RESULT_CHARS_MAX = 50_000
+const ANSWER_CHARS_MAX = 200_000
+const PREVIEW_BYTES = 2_000
+
+/** A preview shorter than this tells nothing. */
+const PREVIEW_BYTES_MIN = 400
+
+export function storagePolicy(scale: number): StoragePolicy {
+  return {
+    resultCharsMax: Math.floor(RESULT_CHARS_MAX * scale),
+    answerCharsMax: Math.floor(ANSWER_CHARS_MAX * scale),
+    previewBytes: Math.max(PREVIEW_BYTES_MIN, Math.floor(PREVIEW_BYTES * scale)),
+  }
+}

@@ -1,0 +1,61 @@
+import type { JsonText } from '../../wire/json.ts'
+import type { ToolResultBlock } from '../../wire/message.ts'
+import { previewOf } from './preview.ts'
+
+/** The block that stands for a stored result, for ever. */
+export function storedStandIn(
+  result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
+  stored: { readonly path: string; readonly text: string; readonly previewBytes: number },
+): JsonText {
+  return JSON.stringify({
+    type: 'tool_result',
+    tool_use_id: result.tool_use_id,
+    content: persistedText(stored),
+    ...(result.is_error === undefined ? {} : { is_error: result.is_error }),
+  })
+}
+
+/** Disk full: as much as would have been a preview, and the truth about the rest. */
+export function truncatedStandIn(
+  result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
+  lost: { readonly text: string; readonly previewBytes: number; readonly reason: string },
+): JsonText {
+  const preview = previewOf(lost.text, lost.previewBytes)
+  return JSON.stringify({
+    type: 'tool_result',
+    tool_use_id: result.tool_use_id,
+    content: [
+      `This result has ${lost.text.length} characters and could not be stored (${lost.reason}). It is cut; the rest is gone. Ask for less, or run it again once there is room.`,
+      preview,
+    ].join('\n'),
+    ...(result.is_error === undefined ? {} : { is_error: result.is_error }),
+  })
+}
+
+function persistedText({
+  path,
+  text,
+  previewBytes,
+}: {
+  path: string
+  text: string
+  previewBytes: number
+}): string {
+  const preview = previewOf(text, previewBytes)
+  return [
+    '<persisted-output>',
+    `This result has ${text.length} characters in ${lineCount(text)} lines. It is stored whole in ${path}`,
+    'Read that file with offset and limit to page through it, or search it with Grep. A narrower call would return less.',
+    '',
+    `Its beginning:`,
+    preview,
+    ...(preview.length < text.length ? ['…'] : []),
+    '</persisted-output>',
+  ].join('\n')
+}
+
+function lineCount(text: string): number {
+  let count = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
