@@ -163,6 +163,15 @@ describe('compaction on demand', () => {
     expect(errorOf(simulator, [...history, reply, NEXT].toSpliced(1, 0, nothing))).toBeUndefined()
   })
 
+  test('fails where the model says nothing, and the block without content means nothing', () => {
+    const { simulator, history, reply } = play()
+    simulator.addSteps([{ content: [{ type: 'tool_use', name: 'read', input: {} }] }])
+    const { content, stop_reason } = ask(simulator, { messages: history, compaction: { type: 'summarize' } })
+    expect(stop_reason).toBe('compaction')
+    expect(content).toEqual([{ type: 'compaction', content: null, encrypted_content: null }])
+    expect(errorOf(simulator, [...history, { role: 'assistant', content }, reply, NEXT])).toBeUndefined()
+  })
+
   test('its tokens are an iteration, not part of the top level; by a switch they are', () => {
     const apart = play({ tokens: 'characters' }).compacted.usage
     expect([apart.input_tokens, apart.output_tokens]).toEqual([0, 0])
@@ -250,6 +259,27 @@ describe('compaction over a threshold', () => {
     expect(whole.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
     const cut = ask(simulator, { messages: behind, ...edit() }, THRESHOLD)
     expect(cut.usage.input_tokens).toBe(whole.usage.input_tokens)
+  })
+
+  test('where the summary fails the answer comes from the whole conversation', () => {
+    const simulator = createSimulator({
+      clock: 'virtual',
+      tokens: 'characters',
+      script: [
+        {
+          content: [
+            { type: 'compaction', content: null },
+            { type: 'text', text: 'all the same' },
+          ],
+        },
+      ],
+    })
+    const answer = ask(simulator, { messages: [{ role: 'user', content: LONG }], ...edit() }, THRESHOLD)
+    expect(answer.content).toEqual([
+      { type: 'compaction', content: null, encrypted_content: null },
+      { type: 'text', text: 'all the same' },
+    ])
+    expect(answer.usage.input_tokens).toBe(50_009)
   })
 
   test('it may pause there', () => {

@@ -2,7 +2,7 @@ import { chargeRequest, type CacheCharge } from '../ledger/cache.ts'
 import { layPrompt } from '../ledger/prompt.ts'
 import { hashBlock, partsOf, promptKey } from '../ledger/request-prompt.ts'
 import { summarizeOffline } from '../providers/offline/summarize-offline.ts'
-import type { CompactionBlock, Role } from '../wire/message.ts'
+import type { CompactionBlock, Role, WireMessage } from '../wire/message.ts'
 import type { MessagesRequest } from '../wire/request.ts'
 import { endOf, pushCompaction } from './prefix-chain.ts'
 import { costOf, finishAnswer, toResponse, type Sampled, type Sampling } from './sample.ts'
@@ -20,21 +20,20 @@ const PROMPT_TOKENS = 400
 export function compactOnDemand(sampling: Sampling): Sampled {
   const { state, accepted, cache } = sampling
   const { request, effective, counter, cacheRequest, binding } = accepted
-  const content = summaryOf(sampling, effective)
+  const content = scriptedSummary(sampling) ?? scriptedText(sampling) ?? summarize(effective)
   const charge = withPrompt(
     chargeRequest(cache, cacheRequest),
     promptSize(sampling, request.compaction?.instructions),
   )
   const lastRole: Role = request.messages.at(-1)?.role ?? 'user'
   const range = { head: binding.chain.head, end: endOf(binding.chain), lastRole }
-  const block: CompactionBlock = {
-    type: 'compaction',
-    content,
-    encrypted_content: null,
-    signature: signCompaction(state.settings.key, range, content, '[]'),
+  const signed = (text: string): CompactionBlock => ({
+    ...blockOf(text),
+    signature: signCompaction(state.settings.key, range, text, '[]'),
     tool_changes: [],
-  }
-  const output = counter.textTokens(content)
+  })
+  const block = content === FAILED ? blockOf(null) : signed(content)
+  const output = counter.textTokens(block.content ?? '')
   const top = state.settings.switches.compactionUsage === 'top-level'
   const usage = {
     ...usageOf(top ? charge : NO_CHARGE, { output: top ? output : 0, thinking: 0 }),
@@ -71,12 +70,12 @@ export function thresholdOf(request: MessagesRequest): Threshold | undefined {
 export function compactOverThreshold(sampling: Sampling, threshold: Threshold): Sampled {
   const { accepted, cache } = sampling
   const { effective, counter, cacheRequest, binding, caller } = accepted
-  const content = summaryOf({ ...sampling, step: undefined }, effective)
-  const block: CompactionBlock = { type: 'compaction', content, encrypted_content: null }
+  const content = scriptedSummary(sampling) ?? summarize(effective)
+  const block = blockOf(content === FAILED ? null : content)
   const charge = withPrompt(chargeRequest(cache, cacheRequest), promptSize(sampling, threshold.instructions))
-  const compaction = iterationOf('compaction', charge, counter.textTokens(content))
+  const compaction = iterationOf('compaction', charge, counter.textTokens(block.content ?? ''))
   const compactionBilled = billedOf(charge, compaction.output_tokens)
-  pushCompaction(binding.chain, 'assistant', hashBlock(block, 'assistant'), undefined)
+  if (content !== FAILED) pushCompaction(binding.chain, 'assistant', hashBlock(block, 'assistant'), undefined)
   if (threshold.pause) {
     const usage = { ...usageOf(NO_CHARGE, { output: 0, thinking: 0 }), iterations: [compaction] }
     return {
@@ -92,7 +91,8 @@ export function compactOverThreshold(sampling: Sampling, threshold: Threshold): 
       isCut: false,
     }
   }
-  const seen: MessagesRequest = { ...effective, messages: [{ role: 'assistant', content: [block] }] }
+  const summary: WireMessage = { role: 'assistant', content: [block] }
+  const seen = content === FAILED ? effective : { ...effective, messages: [summary] }
   const { parts, breakpoints } = partsOf(seen, counter.sizeOf)
   const next = { ...cacheRequest, prompt: layPrompt(promptKey(seen, caller.betas), parts), breakpoints }
   const nextCharge = chargeRequest(cache, next)
@@ -113,12 +113,29 @@ export function compactOverThreshold(sampling: Sampling, threshold: Threshold): 
   }
 }
 
-/** A scripted text is the summary; else the offline model's. */
-function summaryOf({ step }: Sampling, request: MessagesRequest): string {
-  const scripted = step?.content.flatMap((block) =>
-    typeof block['text'] === 'string' ? [block['text']] : [],
-  )
-  const text = scripted && scripted.length > 0 ? scripted.join('\n') : summarizeOffline(request.messages)
+function blockOf(content: string | null): CompactionBlock {
+  return { type: 'compaction', content, encrypted_content: null }
+}
+
+/** The model gave no summary, for example because it called a tool. The block then has no content and means nothing. */
+const FAILED = Symbol('failed')
+
+/** What the content of a scripted `compaction` block says; null there is a failure. */
+function scriptedSummary({ step }: Sampling): string | typeof FAILED | undefined {
+  const block = step?.content.find(({ type }) => type === 'compaction')
+  if (!block) return undefined
+  return typeof block['content'] === 'string' ? block['content'] : FAILED
+}
+
+/** The texts of a step that meets a compaction request. A step without any is a failure too. */
+function scriptedText({ step }: Sampling): string | typeof FAILED | undefined {
+  if (!step) return undefined
+  const texts = step.content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+  return texts.length > 0 ? texts.join('\n') : FAILED
+}
+
+function summarize({ messages }: MessagesRequest): string {
+  const text = summarizeOffline(messages)
   return text === '' ? 'Nothing was said.' : text
 }
 

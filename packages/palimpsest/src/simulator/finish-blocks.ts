@@ -83,6 +83,9 @@ function finishBlock(drafted: ScriptBlock, input: FinishInput): Block | undefine
       const { type, name, input: asked } = drafted
       return { type, id: input.newToolId(type), name: stringOf(name), input: asked ?? {} }
     }
+    // The summary of a compaction, which stands in front of the answer already.
+    case 'compaction':
+      return undefined
     case 'server_tool_use':
       return { id: input.newToolId(drafted.type), ...drafted }
     default:
