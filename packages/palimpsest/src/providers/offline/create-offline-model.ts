@@ -1,0 +1,41 @@
+import { ProviderError } from '../../errors.ts'
+import type { StreamModel } from '../../ports.ts'
+import type { JsonText } from '../../wire/json.ts'
+import { parseRequest } from '../../wire/parse.ts'
+import type { MessagesRequest } from '../../wire/request.ts'
+import { problemText } from '../../wire/shape.ts'
+import { answerOffline } from './answer-offline.ts'
+import { replyEvents } from './reply-events.ts'
+
+/** The name that chooses the embedded model. */
+export const OFFLINE_MODEL = 'palimpsest-offline'
+
+/** Holds no state: the same request gives the same bytes. */
+export function createOfflineModel(): StreamModel {
+  return async function* ({ body, model }, signal) {
+    signal.throwIfAborted()
+    const request = readRequest(body)
+    yield* replyEvents({ body, model }, answerOffline({ messages: request.messages }).content)
+  }
+}
+
+function readRequest(body: JsonText): MessagesRequest {
+  const parsed = parseRequest(parseJson(body))
+  if (parsed.ok) return parsed.value
+  throw invalid(`The request is not one: ${problemText(parsed.problem)}`)
+}
+
+function parseJson(body: JsonText): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    throw invalid('The request is not JSON.', { cause })
+  }
+}
+
+/** What the Messages API answers in such a case. */
+const INVALID_STATUS = 400
+
+function invalid(message: string, options: ErrorOptions = {}): ProviderError {
+  return new ProviderError({ kind: 'invalid-request', status: INVALID_STATUS }, message, options)
+}
