@@ -48,7 +48,7 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
   if (world.signal.aborted) return FAILED
   if (report.sessions.length === 0 && !failed)
     throw new UsageError(
-      'nothing to replay: none of the files is a recorded session of Claude Code, Codex, pi or opencode',
+      'nothing to replay: no file among them is a recorded session that can be used; see above',
     )
   if (flags['json'] === true) world.print(`${JSON.stringify(report, null, 1)}\n`)
   else world.print(await printed(report, world))

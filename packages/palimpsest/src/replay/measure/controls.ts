@@ -17,8 +17,6 @@ export interface Controls {
   readonly oracle: (step: number, rawTokens: number) => Sight
 }
 
-export const CONTROL_NAMES = ['empty', 'random', 'soup', 'oracle'] as const
-
 /** What a word list keeps of the conversation itself. */
 const SOUP_TAIL_RAW = 2_000
 

@@ -1,7 +1,7 @@
 import { isBlock } from '../../wire/message.ts'
 import type { ReplaySession } from '../replay-session.ts'
 import { leaves } from './block-text.ts'
-import { historyBefore, type Corpus, type CorpusBlock } from './corpus.ts'
+import { blockOfLine, historyBefore, type Corpus, type CorpusBlock } from './corpus.ts'
 import { extractQuoted, extractTokens, type Token, type TokenClass } from './extract.ts'
 import type { Finder } from './occurrences.ts'
 import { findProjectRoot, namedPath } from './project-root.ts'
@@ -90,7 +90,7 @@ function toReference(
   let sole = before > 0
   let user = false
   for (let i = 0; i < before && (sole || !user); i++) {
-    const kind = corpus.blocks[corpus.lineBlocks[lines[i] ?? -1] ?? -1]?.kind
+    const kind = blockOfLine(corpus, lines[i] ?? -1)?.kind
     sole &&= kind === 'result'
     user ||= kind === 'user'
   }
@@ -104,9 +104,9 @@ function isStale(
   limit: number,
   changes: ReadonlyMap<string, readonly number[]>,
 ): boolean {
-  const source = corpus.blocks[corpus.lineBlocks[line] ?? -1]
-  const path = source && isBlock(source.block, 'tool_result') ? source.block.tool_use_id : ''
-  const changed = changes.get(path) ?? []
+  const source = blockOfLine(corpus, line)
+  const call = source && isBlock(source.block, 'tool_result') ? source.block.tool_use_id : ''
+  const changed = changes.get(call) ?? []
   return changed.some((at) => at > line && at < limit)
 }
 

@@ -1,4 +1,4 @@
-import { blockOfLine, lineText, type Corpus } from './corpus.ts'
+import { lineText, type Corpus } from './corpus.ts'
 import { extractTokens } from './extract.ts'
 import type { EditLine, Reference } from './needs.ts'
 import type { Finder } from './occurrences.ts'
@@ -6,7 +6,7 @@ import { isInBareList, isNear, mentions, placesIn, type MadeText, type Sight } f
 
 // Whether what a step went on to use could still be read in the request before it.
 
-/** The four answers for one reference, each implied by the next: word, word in relation, whole line. */
+/** The answers for one reference, each implied by the next: the word, the word in relation, the whole line. */
 export interface Visibility {
   readonly seen: boolean
   readonly related: boolean
@@ -34,8 +34,9 @@ export function visibilityOf(reference: Reference, sight: Sight, corpus: Corpus)
 
 export function isEditLineVisible(line: EditLine, sight: Sight): boolean {
   if (isShown(line, sight)) return true
-  const found = sight.made.filter((made) => placesIn(made, line.needle).length > 0)
-  return found.length > 0 && found.some((made) => holdsLine(made, toSourceLine(line.needle)))
+  return sight.made
+    .filter((made) => placesIn(made, line.needle).length > 0)
+    .some((made) => holdsLine(made, toSourceLine(line.needle)))
 }
 
 /** Some line before the step that holds it is shown. The newest is the likeliest. */
@@ -61,7 +62,7 @@ export function sourceBlocks(
   const blocks = new Set<number>()
   for (let i = before - 1; i >= Math.max(0, before - SOURCE_LINES_MAX); i--) {
     const block = corpus.lineBlocks[lines[i] ?? -1]
-    if (block !== undefined && blockOfLine(corpus, lines[i] ?? -1)) blocks.add(block)
+    if (block !== undefined) blocks.add(block)
   }
   return [...blocks]
 }

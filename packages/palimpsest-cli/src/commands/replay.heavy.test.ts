@@ -1,0 +1,158 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { ReplayReport } from 'palimpsest/replay'
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { runCli } from '../run-cli.ts'
+import type { World } from '../world.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'replay-'))
+mkdirSync(join(folder, 'sessions/deep'), { recursive: true })
+mkdirSync(join(folder, 'empty'))
+writeFileSync(join(folder, 'sessions/one.jsonl'), claudeCodeSession(12))
+writeFileSync(join(folder, 'sessions/deep/two.jsonl'), claudeCodeSession(20))
+writeFileSync(join(folder, 'sessions/notes.json'), '{"hello":"world"}\n')
+writeFileSync(join(folder, 'nothing.jsonl'), '')
+writeFileSync(join(folder, 'picture.jsonl'), Buffer.from([0x89, 0x50, 0, 0, 1, 2, 3]))
+writeFileSync(join(folder, 'prose.jsonl'), 'once upon a time\nthere was a log\n')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('palimpsest replay', () => {
+  test('prints one JSON document, the same every time, and skips what is no session', async () => {
+    const args = ['replay', 'sessions', '--window', '20000,40000', '--json']
+    const [first, second] = [await run(...args), await run(...args)]
+    expect(first.code).toBe(0)
+    expect(first.out).toBe(second.out)
+    const report: ReplayReport = JSON.parse(first.out)
+    expect(report.sessions.map(({ session, format, steps }) => ({ session, format, steps }))).toEqual([
+      { session: 'deep/two.jsonl', format: 'claude-code', steps: 21 },
+      { session: 'one.jsonl', format: 'claude-code', steps: 13 },
+    ])
+    expect(report.skipped.map(({ file }) => file)).toEqual(['notes.json'])
+    expect(report.pooled.window).toBe(20_000)
+    expect(report.windows.map(({ window }) => window)).toEqual([20_000, 40_000])
+    const names = report.pooled.strategies.filter((row) => row.at === undefined).map((row) => row.strategy)
+    expect(names).toEqual([
+      'none',
+      'drop-oldest',
+      'mask-3',
+      'mask-10',
+      'mask-20',
+      'batch',
+      'batch+digest',
+      'tail-20',
+      'tail-50',
+      'empty',
+    ])
+    const controls = report.pooled.strategies.filter((row) => row.at === 'batch').map((row) => row.strategy)
+    expect(controls).toEqual(['random', 'soup', 'oracle', 'time-reversed'])
+    const none = report.pooled.strategies[0]
+    expect(none).toMatchObject({
+      cost_ratio: 1,
+      frr: 1,
+      invalid_requests: 0,
+      ci: { frr: { low: 1, high: 1 } },
+    })
+    expect(first.error).toContain('notes.json: skipped')
+  })
+
+  test('prints a table of at most 80 columns, without colours where nobody looks', async () => {
+    const { code, out } = await run('replay', 'sessions/one.jsonl', '--window', '20000')
+    expect(code).toBe(0)
+    expect(out).toContain('Window 20,000 tokens')
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+    expect(out).not.toContain('\u001B')
+  })
+
+  test('writes the views of one strategy as differences', async () => {
+    const args = ['--strategy', 'tail-20', '--window', '20000', '--views', 'views.jsonl']
+    expect((await run('replay', 'sessions/one.jsonl', ...args)).code).toBe(0)
+    const lines = readFileSync(join(folder, 'views.jsonl'), 'utf8').trim().split('\n')
+    const views: { [name: string]: unknown }[] = lines.map((line) => JSON.parse(line))
+    expect(views).toHaveLength(13)
+    expect(Object.keys(views[0] ?? {})).toEqual([
+      'session',
+      'strategy',
+      'step',
+      'message_id',
+      'prefix_hash',
+      'system',
+      'tools',
+      'keep',
+      'append',
+    ])
+    expect(views.map((view) => view['step'])).toEqual(Array.from({ length: 13 }, (_, i) => i))
+  })
+
+  test.each([
+    [[], 'give recorded sessions, or folders of them'],
+    [['no-such-folder'], 'no such file or folder: no-such-folder'],
+    [['empty'], 'no recorded sessions (*.jsonl, *.json) in empty'],
+    [['nothing.jsonl'], 'nothing.jsonl: skipped: the file is empty'],
+    [['picture.jsonl'], 'picture.jsonl: skipped: a binary file'],
+    [['prose.jsonl'], 'prose.jsonl: skipped: not a recorded session'],
+    [['sessions', '--window', 'wide'], '--window wide: a number of tokens is wanted'],
+    [['sessions', '--strategy', 'magic'], 'no strategy "magic"; there are none, drop-oldest'],
+    [['sessions', '--views', 'x'], '--views writes what one strategy sends'],
+    [['sessions/one.jsonl', '--strategy', 'batch', '--views', 'no/such/x'], '--views'],
+  ])('with %j is wrong usage', async (args, sentence) => {
+    const { code, out, error } = await run('replay', ...args)
+    expect(error).toContain(sentence)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+  })
+})
+
+async function run(
+  ...args: string[]
+): Promise<{ readonly code: number; readonly out: string; readonly error: string }> {
+  let out = ''
+  let error = ''
+  const world: World = {
+    version: '0',
+    env: {},
+    cwd: folder,
+    userHome: folder,
+    now: () => 0,
+    platform: 'linux',
+    readInput: async () => ({ kind: 'none' }),
+    print: (text) => void (out += text),
+    printError: (text) => void (error += text),
+    signal: new AbortController().signal,
+  }
+  const code = await runCli(args, world)
+  return { code, out, error }
+}
+
+/** Rounds of reading, each about 900 tokens long, and a last word. */
+function claudeCodeSession(rounds: number): string {
+  const lines: object[] = []
+  const add = (type: string, message: object): void => {
+    const number = lines.length
+    lines.push({
+      type,
+      uuid: `u${number}`,
+      parentUuid: number === 0 ? null : `u${number - 1}`,
+      sessionId: 's',
+      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, number * 10)).toISOString(),
+      isSidechain: false,
+      message,
+    })
+  }
+  const answer = (id: string, content: object[]): void => {
+    const usage = { input_tokens: 5_000 + 900 * lines.length, output_tokens: 40 }
+    add('assistant', { id, model: 'claude-opus-4-5', role: 'assistant', content, usage })
+  }
+  add('user', { role: 'user', content: 'Read all of it. Never write to shared_state.' })
+  for (let i = 0; i < rounds; i++) {
+    const input = { file_path: `/p/src/file-${i}.ts`, note: `after value_${i - 2}_7` }
+    answer(`m${i}`, [{ type: 'tool_use', id: `t${i}`, name: 'Read', input }])
+    const text = Array.from({ length: 40 }, (_, j) => `export const value_${i}_${j} = part_${i}(${j})`).join(
+      '\n',
+    )
+    add('user', { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${i}`, content: text }] })
+  }
+  answer('end', [{ type: 'text', text: 'All read; value_1_3 is the one.' }])
+  return `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`
+}

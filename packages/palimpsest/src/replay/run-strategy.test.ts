@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+
+import { inventSession, type Scripted } from '../../../../test/kit/invented-session.ts'
+import { buildRequest } from '../engine/build-request.ts'
+import { chargeRequest, createCache, publishWrites } from '../ledger/cache.ts'
+import { priceOf } from '../ledger/prices.ts'
+import { promptOf } from '../ledger/request-prompt.ts'
+import { estimateBlock } from '../tokens/estimate.ts'
+import { viewOf } from '../transcript/view.ts'
+import type { PrefixEntry } from '../transcript/entry.ts'
+import type { Block } from '../wire/message.ts'
+import type { MessagesRequest } from '../wire/request.ts'
+import { HIDDEN_PROMPT } from './charge-requests.ts'
+import { factsOf, replayOne } from './replay-one.ts'
+import type { ReplaySession } from './replay-session.ts'
+import { runStrategy, settingsFor } from './run-strategy.ts'
+import { fitSizes } from './size-model.ts'
+import { STRATEGIES } from './strategies/all.ts'
+import { none } from './strategies/none.ts'
+import { writeViews } from './write-views.ts'
+
+const WINDOW = 40_000
+const session = inventSession(longScript())
+const sizes = fitSizes(session, factsOf)
+
+describe('every strategy', () => {
+  test.each(STRATEGIES.map((strategy) => [strategy.name, strategy] as const))(
+    '%s sends valid requests that fit, and does something',
+    (_, strategy) => {
+      const run = { strategy, windowTokens: WINDOW, sizes, factsOf, bills: true }
+      const { auto } = settingsFor(session, run).thresholds
+      let acted = 0
+      for (const sent of runStrategy(session, run)) {
+        expect(sent.brokenRule).toBeUndefined()
+        if (!strategy.unbounded) expect(sent.promptTokens).toBeLessThan(auto * 1.05)
+        if (sent.acted) acted++
+      }
+      expect(acted > 0).toBe(strategy.name !== 'none')
+    },
+  )
+
+  test.each(STRATEGIES.map((strategy) => [strategy.name, strategy] as const))(
+    '%s sees only the past: a session cut at a step gives the same views up to it, byte for byte',
+    (_, strategy) => {
+      const whole = [...writeViews(session, strategy, WINDOW)]
+      for (const cut of [1, 7, 20, 33, session.steps.length - 1]) {
+        const steps = session.steps.slice(0, cut)
+        const entries = session.entries.slice(0, session.steps[cut]?.from)
+        expect([...writeViews({ ...session, entries, steps }, strategy, WINDOW)]).toEqual(whole.slice(0, cut))
+      }
+    },
+  )
+})
+
+test('(R1) a session replayed twice gives the same report, byte for byte', () => {
+  const report = (): string =>
+    JSON.stringify(replayOne(session, { strategies: STRATEGIES, windows: [WINDOW] }))
+  expect(report()).toBe(report())
+})
+
+test('(L1) unmanaged, the bill is the one that the built requests have in the ledger', () => {
+  const bills = [
+    ...runStrategy(session, { strategy: none, windowTokens: WINDOW, sizes, factsOf, bills: true }),
+  ].map(({ bill }) => ({ dollars: bill?.dollars, input: bill?.inputTokens, read: bill?.charge.read }))
+  expect(bills).toEqual(straightBills(session))
+})
+
+test('views are differences that add up to what is sent', () => {
+  const strategy = STRATEGIES.find(({ name }) => name === 'batch') ?? none
+  let messages: unknown[] = []
+  const sent: unknown[][] = []
+  for (const { settled } of runStrategy(session, {
+    strategy,
+    windowTokens: WINDOW,
+    sizes,
+    factsOf,
+    bills: false,
+  }))
+    sent.push(settled.texts.filter((text) => text !== '').map((text): unknown => JSON.parse(text)))
+  for (const [step, line] of [...writeViews(session, strategy, WINDOW)].entries()) {
+    const view: { step: number; message_id: string; keep: number; append: unknown[]; system?: unknown } =
+      JSON.parse(line)
+    expect(view.step).toBe(step)
+    expect(view.message_id).toBe(session.steps[step]?.responseId)
+    expect(view.system !== undefined).toBe(step === 0)
+    messages = [...messages.slice(0, view.keep), ...view.append]
+    expect(messages).toEqual(sent[step])
+  }
+})
+
+/** Rounds of reading and editing with a user's word now and then, a good deal longer than the window. */
+function longScript(): Scripted[] {
+  const rounds = Array.from({ length: 40 }, (_, i): Scripted[] => [
+    ...(i % 9 === 0 ? [{ user: `Now see to part ${i}. Never touch part_${i + 50}.` }] : []),
+    {
+      say: `Reading part_${i}.`,
+      calls: [
+        {
+          name: 'Read',
+          input: { file_path: `/work/src/part-${i}.ts` },
+          result: Array.from(
+            { length: 60 },
+            (_, j) => `export const value_${i}_${j} = compute(${i * j + 1000})`,
+          ).join('\n'),
+        },
+        ...(i % 4 === 0
+          ? [
+              {
+                name: 'Bash',
+                input: { command: `npm test -- ${i}` },
+                result: `FAIL case_${i}\nExpected value_${i}_3`,
+                isError: true,
+              },
+            ]
+          : []),
+      ],
+      ...(i > 0 && { usage: { input_tokens: 9_000 + 1_900 * i, output_tokens: 60 } }),
+    },
+    {
+      calls: [
+        {
+          name: 'Edit',
+          input: {
+            file_path: `/work/src/part-${Math.max(0, i - 3)}.ts`,
+            old_string: `export const value_${Math.max(0, i - 3)}_7 = compute(${Math.max(0, i - 3) * 7 + 1000})`,
+            new_string: `export const value_${i}_7 = 0`,
+          },
+          result: 'updated',
+        },
+      ],
+    },
+  ])
+  return [{ user: 'Mend all parts, please.' }, ...rounds.flat(), { say: 'Done.' }]
+}
+
+/** The same bill the long way: every request built as a whole body, parsed, laid and charged. */
+function straightBills({ steps, entries }: ReplaySession): unknown[] {
+  const cache = createCache()
+  const { factor, hiddenTokens } = sizes.fitted
+  return steps.map((step, index) => {
+    const facts = factsOf(step.model)
+    const view = viewOf([prefixOf(step.model), ...entries.slice(0, step.from)])
+    const built = buildRequest(view, {
+      maxTokens: 1_000,
+      thinking: {
+        model: step.model,
+        bindsPrefix: facts.thinking.bindsPrefix,
+        readsFrom: facts.thinking.readsFrom,
+      },
+      lifetimes: { system: step.ttl, messages: step.ttl },
+      stream: false,
+    })
+    const request: MessagesRequest = JSON.parse(built.body)
+    const { prompt, breakpoints } = promptOf(request, [], ({ level, value }) =>
+      level === 'system'
+        ? hiddenTokens
+        : Math.round(factor * estimateBlock(value as Block, JSON.stringify(value))),
+    )
+    const charge = chargeRequest(cache, {
+      at: step.requestedAt,
+      prompt,
+      breakpoints,
+      minimumTokens: facts.cacheMinimumTokens,
+    })
+    publishWrites(cache, charge, step.beganAt)
+    const dollars = priceOf({ ...charge, output: sizes.outputTokens[index] ?? 0 }, facts.prices)
+    return { dollars, input: prompt.tokens, read: charge.read }
+  })
+}
+
+function prefixOf(model: string): PrefixEntry {
+  return {
+    kind: 'prefix',
+    id: 'prefix',
+    parent: null,
+    at: 0,
+    model,
+    betas: [],
+    system: HIDDEN_PROMPT,
+    tools: '[]',
+    parameters: {},
+    reason: 'test',
+  }
+}
