@@ -57,10 +57,12 @@ async function loadClient(options: AnthropicOptions): Promise<Anthropic> {
 
 async function send(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
   const betas = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {}
+  // Tells requests of our own making apart in a proxy's or simulator's log.
+  const source = request.source === 'main' ? {} : { 'x-palimpsest-source': request.source }
   return await client
     .post('/v1/messages', {
       body: request.body,
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...betas },
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...betas, ...source },
       signal,
       stream: true,
     })
