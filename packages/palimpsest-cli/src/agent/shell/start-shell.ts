@@ -32,7 +32,7 @@ export interface RunningShell {
  * The command is evaluated, so that a syntax error is its own affair; what it prints comes in one stream, in order. At its end the
  * shell tells its folder on a channel that the command does not have.
  */
-const WRAPPER = `exec 2>&1; trap 'pwd -P >&9' EXIT; eval "shift
+const WRAPPER = `exec 2>&1; trap '{ pwd -P >&9; } 2>/dev/null' EXIT; eval "shift
 $1" 9>&-`
 const FOLDER_CHANNEL = 9
 const FOLDER_BYTES_MAX = 8192

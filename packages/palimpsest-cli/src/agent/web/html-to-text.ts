@@ -11,6 +11,7 @@ const SKIPPED = new Set([
   'canvas',
   'object',
   'head',
+  'title',
 ])
 const BLOCKS = new Set(
   'address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form header hr html main nav ol p pre section summary table tbody tfoot thead tr ul'.split(

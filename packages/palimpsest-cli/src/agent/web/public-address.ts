@@ -33,13 +33,15 @@ const RANGES: readonly (readonly [address: string, prefix: number, family: 'ipv4
   ['ff00::', 8, 'ipv6'],
 ]
 
-const OWN = new BlockList()
-for (const [address, prefix, family] of RANGES) OWN.addSubnet(address, prefix, family)
+/** One list per family: in a common one an IPv4 address also counts as its IPv6 form. */
+const OWN = { ipv4: new BlockList(), ipv6: new BlockList() }
+for (const [address, prefix, family] of RANGES) OWN[family].addSubnet(address, prefix, family)
 
 /** False also for what is no address. */
 export function isPublicAddress(address: string): boolean {
-  const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
-  const family = isIP(plain)
-  if (family === 0) return false
-  return !OWN.check(plain, family === 4 ? 'ipv4' : 'ipv6')
+  const plain = address.replaceAll(/^\[|\]$/g, '').replace(/%.*$/, '')
+  const version = isIP(plain)
+  if (version === 0) return false
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  return !OWN[family].check(plain, family)
 }

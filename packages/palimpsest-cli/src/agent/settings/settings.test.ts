@@ -1,0 +1,318 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import fc from 'fast-check'
+import { UsageError } from 'palimpsest'
+import { describe, expect, test } from 'vitest'
+
+import { cases } from '../../../../../test/kit/cases.ts'
+import { tempFolder } from '../../../../../test/kit/temp-home.ts'
+import { chooseEndpoint } from './choose-endpoint.ts'
+import { parseJsonText } from './json-text.ts'
+import { loadSettings, parseSettings, problemLine, requireSettings } from './load-settings.ts'
+import { SETTINGS_SHAPE } from './settings-shape.ts'
+
+const SCHEMA = new URL('../../../settings.schema.json', import.meta.url)
+
+async function places(files: {
+  user?: string
+  project?: string
+  flag?: string
+}): Promise<Parameters<typeof loadSettings>[0]> {
+  const root = await tempFolder()
+  const [home, projectFolder] = [join(root, 'home'), join(root, 'project')]
+  mkdirSync(home)
+  mkdirSync(join(projectFolder, '.palimpsest'), { recursive: true })
+  if (files.user !== undefined) writeFileSync(join(home, 'settings.json'), files.user)
+  if (files.project !== undefined)
+    writeFileSync(join(projectFolder, '.palimpsest', 'settings.json'), files.project)
+  if (files.flag !== undefined) writeFileSync(join(root, 'flag.json'), files.flag)
+  return {
+    home,
+    projectFolder,
+    isTrusted: true,
+    ...(files.flag === undefined ? {} : { file: join(root, 'flag.json') }),
+  }
+}
+
+const problems = (text: string): string[] =>
+  parseSettings(text, 's.json').problems.map((one) => `${one.severity} ${problemLine(one)}`)
+
+describe('settings', () => {
+  test('the schema in the repository is the one that the parser has', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      title: 'Palimpsest settings',
+      ...SETTINGS_SHAPE.schema,
+    }
+    expect(JSON.parse(readFileSync(SCHEMA, 'utf8'))).toEqual(JSON.parse(JSON.stringify(schema)))
+  })
+
+  test('no files: nothing is set, nothing is wrong', async () => {
+    expect(await loadSettings(await places({}))).toEqual({
+      settings: { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} },
+      problems: [],
+    })
+  })
+
+  test('later ones win, lists grow', async () => {
+    const where = await places({
+      user: '{"model":"a","baseUrl":"https://user.test","env":{"A":"1","B":"1"},"permissions":{"allow":["Read"],"defaultMode":"acceptEdits"},"hooks":{"Stop":[1]}}',
+      project:
+        '{"model":"b","env":{"B":"2"},"permissions":{"deny":["Bash(rm:*)"],"additionalDirectories":["../lib"]},"hooks":{"Stop":[2]}}',
+      flag: '{"model":"c","workingWindow":"full","permissions":{"ask":["WebFetch"]}}',
+    })
+    const { settings, problems: none } = await loadSettings(where)
+    expect(none).toEqual([])
+    expect(settings).toEqual({
+      model: 'c',
+      baseUrl: { url: 'https://user.test', from: 'user' },
+      mode: 'accept-edits',
+      workingWindow: 'full',
+      env: { A: '1', B: '2' },
+      hooks: { Stop: [1, 2] },
+      mcpServers: {},
+      additionalFolders: [join(where.projectFolder, '../lib')],
+      rules: [
+        { effect: 'allow', tool: 'Read', text: 'Read' },
+        { effect: 'deny', tool: 'Bash', pattern: 'rm:*', text: 'Bash(rm:*)' },
+        { effect: 'ask', tool: 'WebFetch', text: 'WebFetch' },
+      ],
+    })
+  })
+
+  test('those of a project are not even looked at before the folder is trusted', async () => {
+    const where = await places({
+      project: '{"baseUrl":"https://evil.test","permissions":{"allow":["Bash"]},"hooks":{"Stop":[1]}} broken',
+    })
+    expect(await loadSettings({ ...where, isTrusted: false })).toMatchObject({
+      settings: { rules: [], hooks: {} },
+      problems: [],
+    })
+  })
+
+  test('those of a project that lies in the home folder are the user’s own, once', async () => {
+    const root = await tempFolder()
+    mkdirSync(join(root, '.palimpsest'))
+    writeFileSync(
+      join(root, '.palimpsest', 'settings.json'),
+      '{"permissions":{"allow":["Read"]},"baseUrl":"https://a.test"}',
+    )
+    const { settings } = await loadSettings({
+      home: join(root, '.palimpsest'),
+      projectFolder: root,
+      isTrusted: true,
+    })
+    expect([settings.rules.length, settings.baseUrl?.from]).toEqual([1, 'user'])
+  })
+
+  test('a project cannot lift all questions', async () => {
+    const { settings, problems: found } = await loadSettings(
+      await places({ project: '{"permissions":{"defaultMode":"bypass"}}' }),
+    )
+    expect(settings.mode).toBeUndefined()
+    expect(found).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('cannot be "bypass" in a project') },
+    ])
+  })
+
+  test.each([
+    ['{\n  "model": 7\n}', ['error s.json:2: "model" must be a string']],
+    [
+      '{\n"permissions": {\n"allow": ["Bash(", "Read",\n"TodoWrite(x)"]}}',
+      [
+        'error s.json:3: "permissions.allow": "Bash(" is no rule. Write Tool or Tool(pattern), for example Bash(npm test:*)',
+        'error s.json:4: "permissions.allow": "TodoWrite(x)": TodoWrite takes no pattern. Write TodoWrite alone',
+      ],
+    ],
+    [
+      '{"permissions":{"defaultMode":"yolo"}}',
+      ['error s.json:1: "permissions.defaultMode" must be one of default, accept-edits, plan, bypass'],
+    ],
+    ['{"Model": "x"}', ['warning s.json:1: "Model" is not a known setting. Did you mean "model"?']],
+    ['{"model":"a",\n"model":"b"}', ['error s.json:2: "model" stands there twice; the first one counts']],
+    [
+      '{"workingWindow": "half"}',
+      ['error s.json:1: "workingWindow" must be a number, 1000 or more, or must be one of "full"'],
+    ],
+    [
+      '{"baseUrl": "ftp://x"}',
+      ['error s.json:1: "baseUrl" must be an http or https address, without user name and password'],
+    ],
+    ['{"maxCostUsd": -1}', ['error s.json:1: "maxCostUsd" must be a number, 0 or more']],
+    ['{"env": {"A": 1}}', ['error s.json:1: "env.A" must be a string']],
+    ['[]', ['error s.json:1: the file must hold an object']],
+    [
+      '{\n  // no\n}',
+      [
+        'error s.json:2: this is not valid JSON: a name in double quotes is missing. Nothing of the file is used until it is mended',
+      ],
+    ],
+    [
+      '{"a": 1,\n}',
+      [
+        'error s.json:1: this is not valid JSON: a comma stands before the end. Nothing of the file is used until it is mended',
+      ],
+    ],
+    [
+      '{"a": "\n"}',
+      [
+        'error s.json:1: this is not valid JSON: the string does not end on its line. Nothing of the file is used until it is mended',
+      ],
+    ],
+    [
+      '{"a": 1} x',
+      [
+        'error s.json:1: this is not valid JSON: something follows the end of the value. Nothing of the file is used until it is mended',
+      ],
+    ],
+    ['', []],
+    ['\uFEFF{"model":"x"}', []],
+  ])('%j', (text, expected) => {
+    expect(problems(text)).toEqual(expected)
+  })
+
+  test('what is wrong takes nothing else with it', () => {
+    const { value } = parseSettings(
+      '{"model":"a","maxCostUsd":"much","permissions":{"allow":["Read","(","Bash(ls)"],"deny":7}}',
+      's.json',
+    )
+    expect(value).toMatchObject({
+      model: 'a',
+      permissions: { allow: [{ text: 'Read' }, { text: 'Bash(ls)' }] },
+    })
+  })
+
+  test('names of objects that objects have anyway are no settings', () => {
+    expect(problems('{"__proto__": {"model":"x"}, "constructor": 1}')).toEqual([
+      'warning s.json:1: "__proto__" is not a known setting',
+      'warning s.json:1: "constructor" is not a known setting',
+    ])
+  })
+
+  test('a caller that needs them whole gets one error with every line', async () => {
+    const where = await places({ user: '{"model":1,\n"maxCostUsd":-1, "other": 1}' })
+    const loaded = await loadSettings(where)
+    expect(() => requireSettings(loaded)).toThrow(UsageError)
+    expect(() => requireSettings(loaded)).toThrow(
+      /settings\.json:1: "model" must be a string\n.*settings\.json:2: "maxCostUsd"/,
+    )
+  })
+
+  test('a file that was named and is not there is an error, one that cannot be read too', async () => {
+    const where = await places({})
+    expect((await loadSettings({ ...where, file: '/nowhere.json' })).problems).toMatchObject([
+      { file: '/nowhere.json', severity: 'error' },
+    ])
+    mkdirSync(join(where.home, 'settings.json'))
+    expect((await loadSettings(where)).problems).toMatchObject([
+      { severity: 'error', message: expect.stringContaining('EISDIR') },
+    ])
+  })
+
+  test('JSON is read as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value: unknown = JSON.parse(text)
+        expect(toPlain(parseJsonText(text))).toEqual(value)
+      }),
+      cases(300, 20_000),
+    )
+  })
+
+  test('what JSON.parse refuses is refused', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '1', '-', '.', 'true', 'nul', ' ', '"', '\\'),
+          { maxLength: 12 },
+        ),
+        (parts) => {
+          const text = parts.join('')
+          const isGood = succeeds(() => JSON.parse(text))
+          expect(succeeds(() => parseJsonText(text))).toBe(isGood)
+        },
+      ),
+      cases(1_000, 50_000),
+    )
+  })
+})
+
+describe('the address of the model', () => {
+  const standard = 'https://api.anthropic.com'
+  const none = {}
+  const by = (from: 'user' | 'project' | 'flag', url: string) => ({ baseUrl: { url, from } })
+
+  test.each([
+    ['nobody named one', { settings: none, userSettings: none }, undefined],
+    [
+      'a flag wins',
+      { flag: 'http://a', environment: 'http://b', settings: by('user', 'http://c'), userSettings: none },
+      { url: 'http://a', mayCarryKeys: true },
+    ],
+    [
+      'then the environment',
+      { environment: 'http://b', settings: by('project', 'http://c'), userSettings: none },
+      { url: 'http://b', mayCarryKeys: true },
+    ],
+    [
+      'the user’s own',
+      { settings: by('user', 'http://c'), userSettings: by('user', 'http://c') },
+      { url: 'http://c', mayCarryKeys: true },
+    ],
+    [
+      '--settings',
+      { settings: by('flag', 'http://c'), userSettings: none },
+      { url: 'http://c', mayCarryKeys: true },
+    ],
+    [
+      'a project’s gets no key',
+      { settings: by('project', 'https://evil.test'), userSettings: none },
+      { url: 'https://evil.test', mayCarryKeys: false },
+    ],
+    [
+      'nor one that looks like the standard one',
+      { settings: by('project', 'https://api.anthropic.com.evil.test'), userSettings: none },
+      { url: 'https://api.anthropic.com.evil.test', mayCarryKeys: false },
+    ],
+    [
+      'nor by another scheme or port',
+      { settings: by('project', 'http://api.anthropic.com'), userSettings: none },
+      { url: 'http://api.anthropic.com', mayCarryKeys: false },
+    ],
+    [
+      'a project’s that is the standard one',
+      { settings: by('project', 'https://api.anthropic.com/'), userSettings: none },
+      { url: 'https://api.anthropic.com/', mayCarryKeys: true },
+    ],
+    [
+      'a project’s that the user chose too',
+      { settings: by('project', 'http://c/x'), userSettings: by('user', 'http://c') },
+      { url: 'http://c/x', mayCarryKeys: true },
+    ],
+  ])('%s', (_, choices, expected) => {
+    expect(chooseEndpoint({ standard, ...choices })).toEqual(expected)
+  })
+})
+
+function succeeds(run: () => unknown): boolean {
+  try {
+    run()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function toPlain(node: ReturnType<typeof parseJsonText>): unknown {
+  switch (node.kind) {
+    case 'object':
+      return Object.fromEntries(node.members.map(({ key, value }) => [key, toPlain(value)]))
+    case 'array':
+      return node.items.map(toPlain)
+    case 'null':
+      return null
+    default:
+      return node.value
+  }
+}

@@ -1,0 +1,193 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { toShellEnvironment } from '../shell/shell-environment.ts'
+import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
+
+let bench: Workbench
+beforeEach(async () => {
+  const env = { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_AUTH_TOKEN: 'secret', CDPATH: '/usr', KEPT: 'yes' }
+  bench = await createWorkbench({ mode: 'bypass', env })
+})
+afterEach(() => bench.dispose())
+
+const bash = (command: string, more: { timeout?: number; run_in_background?: boolean } = {}) =>
+  bench.call('Bash', { command, ...more })
+const text = async (command: string): Promise<string> => textOf(await bash(command))
+
+describe('Bash', () => {
+  test.each([
+    ['echo hello', 'hello', undefined],
+    ['true', '(The command printed nothing.)', undefined],
+    ['echo out; echo err >&2; echo out', 'out\nerr\nout', undefined],
+    ['echo partial; exit 3', 'partial\n[exit code 3]', true],
+    ['false', '[exit code 1]', true],
+    ['kill -9 $$', '[ended by SIGKILL]', true],
+    ['printf "no line end"', 'no line end', undefined],
+    ['echo $#:$0', '0:bash', undefined],
+    ["printf '\\033[31mred'", '\u001B[31mred', undefined],
+    ['cat', '(The command printed nothing.)', undefined],
+  ])('%j', async (command, content, isError) => {
+    expect(await bash(command)).toEqual({ content, ...(isError === undefined ? {} : { isError }) })
+  })
+
+  test('a syntax error is told, and the shell is fine afterwards', async () => {
+    expect(await text('if')).toMatch(/syntax error[^]*\[exit code 2\]/)
+    expect(await text('echo ok')).toBe('ok')
+  })
+
+  test('the folder lasts, variables do not', async () => {
+    mkdirSync(join(bench.work, 'sub'))
+    expect(await text('x=1; cd sub')).toBe(`[The folder is now ${join(bench.work, 'sub')}.]`)
+    expect(await text('pwd; echo "x=$x"')).toBe(`${join(bench.work, 'sub')}\nx=`)
+    expect(await text('cd .. && exit 4')).toBe(`[exit code 4]\n[The folder is now ${bench.work}.]`)
+  })
+
+  test('a folder outside is left again', async () => {
+    expect(await text(`cd ${bench.outside}`)).toBe(
+      `[${bench.outside} is outside of the working folders. The next command starts in ${bench.work}.]`,
+    )
+    expect(await text('pwd')).toBe(bench.work)
+  })
+
+  test('a folder that is gone is no trouble', async () => {
+    mkdirSync(join(bench.work, 'sub'))
+    await bash('cd sub')
+    rmSync(join(bench.work, 'sub'), { recursive: true })
+    expect(await text('pwd')).toBe(bench.work)
+  })
+
+  test('keys of the program are not in the environment of commands, the rest is', async () => {
+    expect(await text('echo "$ANTHROPIC_API_KEY$ANTHROPIC_AUTH_TOKEN$CDPATH:$KEPT:$TERM"')).toBe(':yes:dumb')
+  })
+
+  test('a program of the project does not take the place of one of the system', () => {
+    const env = toShellEnvironment({ PATH: '/project/bin:relative:.::/usr/bin:/bin' }, '/project')
+    expect(env['PATH']).toBe('/usr/bin:/bin:/project/bin')
+  })
+
+  test('output beyond all measure is bounded in the middle', async () => {
+    const output = await text("head -c 20000000 /dev/zero | tr '\\0' x; echo THE-END")
+    expect(output.length).toBeLessThan(9_000_000)
+    expect(output.startsWith('xxx')).toBe(true)
+    expect(output.endsWith('THE-END')).toBe(true)
+    const [note = '', left = ''] = /\n\[… (\d+) bytes in the middle are left out …\]\n/.exec(output) ?? []
+    expect(output.length - note.length + Number(left)).toBe(20_000_000 + 'THE-END'.length)
+  })
+
+  test('at its timeout everything it started is ended, and what it printed is kept', async () => {
+    const pidFile = join(bench.work, 'pid')
+    const output = await bash(`echo begun; (trap '' TERM; sleep 60) & echo $! > ${pidFile}; sleep 60`, {
+      timeout: 300,
+    })
+    expect(textOf(output)).toMatch(/^begun\n\[The command was ended after 300 ms\./)
+    expect(output.isError).toBe(true)
+    await expectGone(Number(readFileSync(pidFile, 'utf8')))
+  })
+
+  test('an abort ends it, and the result says so', async () => {
+    const controller = new AbortController()
+    const pidFile = join(bench.work, 'pid')
+    const running = bench.call(
+      'Bash',
+      { command: `sleep 60 & echo $! > ${pidFile}; wait` },
+      { signal: controller.signal },
+    )
+    while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await wait(10)
+    controller.abort()
+    expect(textOf(await running)).toBe('[The command was interrupted.]')
+    await expectGone(Number(readFileSync(pidFile, 'utf8')))
+  })
+
+  test('a process left behind holds nobody up, and goes when the conversation is left', async () => {
+    const pidFile = join(bench.work, 'pid')
+    expect(await text(`sleep 60 & echo $! > ${pidFile}; echo done`)).toBe('done')
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    expect(isAlive(pid)).toBe(true)
+    await bench.shells.killAll()
+    await expectGone(pid)
+  })
+
+  test.each([
+    [{ command: '  ' }, /The command is empty/],
+    [{ command: 'a\0b' }, /NUL/],
+    [{ command: `echo ${'x'.repeat(120_000)}` }, /longer than/],
+    [{ command: 'ls', timeout: 99_999_999 }, /"timeout" must be a whole number/],
+    [{}, /lacks "command"/],
+  ])('refuses the input %j', async (input, expected) => {
+    const output = await bench.call('Bash', input)
+    expect([output.isError, expected.test(textOf(output))]).toEqual([true, true])
+  })
+
+  test('calls that only read may run side by side, others and changes of folder may not', () => {
+    const tool = bench.tools.find(({ name }) => name === 'Bash')
+    const reads = ['ls', 'cd sub && ls', 'touch x', 'ls > x', 'sleep 1'].map((command) =>
+      tool?.isReadOnly({ command }),
+    )
+    expect(reads).toEqual([true, false, false, false, true])
+    expect(tool?.isReadOnly({ command: 'sleep 9', run_in_background: true })).toBe(false)
+    expect(tool?.isReadOnly({})).toBe(true)
+  })
+})
+
+describe('commands in the background', () => {
+  test('are started, looked at and ended by their id', async () => {
+    expect(textOf(await bash('echo one; sleep 60', { run_in_background: true }))).toMatch(
+      /^Started in the background as shell_1\./,
+    )
+    await until(
+      async () =>
+        textOf(await bench.call('BashOutput', { bash_id: 'shell_1' })) === 'one\n[shell_1 is running.]',
+    )
+    expect(textOf(await bench.call('BashOutput', { bash_id: 'shell_1' }))).toBe(
+      '(Nothing new was printed.)\n[shell_1 is running.]',
+    )
+    expect(textOf(await bench.call('KillShell', { shell_id: 'shell_1' }))).toBe('shell_1 was ended.')
+    expect(textOf(await bench.call('BashOutput', { bash_id: 'shell_1' }))).toBe(
+      '(Nothing new was printed.)\n[ended by SIGTERM]\n[shell_1 has ended.]',
+    )
+    expect(textOf(await bench.call('KillShell', { shell_id: 'shell_1' }))).toBe('shell_1 had ended already.')
+  })
+
+  test('that end by themselves tell their exit code', async () => {
+    await bash('echo x; exit 7', { run_in_background: true })
+    await until(() => Promise.resolve(bench.shells.find('shell_1')?.end() !== undefined))
+    expect(textOf(await bench.call('BashOutput', { bash_id: 'shell_1' }))).toBe(
+      'x\n[exit code 7]\n[shell_1 has ended.]',
+    )
+  })
+
+  test('that nobody started are not found', async () => {
+    expect(textOf(await bench.call('BashOutput', { bash_id: 'shell_9' }))).toMatch(
+      /There is no command shell_9/,
+    )
+  })
+
+  test('are limited in number', async () => {
+    for (let i = 0; i < 16; i++) await bash('sleep 60', { run_in_background: true })
+    expect(textOf(await bash('sleep 60', { run_in_background: true }))).toMatch(/Too many commands/)
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A zombie is gone for everybody but its parent.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function expectGone(pid: number): Promise<void> {
+  await until(() => Promise.resolve(!isAlive(pid)))
+  expect(isAlive(pid)).toBe(false)
+}
+
+/** Waits for something to become true; the test's own timeout is the limit. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await wait(20)
+}
