@@ -10,8 +10,6 @@ import {
   type PermissionAnswer,
   type PermissionQuestion,
 } from '../../packages/palimpsest-cli/src/agent/permissions/create-permit.ts'
-import { privateHostsOf } from '../../packages/palimpsest-cli/src/agent/permissions/decide.ts'
-import { hiddenBy } from '../../packages/palimpsest-cli/src/agent/permissions/match-path.ts'
 import type { PermissionMode } from '../../packages/palimpsest-cli/src/agent/permissions/permission-mode.ts'
 import { parseRule, type RuleEffect } from '../../packages/palimpsest-cli/src/agent/permissions/rule.ts'
 import { createShells, type Shells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
@@ -71,13 +69,12 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     home,
     additionalFolders: (options.additional ?? []).map((name) => join(root, name)),
     readableFolders: [sessionFolder],
-    isHidden: hiddenBy(rules, { cwd: work, home }),
+    rules,
   })
   const questions: PermissionQuestion[] = []
   const { answer, askUser } = options
   const permit = createPermit({
     access,
-    rules,
     mode: () => options.mode ?? 'default',
     isTrusted: options.isTrusted ?? false,
     protectedFolders: [home],
@@ -97,7 +94,6 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     shells,
     env: { PATH: process.env['PATH'], HOME: home, ...options.env },
     now: () => 1_700_000_000_000,
-    privateHosts: privateHostsOf(rules),
     ...(askUser === undefined ? {} : { askUser }),
   })
   let calls = 0

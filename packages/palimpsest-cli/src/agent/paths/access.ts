@@ -1,3 +1,5 @@
+import { hiddenBy } from '../permissions/match-path.ts'
+import type { Rule } from '../permissions/rule.ts'
 import { isInside, realPathOf } from './real-path.ts'
 
 // What the tools and the permit share: which folders are the work's own, which path each call may use, where the shell is.
@@ -12,7 +14,9 @@ export interface Access {
   readonly folders: readonly string[]
   /** Folders that may be read besides: the session's own, with stored results. */
   readonly readableFolders: readonly string[]
-  /** True where a rule forbids to read the path: searches leave it out. */
+  /** The user's rules, and those of a trusted project. */
+  readonly rules: readonly Rule[]
+  /** True where a rule forbids to read the path, or asks about it first: searches leave it out. Takes a real path. */
   readonly isHidden: (path: string) => boolean
   /** The folder the shell is in: relative paths of commands begin there. Always inside `folders`. */
   readonly shellFolder: () => string
@@ -27,7 +31,7 @@ export interface AccessOptions {
   readonly home: string
   readonly additionalFolders?: readonly string[]
   readonly readableFolders?: readonly string[]
-  readonly isHidden?: (path: string) => boolean
+  readonly rules: readonly Rule[]
 }
 
 export async function createAccess(options: AccessOptions): Promise<Access> {
@@ -41,7 +45,8 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     home: options.home,
     folders: [cwd, ...additional],
     readableFolders: readable,
-    isHidden: options.isHidden ?? (() => false),
+    rules: options.rules,
+    isHidden: hiddenBy(options.rules, { cwd, home: options.home }),
     shellFolder: () => shellFolder,
     moveShell: (folder) => {
       shellFolder = folder

@@ -254,8 +254,7 @@ describe('without a user', () => {
       const parsed = parseRule(rule ?? '', 'allow')
       expect(parsed.ok).toBe(true)
       const permit = createPermit({
-        access: bench.access,
-        rules: parsed.ok ? [parsed.rule] : [],
+        access: { ...bench.access, rules: parsed.ok ? [parsed.rule] : [] },
         mode: () => 'default',
         isTrusted: false,
         protectedFolders: [],

@@ -24,9 +24,8 @@ export type PermissionAnswer =
   | { readonly kind: 'no'; readonly words?: string }
 
 export interface PermitOptions {
-  /** The same as the tools'. */
+  /** The same as the tools', with the rules in it. */
   readonly access: Access
-  readonly rules: readonly Rule[]
   /** Asked at each call: the user may change it. */
   readonly mode: () => PermissionMode
   readonly isTrusted: boolean
@@ -46,7 +45,7 @@ export function createPermit(options: PermitOptions): Permit {
     tool: LoopTool,
     input: Parameters<Permit>[1],
   ): Promise<{ facts: CallFacts; decision: Decision }> => {
-    const rules = [...options.rules, ...added]
+    const rules = [...access.rules, ...added]
     const facts = await factsOf(tool, input, access, options.protectedFolders)
     const hidesFiles = rules.some(({ effect, tool: name }) => effect !== 'allow' && name === 'Read')
     const policy = { access, isTrusted: options.isTrusted, hidesFiles }

@@ -156,12 +156,3 @@ function matchesDomain({ pattern }: Rule, host: string): boolean {
   const domain = pattern.slice('domain:'.length).toLowerCase()
   return domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain
 }
-
-/** Hosts that rules allow by name: these may be private. */
-export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
-  return rules.flatMap(({ effect, tool, pattern }) =>
-    effect === 'allow' && tool === 'WebFetch' && pattern !== undefined
-      ? [pattern.slice('domain:'.length).toLowerCase()]
-      : [],
-  )
-}

@@ -64,10 +64,10 @@ const fill = (path: string): string => path.replace('{outside}', bench.outside).
 function outsideState(): unknown {
   const list = (folder: string): unknown =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
-      .map((entry) => [
-        entry.name,
-        entry.isFile() ? readFileSync(join(entry.parentPath, entry.name), 'utf8') : '',
-      ])
+      .map(
+        (entry) =>
+          `${entry.name}: ${entry.isFile() ? readFileSync(join(entry.parentPath, entry.name), 'utf8') : ''}`,
+      )
       .toSorted()
   return [list(bench.outside), list(bench.home)]
 }

@@ -62,3 +62,12 @@ export function splitRuleList(text: string): readonly string[] {
   }
   return [...rules, current].filter((rule) => rule !== '')
 }
+
+/** Hosts that rules allow by name: these may be private. */
+export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap(({ effect, tool, pattern }) =>
+    effect === 'allow' && tool === 'WebFetch' && pattern !== undefined
+      ? [pattern.slice('domain:'.length).toLowerCase()]
+      : [],
+  )
+}

@@ -3,6 +3,7 @@ import type { LoopTool } from 'palimpsest/loop'
 import { createCheckpoints } from '../files/checkpoints.ts'
 import { createSeenFiles } from '../files/seen-files.ts'
 import type { Access } from '../paths/access.ts'
+import { privateHostsOf } from '../permissions/rule.ts'
 import { toShellEnvironment, type Environment } from '../shell/shell-environment.ts'
 import type { Shells } from '../shell/shells.ts'
 import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
@@ -29,8 +30,6 @@ export interface ToolsOptions {
   readonly now: () => number
   /** Absent: nobody is there to answer. */
   readonly askUser?: AskUser
-  /** Hosts with private addresses that a rule allows. */
-  readonly privateHosts?: readonly string[]
 }
 
 /** The agent's tools, always in this order: it is part of the prompt's bytes. */
@@ -52,7 +51,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createKillShellTool(shells),
     createGrepTool(search),
     createGlobTool(search),
-    createWebFetchTool({ privateHosts: options.privateHosts ?? [] }),
+    createWebFetchTool({ privateHosts: privateHostsOf(access.rules) }),
     createTodoWriteTool(),
     createAskUserTool(options.askUser),
   ]
