@@ -1,4 +1,6 @@
 import { buildRequest } from '../packages/palimpsest/src/engine/build-request.ts'
+import { sizeOf } from '../packages/palimpsest/src/engine/size-of.ts'
+import { startCalibration } from '../packages/palimpsest/src/tokens/calibrate.ts'
 import type { Entry, MessageEntry } from '../packages/palimpsest/src/transcript/entry.ts'
 import { emptyView, step, type View } from '../packages/palimpsest/src/transcript/view.ts'
 import { print, type Figure } from './figure.ts'
@@ -12,6 +14,7 @@ const SAMPLES = 1_000
 const WARM_UP = 200
 
 const thinking = { model: 'claude-opus-5-5', bindsPrefix: true, readsFrom: [] }
+const calibration = startCalibration('claude-4-7')
 const options = {
   maxTokens: 32_000,
   thinking,
@@ -64,9 +67,10 @@ function oneRound(conversation: Conversation): number {
   const entries = roundEntries(conversation.rounds++, conversation.under)
   const start = performance.now()
   for (const entry of entries) conversation.view = step(conversation.view, entry)
+  const tokens = sizeOf(conversation.view, { thinking, calibration })
   const built = buildRequest(conversation.view, options)
   const took = performance.now() - start
-  if (built.estimate <= 0) throw new Error('nothing was counted')
+  if (tokens <= 0) throw new Error('nothing was counted')
   conversation.under = built.under
   return took
 }
