@@ -122,6 +122,7 @@ function roundEntries(i: number, under: string): Entry[] {
       origin: 'model',
       responseId: `msg_${i}`,
       model: 'claude-opus-5-5',
+      usage: { input_tokens: 1_000 + i * 700, output_tokens: 150 },
       under,
     },
     { ...entryOf(`r${i}`, result, i), origin: 'tool' },

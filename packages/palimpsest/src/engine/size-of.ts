@@ -1,6 +1,7 @@
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import { countSince } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
+import type { PrefixEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
@@ -27,9 +28,14 @@ export function sizeOf(view: View, sizing: Sizing): number {
   return countSince(anchor.usage, since, sizing.calibration)
 }
 
-/** Estimated tokens of what stands before the messages. */
-export function prefixEstimate(view: View): number {
-  return view.prefix ? estimateText(view.prefix.system) + estimateText(view.prefix.tools) : 0
+const prefixEstimates = new WeakMap<PrefixEntry, number>()
+
+/** Estimated tokens of what stands before the messages. An entry never changes, so it is looked at once. */
+function prefixEstimate({ prefix }: View): number {
+  if (!prefix) return 0
+  const known = prefixEstimates.get(prefix) ?? estimateText(prefix.system) + estimateText(prefix.tools)
+  prefixEstimates.set(prefix, known)
+  return known
 }
 
 interface AnchorNode {
