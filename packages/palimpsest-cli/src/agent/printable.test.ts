@@ -6,7 +6,7 @@ import { toPrintable } from './printable.ts'
 
 describe('printable text', () => {
   test.each([
-    ['plain ümläut 漢字 😀 👩‍💻'.replaceAll('\u200D', ''), 'plain ümläut 漢字 😀 👩💻'],
+    ['plain ümläut 漢字 😀 👩\u200D💻 می\u200Cخواهم', 'plain ümläut 漢字 😀 👩\u200D💻 می\u200Cخواهم'],
     ['tab\tand\nline', 'tab\tand\nline'],
     ['\u001B[31mred\u001B[0m', '\\x1b[31mred\\x1b[0m'],
     ['\u001B]0;title\u0007', '\\x1b]0;title\\x07'],

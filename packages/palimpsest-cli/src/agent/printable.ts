@@ -1,9 +1,9 @@
 // Text from outside on a terminal. Escape sequences can move the cursor, rename the window, fill the clipboard; marks of direction can
 // make a line read backwards. The model gets the text as it is; the screen gets this.
 
-/** Control characters but tab and line end; format characters that hide or turn text; halves of characters. */
+/** Control characters but tab and line end; format characters that hide or turn text (not those that join letters); halves of characters. */
 const UNSAFE =
-  /[^\P{Cc}\t\n]|[\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]|\p{Cs}/gu
+  /[^\P{Cc}\t\n]|[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]|\p{Cs}/gu
 
 /** The text with everything a terminal might obey made visible: `\x1b[31m`. A carriage return before a line end is dropped. */
 export function toPrintable(text: string): string {

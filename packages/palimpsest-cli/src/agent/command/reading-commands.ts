@@ -160,7 +160,7 @@ const COMMAND_LOOKUP: ArgumentCheck = ([option, ...names]) =>
     : 'it runs its argument'
 
 /** With -R it follows links, which may lead out of the folder. */
-const GREP = without(/^-[a-zA-Z]*R|^--deref/, 'it follows links')
+const GREP = without(/^-[a-zA-Z]*R|^--der?/, 'it follows links')
 
 function grepsFolders(args: readonly ShellWord[]): boolean {
   return args.some(({ kind, value }) => kind !== 'literal' || /^-[a-zA-Z]*r|^--rec|^-d|^--dir/.test(value))

@@ -8,11 +8,11 @@ export const PERMISSION_MODES = ['default', 'accept-edits', 'plan', 'bypass'] as
 
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
 
-const OTHER_SPELLINGS: { readonly [spelling: string]: PermissionMode } = {
-  acceptEdits: 'accept-edits',
-  bypassPermissions: 'bypass',
-}
+const OTHER_SPELLINGS = new Map<string, PermissionMode>([
+  ['acceptEdits', 'accept-edits'],
+  ['bypassPermissions', 'bypass'],
+])
 
 export function findPermissionMode(text: string): PermissionMode | undefined {
-  return PERMISSION_MODES.find((mode) => mode === text) ?? OTHER_SPELLINGS[text]
+  return PERMISSION_MODES.find((mode) => mode === text) ?? OTHER_SPELLINGS.get(text)
 }

@@ -46,9 +46,20 @@ export function createGlobTool(options: SearchOptions): LoopTool {
       await requireFolder(root)
       const list = (flags: readonly string[]) => listFiles({ root, pattern: rest, flags }, options, signal)
       const kept = await list([])
-      const found = kept.length > 0 ? kept : await list(['--no-ignore'])
-      const ignored = kept.length === 0 && found.length > 0
-      return render(await newestFirst(found), found.length, ignored, options.access.cwd)
+      const found = kept.paths.length > 0 ? kept : await list(['--no-ignore'])
+      const notes = [
+        ...(kept.paths.length === 0 && found.paths.length > 0
+          ? ['[.gitignore names these files; no others match.]']
+          : []),
+        ...(found.isPart
+          ? ['[There are too many files to look at all of them. Use a narrower pattern.]']
+          : []),
+      ]
+      return render(await newestFirst(found.paths), {
+        total: found.paths.length,
+        notes,
+        cwd: options.access.cwd,
+      })
     },
   })
 }
@@ -70,18 +81,19 @@ async function listFiles(
   { root, pattern, flags }: Listing,
   { access, ripgrep, env }: SearchOptions,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<{ readonly paths: readonly string[]; readonly isPart: boolean }> {
   const program = await ripgrep()
   if (program === undefined)
     throw new Refusal('ripgrep is not installed. Install it (rg), or search with Bash (find).')
   // A slash in front keeps the pattern where it is, and from being an exclusion.
   const args = ['--files', '--null', '--hidden', ...flags, `--glob=/${pattern}`, '--glob=!.git']
-  const { output } = await runRipgrep({ program, args, folder: root, env }, signal)
-  return output
+  const { output, cut } = await runRipgrep({ program, args, folder: root, env }, signal)
+  const paths = output
     .split('\0')
     .filter((path) => path !== '')
     .map((path) => join(root, path))
     .filter((path) => !access.isHidden(path))
+  return { paths, isPart: cut !== 'no' }
 }
 
 async function newestFirst(paths: readonly string[]): Promise<readonly string[]> {
@@ -98,15 +110,19 @@ async function newestFirst(paths: readonly string[]): Promise<readonly string[]>
   return dated.toSorted((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path)
 }
 
-function render(paths: readonly string[], total: number, ignored: boolean, cwd: string): string {
-  if (total === 0) return 'No files match.'
+interface Rest {
+  readonly total: number
+  readonly notes: readonly string[]
+  readonly cwd: string
+}
+
+function render(paths: readonly string[], { total, notes, cwd }: Rest): string {
+  if (total === 0) return ['No files match.', ...notes].join('\n')
   const shown = paths.slice(0, SHOWN_MAX).map((path) => {
     const below = relative(cwd, path)
     return below.startsWith('..') || isAbsolute(below) ? path : below
   })
-  return [
-    ...shown,
-    ...(total > shown.length ? [`[${total - shown.length} more files match. Use a narrower pattern.]`] : []),
-    ...(ignored ? ['[.gitignore names these files; no others match.]'] : []),
-  ].join('\n')
+  const more =
+    total > shown.length ? [`[${total - shown.length} more files match. Use a narrower pattern.]`] : []
+  return [...shown, ...more, ...notes].join('\n')
 }

@@ -139,41 +139,43 @@ function addText(state: State, raw: string): void {
   state.parts.push(state.preDepth > 0 ? text : text.replaceAll(/\s+/g, ' '))
 }
 
-const ENTITIES: { readonly [name: string]: string } = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  ndash: '–',
-  mdash: '—',
-  hellip: '…',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  laquo: '«',
-  raquo: '»',
-  copy: '©',
-  reg: '®',
-  trade: '™',
-  middot: '·',
-  bull: '•',
-  times: '×',
-  larr: '←',
-  rarr: '→',
-  para: '¶',
-  sect: '§',
-  deg: '°',
-  euro: '€',
-}
+const ENTITIES = new Map(
+  Object.entries({
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    ndash: '–',
+    mdash: '—',
+    hellip: '…',
+    lsquo: '‘',
+    rsquo: '’',
+    ldquo: '“',
+    rdquo: '”',
+    laquo: '«',
+    raquo: '»',
+    copy: '©',
+    reg: '®',
+    trade: '™',
+    middot: '·',
+    bull: '•',
+    times: '×',
+    larr: '←',
+    rarr: '→',
+    para: '¶',
+    sect: '§',
+    deg: '°',
+    euro: '€',
+  }),
+)
 
 function decodeEntities(text: string): string {
   return text.replaceAll(
     /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g,
     (whole, decimal, hex, name) => {
-      if (typeof name === 'string') return ENTITIES[name] ?? whole
+      if (typeof name === 'string') return ENTITIES.get(name) ?? whole
       const code = typeof hex === 'string' ? Number.parseInt(hex, 16) : Number(decimal)
       return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
         ? String.fromCodePoint(code)
