@@ -15,7 +15,12 @@ const cost = percentColumn('cost', 'cost_ratio', 4)
 const hit = percentColumn('hit', 'cache_hit_rate', 3)
 const breaks = wholeColumn('brk', 'breaks', 3)
 const compactions = wholeColumn('cmp', 'compactions', 3)
-const invalid = wholeColumn('inv', 'invalid_requests', 3)
+/** Rounded up: one refused request in one session must show. */
+const invalid: ReportColumn = {
+  title: 'inv',
+  width: 3,
+  show: (row) => (row.invalid_requests === null ? '-' : String(Math.ceil(row.invalid_requests))),
+}
 const peak = thousandsColumn('peak', 'peak_tokens', 4)
 /** A row that is red is so without colours too. */
 const madeText: ReportColumn = {
