@@ -1,6 +1,8 @@
 import type { Thresholds } from '../../tokens/thresholds.ts'
 import type { Entry, EntryId } from '../../transcript/entry.ts'
+import type { ThinkingPolicy } from '../../transcript/settle.ts'
 import type { View } from '../../transcript/view.ts'
+import type { ModelFacts } from '../../wire/model-facts.ts'
 
 // What a context-management strategy is to the replay: before each request it sees the conversation so far and may append entries to
 // it, as the engine does. What is sent is then `view` and `settle`, as in the product. It never sees what the recording says next.
@@ -36,6 +38,9 @@ export interface Moment {
   readonly toTokens: (raw: number) => number
   /** Lifetime bought for the prefix so far. */
   readonly ttl: '5m' | '1h'
+  /** Of the model about to be asked. */
+  readonly facts: ModelFacts
+  readonly thinking: ThinkingPolicy
 }
 
 export interface StrategyRun {

@@ -1,0 +1,82 @@
+import type { PooledRow, ReplayReport } from 'palimpsest/replay'
+import { describe, expect, test } from 'vitest'
+
+import { printReport } from './print-report.ts'
+
+const FIGURES = {
+  cost_usd: 1234.5,
+  cost_ratio: 2.345,
+  cache_hit_rate: 0.987,
+  breaks: 151,
+  expired: 2,
+  rewritten_tokens: 11_054_000,
+  compactions: 151,
+  peak_tokens: 282_000,
+  mean_tokens: 100_000,
+  invalid_requests: 0.1,
+  frr: 0.9,
+  frr_sole: 0.8,
+  frr_related: 0.7,
+  frr_line: 0.6,
+  edit_line: 0.5,
+  frr_user: 1,
+  user_words: 1,
+  prohibitions: null,
+  modified_path_recall: 1,
+  modified_path_precision: 1,
+  last_operation: 1,
+  open_todos: 1,
+  unresolved_errors: 1,
+  recoverable: 1,
+  refetch_tokens: 76_000,
+  cascade_loss: 0.5,
+  step_miss: 0.1,
+}
+
+function row(strategy: string, share: number, at?: string): PooledRow {
+  return {
+    ...FIGURES,
+    strategy,
+    ...(at !== undefined && { at }),
+    sessions: 1,
+    sessions_acted: 1,
+    engine_text_share: share,
+    engine_text_red: share > 0.15,
+    cost_by_layer: { conversation: 1 },
+    ci: { cost_ratio: { low: 1, high: 2.5 }, frr_sole: { low: 0.7, high: 0.9 } },
+    p10: { frr_sole: 0.71 },
+  }
+}
+
+const pooled = {
+  window: 200_000,
+  strategies: [row('none', 0), row('batch+digest', 0.31), row('soup', 1, 'batch+digest')],
+}
+const report: ReplayReport = { sessions: [], pooled, windows: [pooled], skipped: [] }
+
+describe('the report on a terminal', () => {
+  test('fits into 80 columns, refused requests and red rows to be seen without colours', () => {
+    const lines = printReport(report, { columns: 80, colours: false }).split('\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+    const red = lines.find((line) => line.startsWith('batch+digest')) ?? ''
+    expect(red).toBe('batch+digest 235% 99% 151 151 282K   1 0.800 0.700 0.600 0.500 1.000 1.000 31%!')
+    expect(lines.join('\n')).not.toContain('\u001B')
+  })
+
+  test('shows every column where there is room', () => {
+    const lines = printReport(report, { columns: 160, colours: false }).split('\n')
+    expect(lines.find((line) => line.startsWith('strategy'))).toContain('refet')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(160)
+  })
+
+  test('is red and bold where colours are wanted', () => {
+    const text = printReport(report, { columns: 80, colours: true })
+    expect(text).toContain('\u001B[31mbatch+digest')
+    expect(text).toContain('\u001B[1mWindow 200,000 tokens')
+  })
+
+  test('shows the controls of each strategy in its row', () => {
+    const text = printReport(report, { columns: 80, colours: false })
+    expect(text).toContain('batch+digest   -   -   -   - .80 .70 .60 .50   -   -   -   -   -   -   -   -')
+  })
+})
