@@ -149,7 +149,7 @@ function plan(start: View, input: PlanInput): Planned {
   return { view, acted, callDollars }
 }
 
-function momentOf({ session, index, options }: PlanInput, settled: Settled): Moment {
+function momentOf({ session, index, options, policy, request }: PlanInput, settled: Settled): Moment {
   const { factor, hiddenTokens } = options.sizes.before[index] ?? options.sizes.fitted
   return {
     now: session.steps[index]?.requestedAt ?? 0,
@@ -157,6 +157,8 @@ function momentOf({ session, index, options }: PlanInput, settled: Settled): Mom
     hiddenTokens,
     toTokens: (raw) => raw * factor,
     ttl: session.steps[index - 1]?.ttl ?? '5m',
+    facts: request.facts,
+    thinking: policy,
   }
 }
 
