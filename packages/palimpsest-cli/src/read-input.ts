@@ -17,7 +17,7 @@ export type Input =
  * stays silent is left alone: many programs hand their children a pipe that never ends.
  */
 export async function readInput(
-  stdin: Readable & { readonly isTTY?: boolean },
+  stdin: Readable & { readonly isTTY?: boolean; readonly unref?: () => void },
   required: boolean,
 ): Promise<Input> {
   if (stdin.isTTY) return { kind: 'none' }
@@ -44,6 +44,6 @@ export async function readInput(
     stdin.removeAllListeners()
     stdin.pause()
     // A pipe nobody reads from must not keep the program alive.
-    if ('unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+    stdin.unref?.()
   }
 }

@@ -12,6 +12,8 @@ async function run(...args: string[]): Promise<{ exit: number; out: string; err:
     cwd: '/nowhere',
     userHome: '/nowhere',
     now: () => 0,
+    platform: 'linux',
+    readInput: async () => ({ kind: 'none' }),
     print: (text) => (out += text),
     printError: (text) => (err += text),
     signal: new AbortController().signal,
@@ -29,11 +31,11 @@ describe('the command line', () => {
     const { exit, out, err } = await run('--help')
     expect({ exit, err }).toEqual({ exit: 0, err: '' })
     expect(out).toMatch(/^palimpsest: context and memory for LLM agents\n/)
-    expect(out).toMatch(/\nNot built yet:\n.*\n {2}replay /s)
+    expect(out).toMatch(/\nNot built yet:\n.*\n {2}proxy /s)
   })
 
   test.each([
-    [[], 'palimpsest: the interactive agent: not built yet. `palimpsest --help` lists what is\n'],
+    [[], 'palimpsest: the interactive agent: not built yet. `palimpsest -p "prompt"` runs one turn\n'],
     [['dream'], /^palimpsest: .*: not built yet\. .*\n$/],
   ])('%j: what is not built says so in one line', async (args, line) => {
     const { exit, out, err } = await run(...args)

@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util'
 import { ProviderError, StorageError, UsageError } from 'palimpsest'
 
 import type { Command, CommandInput } from './command.ts'
-import { AGENT, COMMANDS, PLANNED } from './command-table.ts'
+import { COMMANDS, PLANNED } from './command-table.ts'
+import { agent } from './commands/agent.ts'
 import { commandHelp, overview } from './help.ts'
 import { DONE, FAILED, WRONG_USAGE, type ExitCode, type World } from './world.ts'
 
@@ -18,10 +19,12 @@ export async function runCli(args: readonly string[], world: World): Promise<Exi
 async function dispatch(args: readonly string[], world: World): Promise<ExitCode> {
   const [first, ...rest] = args
   if (first === '--version' || first === '-v') return say(world, `${world.version}\n`)
-  if (first === '--help' || first === '-h' || first === 'help') return say(world, overview(COMMANDS, PLANNED))
+  if (first === '--help' || first === '-h' || first === 'help')
+    return say(world, overview([agent, ...COMMANDS], PLANNED))
   const command = COMMANDS.find(({ name }) => name === first)
   if (command) return await runCommand(command, rest, world)
-  const planned = PLANNED.find(({ name }) => name === first) ?? AGENT
+  const planned = PLANNED.find(({ name }) => name === first)
+  if (!planned) return await runCommand(agent, args, world)
   throw new UsageError(`${planned.summary}: not built yet. \`palimpsest --help\` lists what is`)
 }
 

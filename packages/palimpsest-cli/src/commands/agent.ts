@@ -1,0 +1,36 @@
+import type { Command } from '../command.ts'
+
+/** `palimpsest -p`: one turn to its end. */
+export const agent: Command = {
+  name: '-p',
+  usage:
+    '"prompt" [--output-format text|json|stream-json] [--model ID] [--base-url URL] [--max-turns N]\n' +
+    '    [--permission-mode default|accept-edits|plan|bypass] [--allowed-tools RULES] [--continue] [--resume ID]\n' +
+    '    [--session-id UUID] [--window N] [--settings FILE] [--cwd DIR] [--max-cost USD] [--trust]\n' +
+    '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug]',
+  summary: 'one turn to its end; prints the answer. The prompt may come on stdin',
+  options: {
+    print: { type: 'boolean', short: 'p' },
+    'output-format': { type: 'string' },
+    model: { type: 'string' },
+    'base-url': { type: 'string' },
+    'max-turns': { type: 'string' },
+    'permission-mode': { type: 'string' },
+    'allowed-tools': { type: 'string' },
+    continue: { type: 'boolean', short: 'c' },
+    resume: { type: 'string', short: 'r' },
+    'session-id': { type: 'string' },
+    window: { type: 'string' },
+    settings: { type: 'string' },
+    cwd: { type: 'string' },
+    'max-cost': { type: 'string' },
+    trust: { type: 'boolean' },
+    'system-prompt': { type: 'string' },
+    'append-system-prompt': { type: 'string' },
+    debug: { type: 'boolean' },
+  },
+  wordsMax: 1,
+  // Its parts are loaded with the first run: `--version` and `--help` need none of them.
+  run: async (input, world) =>
+    await (await import('../headless/run-agent-command.ts')).runAgentCommand(input, world),
+}

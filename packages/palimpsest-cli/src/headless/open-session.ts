@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+
+import { StorageError, UsageError } from 'palimpsest'
+import type { Session } from 'palimpsest/engine'
+import {
+  createTranscript,
+  forkTranscript,
+  mainWorktree,
+  openProject,
+  openTranscript,
+  projectSlug,
+  transcriptPath,
+  type ProjectFolder,
+  type TranscriptFile,
+} from 'palimpsest/node'
+import { emptyView, viewOf } from 'palimpsest/transcript'
+
+import { createCostOf } from '../cost-of.ts'
+import { findSession } from '../find-session.ts'
+import { palimpsestHome } from '../palimpsest-home.ts'
+import type { World } from '../world.ts'
+
+// Which session a run goes on with, opened for writing. A session that someone else has open, or that another agent recorded, is
+// never written: the run goes on with a fork.
+
+export type SessionChoice =
+  | { readonly kind: 'new'; readonly id?: string }
+  | { readonly kind: 'continue' }
+  /** An id of ours, an id of another agent's session of this project, or a path to one. */
+  | { readonly kind: 'resume'; readonly which: string }
+
+export interface OpenedSession {
+  readonly file: TranscriptFile
+  readonly session: Session
+  readonly project: ProjectFolder
+  /** For tool results, checkpoints and sub-agents. */
+  readonly folder: string
+  /** For the user: forks, torn lines, lines that could not be read. */
+  readonly notices: readonly string[]
+}
+
+export async function openSession(choice: SessionChoice, cwd: string, world: World): Promise<OpenedSession> {
+  const project = await openProject(palimpsestHome(world), cwd)
+  if (choice.kind === 'new') return await createSession(project, choice.id ?? randomUUID(), cwd, world)
+  const found =
+    choice.kind === 'continue'
+      ? await findSession(undefined, { ...world, cwd })
+      : await whichSession(choice.which, cwd, world)
+  if (!isOurs(found, project)) return await forkSession({ source: found.path, project, cwd }, world)
+  try {
+    return await resumeSession(project, found.id, cwd, world)
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+    return await forkSession({ source: found.path, project, cwd, why: error.message }, world)
+  }
+}
+
+interface Found {
+  readonly id: string
+  readonly path: string
+}
+
+async function whichSession(which: string, cwd: string, world: World): Promise<Found> {
+  const path = resolve(cwd, which)
+  if (which.includes('/') || which.endsWith('.jsonl')) {
+    const exists = await stat(path).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+    if (!exists) throw new UsageError(`there is no session file ${path}`)
+    return { id: basename(path, '.jsonl'), path }
+  }
+  return (await otherAgentsSession(which, cwd, world)) ?? (await findSession(which, world))
+}
+
+/** Claude Code keeps a project's sessions in a folder named like ours. */
+async function otherAgentsSession(id: string, cwd: string, world: World): Promise<Found | undefined> {
+  const config = world.env['CLAUDE_CONFIG_DIR'] ?? join(world.userHome, '.claude')
+  for (const folder of new Set([cwd, await mainWorktree(cwd)])) {
+    const home = join(config, 'projects', projectSlug(folder))
+    const names: readonly string[] = await readdir(home).catch(() => [])
+    if (names.includes(`${id}.jsonl`)) return { id, path: join(home, `${id}.jsonl`) }
+  }
+  return undefined
+}
+
+function isOurs({ id, path }: Found, project: ProjectFolder): boolean {
+  return path === transcriptPath(project, id)
+}
+
+async function createSession(
+  project: ProjectFolder,
+  id: string,
+  cwd: string,
+  world: World,
+): Promise<OpenedSession> {
+  const file = await createTranscript(fileOptions(project, id, cwd, world))
+  return { file, session: { id, view: emptyView() }, project, folder: folderOf(file), notices: [] }
+}
+
+async function resumeSession(
+  project: ProjectFolder,
+  id: string,
+  cwd: string,
+  world: World,
+): Promise<OpenedSession> {
+  const { file, loaded } = await openTranscript(fileOptions(project, id, cwd, world))
+  return {
+    file,
+    session: { id, view: viewOf(loaded.entries, loaded.from) },
+    project,
+    folder: folderOf(file),
+    notices: loaded.warnings.map(({ text }) => text),
+  }
+}
+
+async function forkSession(
+  fork: {
+    readonly source: string
+    readonly project: ProjectFolder
+    readonly cwd: string
+    readonly why?: string
+  },
+  world: World,
+): Promise<OpenedSession> {
+  const { source, project, cwd, why } = fork
+  const sessionId = randomUUID()
+  await forkTranscript({ source, project, sessionId, version: world.version, now: world.now })
+  const opened = await resumeSession(project, sessionId, cwd, world)
+  const reason = why === undefined ? '' : ` (${why})`
+  const notice = `going on with a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
+  return { ...opened, notices: [notice, ...opened.notices] }
+}
+
+function fileOptions(project: ProjectFolder, sessionId: string, cwd: string, world: World) {
+  return { project, sessionId, cwd, version: world.version, now: world.now, costOf: createCostOf() }
+}
+
+function folderOf({ path }: TranscriptFile): string {
+  return join(dirname(path), basename(path, '.jsonl'))
+}

@@ -1,0 +1,187 @@
+import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
+import type { Entry, MessageEntry } from 'palimpsest/transcript'
+import { isBlock, toBlocks } from 'palimpsest/wire'
+
+import { toPrintable } from '../agent/printable.ts'
+import type { World } from '../world.ts'
+import type { RunUsage } from './run-usage.ts'
+
+// What a headless run prints. `stream-json` is the shape that scripts around existing coding agents read: one object a line, `init`
+// first, `result` last. Only what is on disk is printed.
+
+export const FORMATS = ['text', 'json', 'stream-json'] as const
+export type Format = (typeof FORMATS)[number]
+
+export interface RunFacts {
+  readonly sessionId: string
+  readonly model: string
+  readonly tools: readonly string[]
+  readonly cwd: string
+  readonly permissionMode: string
+}
+
+export interface RunResult {
+  readonly end: TurnEnd
+  readonly turns: number
+  readonly durationMs: number
+  readonly usage: RunUsage
+  readonly costUsd: number
+  /** Text of the last answer. */
+  readonly text: string
+}
+
+export interface Output {
+  readonly begin: () => void
+  readonly event: (event: LoopEvent) => void
+  readonly end: (result: RunResult) => void
+}
+
+export function createOutput(
+  format: Format,
+  facts: RunFacts,
+  world: Pick<World, 'print' | 'printError'>,
+): Output {
+  switch (format) {
+    case 'text':
+      return textOutput(world)
+    case 'json':
+      return {
+        begin: () => undefined,
+        event: () => undefined,
+        end: (result) => printLine(resultLine(result, facts), world),
+      }
+    case 'stream-json':
+      return streamOutput(facts, world)
+    default:
+      return format satisfies never
+  }
+}
+
+/** The answer alone on stdout; what the user should know besides goes to stderr. */
+function textOutput({ print, printError }: Pick<World, 'print' | 'printError'>): Output {
+  return {
+    begin: () => undefined,
+    event: (event) => {
+      const note = noteOf(event)
+      if (note !== undefined) printError(`${toPrintable(note)}\n`)
+    },
+    end: ({ end, text }) => {
+      if (text !== '') print(`${toPrintable(text)}\n`)
+      const problem = problemOf(end)
+      if (problem !== undefined) printError(`palimpsest: ${toPrintable(problem)}\n`)
+    },
+  }
+}
+
+function streamOutput(facts: RunFacts, world: Pick<World, 'print'>): Output {
+  const session = { session_id: facts.sessionId }
+  return {
+    begin: () => {
+      const { model, tools, cwd, permissionMode } = facts
+      printLine({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode }, world)
+    },
+    event: (event) => {
+      if (event.type === 'message' || event.type === 'tool-end')
+        printLine(messageLine(event.entry, facts), world)
+      if (event.type === 'engine') for (const entry of event.entries) printEngine(entry, facts, world)
+    },
+    end: (result) => printLine(resultLine(result, facts), world),
+  }
+}
+
+function printEngine(entry: Entry, facts: RunFacts, world: Pick<World, 'print'>): void {
+  if (entry.kind === 'message') printLine(messageLine(entry, facts), world)
+  if (entry.kind !== 'boundary') return
+  const { trigger, preTokens, postTokens, messagesSummarized } = entry.meta
+  printLine(
+    {
+      type: 'system',
+      subtype: 'compact_boundary',
+      session_id: facts.sessionId,
+      uuid: entry.id,
+      compact_metadata: {
+        trigger,
+        pre_tokens: preTokens,
+        post_tokens: postTokens,
+        messages_summarized: messagesSummarized,
+      },
+    },
+    world,
+  )
+}
+
+function messageLine(entry: MessageEntry, facts: RunFacts): object {
+  const type = entry.message.role === 'assistant' ? 'assistant' : 'user'
+  return {
+    type,
+    message: entry.message,
+    session_id: facts.sessionId,
+    parent_tool_use_id: null,
+    uuid: entry.id,
+  }
+}
+
+function resultLine(result: RunResult, facts: RunFacts): object {
+  const { end, turns, durationMs, usage, costUsd, text } = result
+  const problem = problemOf(end)
+  return {
+    type: 'result',
+    subtype: subtypeOf(end),
+    is_error: problem !== undefined,
+    duration_ms: durationMs,
+    num_turns: turns,
+    result: problem === undefined ? text : problem,
+    session_id: facts.sessionId,
+    total_cost_usd: costUsd,
+    usage,
+  }
+}
+
+function subtypeOf(end: TurnEnd): 'success' | 'error_max_turns' | 'error_during_execution' {
+  if (end.reason === 'answered') return 'success'
+  return end.reason === 'max-rounds' ? 'error_max_turns' : 'error_during_execution'
+}
+
+/** A sentence for a turn that did not end in an answer. */
+export function problemOf(end: TurnEnd): string | undefined {
+  switch (end.reason) {
+    case 'answered':
+      return undefined
+    case 'max-rounds':
+      return 'the turn reached --max-turns before an answer. Resume the session to go on'
+    case 'max-cost':
+      return 'the session reached --max-cost. Raise it and resume to go on'
+    case 'aborted':
+      return 'stopped. Resume the session to go on'
+    case 'refused':
+      return `the model refused: ${end.explanation}`
+    case 'window-full':
+    case 'failed':
+      return end.message
+    default:
+      return end satisfies never
+  }
+}
+
+function noteOf(event: LoopEvent): string | undefined {
+  if (event.type === 'retry-wait')
+    return `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`
+  if (event.type === 'notice') return event.text
+  if (event.type !== 'tool-end') return undefined
+  const refused = toBlocks(event.entry.message.content).find(
+    (block) => isBlock(block, 'tool_result') && block.is_error,
+  )
+  const words = refused && isBlock(refused, 'tool_result') ? refused.content : undefined
+  return typeof words === 'string' && words.includes(' needs permission ') ? words : undefined
+}
+
+function printLine(value: object, { print }: Pick<World, 'print'>): void {
+  print(`${JSON.stringify(value)}\n`)
+}
+
+/** Text blocks of an answer, joined. */
+export function answerText({ message }: MessageEntry): string {
+  return toBlocks(message.content)
+    .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+    .join('')
+}

@@ -1,0 +1,158 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import { openHome } from 'palimpsest/node'
+
+import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
+import { parseRule, splitRuleList, type Rule } from '../agent/permissions/rule.ts'
+import type { CommandInput } from '../command.ts'
+import { createOutput, FORMATS, type Format } from './output.ts'
+import type { SessionChoice } from './open-session.ts'
+import { prepareRun, type RunWishes } from './prepare-run.ts'
+import { runHeadless } from './run-headless.ts'
+import { INPUT_BYTES_MAX } from '../read-input.ts'
+import { palimpsestHome } from '../palimpsest-home.ts'
+import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
+
+/** Rounds of one turn, where nobody says how many. */
+const ROUNDS_MAX = 200
+
+export async function runAgentCommand(input: CommandInput, world: World): Promise<ExitCode> {
+  if (input.flags['print'] !== true)
+    throw new UsageError('the interactive agent: not built yet. `palimpsest -p "prompt"` runs one turn')
+  const home = await openHome(palimpsestHome(world))
+  return await runPrompt(await readWishes(input, world), formatOf(input), home, world)
+}
+
+async function runPrompt(wishes: RunWishes, format: Format, home: string, world: World): Promise<ExitCode> {
+  const { run, opened, shells, mode, notices } = await prepareRun(wishes, home, world)
+  try {
+    for (const notice of notices) world.printError(`palimpsest: ${notice}\n`)
+    const facts = {
+      sessionId: opened.session.id,
+      model: run.prefix.model,
+      tools: run.tools.map(({ name }) => name),
+      cwd: wishes.cwd,
+      permissionMode: mode,
+    }
+    const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
+    return result.end.reason === 'answered' ? DONE : FAILED
+  } finally {
+    await shells.killAll()
+    await opened.file.close()
+  }
+}
+
+async function readWishes(input: CommandInput, world: World): Promise<RunWishes> {
+  const cwd = await folderOf(textOf(input, 'cwd'), world)
+  return {
+    prompt: await promptOf(input, world),
+    cwd,
+    session: sessionOf(input),
+    model: textOf(input, 'model'),
+    baseUrl: textOf(input, 'base-url'),
+    window: textOf(input, 'window'),
+    settingsFile: pathOf(textOf(input, 'settings'), world),
+    trust: input.flags['trust'] === true,
+    mode: modeOf(input),
+    allowed: rulesOf(input),
+    roundsMax: countOf(input, 'max-turns') ?? ROUNDS_MAX,
+    maxCostUsd: dollarsOf(input),
+    systemPrompt: {
+      ...given('systemPrompt', textOf(input, 'system-prompt')),
+      ...given('appendSystemPrompt', textOf(input, 'append-system-prompt')),
+    },
+    debug: input.flags['debug'] === true,
+  }
+}
+
+async function promptOf({ words }: CommandInput, world: World): Promise<string> {
+  const input = await world.readInput(words[0] === undefined)
+  if (input.kind === 'too-long')
+    throw new UsageError(
+      `over ${INPUT_BYTES_MAX / 1024 / 1024} MB on stdin: write it to a file and name it in the prompt`,
+    )
+  if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; going on without it\n')
+  const piped = input.kind === 'text' ? input.text : ''
+  const prompt = [words[0] ?? '', piped].filter((part) => part.trim() !== '').join('\n\n')
+  if (prompt === '') throw new UsageError('no prompt: give one behind -p, or on stdin')
+  return prompt
+}
+
+function sessionOf(input: CommandInput): SessionChoice {
+  const which = textOf(input, 'resume')
+  const id = textOf(input, 'session-id')
+  const goesOn = input.flags['continue'] === true
+  if ([which !== undefined, id !== undefined, goesOn].filter(Boolean).length > 1)
+    throw new UsageError('--continue, --resume and --session-id exclude each other: give one')
+  if (which !== undefined) return { kind: 'resume', which }
+  if (goesOn) return { kind: 'continue' }
+  return id === undefined ? { kind: 'new' } : { kind: 'new', id }
+}
+
+function formatOf(input: CommandInput): Format {
+  const text = textOf(input, 'output-format') ?? 'text'
+  const format = FORMATS.find((known) => known === text)
+  if (!format) throw new UsageError(`--output-format "${text}": it is one of ${FORMATS.join(', ')}`)
+  return format
+}
+
+function modeOf(input: CommandInput): RunWishes['mode'] {
+  const text = textOf(input, 'permission-mode')
+  if (text === undefined) return undefined
+  const mode = findPermissionMode(text)
+  if (!mode) throw new UsageError(`--permission-mode "${text}": it is one of ${PERMISSION_MODES.join(', ')}`)
+  return mode
+}
+
+function rulesOf(input: CommandInput): readonly Rule[] {
+  return splitRuleList(textOf(input, 'allowed-tools') ?? '').map((text) => {
+    const parsed = parseRule(text, 'allow')
+    if (parsed.ok) return parsed.rule
+    throw new UsageError(`--allowed-tools "${text}": ${parsed.message}`)
+  })
+}
+
+function countOf(input: CommandInput, name: string): number | undefined {
+  const text = textOf(input, name)
+  if (text === undefined) return undefined
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1)
+    throw new UsageError(`--${name} "${text}": a whole number from 1 on`)
+  return count
+}
+
+function dollarsOf(input: CommandInput): number | undefined {
+  const text = textOf(input, 'max-cost')
+  if (text === undefined) return undefined
+  const dollars = Number(text)
+  if (!Number.isFinite(dollars) || dollars <= 0)
+    throw new UsageError(`--max-cost "${text}": dollars, more than 0`)
+  return dollars
+}
+
+async function folderOf(text: string | undefined, world: World): Promise<string> {
+  const folder = resolve(world.cwd, text ?? '.')
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) throw new UsageError(`--cwd ${folder}: there is no such folder`)
+  return folder
+}
+
+function pathOf(text: string | undefined, world: World): string | undefined {
+  return text === undefined ? undefined : resolve(world.cwd, text)
+}
+
+function textOf({ flags }: CommandInput, name: string): string | undefined {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function given<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {
+  const found: { [key in Name]?: string } = {}
+  if (value !== undefined) Object.assign(found, { [name]: value })
+  return found
+}

@@ -1,0 +1,105 @@
+import {
+  appendTo,
+  calibrationOf,
+  messageBody,
+  modelPolicy,
+  storagePolicy,
+  type EntryBody,
+  type Session,
+} from 'palimpsest/engine'
+import {
+  runTurn,
+  type LoopEvent,
+  type LoopTool,
+  type Permit,
+  type TurnEnd,
+  type TurnSetup,
+} from 'palimpsest/loop'
+import type { Ports } from 'palimpsest'
+import type { MessageEntry, PrefixEntry } from 'palimpsest/transcript'
+
+import { createCostOf } from '../cost-of.ts'
+import type { WindowReading } from '../window-settings.ts'
+import { addUsage, NO_USAGE } from './run-usage.ts'
+import { answerText, type Output, type RunResult } from './output.ts'
+
+// One prompt, one turn, to its end.
+
+export interface HeadlessRun {
+  readonly session: Session
+  readonly ports: Ports
+  readonly tools: readonly LoopTool[]
+  readonly permit: Permit
+  /** As it is to be from now on; appended where it differs from what the session has. */
+  readonly prefix: EntryBody<PrefixEntry>
+  /** What a new conversation begins with: instruction files, environment. */
+  readonly opening: readonly EntryBody<MessageEntry>[]
+  readonly prompt: string
+  readonly reading: WindowReading
+  readonly maxTokens: number
+  readonly roundsMax: number
+  /** Of the whole session so far. */
+  readonly spentUsd: () => number
+  readonly maxCostUsd?: number
+}
+
+export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
+  const startedAt = run.ports.clock.now()
+  const costOf = createCostOf()
+  let [usage, costUsd, turns, text] = [NO_USAGE, 0, 0, '']
+  let end: TurnEnd = { reason: 'aborted' }
+  const take = (event: LoopEvent): void => {
+    if (event.type === 'turn-end') end = event.end
+    if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
+    usage = addUsage(usage, event.entry)
+    costUsd += costOf(event.entry)
+    turns++
+    text = answerText(event.entry)
+  }
+  const session = await withPrefix(run)
+  const setup = turnSetup(run, session, () => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd)
+  output.begin()
+  const input = [
+    ...(session.view.nodes.length === 0 ? run.opening : []),
+    messageBody({ role: 'user', content: run.prompt }, 'user'),
+  ]
+  for await (const event of runTurn(session, input, setup, signal)) {
+    take(event)
+    output.event(event)
+  }
+  const result = { end, turns, durationMs: run.ports.clock.now() - startedAt, usage, costUsd, text }
+  output.end(result)
+  return result
+}
+
+function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean): TurnSetup {
+  const { reading, ports, tools, permit, maxTokens, roundsMax } = run
+  const model = session.view.prefix?.model ?? run.prefix.model
+  const thinking = modelPolicy(model, reading.model.facts)
+  return {
+    ports,
+    tools,
+    permit,
+    source: 'main',
+    maxTokens,
+    lifetimes: { system: '1h', messages: '5m' },
+    thinking,
+    calibration: calibrationOf(session.view, thinking, reading.model.facts),
+    roundsMax,
+    maySpend,
+    blockingTokens: reading.thresholds.blocking,
+    storage: storagePolicy(reading.window.scale),
+  }
+}
+
+/** A stored session keeps its prefix, byte for byte; only what was asked for anew changes it, and says so. */
+async function withPrefix(run: HeadlessRun): Promise<Session> {
+  const had = run.session.view.prefix
+  if (had && had.model === run.prefix.model && run.prefix.reason !== 'asked') return run.session
+  const kept =
+    had && run.prefix.reason !== 'asked'
+      ? { ...run.prefix, system: had.system, tools: had.tools, reason: 'model' }
+      : run.prefix
+  const { session } = await appendTo(run.session, [kept], run.ports)
+  return session
+}

@@ -1,0 +1,31 @@
+import type { MessageEntry } from 'palimpsest/transcript'
+import { promptTokens, type Usage } from 'palimpsest/wire'
+
+/** What one run used: sums over its answers. */
+export interface RunUsage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_creation_input_tokens: number
+  readonly cache_read_input_tokens: number
+}
+
+export const NO_USAGE: RunUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+}
+
+export function addUsage(sum: RunUsage, { usage }: Pick<MessageEntry, 'usage'>): RunUsage {
+  if (!usage || promptTokens(usage) === 0) return sum
+  return {
+    input_tokens: sum.input_tokens + usage.input_tokens,
+    output_tokens: sum.output_tokens + usage.output_tokens,
+    cache_creation_input_tokens: sum.cache_creation_input_tokens + written(usage),
+    cache_read_input_tokens: sum.cache_read_input_tokens + (usage.cache_read_input_tokens ?? 0),
+  }
+}
+
+function written(usage: Usage): number {
+  return usage.cache_creation_input_tokens ?? 0
+}
