@@ -4,7 +4,7 @@ import type { JsonText } from '../../wire/json.ts'
 import { parseRequest } from '../../wire/parse.ts'
 import type { MessagesRequest } from '../../wire/request.ts'
 import { problemText } from '../../wire/shape.ts'
-import { answerOffline } from './answer-offline.ts'
+import { chooseReply } from './choose-reply.ts'
 import { replyEvents } from './reply-events.ts'
 
 /** The name that chooses the embedded model. */
@@ -15,7 +15,7 @@ export function createOfflineModel(): StreamModel {
   return async function* ({ body, model }, signal) {
     signal.throwIfAborted()
     const request = readRequest(body)
-    yield* replyEvents({ body, model }, answerOffline({ messages: request.messages }).content)
+    yield* replyEvents({ body, model }, chooseReply(request))
   }
 }
 

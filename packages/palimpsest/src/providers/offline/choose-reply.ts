@@ -1,0 +1,49 @@
+import type { MessagesRequest } from '../../wire/request.ts'
+import { answerOffline, asksForSummary } from './answer-offline.ts'
+import type { ReplyBlock } from './reply-events.ts'
+import { composeAnswer } from './search/compose-answer.ts'
+import { gatherEvidence } from './search/gather-evidence.ts'
+import { offeredTools, type OfferedTools } from './search/offered-tools.ts'
+import { planSearch } from './search/plan-search.ts'
+import { readQuestion } from './search/read-question.ts'
+import { turnSoFar, type TurnSoFar } from './turn-so-far.ts'
+
+// What the model does with a request: fill a form, write a summary, search the folder, or quote the conversation.
+
+const WHAT_IT_IS =
+  '(Found by the offline extractive model: it searches and quotes, it does not reason. For a real model set ANTHROPIC_API_KEY, or --base-url and --model.)'
+
+export function chooseReply(request: MessagesRequest): readonly ReplyBlock[] {
+  const { messages } = request
+  const format = request.output_config?.format ?? request.output_format
+  if (format) return textsOf(answerOffline({ messages, schema: format.schema }).content)
+  const turn = turnSoFar(messages)
+  const tools = offeredTools(request)
+  const isForFolder = !asksForSummary(turn.asked) && !isAboutConversation(turn.asked)
+  const found = isForFolder && tools.grep !== undefined ? search(turn, tools) : undefined
+  return found ?? textsOf(answerOffline({ messages }).content)
+}
+
+/** Undefined where the folder has nothing to say. */
+function search(turn: TurnSoFar, tools: OfferedTools): readonly ReplyBlock[] | undefined {
+  const question = readQuestion(turn.asked)
+  if (question.concepts.every(({ wordClass }) => wordClass === 'frame')) return undefined
+  const evidence = gatherEvidence(question, tools, turn.results)
+  const calls = planSearch({ question, tools, evidence, rounds: turn.rounds })
+  if (calls.length > 0) return calls.map((call) => ({ type: 'tool_use', ...call }))
+  const answer = composeAnswer(question, evidence)
+  if (answer !== undefined) return [{ type: 'text', text: `${answer}\n\n${WHAT_IT_IS}` }]
+  const words = question.concepts.map(({ text }) => text).join(', ')
+  return [{ type: 'text', text: `Nothing in this folder matches. Searched for: ${words}.\n\n${WHAT_IT_IS}` }]
+}
+
+const ABOUT_CONVERSATION =
+  /\b(?:did|have) (?:i|we|you)\b|\b(?:you|we|i) (?:said|told|mentioned|asked|decided|agreed)\b|\bso far\b|\bthis (?:conversation|session)\b|\b(?:my|your) (?:last|previous|first) (?:message|answer|question)\b|^\W*(?:hi|hello|hey|thanks|thank you|ok|okay|bye)\b/i
+
+function isAboutConversation(asked: string): boolean {
+  return ABOUT_CONVERSATION.test(asked)
+}
+
+function textsOf(blocks: readonly { readonly type: 'text'; readonly text: string }[]): readonly ReplyBlock[] {
+  return blocks.map(({ text }) => ({ type: 'text', text }))
+}

@@ -1,0 +1,53 @@
+import { isJsonObject } from '../../wire/json.ts'
+import { isBlock, toBlocks, type WireMessage } from '../../wire/message.ts'
+import type { ToolResult } from './search/read-results.ts'
+
+// The running turn: the last thing a person said, and what was called and answered since.
+
+export interface TurnSoFar {
+  /** The newest text of the last user message that has one. */
+  readonly asked: string
+  /** Index of that message. */
+  readonly at: number
+  /** Answers with calls since. */
+  readonly rounds: number
+  readonly results: readonly ToolResult[]
+}
+
+export function turnSoFar(messages: readonly WireMessage[]): TurnSoFar {
+  const at = messages.findLastIndex((message) => message.role === 'user' && newestText(message) !== undefined)
+  const since = messages.slice(at + 1)
+  return {
+    asked: newestText(messages[at]) ?? '',
+    at,
+    rounds: since.filter((message) => message.role === 'assistant' && callsOf(message).length > 0).length,
+    results: resultsOf(since),
+  }
+}
+
+/** A message may begin with context that nobody typed; what was asked stands last. */
+function newestText(message: WireMessage | undefined): string | undefined {
+  return toBlocks(message?.content)
+    .flatMap((block) => (isBlock(block, 'text') && block.text.trim() !== '' ? [block.text] : []))
+    .at(-1)
+}
+
+function callsOf({ content }: WireMessage) {
+  return toBlocks(content).flatMap((block) => (isBlock(block, 'tool_use') ? [block] : []))
+}
+
+function resultsOf(messages: readonly WireMessage[]): readonly ToolResult[] {
+  const calls = new Map(messages.flatMap(callsOf).map((use) => [use.id, use]))
+  return messages
+    .flatMap(({ content }) => toBlocks(content))
+    .flatMap((block) => {
+      if (!isBlock(block, 'tool_result')) return []
+      const use = calls.get(block.tool_use_id)
+      if (!use) return []
+      const text = toBlocks(block.content)
+        .flatMap((part) => (isBlock(part, 'text') ? [part.text] : []))
+        .join('\n')
+      const input = isJsonObject(use.input) ? use.input : {}
+      return [{ name: use.name, input, text, isError: block.is_error === true }]
+    })
+}
