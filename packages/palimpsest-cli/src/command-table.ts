@@ -1,10 +1,11 @@
 import type { Command, PlannedCommand } from './command.ts'
 import { context } from './commands/context.ts'
+import { doctor } from './commands/doctor.ts'
 import { replay } from './commands/replay.ts'
 import { sessions } from './commands/sessions.ts'
 import { sim } from './commands/sim.ts'
 
-export const COMMANDS: readonly Command[] = [sim, replay, sessions, context]
+export const COMMANDS: readonly Command[] = [replay, sim, sessions, context, doctor]
 
 export const PLANNED: readonly PlannedCommand[] = [
   { name: 'demo', usage: '', summary: 'a long session, replayed live through all layers' },
@@ -17,5 +18,4 @@ export const PLANNED: readonly PlannedCommand[] = [
   },
   { name: 'memory', usage: 'list|show|log|undo|check', summary: 'long-term memory' },
   { name: 'dream', usage: '[--now]', summary: 'consolidates memory across sessions' },
-  { name: 'doctor', usage: '', summary: 'what is misconfigured and how to mend it' },
 ]

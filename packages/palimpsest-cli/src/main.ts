@@ -19,6 +19,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exitCode = await runCli(process.argv.slice(2), {
   version: readVersion(),
+  nodeVersion: process.version,
   env: process.env,
   cwd: process.cwd(),
   userHome: homedir(),

@@ -12,6 +12,7 @@ async function run(...args: string[]): Promise<{ exit: number; out: string; err:
     cwd: '/nowhere',
     userHome: '/nowhere',
     now: () => 0,
+    nodeVersion: 'v24.0.0',
     platform: 'linux',
     readInput: async () => ({ kind: 'none' }),
     print: (text) => (out += text),

@@ -25,7 +25,7 @@ export interface WindowReading {
 }
 
 /** The window of a model as the environment bounds it. */
-export function readWindow(modelName: string, { env }: World): WindowReading {
+export function readWindow(modelName: string, { env }: Pick<World, 'env'>): WindowReading {
   const { id, extended } = parseModelName(modelName)
   const model = resolveModel(NO_MODELS, id, env['ANTHROPIC_BASE_URL'] ?? '')
   const windowMax = parseTokens('PALIMPSEST_WINDOW', env['PALIMPSEST_WINDOW'])

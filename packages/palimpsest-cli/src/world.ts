@@ -3,6 +3,8 @@ import type { Input } from './read-input.ts'
 /** All that a command sees of the machine it runs on. `main` fills it; tests fill it otherwise. */
 export interface World {
   readonly version: string
+  /** `v24.1.0` */
+  readonly nodeVersion: string
   readonly env: { readonly [name: string]: string | undefined }
   readonly cwd: string
   readonly userHome: string

@@ -50,10 +50,9 @@ async function runContext({ flags }: CommandInput, world: World): Promise<ExitCo
 }
 
 async function readContext(sessionId: string | undefined, world: World): Promise<ContextDocument> {
-  const [{ describeContext }, { startCalibration }, { viewOf }, { loadTranscript, readTranscript }] =
+  const [{ calibrationOf, describeContext, modelPolicy }, { viewOf }, { loadTranscript, sessionTotals }] =
     await Promise.all([
       import('palimpsest/engine'),
-      import('palimpsest/tokens'),
       import('palimpsest/transcript'),
       import('palimpsest/node'),
     ])
@@ -67,18 +66,15 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const model = view.prefix?.model ?? (answered?.kind === 'message' ? answered.model : undefined) ?? 'unknown'
   const reading = readWindow(model, world)
   const { facts } = reading.model
+  const thinking = modelPolicy(model, facts)
   const description = describeContext(view, {
     window: reading.window,
     thresholds: reading.thresholds,
     autoEnabled: reading.autoEnabled,
-    calibration: startCalibration(facts.tokenizer),
-    thinking: { model: facts.id, ...facts.thinking },
+    calibration: calibrationOf(view, thinking, facts),
+    thinking,
   })
-  const costOf = createCostOf()
-  let costUsd = 0
-  for await (const item of readTranscript(path)) {
-    if (item.kind === 'entry' && item.entry.kind === 'message') costUsd += costOf(item.entry)
-  }
+  const { costUsd } = await sessionTotals(path, createCostOf())
   for (const warning of [...reading.warnings, ...loaded.warnings.map(({ text }) => text)]) {
     world.printError(`palimpsest: ${warning}\n`)
   }

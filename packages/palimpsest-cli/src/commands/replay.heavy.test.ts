@@ -115,6 +115,7 @@ async function run(
     cwd: folder,
     userHome: folder,
     now: () => 0,
+    nodeVersion: 'v24.0.0',
     platform: 'linux',
     readInput: async () => ({ kind: 'none' }),
     print: (text) => void (out += text),

@@ -1,3 +1,4 @@
+import { UsageError } from 'palimpsest'
 import type { SessionSummary } from 'palimpsest/node'
 
 import type { Command, CommandInput } from '../command.ts'
@@ -6,14 +7,34 @@ import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const sessions: Command = {
   name: 'sessions',
-  usage: '[--json]',
-  summary: 'what is stored',
+  usage: '[--json] | rm ID…',
+  summary: 'what is stored; `rm` deletes sessions for good',
   options: { json: { type: 'boolean' } },
-  wordsMax: 0,
+  wordsMax: Infinity,
   run: runSessions,
 }
 
-async function runSessions({ flags }: CommandInput, world: World): Promise<ExitCode> {
+async function runSessions(input: CommandInput, world: World): Promise<ExitCode> {
+  const [verb, ...ids] = input.words
+  if (verb === undefined) return await listAll(input, world)
+  if (verb !== 'rm') throw new UsageError(`sessions "${verb}": it lists, or \`sessions rm ID\` deletes`)
+  if (ids.length === 0) throw new UsageError('sessions rm: which? `palimpsest sessions` lists the ids')
+  return await removeAll(ids, world)
+}
+
+async function removeAll(ids: readonly string[], world: World): Promise<ExitCode> {
+  const { openHome, removeSession } = await import('palimpsest/node')
+  const { findSession } = await import('../find-session.ts')
+  const home = await openHome(palimpsestHome(world))
+  const found = await Promise.all(ids.map(async (id) => await findSession(id, world)))
+  for (const { id, path } of found) {
+    const gone = await removeSession(home, path)
+    world.print(`${id}: ${gone.length > 0 ? 'deleted' : 'was gone already'}\n`)
+  }
+  return DONE
+}
+
+async function listAll({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { listSessions } = await import('palimpsest/node')
   const { createCostOf } = await import('../cost-of.ts')
   const { sessions, warnings } = await listSessions(palimpsestHome(world), createCostOf())

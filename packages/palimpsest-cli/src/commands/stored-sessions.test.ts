@@ -35,6 +35,7 @@ async function run(
     cwd: project,
     userHome: '/nowhere',
     now: () => 0,
+    nodeVersion: 'v24.0.0',
     platform: 'linux',
     readInput: async () => ({ kind: 'none' }),
     print: (text) => (texts.out += text),

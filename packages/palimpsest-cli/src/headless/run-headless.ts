@@ -16,7 +16,7 @@ import {
   type TurnSetup,
 } from 'palimpsest/loop'
 import type { Ports } from 'palimpsest'
-import type { MessageEntry, PrefixEntry } from 'palimpsest/transcript'
+import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcript'
 
 import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
@@ -92,6 +92,21 @@ function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean):
   }
 }
 
+/** What the list of sessions shows. */
+const TITLE_CHARS = 80
+
+function titleBody(prompt: string): EntryBody<TitleEntry> {
+  const line = prompt.trim().split('\n')[0] ?? ''
+  return {
+    kind: 'title',
+    title: line.slice(0, TITLE_CHARS),
+    firstPrompt: prompt.slice(0, FIRST_PROMPT_CHARS),
+  }
+}
+
+/** Enough to tell sessions apart. */
+const FIRST_PROMPT_CHARS = 1_000
+
 /** A stored session keeps its prefix, byte for byte; only what was asked for anew changes it, and says so. */
 async function withPrefix(run: HeadlessRun): Promise<Session> {
   const had = run.session.view.prefix
@@ -100,6 +115,7 @@ async function withPrefix(run: HeadlessRun): Promise<Session> {
     had && run.prefix.reason !== 'asked'
       ? { ...run.prefix, system: had.system, tools: had.tools, reason: 'model' }
       : run.prefix
-  const { session } = await appendTo(run.session, [kept], run.ports)
+  const title = had ? [] : [titleBody(run.prompt)]
+  const { session } = await appendTo(run.session, [kept, ...title], run.ports)
   return session
 }

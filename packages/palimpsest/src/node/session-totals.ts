@@ -1,7 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { MessageEntry } from '../transcript/entry.ts'
 import { addToTotals, NO_TOTALS, totalsInHead, type Totals } from '../transcript/totals.ts'
-import { decodeBytes, readBytes } from './file-lines.ts'
+import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
+import { findEnd } from './find-end.ts'
 import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
 
 /** Room for a working folder's longest path, escaped, before the sums. */
@@ -32,6 +33,17 @@ export async function readTotals(handle: FileHandle, lastEnd: number, costOf: Co
     totals = addToTotals(totals, entry, entry.kind === 'message' ? costOf(entry) : 0)
   }
   return totals
+}
+
+/** The same of a file that is not open. */
+export async function sessionTotals(path: string, costOf: CostOf): Promise<Totals> {
+  const handle = await openToRead(path)
+  try {
+    const { lastEnd } = await findEnd(handle, (await handle.stat()).size)
+    return await readTotals(handle, lastEnd, costOf)
+  } finally {
+    await handle.close()
+  }
 }
 
 async function totalsAt(handle: FileHandle, { offset, length }: LineSpan): Promise<Totals | undefined> {

@@ -1,0 +1,71 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+import { tempFolder } from '../../../../test/kit/temp-home.ts'
+import { runCli } from '../run-cli.ts'
+
+test('names what is wrong, where, and the cure; exit code 1', async () => {
+  const { home, run } = await world()
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  await writeFile(join(home, 'settings.json'), '{ "model": 7,\n  "autoCompactEnabled": true }')
+  const { exit, out } = await run('doctor')
+  expect(exit).toBe(1)
+  expect(out).toMatch(/^BAD {3}settings .*settings\.json:1: /m)
+  expect(out).toMatch(/^ok {4}model .*palimpsest-offline at offline/m)
+})
+
+test('the bundle tells that keys and addresses are set, never what they are, and nothing of a conversation', async () => {
+  const { home, folder, run } = await world({
+    ANTHROPIC_API_KEY: 'sk-secret-key',
+    ANTHROPIC_BASE_URL: 'http://user:password@internal.example',
+    PALIMPSEST_WINDOW: '60000',
+  })
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  await writeFile(join(home, 'settings.json'), '{"env":{"TOKEN":"hush"},"model":"claude-opus-5-5"}')
+  const { exit } = await run('doctor', '--bundle', 'bundle.json')
+  const bundle = await readFile(join(folder, 'bundle.json'), 'utf8')
+  expect(exit).toBe(0)
+  expect(bundle).not.toMatch(/sk-secret-key|password|hush/)
+  expect(JSON.parse(bundle)).toMatchObject({
+    environment: { ANTHROPIC_API_KEY: '(set)', ANTHROPIC_BASE_URL: '(set)', PALIMPSEST_WINDOW: '60000' },
+    settings: { env: '(set)', model: 'claude-opus-5-5' },
+  })
+})
+
+test('sessions rm deletes a session with all that belongs to it, and nothing behind a link', async () => {
+  const { home, folder, run } = await world()
+  await run('-p', 'hello', '--session-id', 'a-session')
+  const { out } = await run('sessions', '--json')
+  const [{ id }] = JSON.parse(out)
+  expect(id).toBe('a-session')
+  expect(await run('sessions', 'rm', 'a-session')).toMatchObject({ exit: 0, out: 'a-session: deleted\n' })
+  expect(JSON.parse((await run('sessions', '--json')).out)).toEqual([])
+  expect((await run('sessions', 'rm', 'a-session')).exit).toBe(2)
+  expect((await run('sessions', 'rm')).exit).toBe(2)
+  expect(home.startsWith(folder)).toBe(true)
+})
+
+async function world(env: { readonly [name: string]: string } = {}) {
+  const folder = await tempFolder()
+  const home = join(folder, 'home')
+  const run = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+    let out = ''
+    let err = ''
+    const exit = await runCli(args, {
+      version: '1.2.3',
+      nodeVersion: 'v24.0.0',
+      env: { PATH: process.env['PATH'], PALIMPSEST_HOME: home, ...env },
+      cwd: folder,
+      userHome: folder,
+      now: () => Date.now(),
+      platform: 'linux',
+      readInput: async () => ({ kind: 'none' }),
+      print: (text) => (out += text),
+      printError: (text) => (err += text),
+      signal: new AbortController().signal,
+    })
+    return { exit, out, err }
+  }
+  return { folder, home, run }
+}

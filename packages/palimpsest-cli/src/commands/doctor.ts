@@ -1,0 +1,38 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import type { Command, CommandInput } from '../command.ts'
+import { palimpsestHome } from '../palimpsest-home.ts'
+import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
+
+export const doctor: Command = {
+  name: 'doctor',
+  usage: '[--json] [--bundle FILE]',
+  summary:
+    'what is misconfigured and how to mend it; --bundle writes a file for a report, without content or keys',
+  options: { json: { type: 'boolean' }, bundle: { type: 'string' } },
+  wordsMax: 0,
+  run: runDoctor,
+}
+
+const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
+const FILE_MODE = 0o600
+
+async function runDoctor({ flags }: CommandInput, world: World): Promise<ExitCode> {
+  const { examine } = await import('../doctor/examine.ts')
+  const home = palimpsestHome(world)
+  const findings = await examine(home, world.nodeVersion, world)
+  if (typeof flags['bundle'] === 'string') {
+    const { bundleOf } = await import('../doctor/bundle.ts')
+    const path = resolve(world.cwd, flags['bundle'])
+    await writeFile(path, await bundleOf(findings, { home, nodeVersion: world.nodeVersion }, world), {
+      mode: FILE_MODE,
+    })
+    world.printError(`written: ${path}\n`)
+  }
+  if (flags['json'] === true) world.print(`${JSON.stringify(findings, null, 2)}\n`)
+  else
+    for (const { what, state, text } of findings)
+      world.print(`${MARKS[state]}  ${what.padEnd(14)}  ${text}\n`)
+  return findings.some(({ state }) => state === 'bad') ? FAILED : DONE
+}

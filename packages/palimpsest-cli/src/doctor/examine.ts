@@ -1,0 +1,144 @@
+import { constants } from 'node:fs'
+import { access, lstat, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
+
+import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
+import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
+import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
+import { findRipgrep } from '../agent/tools/ripgrep.ts'
+import { findSession } from '../find-session.ts'
+import { chooseModel } from '../headless/choose-model.ts'
+import { readWindow } from '../window-settings.ts'
+import type { World } from '../world.ts'
+
+// What is misconfigured and how to mend it. Looks and changes nothing.
+
+export interface Finding {
+  readonly what: string
+  readonly state: 'good' | 'note' | 'bad'
+  readonly text: string
+}
+
+const FREE_BYTES_MIN = 500 * 1024 * 1024
+const GROUP_AND_OTHERS = 0o077
+const NODE_MIN = [22, 16] as const
+
+export async function examine(home: string, nodeVersion: string, world: World): Promise<readonly Finding[]> {
+  const folder = await mainWorktree(world.cwd)
+  return (
+    await Promise.all([
+      examineNode(nodeVersion),
+      examineHome(home),
+      examineSettings(home, folder),
+      examineTrust(home, folder),
+      examineModel(home, folder, world),
+      examineSearch(world),
+      examineSessions(home),
+      examineNewest(world),
+    ])
+  ).flat()
+}
+
+async function examineNode(version: string): Promise<Finding[]> {
+  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number)
+  const [majorMin, minorMin] = NODE_MIN
+  const works = major >= 24 || (major === majorMin && minor >= minorMin)
+  const cure = `${version}: install Node ${majorMin}.${minorMin} or 24 and later`
+  return [{ what: 'node', state: works ? 'good' : 'bad', text: works ? version : cure }]
+}
+
+async function examineHome(home: string): Promise<Finding[]> {
+  const bad = (text: string): Finding[] => [{ what: 'home', state: 'bad', text }]
+  const found = await lstat(home).catch(() => undefined)
+  if (!found) return [{ what: 'home', state: 'note', text: `${home} is made with the first session` }]
+  if (!(await stat(home)).isDirectory())
+    return bad(`${home} is not a folder. Move it away, or set PALIMPSEST_HOME`)
+  const writable = await access(home, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!writable) return bad(`${home} cannot be written. Change its owner, or set PALIMPSEST_HOME`)
+  const { bavail, bsize } = await statfs(home)
+  if (bavail * bsize < FREE_BYTES_MIN)
+    return bad(`only ${Math.floor((bavail * bsize) / 1024 / 1024)} MB are free where ${home} lies. Make room`)
+  if ((found.mode & GROUP_AND_OTHERS) !== 0)
+    return [{ what: 'home', state: 'note', text: `others may look into ${home}: chmod 700 ${home}` }]
+  return [{ what: 'home', state: 'good', text: home }]
+}
+
+async function examineSettings(home: string, projectFolder: string): Promise<Finding[]> {
+  const { problems } = await loadSettings({ home, projectFolder, isTrusted: true })
+  if (problems.length === 0) return [{ what: 'settings', state: 'good', text: 'nothing wrong with them' }]
+  return problems.map((problem) => ({
+    what: 'settings',
+    state: problem.severity === 'error' ? 'bad' : 'note',
+    text: problemLine(problem),
+  }))
+}
+
+async function examineTrust(home: string, folder: string): Promise<Finding[]> {
+  if (await isTrusted(home, folder)) return [{ what: 'trust', state: 'good', text: `${folder} is trusted` }]
+  const matters = await findTrustMatters(folder)
+  const waits = matters.length > 0 ? `; not used until --trust: ${matters.join(', ')}` : ''
+  return [{ what: 'trust', state: 'note', text: `${folder} is not trusted${waits}` }]
+}
+
+async function examineModel(home: string, projectFolder: string, world: World): Promise<Finding[]> {
+  const { settings } = await loadSettings({
+    home,
+    projectFolder,
+    isTrusted: await isTrusted(home, projectFolder),
+  })
+  const own = await loadSettings({ home, projectFolder, isTrusted: false })
+  const chosen = chooseModel({ settings, userSettings: own.settings }, world)
+  const reading = readWindow(chosen.model, world)
+  const unknown =
+    reading.model.known || chosen.endpoint === 'offline'
+      ? []
+      : [`the window of ${chosen.model} is guessed: set PALIMPSEST_CONTEXT_TOKENS`]
+  return [
+    {
+      what: 'model',
+      state: 'good',
+      text: `${chosen.model} at ${hostOf(chosen.endpoint)}, window ${reading.window.window}`,
+    },
+    ...[...chosen.notices, ...reading.warnings, ...unknown].map((text): Finding => ({
+      what: 'model',
+      state: 'note',
+      text,
+    })),
+  ]
+}
+
+/** An address may hold a password; its host is enough to tell. */
+function hostOf(endpoint: string): string {
+  return URL.parse(endpoint)?.host ?? endpoint
+}
+
+async function examineSearch(world: World): Promise<Finding[]> {
+  const program = await findRipgrep(toShellEnvironment(world.env, world.cwd))
+  return program === undefined
+    ? [{ what: 'search', state: 'bad', text: 'ripgrep was not found: install `rg`; Grep and Glob need it' }]
+    : [{ what: 'search', state: 'good', text: program }]
+}
+
+async function examineSessions(home: string): Promise<Finding[]> {
+  const { sessions, warnings } = await listSessions(home)
+  return [
+    { what: 'sessions', state: 'good', text: `${sessions.length} in ${join(home, 'projects')}` },
+    ...warnings.map((text): Finding => ({ what: 'sessions', state: 'bad', text })),
+  ]
+}
+
+async function examineNewest(world: World): Promise<Finding[]> {
+  const newest = await findSession(undefined, world).catch(() => undefined)
+  if (!newest) return []
+  const { warnings } = await loadTranscript(newest.path)
+  return warnings.map(({ text }) => ({
+    what: 'newest session',
+    state: 'note',
+    text: `${newest.path}: ${text}`,
+  }))
+}
