@@ -9,7 +9,7 @@ import {
   type Counted,
   type ToolResult,
 } from './read-results.ts'
-import { firstCalls, type FirstRole } from './search-calls.ts'
+import { firstCalls, relatedCalls, type FirstRole } from './search-calls.ts'
 import type { OfferedTools } from './offered-tools.ts'
 import { matchQuote } from './match-quote.ts'
 
@@ -20,6 +20,8 @@ export interface Evidence extends FileEvidence {
   readonly outlines: readonly Outline[]
   /** For each file, the lines that were read as pages: numbers from and to. */
   readonly pages: ReadonlyMap<string, readonly Page[]>
+  /** Concepts whose related words were counted. */
+  readonly relatedCounted: ReadonlySet<number>
 }
 
 export interface Page {
@@ -38,7 +40,8 @@ export function gatherEvidence(
   tools: OfferedTools,
   results: readonly ToolResult[],
 ): Evidence {
-  const roles = new Map(firstCalls(question, tools).map(({ role, call }) => [JSON.stringify(call), role]))
+  const counting = [...firstCalls(question, tools), ...relatedCalls(question, tools)]
+  const roles = new Map(counting.map(({ role, call }) => [JSON.stringify(call), role]))
   const known: KnownFiles = new Map()
   const pages = new Map<string, Page[]>()
   const exact = new Map<number, Counted>()
@@ -66,6 +69,7 @@ export function gatherEvidence(
     ),
     outlines: [...known].map(([path, lines]) => toOutline(path, sortLines(lines))),
     pages,
+    relatedCounted: new Set(related.keys()),
   }
 }
 

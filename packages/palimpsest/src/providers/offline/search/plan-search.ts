@@ -8,6 +8,7 @@ import type { Concept, Question } from './read-question.ts'
 import {
   conceptPattern,
   firstCalls,
+  relatedCalls,
   relatedPattern,
   searchedConcepts,
   type SearchCall,
@@ -16,8 +17,8 @@ import {
 // What to do next, from the question and what is known so far: count words, find their lines in the best files, read around the best
 // lines, follow names, read again. Every step brings something or is left out, and there are few of them: the search always ends.
 
-/** Rounds of calls before the answer. */
-export const ROUNDS_MAX = 5
+/** Rounds of calls before the answer, at most. */
+export const ROUNDS_MAX = 6
 const FILES_MAX = 6
 const FALLBACK_PAGE_LINES = 300
 
@@ -31,10 +32,12 @@ export interface SearchState {
 
 /** No calls: it is time to answer. */
 export function planSearch(state: SearchState): readonly SearchCall[] {
-  const { question, tools, rounds } = state
-  switch (rounds) {
-    case 0:
-      return firstCalls(question, tools).map(({ call }) => call)
+  const { question, tools, rounds, evidence } = state
+  if (rounds === 0) return firstCalls(question, tools).map(({ call }) => call)
+  const isAgain = evidence.relatedCounted.size > 0
+  const unseen = rounds === 1 ? countRelated(state) : []
+  if (unseen.length > 0) return unseen
+  switch (isAgain ? rounds - 1 : rounds) {
     case 1:
       return tools.grep === undefined ? readTops(state) : findLines(state, tools.grep)
     case 2:
@@ -46,6 +49,12 @@ export function planSearch(state: SearchState): readonly SearchCall[] {
     default:
       return []
   }
+}
+
+function countRelated({ question, tools, evidence }: SearchState): readonly SearchCall[] {
+  return relatedCalls(question, tools)
+    .filter(({ role }) => role.kind === 'related' && evidence.counts[role.concept]?.files === 0)
+    .map(({ call }) => call)
 }
 
 /** Where the lines of the best files brought nothing, their beginnings are read. */
@@ -65,14 +74,24 @@ function readTops({ question, evidence, tools }: SearchState): readonly SearchCa
 /** Lines that one look into a file may bring. */
 const FOUND_LINES_MAX = 240
 
+/** In so many of the best files related words are looked for too. */
+const RELATED_FILES_MAX = 0
+const RELATED_LINES_MAX = 120
+
 function findLines({ question, evidence }: SearchState, grep: string): readonly SearchCall[] {
+  const related = searchedConcepts(question)
+    .flatMap((index) => question.concepts[index] ?? [])
+    .map(relatedPattern)
+    .filter((pattern) => pattern !== '')
+    .join('|')
   return rankFiles(question, evidence)
     .slice(0, FILES_MAX)
-    .flatMap(({ path }) => {
-      const pattern = patternFor(path, question, evidence)
-      const input = { pattern, path, output_mode: 'content', '-n': true, head_limit: FOUND_LINES_MAX }
-      return pattern === '' ? [] : [{ name: grep, input }]
-    })
+    .flatMap(({ path }, place) => [
+      { pattern: patternFor(path, question, evidence), path, head_limit: FOUND_LINES_MAX },
+      { pattern: place < RELATED_FILES_MAX ? related : '', path, head_limit: RELATED_LINES_MAX },
+    ])
+    .filter(({ pattern }) => pattern !== '')
+    .map((input) => ({ name: grep, input: { ...input, output_mode: 'content', '-n': true } }))
 }
 
 /** The most telling words first, as long as their lines are not too many. */

@@ -21,7 +21,7 @@ export interface FirstCall {
 }
 
 /** Words that are looked for, the most telling first. */
-const CONCEPTS_MAX = 10
+const CONCEPTS_MAX = 9
 /** Entries of a list of counts: enough to rank by, small enough to be sent whole. */
 const COUNT_ENTRIES_MAX = 500
 const QUOTE_ENTRIES_MAX = 40
@@ -34,15 +34,12 @@ export function firstCalls(question: Question, { grep, glob }: OfferedTools): re
   const calls: FirstCall[] = []
   if (grep) {
     const count = (role: FirstRole, pattern: string): void => {
-      const input = { pattern, output_mode: 'count', head_limit: COUNT_ENTRIES_MAX }
-      calls.push({ role, call: { name: grep, input } })
+      calls.push({ role, call: countCall(grep, pattern) })
     }
     for (const index of searchedConcepts(question)) {
       const concept = question.concepts[index]
       if (!concept) continue
       count({ kind: 'exact', concept: index }, conceptPattern(concept))
-      const related = relatedPattern(concept)
-      if (related !== '') count({ kind: 'related', concept: index }, related)
     }
     if (question.quotes.length > 0) {
       const pattern = question.quotes.map(quotePattern).join('|')
@@ -54,6 +51,22 @@ export function firstCalls(question: Question, { grep, glob }: OfferedTools): re
   }
   if (glob) calls.push({ role: { kind: 'files' }, call: { name: glob, input: { pattern: '**/*' } } })
   return calls
+}
+
+/** The second round: words that may stand for those that occur nowhere. */
+export function relatedCalls(question: Question, { grep }: OfferedTools): readonly FirstCall[] {
+  if (grep === undefined) return []
+  return searchedConcepts(question).flatMap((index) => {
+    const concept = question.concepts[index]
+    const pattern = concept ? relatedPattern(concept) : ''
+    return pattern === ''
+      ? []
+      : [{ role: { kind: 'related', concept: index }, call: countCall(grep, pattern) }]
+  })
+}
+
+function countCall(grep: string, pattern: string): SearchCall {
+  return { name: grep, input: { pattern, output_mode: 'count', head_limit: COUNT_ENTRIES_MAX } }
 }
 
 /** Indexes of the concepts that are worth a search. */

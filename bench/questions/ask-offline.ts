@@ -1,0 +1,98 @@
+import { join, relative } from 'node:path'
+import { tmpdir } from 'node:os'
+
+import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
+import type { Ports } from 'palimpsest'
+import { emptyView } from 'palimpsest/transcript'
+
+import { createAccess } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
+import { createPermit } from '../../packages/palimpsest-cli/src/agent/permissions/create-permit.ts'
+import { createShells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
+import { SYSTEM_PROMPT } from '../../packages/palimpsest-cli/src/agent/system-prompt.ts'
+import { createTools } from '../../packages/palimpsest-cli/src/agent/tools/create-tools.ts'
+import type { Output } from '../../packages/palimpsest-cli/src/headless/output.ts'
+import { requestPrefix } from '../../packages/palimpsest-cli/src/headless/request-prefix.ts'
+import { runHeadless } from '../../packages/palimpsest-cli/src/headless/run-headless.ts'
+import { readWindow } from '../../packages/palimpsest-cli/src/window-settings.ts'
+import type { CodeBase } from './read-questions.ts'
+
+// A question put to the offline model as a user would put it: the real loop, the real tools, the code base's folder. Only the disk is
+// missing: nothing is kept.
+
+/** More rounds than the model ever makes: reaching them is a mistake that shows. */
+const ROUNDS_MAX = 12
+
+export interface Asked {
+  readonly answer: string
+  readonly rounds: number
+  /** Characters of all tool results. */
+  readonly resultChars: number
+}
+
+export type Ask = (question: string) => Promise<Asked>
+
+export async function createAsk({ root, folders }: CodeBase): Promise<Ask> {
+  const found = await createAccess({ cwd: root, home: tmpdir(), rules: [] })
+  const isHidden = (path: string): boolean => {
+    const below = relative(found.cwd, path)
+    return (
+      !folders.some((folder) => below.startsWith(`${folder}/`)) ||
+      /(?:^|\/)(?:node_modules|dist)\//.test(below)
+    )
+  }
+  const access = { ...found, isHidden }
+  const sessionFolder = join(tmpdir(), 'palimpsest-questions')
+  const env = { PATH: process.env['PATH'] ?? '' }
+  const tools = createTools({ access, sessionFolder, shells: createShells(), env, now: () => 0 })
+  const permit = createPermit({ access, mode: () => 'default', isTrusted: true, protectedFolders: [] })
+  const reading = readWindow(OFFLINE_MODEL, { env: {} })
+  const { facts } = reading.model
+  const prefix = requestPrefix({ model: OFFLINE_MODEL, facts, system: SYSTEM_PROMPT, tools, reason: 'start' })
+  return async (prompt) => {
+    let resultChars = 0
+    const output: Output = {
+      begin: () => undefined,
+      event: (event) => {
+        if (event.type === 'tool-end') resultChars += JSON.stringify(event.entry.message.content).length
+      },
+      end: () => undefined,
+    }
+    const run = await runHeadless(
+      {
+        session: { id: 'questions', view: emptyView() },
+        ports: createPorts(),
+        tools,
+        permit,
+        prefix,
+        opening: [],
+        prompt,
+        reading,
+        maxTokens: facts.maxOutput,
+        roundsMax: ROUNDS_MAX,
+        spentUsd: () => 0,
+      },
+      output,
+      new AbortController().signal,
+    )
+    if (run.end.reason !== 'answered') throw new Error(`"${prompt}" ended as ${run.end.reason}.`)
+    return { answer: run.text, rounds: run.turns, resultChars }
+  }
+}
+
+function createPorts(): Ports {
+  let ids = 0
+  return {
+    clock: { now: () => 0, sleep: async () => undefined },
+    newId: () => `id-${++ids}`,
+    random: () => 0,
+    streamModel: createOfflineModel(),
+    transcript: { append: async () => undefined },
+    blobs: {
+      save: async () => {
+        throw new Error('A result was too large to be sent whole.')
+      },
+      locate: () => '',
+    },
+    trace: () => undefined,
+  }
+}

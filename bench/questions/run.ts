@@ -1,0 +1,46 @@
+import { CODE_BASES } from './read-questions.ts'
+import { scoreAnswers, type Scored } from './score-answers.ts'
+
+// `node --conditions=x-source bench/questions/run.ts [name…] [--misses]`: how often the first line that the offline model cites is one
+// that answers the question. Of the misses only the even half is shown: the odd half is for judging, not for learning.
+
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const showsMisses = process.argv.includes('--misses')
+
+for (const codeBase of CODE_BASES) {
+  if (names.length > 0 && !names.includes(codeBase.name)) continue
+  const startedAt = performance.now()
+  const scored = await scoreAnswers(codeBase)
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const share = (label: string, keep: (one: Scored) => boolean): string =>
+    `${label} ${rate(scored.filter(keep))}`
+  console.log(
+    [
+      codeBase.name.padEnd(10),
+      share('all', () => true),
+      share('even', ({ half }) => half === 'even'),
+      share('odd', ({ half }) => half === 'odd'),
+      share('plain', ({ question }) => question.plain),
+      share('with names', ({ question }) => !question.plain),
+      `rounds ≤ ${Math.max(...scored.map(({ rounds }) => rounds))}`,
+      `read ${Math.round(mean(scored.map(({ resultChars }) => resultChars)) / 1000)}k chars`,
+      `${seconds} s`,
+    ].join(' · '),
+  )
+  if (showsMisses) for (const one of scored) if (!one.isRight && one.half === 'even') showMiss(one)
+}
+
+function rate(scored: readonly Scored[]): string {
+  const right = scored.filter(({ isRight }) => isRight).length
+  return `${right}/${scored.length} (${Math.round((100 * right) / scored.length)}%)`
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function showMiss({ question, cited }: Scored): void {
+  const keys = question.keys.map(({ file, snippet }) => `${file} ${snippet.trim()}`).join('\n        ')
+  console.log(`\n  ${question.plain ? 'plain ' : ''}${question.question}`)
+  console.log(`  cited ${cited ? `${cited.file}:${cited.line}` : 'nothing'}\n  key   ${keys}`)
+}
