@@ -47,7 +47,7 @@ export function createOutput(
     case 'json':
       return {
         begin: () => undefined,
-        event: () => undefined,
+        event: (event) => note(event, world),
         end: (result) => printLine(resultLine(result, facts), world),
       }
     case 'stream-json':
@@ -58,13 +58,11 @@ export function createOutput(
 }
 
 /** The answer alone on stdout; what the user should know besides goes to stderr. */
-function textOutput({ print, printError }: Pick<World, 'print' | 'printError'>): Output {
+function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
+  const { print, printError } = world
   return {
     begin: () => undefined,
-    event: (event) => {
-      const note = noteOf(event)
-      if (note !== undefined) printError(`${toPrintable(note)}\n`)
-    },
+    event: (event) => note(event, world),
     end: ({ end, text }) => {
       if (text !== '') print(`${toPrintable(text)}\n`)
       const problem = problemOf(end)
@@ -73,7 +71,7 @@ function textOutput({ print, printError }: Pick<World, 'print' | 'printError'>):
   }
 }
 
-function streamOutput(facts: RunFacts, world: Pick<World, 'print'>): Output {
+function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'>): Output {
   const session = { session_id: facts.sessionId }
   return {
     begin: () => {
@@ -81,6 +79,7 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print'>): Output {
       printLine({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode }, world)
     },
     event: (event) => {
+      note(event, world)
       if (event.type === 'message' || event.type === 'tool-end')
         printLine(messageLine(event.entry, facts), world)
       if (event.type === 'engine') for (const entry of event.entries) printEngine(entry, facts, world)
@@ -163,16 +162,17 @@ export function problemOf(end: TurnEnd): string | undefined {
   }
 }
 
+/** What the user should know while it runs: waits, calls that were not permitted. On stderr, whatever the format. */
+function note(event: LoopEvent, { printError }: Pick<World, 'printError'>): void {
+  const text = noteOf(event)
+  if (text !== undefined) printError(`${toPrintable(text)}\n`)
+}
+
 function noteOf(event: LoopEvent): string | undefined {
   if (event.type === 'retry-wait')
     return `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`
   if (event.type === 'notice') return event.text
-  if (event.type !== 'tool-end') return undefined
-  const refused = toBlocks(event.entry.message.content).find(
-    (block) => isBlock(block, 'tool_result') && block.is_error,
-  )
-  const words = refused && isBlock(refused, 'tool_result') ? refused.content : undefined
-  return typeof words === 'string' && words.includes(' needs permission ') ? words : undefined
+  return event.type === 'tool-end' ? event.denied : undefined
 }
 
 function printLine(value: object, { print }: Pick<World, 'print'>): void {

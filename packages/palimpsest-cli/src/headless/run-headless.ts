@@ -46,7 +46,7 @@ export interface HeadlessRun {
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
   const startedAt = run.ports.clock.now()
   const costOf = createCostOf()
-  let [usage, costUsd, turns, text] = [NO_USAGE, 0, 0, '']
+  let [usage, costUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, '', false]
   let end: TurnEnd = { reason: 'aborted' }
   const take = (event: LoopEvent): void => {
     if (event.type === 'turn-end') end = event.end
@@ -54,7 +54,8 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     usage = addUsage(usage, event.entry)
     costUsd += costOf(event.entry)
     turns++
-    text = answerText(event.entry)
+    text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
+    goesOn = isUnfinished(event.entry)
   }
   const session = await withPrefix(run)
   const setup = turnSetup(run, session, () => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd)
@@ -70,6 +71,12 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   const result = { end, turns, durationMs: run.ports.clock.now() - startedAt, usage, costUsd, text }
   output.end(result)
   return result
+}
+
+/** The next answer goes on where this one stopped. */
+function isUnfinished({ message }: MessageEntry): boolean {
+  const reason = 'stop_reason' in message ? message.stop_reason : undefined
+  return reason === 'max_tokens' || reason === 'pause_turn'
 }
 
 function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean): TurnSetup {

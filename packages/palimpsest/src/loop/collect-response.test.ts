@@ -29,13 +29,13 @@ test('a call whose input is not JSON is kept readable and marked', async () => {
   ])
 })
 
-test('a call that the output limit cut is left out', async () => {
-  const events = [
-    ...opening(),
-    ...said('first'),
-    ...call('{"path": "a', '').map(shift),
-    ...ending('max_tokens'),
-  ]
+test.each([
+  ['the output limit', 'max_tokens', ['{"path": "a', '']],
+  ['the output limit, right behind its name,', 'max_tokens', ['']],
+  ['the window', 'model_context_window_exceeded', ['{"path']],
+  ['a refusal', 'refusal', ['{"path": "a"']],
+] as const)('a call that %s cut is left out', async (_what, reason, parts) => {
+  const events = [...opening(), ...said('first'), ...call(...parts).map(shift), ...ending(reason)]
   const { response, cutCall } = await collect(events)
   expect(cutCall).toBe(true)
   expect(response.content).toEqual([{ type: 'text', text: 'first' }])

@@ -97,9 +97,11 @@ function finish(
   const content: Block[] = []
   const texts: JsonText[] = []
   let cutCall = false
-  for (const open of blocks.filter((block) => block !== undefined)) {
+  const present = blocks.filter((block) => block !== undefined)
+  for (const open of present) {
     const read = readBlock(open)
-    if (read.broken && started.stop_reason === 'max_tokens') {
+    const isLast = open === present.at(-1)
+    if (endsEarly(started) && (read.broken || (isLast && hasNoInput(open)))) {
       cutCall = true
       continue
     }
@@ -111,6 +113,16 @@ function finish(
   const shell = JSON.stringify({ ...started, content: [] })
   const json = withMember(withoutMember(shell, 'content'), 'content', `[${texts.join(',')}]`)
   return { response, json, unreadable, cutCall, ...(requestId === undefined ? {} : { requestId }) }
+}
+
+/** Whoever stopped the answer may have stopped it inside a call. */
+function endsEarly({ stop_reason: reason }: MessagesResponse): boolean {
+  return reason === 'max_tokens' || reason === 'model_context_window_exceeded' || reason === 'refusal'
+}
+
+/** A call of which nothing came but its name: an input of its own would be `{}` in so many letters. */
+function hasNoInput({ block, partialJson }: OpenBlock): boolean {
+  return isBlock(block, 'tool_use') && partialJson === ''
 }
 
 function readBlock({ block, partialJson }: OpenBlock): { block: Block; json: JsonText; broken: boolean } {

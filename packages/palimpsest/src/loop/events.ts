@@ -39,6 +39,8 @@ export type LoopEvent =
       readonly toolUseId: string
       readonly name: string
       readonly entry: MessageEntry
+      /** Why the call was not permitted. */
+      readonly denied?: string
     }
   /** Entries of the engine: storage, edits, boundaries. */
   | { readonly type: 'engine'; readonly entries: readonly Entry[] }

@@ -39,15 +39,16 @@ export async function* runTools(
   for (const batch of toBatches(prepared)) {
     if (signal.aborted) break
     for (const { use, input } of batch) yield { type: 'tool-start', toolUseId: use.id, name: use.name, input }
-    const outputs = batch.map(async (call) => ({ call, output: await runCall(call, setup, signal) }))
+    const outputs = batch.map(async (call) => ({ call, ...(await runCall(call, setup, signal)) }))
     for (const pending of outputs) {
-      const { call, output } = await pending
+      const { call, output, denied } = await pending
       const limit = call.tool?.resultCharsMax
       const arrived = limit === undefined ? output : { ...output, resultCharsMax: limit }
       const [message, ...stored] = await onToolResult(call.use, arrived, setup.storage, setup.ports)
       const { session: next, entry } = await appendMessage(current, message, setup.ports)
       current = stored.length > 0 ? (await appendTo(next, stored, setup.ports)).session : next
-      yield { type: 'tool-end', toolUseId: call.use.id, name: call.use.name, entry }
+      const told = { toolUseId: call.use.id, name: call.use.name, entry }
+      yield { type: 'tool-end', ...told, ...(denied === undefined ? {} : { denied }) }
     }
     await Promise.allSettled(outputs)
   }
@@ -80,18 +81,27 @@ function toBatches(calls: readonly Call[]): Call[][] {
   return batches.map((batch) => batch.calls)
 }
 
+interface Outcome {
+  readonly output: ToolOutput
+  readonly denied?: string
+}
+
 /** A tool that throws has failed, and the model is told; the turn goes on. */
-async function runCall(call: Call, setup: ToolSetup, signal: AbortSignal): Promise<ToolOutput> {
+async function runCall(call: Call, setup: ToolSetup, signal: AbortSignal): Promise<Outcome> {
   const { tool, input, use } = call
-  if (!tool) return { content: call.refusal ?? 'This call cannot be run.', isError: true }
+  if (!tool) return failed(call.refusal ?? 'This call cannot be run.')
   const context = { toolUseId: use.id, signal }
   try {
     const verdict = await setup.permit(tool, input, context)
-    if (!verdict.allow) return { content: verdict.reason, isError: true }
-    return await tool.run(verdict.input ?? input, context)
+    if (!verdict.allow) return { ...failed(verdict.reason), denied: verdict.reason }
+    return { output: await tool.run(verdict.input ?? input, context) }
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     if (!signal.aborted) setup.ports.trace({ name: 'tool-threw', tool: use.name, reason: text })
-    return { content: `${use.name} failed: ${text}`, isError: true }
+    return failed(`${use.name} failed: ${text}`)
   }
+}
+
+function failed(content: string): Outcome {
+  return { output: { content, isError: true } }
 }

@@ -21,6 +21,7 @@ import type { LoopTool, Permit } from './tool.ts'
 /** How often a turn asks the model to go on after its output limit. */
 export const CONTINUATIONS_MAX = 2
 const GO_ON = 'Your answer reached the output limit. Go on exactly where it stopped; repeat nothing.'
+const CUT_SHORT = 'The answer reached the output limit again and again, and is cut short. Ask for the rest.'
 
 export interface TurnSetup {
   readonly ports: Ports
@@ -118,19 +119,22 @@ async function* actOn(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, TurnEnd | undefined> {
   const { response, unreadable } = collected
+  // What was refused in mid-answer is not acted on.
+  if (response.stop_reason === 'refusal') return refused(collected)
   const uses = response.content.filter((block): block is ToolUseBlock => isBlock(block, 'tool_use'))
   if (uses.length > 0) {
     state.session = yield* runTools(state.session, { uses, unreadable }, setup, signal)
     signal.throwIfAborted()
-    return response.stop_reason === 'refusal' ? refused(collected) : undefined
+    return undefined
   }
   switch (response.stop_reason) {
     case 'pause_turn':
       return undefined
-    case 'refusal':
-      return refused(collected)
     case 'max_tokens': {
-      if (++state.continuations > CONTINUATIONS_MAX) return { reason: 'answered' }
+      if (++state.continuations > CONTINUATIONS_MAX) {
+        yield { type: 'notice', text: CUT_SHORT }
+        return { reason: 'answered' }
+      }
       yield* appendShown(state, messageBody({ role: 'user', content: GO_ON }, 'engine'), setup)
       return undefined
     }

@@ -1,0 +1,152 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { onTestFinished } from 'vitest'
+
+import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import {
+  createSimulator,
+  STRICT_SWITCHES,
+  type Simulator,
+} from '../../packages/palimpsest/src/simulator/index.ts'
+import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { ROOT } from './source-tree.ts'
+
+// The command as a process of its own, against the simulator behind a real socket. It sees a home, a folder and an environment made
+// for the test, and nothing of ours: no keys, no settings.
+
+const MAIN = join(ROOT, 'packages/palimpsest-cli/src/main.ts')
+/** Compiled code is kept from one start to the next: half of the time of a short run. */
+const COMPILED = join(ROOT, 'node_modules/.cache/palimpsest-compiled')
+
+export interface Bench {
+  readonly simulator: Simulator
+  readonly url: string
+  /** PALIMPSEST_HOME. */
+  readonly home: string
+  /** The working folder. */
+  readonly folder: string
+  /** The user's own folder. */
+  readonly userHome: string
+  readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>
+  readonly start: (args: readonly string[], options?: RunOptions) => Started
+}
+
+export interface RunOptions {
+  /** What stands on stdin; nothing unless given. */
+  readonly stdin?: string | Buffer
+  /** Added to the environment; undefined takes a variable out. */
+  readonly env?: { readonly [name: string]: string | undefined }
+  readonly cwd?: string
+}
+
+export interface Ran {
+  readonly exit: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  /** Lines of stdout, as they come. */
+  readonly lines: AsyncIterableIterator<string>
+  readonly ended: Promise<Ran>
+}
+
+/** A bench whose simulator refuses whatever any reading of the rules refuses, and every request that no script foresaw. */
+export async function createBench(options: SimulatorOptions = {}): Promise<Bench> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-headless-')))
+  const switches = { ...STRICT_SWITCHES, pastScript: 'refuse' as const, ...options.switches }
+  const simulator = createSimulator({ ...options, switches })
+  const served = await serve(simulator.fetch)
+  onTestFinished(async () => {
+    await served.close()
+    await rm(root, { recursive: true, force: true })
+  })
+  const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
+  await mkdir(folder)
+  await mkdir(userHome)
+  const start = (args: readonly string[], run: RunOptions = {}): Started => {
+    const env = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: served.url, ...run.env }
+    return startCommand(args, { ...run, cwd: run.cwd ?? folder, env })
+  }
+  return {
+    simulator,
+    url: served.url,
+    home,
+    folder,
+    userHome,
+    start,
+    run: async (args, run) => await start(args, run).ended,
+  }
+}
+
+function startCommand(
+  args: readonly string[],
+  { cwd, env, stdin }: RunOptions & { readonly cwd: string },
+): Started {
+  const given = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED, ...env }
+  const child = spawn(process.execPath, ['--conditions=x-source', MAIN, ...args], {
+    cwd,
+    env: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  })
+  // A command that ends before it has read everything is no failure of the test.
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(stdin)
+  const { stdout, stderr } = child
+  if (!stdout || !stderr) throw new Error('the command has no output')
+  const texts = { out: '', err: '' }
+  stdout.setEncoding('utf8').on('data', (chunk: string) => (texts.out += chunk))
+  stderr.setEncoding('utf8').on('data', (chunk: string) => (texts.err += chunk))
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+  const ended = new Promise<Ran>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exit, signal) => resolve({ exit, signal, ...texts }))
+  })
+  return { child, lines, ended }
+}
+
+/** Every line of stdout, which must be one JSON object each. */
+export function jsonLines(out: string): readonly JsonObject[] {
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => jsonObject(line))
+}
+
+export function jsonObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text)
+  if (!isJsonObject(value)) throw new Error(`no JSON object: ${text.slice(0, 200)}`)
+  return value
+}
+
+/** Paths of the transcripts in the bench's home, side files left out. */
+export async function transcriptsOf({ home }: Pick<Bench, 'home'>): Promise<readonly string[]> {
+  const names = await readdir(join(home, 'projects'), { recursive: true }).catch(() => [])
+  return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(home, 'projects', name))
+}
+
+/** The lines of the only transcript there is. */
+export async function onlyTranscript(bench: Pick<Bench, 'home'>): Promise<readonly JsonObject[]> {
+  const paths = await transcriptsOf(bench)
+  const [path] = paths
+  if (path === undefined || paths.length > 1)
+    throw new Error(`${paths.length} transcripts: ${paths.join(', ')}`)
+  return jsonLines(await readFile(path, 'utf8'))
+}
+
+/** Writes a file, and the folders it lies in. */
+export async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+export const text = (words: string) => ({ type: 'text', text: words }) as const
+export const thinking = (words: string) => ({ type: 'thinking', thinking: words }) as const
+export const call = (name: string, input: JsonObject) => ({ type: 'tool_use', name, input }) as const
