@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
 import type { WireMessage } from '../../wire/message.ts'
-import { answerOffline, asksForSummary } from './answer-offline.ts'
+import { answerOffline } from './answer-offline.ts'
+import { requestedForm } from './extract/requested-form.ts'
 import { pickSentences, splitSentences } from './pick-sentences.ts'
 import { summarizeOffline } from './summarize-offline.ts'
 
@@ -43,14 +44,12 @@ describe('the offline model', () => {
     expect(ask('Purple elephants?')).toContain('Nothing said so far is related to your last message.')
   })
 
-  test('sums up when it is asked to, by quoting: user’s words, files, calls, errors, last answer', () => {
+  test('sums up when it is asked to, by quoting: user’s words, files, errors, last answer', () => {
     const summary = ask('Please write a summary of the conversation so far.')
     expect(summary).toMatch(/^<summary>\n[^]*\n<\/summary>$/)
     for (const part of [
       'Never edit src/generated/api.ts by hand.',
-      '- src/server.ts',
-      '- config/local.json',
-      'read {"path":"src/server.ts"}',
+      'src/server.ts (read)',
       'Error: ENOENT',
       'It listens on port 4317.',
     ])
@@ -64,7 +63,7 @@ describe('the offline model', () => {
     ['What does summary.ts do?', false],
     ['Go on.', false],
   ])('"%s" asks for a summary: %s', (text, expected) => {
-    expect(asksForSummary(text)).toBe(expected)
+    expect(requestedForm(text) === 'summary').toBe(expected)
   })
 
   test('invents nothing: every quoted sentence occurs in the conversation', () => {

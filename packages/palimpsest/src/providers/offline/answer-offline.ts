@@ -3,7 +3,13 @@ import type { TextBlock, WireMessage } from '../../wire/message.ts'
 import { lastUserText, utterancesOf } from './conversation-text.ts'
 import { fillSchema } from './fill-schema.ts'
 import { pickSentences, type Quote } from './pick-sentences.ts'
+import { requestedForm } from './extract/requested-form.ts'
+import { sessionFacts } from './extract/session-facts.ts'
+import { writeMemories } from './extract/write-memories.ts'
+import { writeNotes } from './extract/write-notes.ts'
 import { summarizeOffline } from './summarize-offline.ts'
+import { turnSoFar } from './turn-so-far.ts'
+import { visibleText } from './visible-text.ts'
 
 // The embedded model: no network, no key, no randomness. It answers from the conversation alone, by quoting.
 
@@ -26,22 +32,31 @@ export interface OfflineReply {
 }
 
 export function answerOffline(request: OfflineRequest): OfflineReply {
-  const question = lastUserText(request.messages)
-  if (request.schema !== undefined)
-    return { content: [{ type: 'text', text: JSON.stringify(fillSchema(request.schema, question)) }] }
-  const text = asksForSummary(question)
-    ? `<summary>\n${summarizeOffline(request.messages.slice(0, -1))}\n</summary>`
-    : quoteAnswer(request.messages, question)
+  const { messages, schema } = request
+  const asked = lastUserText(messages)
+  const text =
+    schema === undefined
+      ? (writeForm(messages) ?? quoteAnswer(messages, asked))
+      : JSON.stringify(fillSchema(schema, asked))
   return { content: [{ type: 'text', text }] }
 }
 
-/** A request to sum up the conversation, as people and compaction prompts word it. */
-export function asksForSummary(text: string): boolean {
-  if (/<summary>/i.test(text)) return true
-  return (
-    /\bsummar(?:y|i[sz]e|ies)\b/i.test(text) &&
-    /\b(?:conversation|session|so far|above|history|messages)\b/i.test(text)
-  )
+/** What was asked to be written, where that can be done by extraction. */
+export function writeForm(messages: readonly WireMessage[]): string | undefined {
+  const { asked, at, before } = turnSoFar(messages)
+  const form = at === messages.length - 1 ? requestedForm(asked) : undefined
+  switch (form) {
+    case 'summary':
+      return `<summary>\n${summarizeOffline(before)}\n</summary>`
+    case 'notes':
+      return writeNotes(asked, sessionFacts(before))
+    case 'memories':
+      return writeMemories(sessionFacts(before))
+    case undefined:
+      return undefined
+    default:
+      return form satisfies never
+  }
 }
 
 function quoteAnswer(messages: readonly WireMessage[], question: string): string {
@@ -53,5 +68,5 @@ function quoteAnswer(messages: readonly WireMessage[], question: string): string
 
 function render({ text, from }: Quote): string {
   const who = from.kind === 'text' ? from.role : from.kind.replace('_', ' ')
-  return `> ${text} (${who}, message ${from.message + 1})`
+  return `> ${visibleText(text)} (${who}, message ${from.message + 1})`
 }

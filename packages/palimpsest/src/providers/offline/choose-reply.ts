@@ -1,5 +1,5 @@
 import type { MessagesRequest } from '../../wire/request.ts'
-import { answerOffline, asksForSummary } from './answer-offline.ts'
+import { answerOffline, writeForm } from './answer-offline.ts'
 import type { ReplyBlock } from './reply-events.ts'
 import { composeAnswer } from './search/compose-answer.ts'
 import { gatherEvidence } from './search/gather-evidence.ts'
@@ -17,11 +17,12 @@ export function chooseReply(request: MessagesRequest): readonly ReplyBlock[] {
   const { messages } = request
   const format = request.output_config?.format ?? request.output_format
   if (format) return textsOf(answerOffline({ messages, schema: format.schema }).content)
+  const written = writeForm(messages)
+  if (written !== undefined) return [{ type: 'text', text: written }]
   const turn = turnSoFar(messages)
   const tools = offeredTools(request)
-  const isForFolder = !asksForSummary(turn.asked) && !isAboutConversation(turn.asked)
-  const found = isForFolder && tools.grep !== undefined ? search(turn, tools) : undefined
-  return found ?? textsOf(answerOffline({ messages }).content)
+  const isForFolder = !isAboutConversation(turn.asked) && tools.grep !== undefined
+  return (isForFolder ? search(turn, tools) : undefined) ?? textsOf(answerOffline({ messages }).content)
 }
 
 /** Undefined where the folder has nothing to say. */

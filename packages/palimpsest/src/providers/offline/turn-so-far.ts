@@ -9,6 +9,8 @@ export interface TurnSoFar {
   readonly asked: string
   /** Index of that message. */
   readonly at: number
+  /** The conversation without it. */
+  readonly before: readonly WireMessage[]
   /** Answers with calls since. */
   readonly rounds: number
   readonly results: readonly ToolResult[]
@@ -20,6 +22,7 @@ export function turnSoFar(messages: readonly WireMessage[]): TurnSoFar {
   return {
     asked: newestText(messages[at]) ?? '',
     at,
+    before: [...messages.slice(0, Math.max(0, at)), ...withoutNewestText(messages[at])],
     rounds: since.filter((message) => message.role === 'assistant' && callsOf(message).length > 0).length,
     results: resultsOf(since),
   }
@@ -30,6 +33,13 @@ function newestText(message: WireMessage | undefined): string | undefined {
   return toBlocks(message?.content)
     .flatMap((block) => (isBlock(block, 'text') && block.text.trim() !== '' ? [block.text] : []))
     .at(-1)
+}
+
+function withoutNewestText(message: WireMessage | undefined): readonly WireMessage[] {
+  const blocks = toBlocks(message?.content)
+  const newest = blocks.findLastIndex((block) => isBlock(block, 'text') && block.text.trim() !== '')
+  const content = blocks.filter((_, i) => i !== newest)
+  return message && content.length > 0 ? [{ ...message, content }] : []
 }
 
 function callsOf({ content }: WireMessage) {

@@ -1,10 +1,9 @@
-import { stemPattern } from '../words/stem.ts'
 import { findAssigned, findScopes } from './find-scopes.ts'
 import type { Evidence } from './gather-evidence.ts'
 import type { OfferedTools } from './offered-tools.ts'
 import { planPages } from './plan-pages.ts'
 import { rankFiles } from './rank-files.ts'
-import type { Concept, Question } from './read-question.ts'
+import type { Question } from './read-question.ts'
 import {
   conceptPattern,
   firstCalls,
@@ -146,11 +145,11 @@ function followNames({ question, evidence }: SearchState, grep: string): readonl
   return [{ name: grep, input }]
 }
 
-/** A called name shares a word with the question. (Names in lower case are not split: any of their beginnings will do.) */
-function isRelated(name: string, { concepts }: Question): boolean {
-  return concepts.some((concept) => patternOf(concept).test(name))
-}
+const SHARED_CHARS_MIN = 3
 
-function patternOf({ parts }: Concept): RegExp {
-  return new RegExp(parts.map((part) => stemPattern(part).replaceAll('(?:\\b|_)', '')).join('|'), 'i')
+/** A called name shares a word with the question. It is in lower case and cannot be split: being in it will do. */
+function isRelated(name: string, { concepts }: Question): boolean {
+  return concepts.some(({ parts }) =>
+    parts.some((part) => part.length >= SHARED_CHARS_MIN && name.includes(part)),
+  )
 }

@@ -31,18 +31,6 @@ export const IRREGULAR_FORMS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Irregular forms of a word, the word itself not among them. */
-export function irregularFormsOf(word: string): readonly string[] {
-  return FORMS_BY_WORD.get(word) ?? []
-}
-
-const FORMS_BY_WORD: ReadonlyMap<string, readonly string[]> = new Map(
-  [...Map.groupBy(IRREGULAR_FORMS, ([, word]) => word)].map(([word, pairs]) => [
-    word,
-    pairs.map(([form]) => form),
-  ]),
-)
-
 /** Words that end like a form of another one and are none. */
 export const WHOLE_WORDS: ReadonlySet<string> = new Set(
   (

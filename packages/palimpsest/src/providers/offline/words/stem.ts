@@ -1,4 +1,4 @@
-import { IRREGULAR_FORMS, irregularFormsOf, WHOLE_WORDS } from './irregular-forms.ts'
+import { IRREGULAR_FORMS, WHOLE_WORDS } from './irregular-forms.ts'
 
 // One key for the forms of a word: compute, computed, computation. It need not be a word, and need not be right: it only has to be
 // the same for a question and for the code it is about.
@@ -62,9 +62,11 @@ function trimEnd(word: string): string {
 /** A regular expression (Rust's dialect, JavaScript's too) for words in code that have this stem, wherever they stand in an identifier. */
 export function stemPattern(key: string): string {
   if (!/^[a-z0-9]+$/.test(key)) return escapePattern(key)
-  const forms = irregularFormsOf(key).filter((form) => !form.startsWith(key))
+  const forms = (FORMS_BY_STEM.get(key) ?? []).filter((form) => !form.startsWith(key))
   return [key, ...forms].map(formPattern).join('|')
 }
+
+const FORMS_BY_STEM: ReadonlyMap<string, readonly string[]> = Map.groupBy(IRREGULAR_FORMS.keys(), stem)
 
 /** A word begins at an edge, behind an underscore, or with a capital inside an identifier. */
 function formPattern(form: string): string {

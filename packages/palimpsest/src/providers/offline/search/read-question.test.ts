@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { cases } from '../../../../../../test/kit/cases.ts'
+import { matchQuote } from './match-quote.ts'
+import { readQuestion } from './read-question.ts'
+
+test('a question is names, words and expressions, each once', () => {
+  const { concepts } = readQuestion('How many bytes does body.dump() read at most by default?')
+  expect(concepts.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+    'word many',
+    'word bytes',
+    'name body',
+    'name dump',
+    'word read',
+    'word most',
+    'word default',
+    'expression max',
+  ])
+})
+
+test('quoted texts are looked for as a whole', () => {
+  expect(readQuestion('What throws "Invalid event target"? And connection: close?').quotes).toEqual([
+    'Invalid event target',
+    'connection: close',
+  ])
+})
+
+test('neighbours are pairs; a word between parts them', () => {
+  expect(readQuestion('Where is the retry delay of a client?').pairs).toEqual([['retri', 'delay']])
+})
+
+test('what kind of line is wanted is read from the wording', () => {
+  expect(readQuestion('How long by default?').wants).toMatchObject({
+    number: true,
+    fallback: true,
+    reason: false,
+  })
+  expect(readQuestion('Why is an error thrown?').wants).toMatchObject({ refusal: true, reason: true })
+})
+
+test('a quote put together at run time is found by the words in a row', () => {
+  expect(matchQuote('Duplicate value "7" found', 'throw new Error(`Duplicate value "${value}" found`)')).toBe(
+    0,
+  )
+  expect(matchQuote('Proxy response (407) !== 200 when tunneling', '!== 200 when tunneling`)')).toBeCloseTo(
+    0.5,
+  )
+  expect(matchQuote('No timeout provided.', "throw new TypeError('No timeout provided.')")).toBe(1)
+})
+
+test('any text is a question', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+      for (const { share, parts } of readQuestion(text).concepts) {
+        expect(share).toBeGreaterThanOrEqual(0)
+        expect(parts.length).toBeGreaterThan(0)
+      }
+    }),
+    cases(300, 10_000),
+  )
+})
