@@ -1,15 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { cases } from '../../../../../test/kit/cases.ts'
-import { collectResponse, type CollectedResponse } from '../../loop/collect-response.ts'
-import type { ModelEvent } from '../../ports.ts'
-import { isJsonObject, type JsonObject } from '../../wire/json.ts'
-import { isBlock, type Block, type ToolUseBlock, type WireMessage } from '../../wire/message.ts'
-import { parseStreamEvent } from '../../wire/parse.ts'
-import type { Tool } from '../../wire/request.ts'
-import { createOfflineModel, OFFLINE_MODEL } from './create-offline-model.ts'
-import { ROUNDS_MAX } from './search/plan-search.ts'
+import { cases } from './kit/cases.ts'
+import { collectResponse, type CollectedResponse } from '../packages/palimpsest/src/loop/collect-response.ts'
+import type { ModelEvent } from '../packages/palimpsest/src/ports.ts'
+import { isJsonObject, type JsonObject } from '../packages/palimpsest/src/wire/json.ts'
+import {
+  isBlock,
+  type Block,
+  type ToolUseBlock,
+  type WireMessage,
+} from '../packages/palimpsest/src/wire/message.ts'
+import { parseStreamEvent } from '../packages/palimpsest/src/wire/parse.ts'
+import type { Tool } from '../packages/palimpsest/src/wire/request.ts'
+import {
+  createOfflineModel,
+  OFFLINE_MODEL,
+} from '../packages/palimpsest/src/providers/offline/create-offline-model.ts'
+import { ROUNDS_MAX } from '../packages/palimpsest/src/providers/offline/search/plan-search.ts'
 
 const text = { type: 'string' }
 const integer = { type: 'integer' }
