@@ -21,10 +21,10 @@ const FUNCTION_LINES_MAX = 70
 const PARAMETERS_MAX = 4
 
 /** The core is compiled without Node and DOM; these are its parts. */
-const CORE = new Set('errors wire ports tokens ledger transcript layers engine context loop'.split(' '))
+const CORE = new Set('errors wire flags ports tokens ledger transcript layers engine context loop'.split(' '))
 
 const FLOOR = ['wire', 'errors']
-const MIDDLE = [...FLOOR, 'ports', 'tokens', 'ledger', 'transcript']
+const MIDDLE = [...FLOOR, 'flags', 'ports', 'tokens', 'ledger', 'transcript']
 const LINES = ['codec', 'entry', 'header', 'line', 'chain', 'link', 'totals'].map(
   (name) => `transcript/${name}`,
 )
@@ -37,8 +37,9 @@ const ENGINE = [...MIDDLE, 'engine']
 const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   errors: [],
   wire: [],
+  flags: [],
   // A port that stores a transcript speaks of entries.
-  ports: [...FLOOR, 'transcript/entry'],
+  ports: [...FLOOR, 'flags', 'transcript/entry'],
   tokens: FLOOR,
   ledger: FLOOR,
   transcript: [...FLOOR, 'tokens/estimate'],

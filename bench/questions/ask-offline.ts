@@ -2,7 +2,7 @@ import { join, relative } from 'node:path'
 import { tmpdir } from 'node:os'
 
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
-import type { Ports } from 'palimpsest'
+import { BUILT_IN_FLAGS, type Ports } from 'palimpsest'
 import { emptyView } from 'palimpsest/transcript'
 
 import { createAccess } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
@@ -93,6 +93,7 @@ function createPorts(): Ports {
       },
       locate: () => '',
     },
+    flags: BUILT_IN_FLAGS,
     trace: () => undefined,
   }
 }

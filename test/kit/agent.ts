@@ -1,6 +1,7 @@
 import type { Session } from '../../packages/palimpsest/src/engine/session.ts'
 import { storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
+import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
 import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
@@ -43,6 +44,7 @@ export interface TestAgentOptions {
   readonly simulator?: SimulatorOptions
   readonly setup?: Partial<TurnSetup>
   readonly idleMsMax?: number
+  readonly flags?: Flags
   /** Instead of the simulator's. */
   readonly fetch?: typeof fetch
   /** Called after each event: aborts, kills and checks go here. */
@@ -84,6 +86,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       },
       locate: ({ path }) => `/blobs/${path}`,
     },
+    flags: options.flags ?? BUILT_IN_FLAGS,
     trace: (event) => void traces.push(event),
   }
   const prefix: Entry = {

@@ -2,6 +2,10 @@
 
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
 export type { ProviderFailure, StorageFailure } from './errors.ts'
+export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } from './flags/create-flags.ts'
+export type { ExplainedFlag, Flags, FlagSource } from './flags/create-flags.ts'
+export { FLAGS } from './flags/flags.ts'
+export type { Flag, FlagValue } from './flags/flags.ts'
 export type {
   Clock,
   ModelEvent,

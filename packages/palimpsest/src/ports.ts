@@ -1,3 +1,4 @@
+import type { Flags } from './flags/create-flags.ts'
 import type { BlobRef, Entry } from './transcript/entry.ts'
 import type { JsonText } from './wire/json.ts'
 import type { StreamEvent } from './wire/stream-event.ts'
@@ -65,5 +66,7 @@ export interface Ports {
   readonly streamModel: StreamModel
   readonly transcript: Transcript
   readonly blobs: Blobs
+  /** Read when a decision is made, never kept: they change while a session runs. */
+  readonly flags: Flags
   readonly trace: (event: TraceEvent) => void
 }

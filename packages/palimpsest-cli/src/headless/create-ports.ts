@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Ports, StreamModel, TraceEvent } from 'palimpsest'
+import type { Flags, Ports, StreamModel, TraceEvent } from 'palimpsest'
 import type { BlobStore, TranscriptFile } from 'palimpsest/node'
 
 /** The engine's ports on this machine. */
@@ -9,16 +9,18 @@ export function createPorts(options: {
   readonly file: TranscriptFile
   readonly blobs: BlobStore
   readonly streamModel: StreamModel
+  readonly flags: Flags
   readonly now: () => number
   readonly trace: (event: TraceEvent) => void
 }): Ports {
-  const { file, blobs, streamModel, now, trace } = options
+  const { file, blobs, streamModel, flags, now, trace } = options
   return {
     clock: { now, sleep: async (ms, signal) => await sleep(ms, undefined, { signal }) },
     newId: () => randomUUID(),
     random: () => Math.random(),
     streamModel,
     blobs,
+    flags,
     transcript: { append: async (entries) => await file.append(entries) },
     trace,
   }

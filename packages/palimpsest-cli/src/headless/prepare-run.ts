@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 
+import { BUILT_IN_FLAGS } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
 import type { LoopTool, Permit } from 'palimpsest/loop'
 import { createBlobStore } from 'palimpsest/node'
@@ -88,6 +89,7 @@ async function prepareWith(
       file,
       blobs: createBlobStore(opened.project, session.id),
       streamModel: chosen.streamModel,
+      flags: BUILT_IN_FLAGS,
       now: world.now,
       trace: tracer(wishes, world),
     }),

@@ -5,6 +5,7 @@ import type { Ports } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { interruptedResults } from './interrupted.ts'
 import { sizeOf, type Sizing } from './size-of.ts'
+import { storageFor } from './storage-for.ts'
 import { storedBody } from './stored-body.ts'
 import type { EntryBody, Session } from './session.ts'
 
@@ -27,15 +28,16 @@ export interface Readiness {
 export async function* beforeRequest(
   start: Session,
   limits: RequestLimits,
-  ports: Pick<Ports, 'blobs' | 'trace'>,
+  ports: Pick<Ports, 'blobs' | 'trace' | 'flags'>,
 ): AsyncGenerator<readonly EntryBody[], Readiness, Session> {
   let session = start
   const open = interruptedResults(session.view)
   if (open.length > 0) session = yield open
-  const shared = await storeAll(planShare(session.view, limits.storage), limits, ports)
+  const storage = storageFor(ports.flags, limits.storage)
+  const shared = storage ? await storeAll(planShare(session.view, storage), limits, ports) : []
   if (shared.length > 0) session = yield shared
   let tokens = sizeOf(session.view, limits)
-  if (tokens >= limits.blockingTokens) {
+  if (tokens >= limits.blockingTokens && ports.flags.value('tool-result-guard')) {
     const guarded = await storeAll(planGuardOf(session, tokens, limits), limits, ports)
     if (guarded.length > 0) session = yield guarded
     tokens = sizeOf(session.view, limits)

@@ -4,6 +4,7 @@ import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
 import type { Origin } from '../transcript/entry.ts'
 import type { Block, ToolResultBlock, ToolUseBlock } from '../wire/message.ts'
+import { storageFor } from './storage-for.ts'
 import { storedBody, type StoredBody } from './stored-body.ts'
 import { messageBody, type EntryBody } from './session.ts'
 
@@ -21,14 +22,15 @@ export interface ArrivedResult {
 export async function onToolResult(
   use: ToolUseBlock,
   arrived: ArrivedResult,
-  storage: StoragePolicy,
-  ports: Pick<Ports, 'blobs' | 'trace'>,
+  policy: StoragePolicy,
+  ports: Pick<Ports, 'blobs' | 'trace' | 'flags'>,
 ): Promise<[EntryBody & { readonly kind: 'message' }, ...StoredBody[]]> {
   const block = resultBlock(use, arrived)
   const origin = arrived.origin ?? 'tool'
-  const plan = planArrival(block, arrived.resultCharsMax, storage)
+  const storage = storageFor(ports.flags, policy, use.name)
+  const plan = storage && planArrival(block, arrived.resultCharsMax, storage)
   if (!plan) return [messageBody({ role: 'user', content: [block] }, origin)]
-  const stored = await storeResult(plan, storage, ports)
+  const stored = await storeResult(plan, policy, ports)
   const json = `{"role":"user","content":[${stored.standIn}]}`
   const message = messageBody({ role: 'user', content: [JSON.parse(stored.standIn)] }, origin, { json })
   return [message, ...storedBody(stored)]

@@ -17,7 +17,7 @@ export interface ToolSetup {
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   readonly storage: StoragePolicy
-  readonly ports: Pick<Ports, 'transcript' | 'clock' | 'newId' | 'blobs' | 'trace'>
+  readonly ports: Pick<Ports, 'transcript' | 'clock' | 'newId' | 'blobs' | 'trace' | 'flags'>
 }
 
 interface Call {

@@ -1,3 +1,5 @@
+import { FLAGS } from '../../flags/flags.ts'
+
 // Sizes in a full-size window; smaller windows scale them.
 
 export interface StoragePolicy {
@@ -8,8 +10,8 @@ export interface StoragePolicy {
   readonly previewBytes: number
 }
 
-const RESULT_CHARS_MAX = 50_000
-const ANSWER_CHARS_MAX = 200_000
+const RESULT_CHARS_MAX = FLAGS['result-chars-max'].builtIn
+const ANSWER_CHARS_MAX = FLAGS['answer-chars-max'].builtIn
 const PREVIEW_BYTES = 2_000
 
 /** A preview shorter than this tells nothing. */

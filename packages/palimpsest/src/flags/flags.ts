@@ -1,0 +1,126 @@
+// A flag for every mechanism that acts by itself. A flag is read when a decision is made: turned off, it stops new decisions; what
+// the transcript holds stands, and no byte that was sent changes. What shapes the prefix (system, tools, thinking) is never a flag.
+
+export type FlagValue = boolean | number
+
+/** The layer that decides by it, or what stands around the layers. */
+export type FlagLayer = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 'around'
+
+interface FlagFacts {
+  readonly layer: FlagLayer
+  /** `later`: the name is taken, nothing reads it yet. */
+  readonly since: '0.1' | 'later'
+  /** What happens while it is on, or what the number bounds. */
+  readonly what: string
+}
+
+export interface SwitchFlag extends FlagFacts {
+  readonly type: 'boolean'
+  readonly builtIn: boolean
+}
+
+export interface NumberFlag extends FlagFacts {
+  readonly type: 'number'
+  readonly builtIn: number
+  readonly min: number
+  readonly max: number
+  /** `name:Tool` says it for one tool. */
+  readonly perTool: boolean
+}
+
+export type Flag = SwitchFlag | NumberFlag
+
+export const FLAGS = {
+  'tool-result-storage': on(
+    1,
+    '0.1',
+    'results over their limit go to disk, and the largest of an answer over theirs',
+  ),
+  'tool-result-guard': on(
+    1,
+    '0.1',
+    'results that were not sent yet go to disk, largest first, until the next request fits',
+  ),
+  'result-chars-max': {
+    type: 'number',
+    builtIn: 50_000,
+    // Below, a preview would be no smaller than what it stands for.
+    min: 5_000,
+    max: 10_000_000,
+    perTool: true,
+    layer: 1,
+    since: '0.1',
+    what: 'characters of one result, in a full-size window; a tool with a smaller limit of its own keeps it',
+  },
+  'answer-chars-max': {
+    type: 'number',
+    builtIn: 200_000,
+    min: 20_000,
+    max: 100_000_000,
+    perTool: false,
+    layer: 1,
+    since: '0.1',
+    what: 'characters that all results of one answer share, in a full-size window',
+  },
+  'micro-cold': on(2, 'later', 'clearing when the cache has expired'),
+  'micro-batch': on(2, 'later', 'clearing in batches while the cache is warm'),
+  'micro-batch-pays': on(
+    2,
+    'later',
+    'batches that are made because they pay, not only because space is short',
+  ),
+  'micro-snip': on(2, 'later', 'superseded rounds go along with an edit'),
+  'micro-media': on(2, 'later', 'the oldest media become markers when the request nears its limit of bytes'),
+  'micro-digest': on(2, 'later', 'stand-ins carry the identifiers that the result was the first to bring'),
+  'cache-edits': off(2, 'later', 'clearing by edits of the cache, where provider and model have them'),
+  'server-clearing': off(2, 'later', 'clearing on the server, on models that bind no thinking'),
+  'session-memory': on(3, 'later', 'notes of the conversation'),
+  'session-memory-eager': off(3, 'later', 'notes are written as the conversation grows, not once'),
+  'compaction-from-notes': on(3, 'later', 'the notes are the summary where they serve'),
+  'auto-compact': on(
+    4,
+    'later',
+    'every compaction that nobody asked for: by threshold, after an overflow, prepared',
+  ),
+  'reactive-only': off(
+    4,
+    'later',
+    'no threshold and no blocking; the refusal of the provider starts a compaction',
+  ),
+  'prepared-compaction': on(4, 'later', 'a summary made in the background before the threshold is crossed'),
+  'compaction-fork': on(4, 'later', 'the summary is asked for on the cached prefix'),
+  'server-compaction': on(
+    4,
+    'later',
+    'signed compaction on the server, where the model binds thinking and offers it',
+  ),
+  'compact-before-expiry': off(
+    4,
+    'later',
+    'a long idle conversation is compacted shortly before its cache expires',
+  ),
+  collapse: off(4, 'later', 'the oldest spans are folded one by one, instead of a compaction by threshold'),
+  'memory-extraction': on(5, 'later', 'what will matter later is written to memory when a turn ends'),
+  'daily-log': on(5, 'later', 'one line a turn in the log of the day'),
+  dreaming: on(6, 'later', 'memory is consolidated after a day and five sessions'),
+  'agent-summary': on(7, 'later', 'a few words on what an agent is doing'),
+  'cache-break-detection': on('around', 'later', 'a shortfall of cache reads is reported with its cause'),
+  'identifier-faults': on(
+    'around',
+    'later',
+    'a pointer to what left the window, when its identifiers are named again',
+  ),
+  'background-calls': on('around', 'later', 'any model call that no user and no answer is waiting for'),
+} as const satisfies { readonly [name: string]: Flag }
+
+export type FlagName = keyof typeof FLAGS
+export type SwitchName = { [N in FlagName]: (typeof FLAGS)[N] extends SwitchFlag ? N : never }[FlagName]
+export type NumberKey = Exclude<FlagName, SwitchName> | `result-chars-max:${string}`
+
+function on(layer: FlagLayer, since: Flag['since'], what: string): SwitchFlag {
+  return { type: 'boolean', builtIn: true, layer, since, what }
+}
+
+function off(layer: FlagLayer, since: Flag['since'], what: string): SwitchFlag {
+  return { type: 'boolean', builtIn: false, layer, since, what }
+}
