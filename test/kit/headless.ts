@@ -126,6 +126,20 @@ export function jsonObject(text: string): JsonObject {
   return value
 }
 
+/** The body of a request that reached the simulator; the first one unless said otherwise. */
+export function sentBody({ simulator }: Pick<Bench, 'simulator'>, index = 0): JsonObject {
+  const body = simulator.requests().at(index)?.body
+  return jsonObject(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** Whether a later request begins with all that an earlier one sent, byte for byte; only the marks of the cache may move. */
+export function startsWithAll(later: object | string, earlier: object | string): boolean {
+  const [long, short] = [later, earlier].map((body) =>
+    (typeof body === 'string' ? body : JSON.stringify(body)).replaceAll(/,"cache_control":\{[^}]*\}/g, ''),
+  )
+  return long?.startsWith(short?.replace(/\]\}$/, '') ?? '') ?? false
+}
+
 /** Paths of the transcripts in the bench's home, side files left out. */
 export async function transcriptsOf({ home }: Pick<Bench, 'home'>): Promise<readonly string[]> {
   const names = await readdir(join(home, 'projects'), { recursive: true }).catch(() => [])

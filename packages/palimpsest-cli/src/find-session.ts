@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { UsageError } from 'palimpsest'
-import { mainWorktree, projectSlug, requireSessionId } from 'palimpsest/node'
+import { mainWorktree, projectIn, projectSlug, requireSessionId } from 'palimpsest/node'
 
 import { palimpsestHome } from './palimpsest-home.ts'
 import type { World } from './world.ts'
@@ -16,12 +16,23 @@ export interface FoundSession {
 export async function findSession(id: string | undefined, world: World): Promise<FoundSession> {
   const projects = join(palimpsestHome(world), 'projects')
   if (id !== undefined) return await sessionNamed(requireSessionId(id), projects)
-  const slug = projectSlug(await mainWorktree(world.cwd))
-  const folders = (await namesIn(projects)).filter((name) => name === slug || name.startsWith(`${slug}-`))
-  const files = await Promise.all(folders.map((name) => transcriptsIn(join(projects, name))))
+  const folders = await foldersOf(await mainWorktree(world.cwd), projects)
+  const files = await Promise.all(folders.map(transcriptsIn))
   const newest = files.flat().toSorted((a, b) => b.usedAt - a.usedAt)[0]
   if (newest) return newest
-  throw new UsageError('no session in this folder; `palimpsest sessions` lists all, --session ID takes one')
+  throw new UsageError('no session in this folder yet; `palimpsest sessions` lists those of all folders')
+}
+
+/** A name that begins alike may be another project's: its `project.json` decides. */
+async function foldersOf(project: string, projects: string): Promise<readonly string[]> {
+  const slug = projectSlug(project)
+  const folders: string[] = []
+  for (const name of await namesIn(projects)) {
+    if (name !== slug && !name.startsWith(`${slug}-`)) continue
+    const known = await projectIn(join(projects, name, 'project.json'))
+    if (known === project || (known === undefined && name === slug)) folders.push(join(projects, name))
+  }
+  return folders
 }
 
 async function sessionNamed(id: string, projects: string): Promise<FoundSession> {

@@ -28,6 +28,8 @@ export const agent: Command = {
     'system-prompt': { type: 'string' },
     'append-system-prompt': { type: 'string' },
     debug: { type: 'boolean' },
+    // Scripts around other agents give it with stream-json; ours is whole anyway.
+    verbose: { type: 'boolean' },
   },
   wordsMax: 1,
   // Its parts are loaded with the first run: `--version` and `--help` need none of them.

@@ -1,9 +1,10 @@
-import type { StreamModel } from 'palimpsest'
+import { UsageError, type StreamModel } from 'palimpsest'
 import { createAnthropicModel } from 'palimpsest/providers/anthropic'
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 
 import { chooseEndpoint } from '../agent/settings/choose-endpoint.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
+import { urlProblem } from '../agent/settings/url-problem.ts'
 import type { World } from '../world.ts'
 
 const STANDARD_URL = 'https://api.anthropic.com'
@@ -34,8 +35,10 @@ export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): C
   const apiKey = env['ANTHROPIC_API_KEY']
   const authToken = env['ANTHROPIC_AUTH_TOKEN']
   const endpoint = chooseEndpoint({
-    flag: wishes.baseUrl,
-    environment: env['PALIMPSEST_BASE_URL'] ?? env['ANTHROPIC_BASE_URL'],
+    flag: goodUrl('--base-url', wishes.baseUrl),
+    environment:
+      goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']) ??
+      goodUrl('ANTHROPIC_BASE_URL', env['ANTHROPIC_BASE_URL']),
     settings,
     userSettings,
     standard: STANDARD_URL,
@@ -52,6 +55,14 @@ export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): C
     ? []
     : [`${endpoint?.url} was chosen by the project: it gets no key. --base-url makes it yours.`]
   return { model: named ?? STANDARD_MODEL, streamModel, endpoint: endpoint?.url ?? STANDARD_URL, notices }
+}
+
+/** A variable that is set to nothing is not set. */
+function goodUrl(name: string, url: string | undefined): string | undefined {
+  if (url === undefined || (url === '' && !name.startsWith('--'))) return undefined
+  const problem = urlProblem(url)
+  if (problem === undefined) return url
+  throw new UsageError(`${name} "${url}" ${problem}`)
 }
 
 function offline(named: string | undefined): ChosenModel {

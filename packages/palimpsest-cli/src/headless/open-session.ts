@@ -7,10 +7,12 @@ import type { Session } from 'palimpsest/engine'
 import {
   createTranscript,
   forkTranscript,
+  isSessionId,
   mainWorktree,
   openProject,
   openTranscript,
   projectSlug,
+  removeSession,
   transcriptPath,
   type ProjectFolder,
   type TranscriptFile,
@@ -35,6 +37,8 @@ export interface OpenedSession {
   readonly file: TranscriptFile
   readonly session: Session
   readonly project: ProjectFolder
+  /** Takes back a session that was made for this run and came to nothing; closes any other. */
+  readonly giveUp: () => Promise<void>
   /** For tool results, checkpoints and sub-agents. */
   readonly folder: string
   /** For the user: forks, torn lines, lines that could not be read. */
@@ -87,7 +91,7 @@ async function otherAgentsSession(id: string, cwd: string, world: World): Promis
 }
 
 function isOurs({ id, path }: Found, project: ProjectFolder): boolean {
-  return path === transcriptPath(project, id)
+  return isSessionId(id) && path === transcriptPath(project, id)
 }
 
 async function createSession(
@@ -97,7 +101,15 @@ async function createSession(
   world: World,
 ): Promise<OpenedSession> {
   const file = await createTranscript(fileOptions(project, id, cwd, world))
-  return { file, session: { id, view: emptyView() }, project, folder: folderOf(file), notices: [] }
+  const session = { id, view: emptyView() }
+  return {
+    file,
+    session,
+    project,
+    folder: folderOf(file),
+    giveUp: () => removeAgain(file, project),
+    notices: [],
+  }
 }
 
 async function resumeSession(
@@ -112,6 +124,7 @@ async function resumeSession(
     session: { id, view: viewOf(loaded.entries, loaded.from) },
     project,
     folder: folderOf(file),
+    giveUp: () => file.close(),
     notices: loaded.warnings.map(({ text }) => text),
   }
 }
@@ -129,9 +142,19 @@ async function forkSession(
   const sessionId = randomUUID()
   await forkTranscript({ source, project, sessionId, version: world.version, now: world.now })
   const opened = await resumeSession(project, sessionId, cwd, world)
+  const giveUp = (): Promise<void> => removeAgain(opened.file, project)
+  if (opened.session.view.nodes.length === 0) {
+    await giveUp()
+    throw new UsageError(`${source} holds no conversation; \`palimpsest sessions\` lists what can be resumed`)
+  }
   const reason = why === undefined ? '' : ` (${why})`
   const notice = `going on with a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
-  return { ...opened, notices: [notice, ...opened.notices] }
+  return { ...opened, giveUp, notices: [notice, ...opened.notices] }
+}
+
+async function removeAgain(file: TranscriptFile, project: ProjectFolder): Promise<void> {
+  await file.close()
+  await removeSession(project.home, file.path)
 }
 
 function fileOptions(project: ProjectFolder, sessionId: string, cwd: string, world: World) {

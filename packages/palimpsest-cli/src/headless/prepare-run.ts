@@ -62,7 +62,7 @@ export async function prepareRun(wishes: RunWishes, home: string, world: World):
   try {
     return await prepareWith(opened, wishes, home, world)
   } catch (error) {
-    await opened.file.close()
+    await opened.giveUp()
     throw error
   }
 }

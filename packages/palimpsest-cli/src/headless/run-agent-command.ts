@@ -52,7 +52,7 @@ async function readWishes(input: CommandInput, world: World): Promise<RunWishes>
     session: sessionOf(input),
     model: textOf(input, 'model'),
     baseUrl: textOf(input, 'base-url'),
-    window: textOf(input, 'window'),
+    window: countOf(input, 'window')?.toString(),
     settingsFile: pathOf(textOf(input, 'settings'), world),
     trust: input.flags['trust'] === true,
     mode: modeOf(input),
@@ -67,7 +67,9 @@ async function readWishes(input: CommandInput, world: World): Promise<RunWishes>
   }
 }
 
-async function promptOf({ words }: CommandInput, world: World): Promise<string> {
+/** Words of the command, and behind them what is piped in. A dash alone stands for the pipe. */
+async function promptOf(command: CommandInput, world: World): Promise<string> {
+  const words = command.words.filter((word) => word !== '-')
   const input = await world.readInput(words[0] === undefined)
   if (input.kind === 'too-long')
     throw new UsageError(

@@ -57,13 +57,11 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
     goesOn = isUnfinished(event.entry)
   }
+  const opening = openingOf(run)
   const session = await withPrefix(run)
   const setup = turnSetup(run, session, () => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd)
   output.begin()
-  const input = [
-    ...(session.view.nodes.length === 0 ? run.opening : []),
-    messageBody({ role: 'user', content: run.prompt }, 'user'),
-  ]
+  const input = [...opening, messageBody({ role: 'user', content: run.prompt }, 'user')]
   for await (const event of runTurn(session, input, setup, signal)) {
     take(event)
     output.event(event)
@@ -71,6 +69,12 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   const result = { end, turns, durationMs: run.ports.clock.now() - startedAt, usage, costUsd, text }
   output.end(result)
   return result
+}
+
+/** Another agent's session tells nothing of the instructions and the place: what was never sent from here begins with them. */
+function openingOf({ session, opening }: HeadlessRun): HeadlessRun['opening'] {
+  const { prefix, nodes } = session.view
+  return prefix === undefined || nodes.length === 0 ? opening : []
 }
 
 /** The next answer goes on where this one stopped. */

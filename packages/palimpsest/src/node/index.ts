@@ -10,7 +10,14 @@ export type { SessionList, SessionSummary } from './list-sessions.ts'
 export { loadTranscript } from './load-transcript.ts'
 export type { LoadedTranscript } from './load-transcript.ts'
 export { mainWorktree } from './main-worktree.ts'
-export { openProject, projectSlug, requireSessionId, transcriptPath } from './paths.ts'
+export {
+  isSessionId,
+  openProject,
+  projectIn,
+  projectSlug,
+  requireSessionId,
+  transcriptPath,
+} from './paths.ts'
 export type { ProjectFolder } from './paths.ts'
 export { readTranscript } from './read-transcript.ts'
 export type { TranscriptItem } from './read-transcript.ts'

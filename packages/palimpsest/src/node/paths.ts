@@ -43,9 +43,13 @@ export function projectSlug(path: string): string {
 
 /** Letters, digits, `-` and `_`, at most 128. Throws a `UsageError` for everything else. */
 export function requireSessionId(id: string): string {
-  if (ID.test(id) && !RESERVED_IDS.has(id.toLowerCase())) return id
+  if (isSessionId(id)) return id
   const text = `"${id.slice(0, 40)}" cannot be a session id: use letters, digits, "-" and "_", for example a UUID`
   throw new UsageError(text)
+}
+
+export function isSessionId(id: string): boolean {
+  return ID.test(id) && !RESERVED_IDS.has(id.toLowerCase())
 }
 
 export function transcriptPath(project: ProjectFolder, sessionId: string): string {

@@ -1,6 +1,7 @@
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
 import { parseRule, type Rule, type RuleEffect } from '../permissions/rule.ts'
 import { anything, choice, either, flag, list, number, object, record, text, type Shape } from './shape.ts'
+import { urlProblem } from './url-problem.ts'
 
 // Every setting there is. `settings.schema.json` is printed from this; a test compares the two.
 
@@ -38,12 +39,6 @@ const MODE: Shape<PermissionMode> = {
       })
     return mode
   },
-}
-
-function urlProblem(value: string): string | undefined {
-  const url = URL.parse(value)
-  const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === ''
-  return isGood ? undefined : 'must be an http or https address, without user name and password'
 }
 
 const TOKENS_MIN = 1000
