@@ -1,5 +1,5 @@
 import type { Session } from '../../packages/palimpsest/src/engine/session.ts'
-import { storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
+import { microPolicy, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
@@ -14,7 +14,7 @@ import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { emptyView, step } from '../../packages/palimpsest/src/transcript/view.ts'
 import { messageBody } from '../../packages/palimpsest/src/engine/session.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
-import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
+import { findModelFacts, unknownClaudeFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
 
 // The real loop, the real SDK and the simulator, in one process: nothing between them is pretended. Waiting moves a virtual clock.
 
@@ -115,7 +115,9 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     calibration: startCalibration('claude-4-7'),
     roundsMax: 50,
     maySpend: () => true,
-    blockingTokens: 900_000,
+    facts: findModelFacts(model) ?? unknownClaudeFacts(model),
+    thresholds: { warning: 830_000, error: 840_000, auto: 850_000, blocking: 900_000 },
+    micro: microPolicy(1),
     storage: storagePolicy(1),
     ...options.setup,
   }

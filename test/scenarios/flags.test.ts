@@ -79,7 +79,7 @@ test('switched off while a tool runs, its result is still whole: the decision is
 })
 
 test('tool-result-guard: on, what does not fit goes to disk though storage is off; off, the request is refused', async () => {
-  const setup = { blockingTokens: 12_000 }
+  const setup = { thresholds: { warning: 830_000, error: 840_000, auto: 850_000, blocking: 12_000 } }
   const on = agentWith({ 'tool-result-storage': false }, [call('one')], { setup }).agent
   const off = agentWith({ 'tool-result-storage': false, 'tool-result-guard': false }, [call('one')], {
     setup,

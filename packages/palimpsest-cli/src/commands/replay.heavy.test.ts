@@ -44,6 +44,7 @@ describe('palimpsest replay', () => {
       'batch+digest',
       'tail-20',
       'tail-50',
+      'palimpsest',
       'empty',
     ])
     const controls = report.pooled.strategies.filter((row) => row.at === 'batch').map((row) => row.strategy)

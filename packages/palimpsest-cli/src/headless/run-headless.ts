@@ -2,6 +2,7 @@ import {
   appendTo,
   calibrationOf,
   messageBody,
+  microPolicy,
   modelPolicy,
   storagePolicy,
   type EntryBody,
@@ -98,7 +99,9 @@ function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean):
     calibration: calibrationOf(session.view, thinking, reading.model.facts),
     roundsMax,
     maySpend,
-    blockingTokens: reading.thresholds.blocking,
+    facts: reading.model.facts,
+    thresholds: reading.thresholds,
+    micro: microPolicy(reading.window.scale),
     storage: storagePolicy(reading.window.scale),
   }
 }

@@ -3,8 +3,11 @@ import { planGuard, planShare, type StorePlan } from '../layers/1-tool-results/p
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
+import { settle, tokensEnd } from '../transcript/settle.ts'
 import { interruptedResults } from './interrupted.ts'
-import { sizeOf, type Sizing } from './size-of.ts'
+import { microFor } from './micro-for.ts'
+import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
+import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
 import { storedBody } from './stored-body.ts'
 import type { EntryBody, Session } from './session.ts'
@@ -12,7 +15,7 @@ import type { EntryBody, Session } from './session.ts'
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
 // handed the session back with it; at the end it says whether the request may be sent.
 
-export interface RequestLimits extends Sizing {
+export interface RequestLimits extends EditLimits {
   /** Tokens at which a request is refused rather than sent. */
   readonly blockingTokens: number
   readonly storage: StoragePolicy
@@ -28,7 +31,7 @@ export interface Readiness {
 export async function* beforeRequest(
   start: Session,
   limits: RequestLimits,
-  ports: Pick<Ports, 'blobs' | 'trace' | 'flags'>,
+  ports: Pick<Ports, 'blobs' | 'clock' | 'trace' | 'flags'>,
 ): AsyncGenerator<readonly EntryBody[], Readiness, Session> {
   let session = start
   const open = interruptedResults(session.view)
@@ -37,6 +40,11 @@ export async function* beforeRequest(
   const shared = storage ? await storeAll(planShare(session.view, storage), limits, ports) : []
   if (shared.length > 0) session = yield shared
   let tokens = sizeOf(session.view, limits)
+  const planned = planEditNow(session, tokens, limits, ports)
+  if (planned) {
+    session = yield [planned.edit]
+    tokens = sizeOf(session.view, limits)
+  }
   if (tokens >= limits.blockingTokens && ports.flags.value('tool-result-guard')) {
     const guarded = await storeAll(planGuardOf(session, tokens, limits), limits, ports)
     if (guarded.length > 0) session = yield guarded
@@ -44,6 +52,26 @@ export async function* beforeRequest(
   }
   ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
   return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
+}
+
+/** One edit at most before a request. */
+function planEditNow(
+  { view }: Session,
+  tokens: number,
+  limits: RequestLimits,
+  ports: Pick<Ports, 'clock' | 'flags' | 'trace'>,
+): PlannedEdit | undefined {
+  const now = ports.clock.now()
+  const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
+  const prefixTokens = Math.max(0, tokens - messageTokens)
+  const micro = microFor(ports.flags, limits.micro)
+  const planned = planEdit(view, { now, sizeTokens: tokens, prefixTokens }, { ...limits, micro })
+  if (planned) {
+    const { cause, freedTokens, replace, drop } = planned.edit
+    const counts = { freedTokens, replaced: replace.length, dropped: drop.length, sizeTokens: tokens }
+    ports.trace({ name: 'edit-planned', cause, reason: planned.why, ...counts, ...planned.numbers })
+  }
+  return planned
 }
 
 function planGuardOf(session: Session, tokens: number, limits: RequestLimits): StorePlan[] {

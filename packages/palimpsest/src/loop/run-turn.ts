@@ -4,12 +4,14 @@ import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/
 import { learnNewest } from '../engine/calibration.ts'
 import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../engine/session.ts'
 import { ProviderError } from '../errors.ts'
-import type { StoragePolicy } from '../engine/limits.ts'
+import type { MicroPolicy, StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
 import type { Calibration } from '../tokens/calibrate.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
 import { collectResponse, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import { withRetries } from './retry.ts'
@@ -36,9 +38,10 @@ export interface TurnSetup {
   readonly roundsMax: number
   /** Whether the session may still spend; asked before every request. */
   readonly maySpend: (session: Session) => boolean
-  /** Tokens at which a request is refused rather than sent. */
-  readonly blockingTokens: number
+  readonly facts: ModelFacts
+  readonly thresholds: Thresholds
   readonly storage: StoragePolicy
+  readonly micro: MicroPolicy
 }
 
 interface TurnState {
@@ -89,7 +92,14 @@ async function* runRounds(
 
 /** Appends what the engine asks for before a request, and hands it the session as it then is. */
 async function* prepare(state: TurnState, setup: TurnSetup): AsyncGenerator<LoopEvent, Readiness> {
-  const steps = beforeRequest(state.session, { ...setup, calibration: state.calibration }, setup.ports)
+  const limits = {
+    ...setup,
+    calibration: state.calibration,
+    blockingTokens: setup.thresholds.blocking,
+    lifetime: setup.lifetimes.messages,
+    isMain: setup.source === 'main' || setup.source.startsWith('main:'),
+  }
+  const steps = beforeRequest(state.session, limits, setup.ports)
   for (let next = await steps.next(state.session); ; next = await steps.next(state.session)) {
     if (next.done) return next.value
     yield* appendEngine(state, next.value, setup)

@@ -2,6 +2,7 @@ import { batch, batchDigest } from './batch.ts'
 import { dropOldest } from './drop-oldest.ts'
 import { mask } from './mask.ts'
 import { none } from './none.ts'
+import { palimpsest } from './palimpsest.ts'
 import type { Strategy } from './strategy.ts'
 import { tail } from './tail.ts'
 
@@ -16,4 +17,5 @@ export const STRATEGIES: readonly Strategy[] = [
   batchDigest,
   tail(20),
   tail(50),
+  palimpsest,
 ]

@@ -1,0 +1,160 @@
+import { clearingEdit } from '../layers/2-micro-compaction/apply.ts'
+import { planMedia, type MediaPlan } from '../layers/2-micro-compaction/media.ts'
+import {
+  planClearing,
+  tailStart,
+  type MicroSituation,
+  type PlanNumbers,
+  type Prices,
+} from '../layers/2-micro-compaction/plan.ts'
+import type { MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
+import { planSnip, type SnipPlan } from '../layers/2-micro-compaction/snip.ts'
+import { planForced } from '../layers/4-compaction/plan-forced.ts'
+import { findTier } from '../ledger/prices.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
+import type { BlockRef, EditEntry } from '../transcript/entry.ts'
+import { settle, type Settled } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
+import type { EntryBody } from './session.ts'
+import type { Sizing } from './size-of.ts'
+
+// All edits due before one request, as one: each further one would cost another rewrite of what follows it.
+
+const PRICE_TOKENS = 1_000_000
+const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
+/** The part of the window that stays verbatim when it is full: on recorded sessions most of what is needed again lies there. */
+const TAIL_SHARE = 0.2
+
+export interface EditLimits extends Sizing {
+  readonly facts: ModelFacts
+  readonly thresholds: Thresholds
+  readonly micro: MicroPolicy
+  /** Lifetime bought for the messages. */
+  readonly lifetime: '5m' | '1h' | undefined
+  readonly isMain: boolean
+}
+
+export interface EditMoment {
+  readonly now: number
+  /** Size of the next request. */
+  readonly sizeTokens: number
+  /** Tokens of what stands before the messages. */
+  readonly prefixTokens: number
+}
+
+export interface PlannedEdit {
+  readonly edit: EntryBody<EditEntry>
+  readonly why: string
+  readonly numbers?: PlanNumbers
+}
+
+export function planEdit(view: View, moment: EditMoment, limits: EditLimits): PlannedEdit | undefined {
+  if (!limits.isMain) return undefined
+  const factor = factorOf(limits.calibration)
+  const toTokens = (raw: number): number => raw * factor
+  const settled = settle(view, limits.thinking)
+  const rawBefore = settled.tokens
+  const situation = situationOf(view, moment, { limits, toTokens, rawBefore })
+  const media = limits.micro.acts.media ? planMedia(view, bytesOf(view, settled)) : undefined
+  const plan = planClearing(view, situation, limits.micro)
+  const clearing = plan && clearingEdit(view, plan, toTokens, limits.micro)
+  const forced =
+    clearing || moment.sizeTokens < limits.thresholds.auto ? undefined : planFull(view, situation, limits)
+  const made = clearing ?? forced
+  if (!made && !media) return undefined
+  const edit = merge(made, media)
+  const snip = limits.micro.acts.snip
+    ? planSnip(view, rawBefore, tailStart(view, situation, limits.micro))
+    : undefined
+  return {
+    edit: snip ? withSnip(edit, snip, toTokens) : edit,
+    why: plan && clearing ? plan.why : forced ? 'the window is full' : 'the request nears its limit of bytes',
+    ...(plan && clearing ? { numbers: plan.numbers } : {}),
+  }
+}
+
+function planFull(
+  view: View,
+  situation: MicroSituation,
+  limits: EditLimits,
+): EntryBody<EditEntry> | undefined {
+  return planForced(view, situation.rawBefore, {
+    autoTokens: limits.thresholds.auto,
+    prefixTokens: situation.prefixTokens,
+    tailShare: TAIL_SHARE,
+    toTokens: situation.toTokens,
+  })
+}
+
+function merge(edit: EntryBody<EditEntry> | undefined, media: MediaPlan | undefined): EntryBody<EditEntry> {
+  if (edit && media)
+    return { ...edit, replace: [...edit.replace, ...media.replace.filter((one) => !isIn(edit, one.at))] }
+  if (edit) return edit
+  return { kind: 'edit', cause: 'media', replace: media?.replace ?? [], drop: [], freedTokens: 0 }
+}
+
+function isIn(edit: EntryBody<EditEntry>, at: BlockRef): boolean {
+  return edit.replace.some((one) => one.at.entry === at.entry && one.at.index === at.index)
+}
+
+/** What goes whole needs no stand-in. */
+function withSnip(
+  edit: EntryBody<EditEntry>,
+  snip: SnipPlan,
+  toTokens: (raw: number) => number,
+): EntryBody<EditEntry> {
+  const gone = new Set(snip.drop)
+  return {
+    ...edit,
+    replace: edit.replace.filter(({ at }) => !gone.has(at.entry)),
+    drop: [...new Set([...edit.drop, ...snip.drop])],
+    freedTokens: edit.freedTokens + Math.round(toTokens(snip.raw)),
+  }
+}
+
+/** Characters stand for bytes: what makes a request large is base64. */
+function bytesOf(view: View, settled: Settled): number {
+  const prefix = view.prefix ? view.prefix.system.length + view.prefix.tools.length : 0
+  return prefix + (settled.joined[settled.texts.length]?.length ?? 0)
+}
+
+function situationOf(
+  view: View,
+  moment: EditMoment,
+  {
+    limits,
+    toTokens,
+    rawBefore,
+  }: {
+    readonly limits: EditLimits
+    readonly toTokens: (raw: number) => number
+    readonly rawBefore: readonly number[]
+  },
+): MicroSituation {
+  const { facts, thresholds, lifetime, isMain } = limits
+  return {
+    ...moment,
+    thresholds,
+    toTokens,
+    rawBefore,
+    lifetimeMs: lifetime === undefined ? undefined : LIFETIME_MS[lifetime],
+    isMain,
+    prices: pricesOf(limits, moment.sizeTokens),
+    loses: losesThinking(view, limits),
+    serverCompacts: facts.thinking.bindsPrefix && facts.capabilities.onDemandCompaction,
+  }
+}
+
+function pricesOf({ facts, lifetime }: EditLimits, sizeTokens: number): Prices {
+  const tier = findTier(facts.prices, sizeTokens)
+  if (!tier) return { read: 0, write: 0, output: 0 }
+  const write = lifetime === '1h' ? tier.write1h : tier.write5m
+  return { read: tier.read / PRICE_TOKENS, write: write / PRICE_TOKENS, output: tier.output / PRICE_TOKENS }
+}
+
+/** In a running tool loop an edit costs a model that binds thinking the thoughts it is in the middle of. */
+function losesThinking(view: View, { thinking }: EditLimits): boolean {
+  return thinking.bindsPrefix && view.nodes.at(-1)?.answers !== undefined
+}

@@ -1,0 +1,60 @@
+import type { EditEntry, Entry } from '../../transcript/entry.ts'
+import { toViewBlock } from '../../transcript/view-block.ts'
+import type { View } from '../../transcript/view.ts'
+import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
+import { digest, identifiersOf } from './digest.ts'
+import type { ClearPlan } from './plan.ts'
+import type { MicroPolicy } from './policy.ts'
+import { resultText, type ClearableResult } from './results-in-view.ts'
+import { standIn } from './stand-in.ts'
+
+export type ClearingEdit = Omit<EditEntry, 'id' | 'parent' | 'at'>
+
+/** The plan as one edit. A stand-in that is no smaller than its result stays away; undefined where none is left. */
+export function clearingEdit(
+  view: View,
+  plan: ClearPlan,
+  toTokens: (raw: number) => number,
+  policy: MicroPolicy,
+): ClearingEdit | undefined {
+  const firsts = policy.acts.digest ? firstMentions(view.log) : new Map<string, string>()
+  let freedRaw = 0
+  const replace = plan.results.flatMap((result) => {
+    const text = renderStandIn(result, firsts, policy)
+    const freed = result.block.tokens - toViewBlock(result.block.at, text, false).tokens
+    if (freed <= 0) return []
+    freedRaw += freed
+    return [{ at: result.block.at, with: [text] }]
+  })
+  if (replace.length === 0) return undefined
+  return { kind: 'edit', cause: plan.cause, replace, drop: [], freedTokens: Math.round(toTokens(freedRaw)) }
+}
+
+function renderStandIn(
+  { block, result, call }: ClearableResult,
+  firsts: ReadonlyMap<string, string>,
+  policy: MicroPolicy,
+): string {
+  const text = resultText(result)
+  const isNew = (identifier: string): boolean => firsts.get(identifier) === block.at.entry
+  return standIn(result, { call, chars: text.length, digest: digest(text, isNew, policy.digestChars) })
+}
+
+/** Which message brought an identifier into the conversation. */
+function firstMentions(log: readonly Entry[]): ReadonlyMap<string, string> {
+  const first = new Map<string, string>()
+  for (const entry of log) {
+    if (entry.kind !== 'message') continue
+    for (const block of toBlocks(entry.message.content))
+      for (const identifier of identifiersOf(blockText(block)))
+        if (!first.has(identifier)) first.set(identifier, entry.id)
+  }
+  return first
+}
+
+function blockText(block: Block): string {
+  if (isBlock(block, 'text')) return block.text
+  if (isBlock(block, 'tool_use')) return JSON.stringify(block.input)
+  if (isBlock(block, 'tool_result')) return resultText(block)
+  return ''
+}

@@ -1,0 +1,212 @@
+import type { Thresholds } from '../../tokens/thresholds.ts'
+import type { View } from '../../transcript/view.ts'
+import type { MicroPolicy } from './policy.ts'
+import { clearableResults, type ClearableResult } from './results-in-view.ts'
+
+// Which stale results leave the view, and whether that pays. All the ifs are here; nothing is written.
+
+/** A margin for clocks that differ. */
+const LIFETIME_SPARE_MS = 30_000
+const HOUR_MS = 3_600_000
+/** What a stand-in takes, about, before its digest is made: two lines and a digest of full length. */
+const STAND_IN_CHARS = 200
+const CHARS_PER_TOKEN = 3
+
+export interface MicroSituation {
+  readonly now: number
+  /** Size of the next request. */
+  readonly sizeTokens: number
+  readonly thresholds: Thresholds
+  /** Tokens of a raw estimate. */
+  readonly toTokens: (raw: number) => number
+  /** Tokens of what stands before the messages. */
+  readonly prefixTokens: number
+  /** Estimated tokens before each node, raw. */
+  readonly rawBefore: readonly number[]
+  /** The longest lifetime bought for the messages; unknown is taken for an hour. */
+  readonly lifetimeMs: number | undefined
+  /** Whether the source is the main conversation. Analysis and forks clear nothing. */
+  readonly isMain: boolean
+  readonly prices: Prices
+  /** An edit now would cost the thinking of a running tool loop: it is made only when forced. */
+  readonly loses: boolean
+  /** Signed compaction on the server keeps thinking that an edit would lose. */
+  readonly serverCompacts: boolean
+}
+
+/** Dollars per token, in the tier at hand. */
+export interface Prices {
+  readonly read: number
+  readonly write: number
+  readonly output: number
+}
+
+export interface ClearPlan {
+  readonly cause: 'cold' | 'batch'
+  readonly results: readonly ClearableResult[]
+  readonly why: string
+  readonly numbers: PlanNumbers
+}
+
+/** The terms of `F·N·r + P·C > S·(w − r) + R`: freed, ahead, spared, after the edit, fetched again. */
+export interface PlanNumbers {
+  readonly freedTokens: number
+  readonly tokensAfterEdit: number
+  readonly requestsAhead: number
+  readonly compactionSpared: boolean
+  readonly compactionDollars: number
+  readonly gainDollars: number
+  readonly costDollars: number
+}
+
+export function planClearing(
+  view: View,
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): ClearPlan | undefined {
+  if (!situation.isMain) return undefined
+  const results = clearableResults(view).filter(({ pinned }) => !pinned)
+  const { acts } = policy
+  const cold = acts.cold && !situation.loses ? planCold(view, results, situation, policy) : undefined
+  return cold ?? (acts.batch ? planBatch(view, results, situation, policy) : undefined)
+}
+
+/** The cache has expired: the prefix will be written anew whatever we do, so it is made smaller first. */
+function planCold(
+  view: View,
+  results: readonly ClearableResult[],
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): ClearPlan | undefined {
+  const lastAnswerAt = view.nodes.findLast((node) => node.role === 'assistant')?.source.at
+  const idleMs = lastAnswerAt === undefined ? Number.NaN : situation.now - lastAnswerAt
+  const lifetimeMs = situation.lifetimeMs ?? HOUR_MS
+  // An unreadable time, or one in the future, clears nothing: the comparison is false.
+  if (!(idleMs > lifetimeMs + LIFETIME_SPARE_MS)) return undefined
+  const keep = lifetimeMs < HOUR_MS ? policy.keepAfterShortPause : policy.keepNewest
+  const tail = tailStart(view, situation, policy)
+  const old = oldResults(results, Math.max(1, keep)).filter(
+    (result) => result.node < tail && frees(result, situation, policy) > 0,
+  )
+  if (old.length === 0) return undefined
+  const numbers = numbersOf(view, old, situation, policy)
+  return { cause: 'cold', results: old, why: 'the cache has expired', numbers }
+}
+
+/** The cache is warm: everything behind the first cleared result is written again, which must pay. */
+function planBatch(
+  view: View,
+  results: readonly ClearableResult[],
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): ClearPlan | undefined {
+  const tail = tailStart(view, situation, policy)
+  const old = oldResults(results, policy.keepNewest).filter(
+    ({ block, node }) => node < tail && situation.toTokens(block.tokens) > policy.resultTokensMin,
+  )
+  if (old.length === 0) return undefined
+  const numbers = numbersOf(view, old, situation, policy)
+  if (numbers.freedTokens < policy.freedShareMin * situation.sizeTokens) return undefined
+  const { warning, auto } = situation.thresholds
+  const left = situation.sizeTokens - numbers.freedTokens
+  const spares = situation.sizeTokens >= warning && left <= policy.targetShare * auto
+  if (spares && !situation.serverCompacts)
+    return { cause: 'batch', results: old, why: 'it spares a compaction', numbers }
+  const pays = policy.acts.pays && numbers.gainDollars > numbers.costDollars
+  return pays && !situation.loses ? { cause: 'batch', results: old, why: 'it pays', numbers } : undefined
+}
+
+/** All but the newest that a request has carried already. */
+function oldResults(results: readonly ClearableResult[], keep: number): ClearableResult[] {
+  return results.slice(0, Math.max(0, results.length - keep)).filter(({ sent }) => sent)
+}
+
+/** The first node of the newest part of the window, which stays as it is. */
+export function tailStart(
+  view: View,
+  { rawBefore, toTokens, thresholds }: MicroSituation,
+  { keepShare }: MicroPolicy,
+): number {
+  const end = rawBefore[view.nodes.length] ?? 0
+  const first = rawBefore.findIndex((before) => toTokens(end - before) <= keepShare * thresholds.auto)
+  return first < 0 ? view.nodes.length : Math.max(0, first - 1)
+}
+
+function frees({ block }: ClearableResult, situation: MicroSituation, policy: MicroPolicy): number {
+  const standIn = (STAND_IN_CHARS + policy.digestChars) / CHARS_PER_TOKEN
+  return situation.toTokens(block.tokens) - Math.min(standIn, situation.toTokens(block.tokens) / 2)
+}
+
+function numbersOf(
+  view: View,
+  results: readonly ClearableResult[],
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): PlanNumbers {
+  const { sizeTokens, toTokens, rawBefore, prices } = situation
+  const freedTokens = Math.round(results.reduce((sum, result) => sum + frees(result, situation, policy), 0))
+  const editPoint = rawBefore[results[0]?.node ?? 0] ?? 0
+  const end = rawBefore[view.nodes.length] ?? 0
+  const tokensAfterEdit = Math.max(0, Math.round(toTokens(end - editPoint)) - freedTokens)
+  const requests = requestsSinceBoundary(view)
+  const requestsAhead = expectedRequests(view, requests, policy)
+  const growth = requests > 0 ? (sizeTokens - situation.prefixTokens) / requests : 0
+  const { auto } = situation.thresholds
+  const ahead = sizeTokens + growth * requestsAhead
+  // A compaction that comes all the same is not spared, and what it would take out anyway is freed only until then.
+  const compactionSpared = ahead >= auto && ahead - freedTokens < auto
+  const untilFull = growth > 0 ? Math.max(0, auto - sizeTokens) / growth : requestsAhead
+  const compactionDollars = compactionPrice(situation)
+  return {
+    freedTokens,
+    tokensAfterEdit,
+    requestsAhead,
+    compactionSpared,
+    compactionDollars,
+    gainDollars:
+      freedTokens * Math.min(requestsAhead, untilFull) * prices.read +
+      (compactionSpared ? compactionDollars : 0),
+    costDollars: tokensAfterEdit * (prices.write - prices.read) + refetchPrice(results, situation, policy),
+  }
+}
+
+/** Some of it will be asked for again: one more request each, and the result written once more. */
+function refetchPrice(
+  results: readonly ClearableResult[],
+  { sizeTokens, toTokens, prices }: MicroSituation,
+  { refetchShare }: MicroPolicy,
+): number {
+  const tokens = toTokens(results.reduce((sum, { block }) => sum + block.tokens, 0))
+  const request = sizeTokens * prices.read + CALL_TOKENS * prices.output
+  return refetchShare * (tokens * prices.write + results.length * request)
+}
+
+/** Tokens of an answer that only calls a tool. */
+const CALL_TOKENS = 150
+
+function requestsSinceBoundary(view: View): number {
+  const from = view.boundary?.nodes ?? 0
+  return view.nodes.slice(from).filter((node) => node.role === 'assistant').length
+}
+
+/** As many as there were, within reason; half of it after an answer that ended a turn: it may have been the last. */
+function expectedRequests(view: View, requests: number, policy: MicroPolicy): number {
+  const ahead = Math.min(requests, policy.requestsAheadMax)
+  return endsTurn(view) ? Math.floor(ahead / 2) : ahead
+}
+
+function endsTurn(view: View): boolean {
+  const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
+  return newest >= 0 && view.nodes[newest + 1]?.answers === undefined
+}
+
+/** Tokens of a summary, as recorded compactions have them in the median. */
+const SUMMARY_TOKENS = 4_000
+/** What stays verbatim behind a summary is written anew: a fifth of the window. */
+const TAIL_SHARE = 0.2
+
+/** The whole is read once more, a summary is written, and what follows it enters the cache anew. */
+function compactionPrice({ sizeTokens, thresholds, prices }: MicroSituation): number {
+  const rewritten = SUMMARY_TOKENS + TAIL_SHARE * thresholds.auto
+  return sizeTokens * prices.read + SUMMARY_TOKENS * prices.output + rewritten * prices.write
+}

@@ -1,0 +1,54 @@
+// Numbers of micro-compaction, in a full-size window. Each is a setting; smaller windows scale the sizes.
+
+export interface MicroPolicy {
+  /** Results that a clearing leaves alone, the newest. */
+  readonly keepNewest: number
+  /** The same after a five-minute expiry: such pauses are common, and the work goes on where it was. */
+  readonly keepAfterShortPause: number
+  /** The newest part of the window, as a share of it, whose results stay: most of what is needed again lies there. */
+  readonly keepShare: number
+  /** How often a cleared result is taken to be fetched again: its price is part of the sum. 1: clearing must pay even then. */
+  readonly refetchShare: number
+  /** A smaller result is not worth a stand-in. */
+  readonly resultTokensMin: number
+  /** An edit that frees less of the view is not worth its rewrite. */
+  readonly freedShareMin: number
+  /** An edit made because the window fills must bring it down to this share of the automatic threshold, else it only postpones. */
+  readonly targetShare: number
+  /** Characters of a digest. */
+  readonly digestChars: number
+  /** The most requests that a conversation is expected to go on for. */
+  readonly requestsAheadMax: number
+  /** Which mechanisms may act. */
+  readonly acts: MicroActs
+}
+
+export interface MicroActs {
+  readonly cold: boolean
+  readonly batch: boolean
+  readonly pays: boolean
+  readonly snip: boolean
+  readonly media: boolean
+  readonly digest: boolean
+}
+
+export const MICRO_POLICY: MicroPolicy = {
+  keepNewest: 5,
+  keepAfterShortPause: 15,
+  keepShare: 0.3,
+  refetchShare: 1,
+  resultTokensMin: 500,
+  freedShareMin: 0.1,
+  targetShare: 0.5,
+  digestChars: 600,
+  requestsAheadMax: 200,
+  acts: { cold: true, batch: true, pays: true, snip: true, media: true, digest: true },
+}
+
+export function microPolicy(scale: number): MicroPolicy {
+  return {
+    ...MICRO_POLICY,
+    resultTokensMin: Math.round(MICRO_POLICY.resultTokensMin * scale),
+    digestChars: Math.round(MICRO_POLICY.digestChars * scale),
+  }
+}
