@@ -33,6 +33,40 @@ test('the bundle tells that keys and addresses are set, never what they are, and
   })
 })
 
+test('shows the flags that are not as built in, who says so, and what is wrong with their file', async () => {
+  const { home, run } = await world({
+    DISABLE_AUTO_COMPACT: '1',
+    PALIMPSEST_FLAGS_URL: 'http://127.0.0.1:9/sdk',
+  })
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  const features = {
+    'tool-result-storage': { defaultValue: false },
+    'result-chars-max:Bash': { defaultValue: 20_000 },
+    'micro-batch': { defaultValue: 'no' },
+    'micro-cold': { defaultValue: true },
+    dreaming: { defaultValue: true, rules: [{ condition: { platform: 'linux' }, force: false }] },
+  }
+  await writeFile(join(home, 'flags.json'), JSON.stringify({ features }))
+  const { exit, out } = await run('doctor')
+  expect(exit).toBe(1)
+  expect(out.split('\n').filter((line) => line.includes('flag'))).toEqual([
+    `BAD   flags           ${join(home, 'flags.json')}: "micro-batch" must be true or false. It changes nothing`,
+    'note  flags           tool-result-storage off (flags.json), auto-compact off (environment, without effect yet), dreaming off (flags.json, without effect yet), result-chars-max:Bash 20000 (flags.json); rules about model and session are decided in each session',
+    'note  flag service    127.0.0.1:9 has not answered yet',
+  ])
+})
+
+test('the bundle does not tell where flags and models are served', async () => {
+  const { home, folder, run } = await world()
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  const places = { baseUrl: 'http://models.internal', flagsUrl: 'http://flags.internal/sdk-key' }
+  await writeFile(join(home, 'settings.json'), JSON.stringify(places))
+  await run('doctor', '--bundle', 'bundle.json')
+  const bundle = await readFile(join(folder, 'bundle.json'), 'utf8')
+  expect(bundle).not.toMatch(/internal|sdk-key/)
+  expect(bundle).toContain('<host> has not answered yet')
+})
+
 test('sessions rm deletes a session with all that belongs to it, and nothing behind a link', async () => {
   const { home, folder, run } = await world()
   await run('-p', 'hello', '--session-id', 'a-session')

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { listSessions } from 'palimpsest/node'
+import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
 import type { World } from '../world.ts'
-import type { Finding } from './examine.ts'
+import type { Finding } from './finding.ts'
 
 // A file to send along with a report: what is configured and how large things are. No content of conversations, no keys.
 
@@ -39,6 +40,7 @@ export async function bundleOf(
   world: World,
 ): Promise<string> {
   const { sessions } = await listSessions(about.home)
+  const settings = await readOwnSettings(about.home)
   const document = {
     version: world.version,
     node: about.nodeVersion,
@@ -48,10 +50,12 @@ export async function bundleOf(
         .filter(([name]) => OUR_VARIABLES.test(name))
         .map(([name, value]) => [name, PLAIN_VARIABLES.has(name) ? value : '(set)']),
     ),
-    settings: await settingsOutline(about.home),
+    settings: Object.fromEntries(
+      Object.entries(settings).map(([key, entry]) => [key, PLAIN_SETTINGS.has(key) ? entry : '(set)']),
+    ),
     findings: findings.map((finding) => ({
       ...finding,
-      text: withoutPlaces(finding.text, about.home, world),
+      text: withoutPlaces(finding.text, { home: about.home, settings }, world),
     })),
     sessions: sessions.map(({ started, updated, messages, tokens, cost_usd }) => ({
       started,
@@ -64,21 +68,23 @@ export async function bundleOf(
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-async function settingsOutline(home: string): Promise<object> {
+async function readOwnSettings(home: string): Promise<JsonObject> {
   try {
     const value: unknown = JSON.parse(await readFile(join(home, 'settings.json'), 'utf8'))
-    if (typeof value !== 'object' || value === null) return {}
-    return Object.fromEntries(
-      Object.entries(value).map(([key, entry]) => [key, PLAIN_SETTINGS.has(key) ? entry : '(set)']),
-    )
+    return isJsonObject(value) ? value : {}
   } catch {
     // The findings say what is wrong with the file; its outline is then empty.
     return {}
   }
 }
 
-function withoutPlaces(text: string, home: string, { userHome, cwd, env }: World): string {
-  const hosts = Object.values(env).flatMap((value) => URL.parse(value ?? '')?.host || [])
+function withoutPlaces(
+  text: string,
+  { home, settings }: { readonly home: string; readonly settings: JsonObject },
+  { userHome, cwd, env }: World,
+): string {
+  const values = [...Object.values(env), ...Object.values(settings)]
+  const hosts = values.flatMap((value) => (typeof value === 'string' && URL.parse(value)?.host) || [])
   const plain = text.replaceAll(home, '<home>').replaceAll(cwd, '<folder>').replaceAll(userHome, '~')
   return hosts.reduce((redacted, host) => redacted.replaceAll(host, '<host>'), plain)
 }

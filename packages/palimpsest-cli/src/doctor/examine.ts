@@ -12,14 +12,10 @@ import { findSession } from '../find-session.ts'
 import { chooseModel } from '../headless/choose-model.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
+import { examineFlags } from './examine-flags.ts'
+import type { Finding } from './finding.ts'
 
 // What is misconfigured and how to mend it. Looks and changes nothing.
-
-export interface Finding {
-  readonly what: string
-  readonly state: 'good' | 'note' | 'bad'
-  readonly text: string
-}
 
 const FREE_BYTES_MIN = 500 * 1024 * 1024
 const GROUP_AND_OTHERS = 0o077
@@ -34,6 +30,7 @@ export async function examine(home: string, nodeVersion: string, world: World): 
       examineSettings(home, folder),
       examineTrust(home, folder),
       examineModel(home, folder, world),
+      examineFlags(home, folder, world),
       examineSearch(world),
       examineSessions(home),
       examineNewest(world),

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 
-import { BUILT_IN_FLAGS } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
 import type { LoopTool, Permit } from 'palimpsest/loop'
 import { createBlobStore } from 'palimpsest/node'
@@ -9,6 +8,7 @@ import { findEnvironment } from '../agent/instructions/environment-facts.ts'
 import { loadInstructions } from '../agent/instructions/load-instructions.ts'
 import { renderFirstContext } from '../agent/instructions/render-context.ts'
 import { createAccess } from '../agent/paths/access.ts'
+import { toPrintable } from '../agent/printable.ts'
 import { createPermit } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
@@ -18,6 +18,7 @@ import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
+import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { chooseModel } from './choose-model.ts'
@@ -52,6 +53,7 @@ export interface PreparedRun {
   readonly run: HeadlessRun
   readonly opened: OpenedSession
   readonly shells: Shells
+  readonly flags: OpenedFlags
   readonly mode: PermissionMode
   readonly notices: readonly string[]
 }
@@ -83,15 +85,20 @@ async function prepareWith(
   const { tools, permit, shells } = await makeTools({ opened, wishes, ground, mode, home }, world)
   const context = await firstContext({ wishes, ground, home, projectFolder: opened.project.project }, world)
   const { file, session } = opened
+  const attributes = { id: session.id, model: chosen.model, version: world.version, platform: world.platform }
+  const trace = tracer(wishes, world)
+  const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
+  const flags = await openFlags({ home, settings, attributes, report, trace }, world)
+  flags.start()
   const run: HeadlessRun = {
     session,
     ports: createPorts({
       file,
       blobs: createBlobStore(opened.project, session.id),
       streamModel: chosen.streamModel,
-      flags: BUILT_IN_FLAGS,
+      flags: flags.flags,
       now: world.now,
-      trace: tracer(wishes, world),
+      trace,
     }),
     tools,
     permit,
@@ -117,7 +124,7 @@ async function prepareWith(
     ...opened.notices,
     ...context.notices,
   ]
-  return { run, opened, shells, mode, notices }
+  return { run, opened, shells, flags, mode, notices }
 }
 
 /** What the user, and in a trusted folder the project, laid down. */

@@ -6,6 +6,7 @@ import { openHome } from 'palimpsest/node'
 
 import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
 import { parseRule, splitRuleList, type Rule } from '../agent/permissions/rule.ts'
+import { toPrintable } from '../agent/printable.ts'
 import type { CommandInput } from '../command.ts'
 import { createOutput, FORMATS, type Format } from './output.ts'
 import type { SessionChoice } from './open-session.ts'
@@ -26,9 +27,9 @@ export async function runAgentCommand(input: CommandInput, world: World): Promis
 }
 
 async function runPrompt(wishes: RunWishes, format: Format, home: string, world: World): Promise<ExitCode> {
-  const { run, opened, shells, mode, notices } = await prepareRun(wishes, home, world)
+  const { run, opened, shells, flags, mode, notices } = await prepareRun(wishes, home, world)
   try {
-    for (const notice of notices) world.printError(`palimpsest: ${notice}\n`)
+    for (const notice of notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
     const facts = {
       sessionId: opened.session.id,
       model: run.prefix.model,
@@ -39,6 +40,7 @@ async function runPrompt(wishes: RunWishes, format: Format, home: string, world:
     const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
     return result.end.reason === 'answered' ? DONE : FAILED
   } finally {
+    flags.close()
     await shells.killAll()
     await opened.file.close()
   }

@@ -34,6 +34,7 @@ export interface Settings {
   readonly autoCompactEnabled?: boolean
   readonly workingWindow?: number | 'full'
   readonly sessionMemory?: 'computed' | 'eager' | 'off'
+  readonly flagsUrl?: string
   readonly maxCostUsd?: number
 }
 
@@ -82,7 +83,7 @@ export async function loadSettings({
     const read = await readSettings(path, source === 'flag')
     problems.push(...read.problems)
     if (read.value === undefined) continue
-    const found = source === 'project' ? withoutBypass(read.value, path, problems) : read.value
+    const found = source === 'project' ? withinBounds(read.value, path, problems) : read.value
     settings = merge(settings, found, source, base)
   }
   return { settings, problems }
@@ -136,25 +137,32 @@ export function parseSettings(text: string, path: string): ReadSettings {
   }
 }
 
-/** A project may narrow what happens unasked, not lift it altogether. */
-function withoutBypass(file: SettingsFile, path: string, problems: SettingsProblem[]): SettingsFile {
-  if (file.permissions?.defaultMode !== 'bypass') return file
-  const message =
-    '"permissions.defaultMode" cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings'
-  problems.push({ file: path, line: 1, severity: 'warning', message })
-  const { defaultMode: _, ...permissions } = file.permissions
-  return { ...file, permissions }
+/** A project may narrow what happens unasked, not lift it altogether; and it names nobody who may switch mechanisms off. */
+function withinBounds(file: SettingsFile, path: string, problems: SettingsProblem[]): SettingsFile {
+  const warn = (message: string): void =>
+    void problems.push({ file: path, line: 1, severity: 'warning', message })
+  const { flagsUrl, permissions, ...rest } = file
+  if (flagsUrl !== undefined)
+    warn('"flagsUrl" cannot be set in a project. Use PALIMPSEST_FLAGS_URL, or your own settings')
+  if (permissions === undefined) return rest
+  const { defaultMode, ...others } = permissions
+  if (defaultMode !== 'bypass') return { ...rest, permissions }
+  warn(
+    '"permissions.defaultMode" cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings',
+  )
+  return { ...rest, permissions: others }
 }
 
 function merge(before: Settings, file: SettingsFile, source: SettingsSource, base: string): Settings {
   const { allow = [], ask = [], deny = [], additionalDirectories = [], defaultMode } = file.permissions ?? {}
-  const { model, autoCompactEnabled, workingWindow, sessionMemory, maxCostUsd } = file
+  const { model, autoCompactEnabled, workingWindow, sessionMemory, flagsUrl, maxCostUsd } = file
   return {
     ...before,
     ...(model === undefined ? {} : { model }),
     ...(autoCompactEnabled === undefined ? {} : { autoCompactEnabled }),
     ...(workingWindow === undefined ? {} : { workingWindow }),
     ...(sessionMemory === undefined ? {} : { sessionMemory }),
+    ...(flagsUrl === undefined ? {} : { flagsUrl }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(defaultMode === undefined ? {} : { mode: defaultMode }),
     ...(file.baseUrl === undefined ? {} : { baseUrl: { url: file.baseUrl, from: source } }),

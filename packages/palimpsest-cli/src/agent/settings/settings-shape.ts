@@ -69,6 +69,10 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     choice('The whole window of the model', ['full']),
   ),
   sessionMemory: choice('How notes of the conversation are kept', ['computed', 'eager', 'off']),
+  flagsUrl: text(
+    'Where feature flags are served, in the format of GrowthBook. Not from a project',
+    urlProblem,
+  ),
   maxCostUsd: number('Dollars that one run may cost', 0),
 })
 

@@ -1,0 +1,58 @@
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { isJsonObject, type Json } from 'palimpsest/wire'
+
+import { placeFile } from '../agent/files/place-file.ts'
+import { systemCode } from '../agent/refusal.ts'
+import { PAYLOAD_BYTES_MAX, toPayload, type Payload } from './read-payload.ts'
+
+// The newest good payload of the service, on disk: what counts from the start, before anybody was asked.
+
+export interface LastKnown {
+  /** A payload of another address is not used. */
+  readonly url: string
+  readonly payload: Payload
+  readonly fetchedAt: number
+  readonly etag?: string
+}
+
+const NAME = 'flags-last-known.json'
+const FILE_MODE = 0o600
+/** The payload, printed once more, and what stands around it. */
+const FILE_BYTES_MAX = 2 * PAYLOAD_BYTES_MAX
+
+/** Undefined where there is none for this address. Throws where the file is damaged. */
+export async function readLastKnown(home: string, url: string): Promise<LastKnown | undefined> {
+  const path = join(home, NAME)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) return undefined
+  if (!found.isFile() || found.size > FILE_BYTES_MAX) throw new Error(`${path} is none of ours`)
+  const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+  if (!isJsonObject(value) || typeof value['fetchedAt'] !== 'string')
+    throw new Error(`${path} is none of ours`)
+  if (value['url'] !== url) return undefined
+  const { etag, fetchedAt } = value
+  const { payload } = toPayload(value['payload'] ?? null, undefined)
+  if (!payload) throw new Error(`${path} holds no payload`)
+  const at = Date.parse(fetchedAt)
+  return { url, payload, fetchedAt: at, ...(typeof etag === 'string' ? { etag } : {}) }
+}
+
+export async function saveLastKnown(home: string, known: LastKnown): Promise<void> {
+  const path = join(await realpath(home), NAME)
+  const document: Json = {
+    url: known.url,
+    fetchedAt: new Date(known.fetchedAt).toISOString(),
+    ...(known.etag === undefined ? {} : { etag: known.etag }),
+    payload: { features: known.payload.features, savedGroups: known.payload.savedGroups },
+  }
+  const bytes = Buffer.from(`${JSON.stringify(document)}\n`)
+  const place = async (replaces: 'absent' | 'file'): Promise<void> =>
+    await placeFile({ path, bytes, replaces, mode: FILE_MODE })
+  await place('file').catch(async (error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error
+    // Somebody else's first payload may come between; ours is as new.
+    await place('absent').catch(async () => await place('file'))
+  })
+}

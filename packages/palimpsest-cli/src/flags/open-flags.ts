@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+
+import { createFlags, type Flags, type FlagSource, type TraceEvent } from 'palimpsest'
+
+import type { Settings } from '../agent/settings/load-settings.ts'
+import { urlProblem } from '../agent/settings/url-problem.ts'
+import type { World } from '../world.ts'
+import { hasRules, type FlagAttributes } from './evaluate-features.ts'
+import { createFileSource } from './file-source.ts'
+import type { Payload } from './read-payload.ts'
+import { openRemoteSource, type RemoteSource } from './remote-source.ts'
+import { statedFlags } from './stated-flags.ts'
+
+// Every source of flags, the strongest first: environment, settings, the user's file, the service, what is built in. A project has
+// no file of its own: it must not turn off what keeps a conversation safe, nor have an address called.
+
+export interface OpenFlagsOptions {
+  /** PALIMPSEST_HOME. */
+  readonly home: string
+  readonly settings: Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'flagsUrl'>
+  readonly attributes: FlagAttributes
+  /** A sentence for the user. Each is told once. */
+  readonly report: (problem: string) => void
+  readonly trace: (event: TraceEvent) => void
+}
+
+export interface OpenedFlags {
+  readonly flags: Flags
+  readonly sources: readonly FlagSource[]
+  readonly remote?: Pick<RemoteSource, 'name' | 'fetchedAt'>
+  /** Every name that a file or a service speaks of. */
+  readonly keys: () => readonly string[]
+  /** Whether some values depend on the session. */
+  readonly hasRules: () => boolean
+  /** Begins to ask the service, in the background. */
+  readonly start: () => void
+  readonly close: () => void
+}
+
+export async function openFlags(
+  options: OpenFlagsOptions,
+  world: Pick<World, 'env' | 'now'>,
+): Promise<OpenedFlags> {
+  const { home, settings, attributes, trace } = options
+  const report = onlyOnce(options.report)
+  const stated = statedFlags(world, settings)
+  for (const warning of stated.warnings) report(warning)
+  const file = createFileSource(join(home, 'flags.json'), { attributes, report, trace })
+  await file.settled()
+  const url = addressOf(world, settings, report)
+  const remote =
+    url === undefined
+      ? undefined
+      : await openRemoteSource({ url, home, now: world.now, attributes, report, trace })
+  const payloads = (): readonly Payload[] =>
+    [file.payload(), remote?.payload()].filter((payload) => payload !== undefined)
+  const sources = [...stated.sources, file, ...(remote ? [remote] : [])]
+  return {
+    flags: createFlags(sources),
+    sources,
+    ...(remote ? { remote } : {}),
+    keys: () => payloads().flatMap(({ features }) => Object.keys(features)),
+    hasRules: () => payloads().some(hasRules),
+    start: () => remote?.start(),
+    close: () => remote?.close(),
+  }
+}
+
+/** An empty variable turns the service off for one run. */
+function addressOf(
+  { env }: Pick<World, 'env'>,
+  { flagsUrl }: Pick<Settings, 'flagsUrl'>,
+  report: (problem: string) => void,
+): string | undefined {
+  const url = env['PALIMPSEST_FLAGS_URL'] ?? flagsUrl
+  if (url === undefined || url === '') return undefined
+  const problem = urlProblem(url)
+  if (problem === undefined) return url
+  report(`PALIMPSEST_FLAGS_URL ${problem}. It is ignored`)
+  return undefined
+}
+
+/** A service that is down all day is told of once. */
+const REPORTS_MAX = 50
+/** Names and values in it are somebody else's, and may be long. */
+const REPORT_CHARS = 500
+
+function onlyOnce(report: (problem: string) => void): (problem: string) => void {
+  const told = new Set<string>()
+  return (words) => {
+    const problem = words.slice(0, REPORT_CHARS)
+    if (told.has(problem) || told.size >= REPORTS_MAX) return
+    told.add(problem)
+    report(problem)
+  }
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { FlagSource } from 'palimpsest'
+
+import { fetchPayload } from './fetch-payload.ts'
+import { readLastKnown, saveLastKnown, type LastKnown } from './last-known.ts'
+import { createPayloadSource, type PayloadSource, type PayloadSourceOptions } from './payload-source.ts'
+import { readPayload } from './read-payload.ts'
+
+// A flag service. The last known payload counts from the start; newer ones come in the background, and nobody ever waits for them.
+
+export interface RemoteSource extends FlagSource, Pick<PayloadSource, 'payload'> {
+  /** When the payload that counts was fetched; undefined before the first. */
+  readonly fetchedAt: () => number | undefined
+  /** Begins to ask, now if the last known payload is old, and then again and again. Returns at once. */
+  readonly start: () => void
+  /** Ends whatever is under way. */
+  readonly close: () => void
+}
+
+export interface RemoteOptions extends Omit<PayloadSourceOptions, 'name'> {
+  readonly url: string
+  readonly home: string
+  readonly now: () => number
+  readonly refreshMs?: number
+  readonly answerMsMax?: number
+}
+
+/** How old a payload gets: a kill switch acts within it. */
+const REFRESH_MS = 5 * 60_000
+const ANSWER_MS_MAX = 10_000
+
+/** Reads what is known; asks nobody. */
+export async function openRemoteSource(options: RemoteOptions): Promise<RemoteSource> {
+  const { url, home, now, refreshMs = REFRESH_MS } = options
+  const name = URL.parse(url)?.host ?? 'flag service'
+  const report = (problem: string): void => options.report(`flags of ${name}: ${problem}`)
+  const source = createPayloadSource({ ...options, name, report })
+  const stop = new AbortController()
+  let known = await readLastKnown(home, url).catch((error: unknown) => {
+    report(`what was known of them is not used (${String(error)})`)
+    return undefined
+  })
+  if (known) source.take(known.payload)
+  await source.settled()
+  const dueInMs = (): number => {
+    const age = known ? now() - known.fetchedAt : Number.NaN
+    // A time in the future, or none that can be read: it is due.
+    return age >= 0 && age < refreshMs ? refreshMs - age : 0
+  }
+  const run = async (): Promise<void> => {
+    for (let waitMs = dueInMs(); ; waitMs = refreshMs) {
+      await sleep(waitMs, undefined, { signal: stop.signal, ref: false })
+      known = (await refresh({ options, known, source, report }, stop.signal)) ?? known
+    }
+  }
+  return {
+    name,
+    find: source.find,
+    payload: source.payload,
+    fetchedAt: () => known?.fetchedAt,
+    start: () =>
+      void run().catch((error: unknown) => {
+        if (!stop.signal.aborted) report(`they are not refreshed any more (${String(error)})`)
+      }),
+    close: () => stop.abort(),
+  }
+}
+
+interface Refreshing {
+  readonly options: RemoteOptions
+  readonly known: LastKnown | undefined
+  readonly source: PayloadSource
+  readonly report: (problem: string) => void
+}
+
+/** What is known now; undefined where nothing new is. */
+async function refresh(
+  { options, known, source, report }: Refreshing,
+  signal: AbortSignal,
+): Promise<LastKnown | undefined> {
+  const { url, home, now, answerMsMax = ANSWER_MS_MAX } = options
+  const fetched = await fetchPayload({ url, etag: known?.etag, answerMsMax }, signal)
+  signal.throwIfAborted()
+  if (fetched.kind === 'failed') return void report(`${fetched.reason}. ${standing(known)}`)
+  if (fetched.kind === 'unchanged') return known && (await keep({ ...known, fetchedAt: now() }, home, report))
+  const { payload, problems } = readPayload(fetched.text, source.payload())
+  for (const { message } of problems) report(`${message}. ${standing(known)}`)
+  if (!payload) return undefined
+  source.take(payload)
+  // With its mark, a payload that is wrong in part would be passed over in silence next time.
+  const etag = problems.length === 0 ? fetched.etag : undefined
+  return await keep({ url, payload, fetchedAt: now(), ...(etag === undefined ? {} : { etag }) }, home, report)
+}
+
+async function keep(known: LastKnown, home: string, report: (problem: string) => void): Promise<LastKnown> {
+  await saveLastKnown(home, known).catch((error: unknown) => {
+    report(`they count for this session alone: they cannot be stored (${String(error)})`)
+  })
+  return known
+}
+
+function standing(known: LastKnown | undefined): string {
+  return known ? 'The last known values stand' : 'The built-in values stand'
+}

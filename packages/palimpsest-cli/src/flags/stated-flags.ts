@@ -1,0 +1,43 @@
+import type { FlagSource, FlagValue } from 'palimpsest'
+import { parseSwitch, readCompactionSwitches } from 'palimpsest/tokens'
+
+import type { Settings } from '../agent/settings/load-settings.ts'
+import type { World } from '../world.ts'
+
+// What the environment and the settings say in words of their own, as flags. They come before file and service.
+
+export interface StatedFlags {
+  readonly sources: readonly FlagSource[]
+  readonly warnings: readonly string[]
+}
+
+export function statedFlags(
+  { env }: Pick<World, 'env'>,
+  settings: Pick<Settings, 'autoCompactEnabled' | 'sessionMemory'>,
+): StatedFlags {
+  const collapse =
+    env['PALIMPSEST_COLLAPSE'] === undefined
+      ? undefined
+      : parseSwitch('PALIMPSEST_COLLAPSE', env['PALIMPSEST_COLLAPSE'])
+  const { auto } = readCompactionSwitches({
+    disableCompact: env['DISABLE_COMPACT'],
+    disableAutoCompact: env['DISABLE_AUTO_COMPACT'],
+  })
+  const { autoCompactEnabled, sessionMemory } = settings
+  return {
+    sources: [
+      sourceOf('environment', { 'auto-compact': auto ? undefined : false, collapse: collapse?.value }),
+      sourceOf('settings', {
+        'auto-compact': autoCompactEnabled,
+        'session-memory': sessionMemory && sessionMemory !== 'off',
+        'session-memory-eager': sessionMemory && sessionMemory === 'eager',
+      }),
+    ],
+    warnings: collapse?.warning === undefined ? [] : [collapse.warning],
+  }
+}
+
+function sourceOf(name: string, said: { readonly [flag: string]: FlagValue | undefined }): FlagSource {
+  const values = new Map(Object.entries(said))
+  return { name, find: (key) => values.get(key) }
+}
