@@ -36,6 +36,11 @@ export interface Bench {
   readonly start: (args: readonly string[], options?: RunOptions) => Started
 }
 
+export interface BenchOptions {
+  /** What answers instead of the simulator, where it has an answer. */
+  readonly instead?: (request: Request) => Response | undefined
+}
+
 export interface RunOptions {
   /** What stands on stdin; nothing unless given. */
   readonly stdin?: string | Buffer
@@ -59,11 +64,13 @@ export interface Started {
 }
 
 /** A bench whose simulator refuses whatever any reading of the rules refuses, and every request that no script foresaw. */
-export async function createBench(options: SimulatorOptions = {}): Promise<Bench> {
+export async function createBench(options: SimulatorOptions & BenchOptions = {}): Promise<Bench> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-headless-')))
   const switches = { ...STRICT_SWITCHES, pastScript: 'refuse' as const, ...options.switches }
   const simulator = createSimulator({ ...options, switches })
-  const served = await serve(simulator.fetch)
+  const served = await serve(
+    async (request) => options.instead?.(request) ?? (await simulator.fetch(request)),
+  )
   onTestFinished(async () => {
     await served.close()
     await rm(root, { recursive: true, force: true })
@@ -140,10 +147,12 @@ export function startsWithAll(later: object | string, earlier: object | string):
   return long?.startsWith(short?.replace(/\]\}$/, '') ?? '') ?? false
 }
 
-/** Paths of the transcripts in the bench's home, side files left out. */
+/** Paths of the transcripts in the bench's home. Below them lie agents' own and checkpoints. */
 export async function transcriptsOf({ home }: Pick<Bench, 'home'>): Promise<readonly string[]> {
   const names = await readdir(join(home, 'projects'), { recursive: true }).catch(() => [])
-  return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(home, 'projects', name))
+  return names
+    .filter((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name))
+    .map((name) => join(home, 'projects', name))
 }
 
 /** The lines of the only transcript there is. */

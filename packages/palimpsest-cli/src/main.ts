@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 
 import { readInput } from './read-input.ts'
 import { runCli } from './run-cli.ts'
+import { WRONG_USAGE } from './world.ts'
 
 // The only file that reads the arguments and the environment, and the only place where things are wired together.
 
@@ -21,7 +22,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   version: readVersion(),
   nodeVersion: process.version,
   env: process.env,
-  cwd: process.cwd(),
+  cwd: workingFolder(),
   userHome: homedir(),
   now: () => Date.now(),
   platform: process.platform,
@@ -32,6 +33,18 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stderr.isTTY && { errorTerminal: { columns: process.stderr.columns } }),
   signal: stop.signal,
 })
+
+/** The folder may be gone while we stand in it. */
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    process.stderr.write(
+      'palimpsest: the current folder is gone. `cd` to one that exists, and run it again\n',
+    )
+    return process.exit(WRONG_USAGE)
+  }
+}
 
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

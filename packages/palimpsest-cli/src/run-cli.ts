@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 
 import { ProviderError, StorageError, UsageError } from 'palimpsest'
 
+import { toPrintable } from './agent/printable.ts'
 import type { Command, CommandInput } from './command.ts'
 import { COMMANDS, PLANNED } from './command-table.ts'
 import { agent } from './commands/agent.ts'
@@ -75,6 +76,6 @@ function report(error: unknown, world: World): ExitCode {
   const known = error instanceof UsageError || error instanceof StorageError || error instanceof ProviderError
   const text =
     error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
-  world.printError(`palimpsest: ${text}\n`)
+  world.printError(`palimpsest: ${toPrintable(text)}\n`)
   return error instanceof UsageError ? WRONG_USAGE : FAILED
 }

@@ -1,5 +1,5 @@
 import { UsageError, type StreamModel } from 'palimpsest'
-import { createAnthropicModel } from 'palimpsest/providers/anthropic'
+import { createAnthropicModel, type AnthropicOptions } from 'palimpsest/providers/anthropic'
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 
 import { chooseEndpoint } from '../agent/settings/choose-endpoint.ts'
@@ -46,15 +46,36 @@ export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): C
   const named = wishes.model ?? env['PALIMPSEST_MODEL'] ?? settings.model
   if (named === OFFLINE_MODEL || (!endpoint && !apiKey && !authToken)) return offline(named)
   const mayCarryKeys = endpoint?.mayCarryKeys ?? true
-  const keys = mayCarryKeys ? { ...(apiKey ? { apiKey } : {}), ...(authToken ? { authToken } : {}) } : {}
   const streamModel = createAnthropicModel({
-    ...(Object.keys(keys).length > 0 ? keys : { apiKey: NO_KEY }),
+    ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
     ...(endpoint ? { baseUrl: endpoint.url } : {}),
   })
   const notices = mayCarryKeys
-    ? []
+    ? bothKeys(env)
     : [`${endpoint?.url} was chosen by the project: it gets no key. --base-url makes it yours.`]
   return { model: named ?? STANDARD_MODEL, streamModel, endpoint: endpoint?.url ?? STANDARD_URL, notices }
+}
+
+type Keys = Pick<AnthropicOptions, 'apiKey' | 'authToken' | 'headers'>
+
+/** One of the two: the provider takes no more. */
+function keyOf(env: World['env']): Keys {
+  const apiKey = env['ANTHROPIC_API_KEY']
+  const authToken = env['ANTHROPIC_AUTH_TOKEN']
+  if (apiKey) return { apiKey }
+  return authToken ? { authToken } : { apiKey: NO_KEY }
+}
+
+function bothKeys(env: World['env']): readonly string[] {
+  if (!env['ANTHROPIC_API_KEY'] || !env['ANTHROPIC_AUTH_TOKEN']) return []
+  return ['ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set: the key is used. Unset one of them.']
+}
+
+/** The provider's client adds headers from its environment, and they may hold keys too. */
+function withoutKeys(env: World['env']): Keys {
+  const lines = (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '').split('\n')
+  const names = lines.flatMap((line) => (line.includes(':') ? [line.slice(0, line.indexOf(':')).trim()] : []))
+  return { apiKey: NO_KEY, headers: Object.fromEntries(names.map((name) => [name, null])) }
 }
 
 /** A variable that is set to nothing is not set. */

@@ -17,8 +17,14 @@ export async function openHome(path: string): Promise<string> {
     await makeWithParents(resolve(path))
     return await realpath(path)
   } catch (error) {
+    // Its parents were made on the way: whatever is still missing cannot be made.
+    if (hasCode(error, 'ENOENT')) throw new StorageError('no-permission', cannotMake(path), { cause: error })
     throw toStorageError(error, 'make the folder', path)
   }
+}
+
+function cannotMake(path: string): string {
+  return `cannot make the folder ${path}: no folder can be made there. Choose another PALIMPSEST_HOME`
 }
 
 /** Not `recursive`: in folders that take no new ones (`/proc`) that never ends. */

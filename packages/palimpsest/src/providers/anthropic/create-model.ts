@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import { ProviderError } from '../../errors.ts'
+import { ProviderError, UsageError } from '../../errors.ts'
 import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
 import { parseStreamEvent } from '../../wire/parse.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
@@ -17,6 +17,8 @@ export interface AnthropicOptions {
   readonly apiKey?: string
   readonly authToken?: string
   readonly baseUrl?: string
+  /** Beside those of the SDK, which takes some from its environment; null leaves one out. */
+  readonly headers?: { readonly [name: string]: string | null }
   readonly fetch?: typeof fetch
   readonly idleMsMax?: number
 }
@@ -25,9 +27,10 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
   let client: Promise<Anthropic> | undefined
   return async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     client ??= loadClient(options)
+    const loaded = await client
     const patience = createPatience(options.idleMsMax ?? IDLE_MS_MAX, signal)
     try {
-      const response = await send(await client, request, patience.signal)
+      const response = await send(loaded, request, patience.signal)
       const requestId = response.headers.get('request-id')
       if (requestId !== null) yield { type: 'request_id', requestId }
       for await (const event of readEvents(patience.watch(bodyOf(response)))) {
@@ -44,15 +47,27 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
   }
 }
 
+/** What fails here fails again: it is told at once, not asked again. */
 async function loadClient(options: AnthropicOptions): Promise<Anthropic> {
-  const { default: Client } = await import('@anthropic-ai/sdk')
-  return new Client({
-    apiKey: options.apiKey ?? null,
-    authToken: options.authToken ?? null,
-    maxRetries: 0,
-    ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-  })
+  try {
+    const { default: Client } = await import('@anthropic-ai/sdk')
+    return new Client({
+      apiKey: options.apiKey ?? null,
+      authToken: options.authToken ?? null,
+      maxRetries: 0,
+      ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
+      ...(options.headers === undefined ? {} : { defaultHeaders: options.headers }),
+      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new UsageError(
+      `@anthropic-ai/sdk cannot be used: ${why}. Install it, and check keys and base URL`,
+      {
+        cause,
+      },
+    )
+  }
 }
 
 async function send(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {

@@ -4,6 +4,9 @@ import { isJsonObject } from '../../wire/json.ts'
 
 // The one place that looks at the SDK's errors. They are told by their fields: the SDK itself may not be loaded yet.
 
+/** Enough for any sentence; more is no sentence. */
+const SAID_CHARS_MAX = 1000
+
 /** What an error of the SDK carries. */
 interface ApiFailure {
   readonly status: number | undefined
@@ -48,7 +51,7 @@ function classify(failure: ApiFailure): ProviderFailure {
 }
 
 function describe({ status, body, message }: ApiFailure): string {
-  const said = messageIn(body) ?? message
+  const said = readable(messageIn(body) ?? message)
   switch (status) {
     case undefined:
       return `The provider could not be reached: ${said}. Check the network and the base URL.`
@@ -60,6 +63,12 @@ function describe({ status, body, message }: ApiFailure): string {
     default:
       return `The provider answered ${status}: ${said}`
   }
+}
+
+/** A gateway may answer with a whole page. */
+function readable(text: string): string {
+  if (/<!doctype html|<html/i.test(text)) return 'a page of HTML'
+  return text.length > SAID_CHARS_MAX ? `${text.slice(0, SAID_CHARS_MAX)}…` : text
 }
 
 function readFailure(error: unknown): ApiFailure {
