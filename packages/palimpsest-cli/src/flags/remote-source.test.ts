@@ -231,6 +231,7 @@ describe('a flag service', () => {
     source.start()
     await soon(() => expect(source.find('micro-batch')).toBe(false))
     expect(service.reports).toEqual([])
+    expect(service.traces[0]).toEqual({ name: 'flags-unknown', from: service.host, count: 1 })
   })
 
   test.each(['', '{', 'null', '{"url":1}', '{"fetchedAt":"x"}', '[]'])(

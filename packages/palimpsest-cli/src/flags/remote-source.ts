@@ -84,7 +84,8 @@ async function refresh(
   signal.throwIfAborted()
   if (fetched.kind === 'failed') return void report(`${fetched.reason}. ${standing(known)}`)
   if (fetched.kind === 'unchanged') return known && (await keep({ ...known, fetchedAt: now() }, home, report))
-  const { payload, problems } = readPayload(fetched.text, source.payload())
+  const { payload, problems, unknown } = readPayload(fetched.text, source.payload())
+  if (unknown.length > 0) options.trace({ name: 'flags-unknown', from: source.name, count: unknown.length })
   for (const { message } of problems) report(`${message}. ${standing(known)}`)
   if (!payload) return undefined
   source.take(payload)
