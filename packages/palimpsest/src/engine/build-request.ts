@@ -1,4 +1,5 @@
 import { InvariantError } from '../errors.ts'
+import { TTL_MS, type Ttl } from '../ledger/cache.ts'
 import {
   chainEnd,
   messageText,
@@ -7,19 +8,18 @@ import {
   type Settled,
   type ThinkingPolicy,
 } from '../transcript/settle.ts'
-import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View } from '../transcript/view.ts'
 import type { Hash } from '../wire/hash.ts'
-import { splitArray, withMember, type JsonText } from '../wire/json.ts'
-import { isBlock, isThinking } from '../wire/message.ts'
+import { splitArray, withMember, withoutMember, type JsonText } from '../wire/json.ts'
 import type { CacheControl } from '../wire/message.ts'
+import { breakpointPlaces, type BreakpointPlace } from './breakpoint-places.ts'
 
 // From view to request. Only the last stretch is put together anew: everything before the previous request's end is one text already.
 
-/** Lifetimes bought for the breakpoints: the end of `system`, and the messages. */
+/** Lifetimes bought for the breakpoints: the end of `system`, and the messages. The first is never the shorter one. */
 export interface CacheLifetimes {
-  readonly system: '5m' | '1h'
-  readonly messages: '5m' | '1h'
+  readonly system: Ttl
+  readonly messages: Ttl
 }
 
 export interface BuildOptions {
@@ -45,6 +45,7 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   if (!prefix) throw new InvariantError('V2', 'a request needs a prefix entry: system, tools and model')
   if (view.open.size > 0)
     throw new InvariantError('V1', `tool uses without a result: ${[...view.open.keys()].join(', ')}`)
+  const { lifetimes } = options
   const settled = settle(view, options.thinking)
   const parameters = Object.entries(prefix.parameters).map(
     ([name, value]) => `${JSON.stringify(name)}:${value}`,
@@ -54,10 +55,10 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
     `"max_tokens":${options.maxTokens}`,
     ...(options.stream ? ['"stream":true'] : []),
     ...parameters,
-    ...(prefix.tools === '[]' ? [] : [`"tools":${prefix.tools}`]),
-    ...systemMember(prefix.system, options.lifetimes.system),
+    ...(prefix.tools === '[]' ? [] : [`"tools":${withoutBreakpoints(prefix.tools)}`]),
+    ...systemMember(prefix.system, systemLifetime(lifetimes)),
   ]
-  const messages = joinMessages(view, settled, options.lifetimes.messages)
+  const messages = joinMessages(view, settled, lifetimes.messages)
   return {
     body: `{${members.join(',')},"messages":[${messages}]}`,
     betas: prefix.betas,
@@ -67,59 +68,84 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   }
 }
 
-function systemMember(system: JsonText, ttl: '5m' | '1h'): string[] {
-  const blocks = splitArray(system)
+/** The API refuses a longer lifetime behind a shorter one. */
+export function systemLifetime({ system, messages }: CacheLifetimes): Ttl {
+  return TTL_MS[messages] > TTL_MS[system] ? messages : system
+}
+
+/** Whoever made the prefix may have put breakpoints into it; where they stand is decided here. */
+function withoutBreakpoints(blocks: JsonText): JsonText {
+  if (!blocks.includes('cache_control')) return blocks
+  return `[${splitArray(blocks)
+    .map((block) => withoutMember(block, 'cache_control'))
+    .join(',')}]`
+}
+
+function systemMember(system: JsonText, ttl: Ttl): string[] {
+  const blocks = splitArray(withoutBreakpoints(system))
   const last = blocks.pop()
   if (last === undefined) return []
   return [`"system":[${[...blocks, withBreakpoint(last, ttl)].join(',')}]`]
 }
 
-function joinMessages(view: View, settled: Settled, ttl: '5m' | '1h'): string {
-  const marked = breakpointNodes(view, settled)
-  const from = marked[0]
-  if (from === undefined) return settled.joined[settled.texts.length]?.slice(0, -1) ?? ''
-  const rest: string[] = []
-  for (let i = from; i < settled.texts.length; i++) {
-    const text = marked.includes(i) ? textWithBreakpoint(settled, i, ttl) : settled.texts[i]
-    if (text) rest.push(text)
+function joinMessages(view: View, settled: Settled, ttl: Ttl): string {
+  const places = breakpointPlaces(view, settled)
+  const from = (places.at(-2) ?? places.at(-1))?.node ?? settled.texts.length
+  const rest = textsBetween(settled, from, settled.texts.length, { places, ttl })
+  const before = joinedBefore(settled, from, { places: places.slice(0, -2), ttl })
+  return rest.length > 0 ? `${before}${rest.join(',')}` : before.slice(0, -1)
+}
+
+interface Marks {
+  readonly places: readonly BreakpointPlace[]
+  readonly ttl: Ttl
+}
+
+function textsBetween(settled: Settled, from: number, to: number, { places, ttl }: Marks): string[] {
+  const texts: string[] = []
+  for (let i = from; i < to; i++) {
+    const place = places.find(({ node }) => node === i)
+    const text = place ? textWithBreakpoint(settled, place, ttl) : settled.texts[i]
+    if (text) texts.push(text)
   }
-  return `${settled.joined[from] ?? ''}${rest.join(',')}`
+  return texts
 }
 
-/**
- * The nodes whose last block that may carry one has a breakpoint, in order, at most two: where the previous request ended (a certain
- * read, however many blocks came since) and the new end. The first is found in the view itself: the last node before the newest answer.
- */
-export function breakpointNodes(view: View, settled: Settled): readonly number[] {
-  const end = findBreakpointNode(settled, settled.texts.length)
-  if (end < 0) return []
-  const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
-  const earlier = findBreakpointNode(settled, Math.min(newestAnswer, end))
-  return earlier < 0 ? [end] : [earlier, end]
+/** The texts before a node, as one, with a breakpoint among them. */
+interface Joined {
+  readonly mark: string
+  readonly nodes: number
+  readonly chain: Hash | undefined
+  readonly text: string
 }
 
-/** The last node before `limit` that can carry a breakpoint. */
-function findBreakpointNode(settled: Settled, limit: number): number {
-  for (let i = limit - 1; i >= 0; i--) if (settled.blocks[i]?.some(mayCarryBreakpoint)) return i
-  return -1
+const joined = new WeakMap<Settled, Joined>()
+
+/** A breakpoint far up stays where it is for many requests: what was joined with it is gone on with. */
+function joinedBefore(settled: Settled, nodes: number, marks: Marks): string {
+  const place = marks.places[0]
+  if (!place) return settled.joined[nodes] ?? ''
+  const mark = `${place.node}.${place.block}.${marks.ttl}`
+  const known = joined.get(settled)
+  const stands = known?.mark === mark && known.nodes <= nodes && known.chain === settled.chains[known.nodes]
+  const start = stands ? known : { nodes: place.node, text: settled.joined[place.node] ?? '' }
+  const texts = textsBetween(settled, start.nodes, nodes, marks)
+  const text = texts.length > 0 ? `${start.text}${texts.join(',')},` : start.text
+  joined.set(settled, { mark, nodes, chain: settled.chains[nodes], text })
+  return text
 }
 
-function textWithBreakpoint(settled: Settled, index: number, ttl: '5m' | '1h'): string {
-  const node = settled.nodes[index]
-  const blocks = settled.blocks[index] ?? []
+function textWithBreakpoint(settled: Settled, place: BreakpointPlace, ttl: Ttl): string {
+  const node = settled.nodes[place.node]
+  const blocks = settled.blocks[place.node] ?? []
   if (!node) return ''
-  const at = blocks.findLastIndex(mayCarryBreakpoint)
   return messageText(
     node,
-    blocks.map((block, i) => (i === at ? withBreakpoint(block.json, ttl) : block.json)),
+    blocks.map((block, i) => (i === place.block ? withBreakpoint(block.json, ttl) : block.json)),
   )
 }
 
-function mayCarryBreakpoint({ block }: ViewBlock): boolean {
-  return !isThinking(block) && !(isBlock(block, 'text') && block.text === '')
-}
-
-function withBreakpoint(block: JsonText, ttl: '5m' | '1h'): JsonText {
+function withBreakpoint(block: JsonText, ttl: Ttl): JsonText {
   const control: CacheControl = ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }
   return withMember(block, 'cache_control', JSON.stringify(control))
 }

@@ -1,4 +1,5 @@
-import { breakpointNodes } from '../engine/build-request.ts'
+import { breakpointPlaces } from '../engine/breakpoint-places.ts'
+import { layRequest, type LaidRequest, type PromptHead } from '../engine/lay-request.ts'
 import {
   chargeRequest,
   createCache,
@@ -8,13 +9,10 @@ import {
 } from '../ledger/cache.ts'
 import { explainCharge, type CacheExplanation } from '../ledger/explain.ts'
 import { priceOf } from '../ledger/prices.ts'
-import { layPrompt, type Prompt, type PromptKey, type PromptPart } from '../ledger/prompt.ts'
-import { isCacheable } from '../ledger/request-prompt.ts'
+import type { PromptPart } from '../ledger/prompt.ts'
 import type { Settled } from '../transcript/settle.ts'
-import type { ViewBlock } from '../transcript/view-block.ts'
-import type { View, ViewNode } from '../transcript/view.ts'
-import { hashText, type Hash } from '../wire/hash.ts'
-import { isBlock, toBlocks, type Block } from '../wire/message.ts'
+import type { View } from '../transcript/view.ts'
+import { hashText } from '../wire/hash.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import type { BackgroundCall } from './strategies/strategy.ts'
 
@@ -60,23 +58,18 @@ export const HIDDEN_PROMPT = JSON.stringify([
 
 export function createBiller({ hiddenTokens, factor }: ChargeOptions): Biller {
   const cache = createCache()
-  const hashes = new WeakMap<ViewBlock, Hash>()
-  const hidden: PromptPart = {
-    level: 'system',
-    path: 'system.0',
-    hash: hashText(HIDDEN_PROMPT.slice(1, -1)),
-    tokens: hiddenTokens,
-    cacheable: true,
-  }
-  let laid: Laid | undefined
+  const headOf = createHeads(hiddenTokens)
+  let laid: LaidRequest | undefined
   let earlier: CacheRequest | undefined
-  const lay = (request: ChargedRequest): CacheRequest => {
-    laid = layRequest(request, laid, { hidden, hashes, factor })
+  const lay = ({ view, settled, model, at, ttl, facts }: ChargedRequest): CacheRequest => {
+    const places = breakpointPlaces(view, settled)
+    const toTokens = (raw: number): number => Math.round(raw * factor)
+    laid = layRequest({ settled, head: headOf(model), places, toTokens }, laid)
     return {
-      at: request.at,
+      at,
       prompt: laid.prompt,
-      breakpoints: laid.breakpoints.map((index) => ({ index, ttl: request.ttl })),
-      minimumTokens: request.facts.cacheMinimumTokens,
+      breakpoints: laid.breakpoints.map((index) => ({ index, ttl })),
+      minimumTokens: facts.cacheMinimumTokens,
     }
   }
   return {
@@ -97,106 +90,20 @@ export function createBiller({ hiddenTokens, factor }: ChargeOptions): Biller {
   }
 }
 
-/** A prompt, and where in it each node of the view ends. */
-interface Laid {
-  readonly prompt: Prompt
-  readonly breakpoints: readonly number[]
-  readonly blocks: readonly (readonly ViewBlock[])[]
-  readonly ends: readonly number[]
-  readonly model: string
-  readonly images: number
-}
-
-interface LayOptions {
-  readonly hidden: PromptPart
-  readonly hashes: WeakMap<ViewBlock, Hash>
-  readonly factor: number
-}
-
-function layRequest(
-  { view, settled, model }: ChargedRequest,
-  last: Laid | undefined,
-  options: LayOptions,
-): Laid {
-  const images = countImages(settled)
-  const usable = last?.model === model && last.images > 0 === images > 0 ? last : undefined
-  const kept = usable ? commonNodes(usable.blocks, settled.blocks) : 0
-  const keep = kept > 0 ? (usable?.ends[kept - 1] ?? 1) : 1
-  const parts: PromptPart[] = usable ? [] : [options.hidden]
-  const ends = usable ? usable.ends.slice(0, kept) : []
-  let position = usable ? keep : 1
-  for (let i = kept; i < settled.blocks.length; i++) {
-    const ofNode = nodeParts(view.nodes[i], settled, i, options)
-    parts.push(...ofNode)
-    position += ofNode.length
-    ends.push(position)
+/** One head per model: the hidden prompt, with a breakpoint. */
+function createHeads(hiddenTokens: number): (model: string) => PromptHead {
+  const heads = new Map<string, PromptHead>()
+  const hidden: PromptPart = {
+    level: 'system',
+    path: 'system.0',
+    hash: hashText(HIDDEN_PROMPT.slice(1, -1)),
+    tokens: hiddenTokens,
+    cacheable: true,
   }
-  const prompt = layPrompt(keyOf(model, images > 0), parts, usable && { prompt: usable.prompt, keep })
-  const marked = breakpointNodes(view, settled).map((node) => {
-    const blocks = settled.blocks[node] ?? []
-    const start = (ends[node] ?? 0) - blocks.length
-    return start + blocks.findLastIndex(({ block }) => isCacheable(block))
-  })
-  return { prompt, breakpoints: [0, ...marked], blocks: [...settled.blocks], ends, model, images }
-}
-
-function nodeParts(
-  node: ViewNode | undefined,
-  settled: Settled,
-  i: number,
-  { hashes, factor }: LayOptions,
-): PromptPart[] {
-  if (!node || settled.texts[i] === '') return []
-  const blocks = settled.blocks[i] ?? []
-  const at = { level: 'messages', path: `messages.${i}` } as const
-  if (blocks.length === 0)
-    return [{ ...at, hash: hashText(`${node.role}${node.extras}`), tokens: 0, cacheable: false }]
-  return blocks.map((block, j) => ({
-    level: 'messages',
-    path: `messages.${i}.content.${j}`,
-    hash: hashOf(block, node.role, j === 0 ? node.extras : '', hashes),
-    tokens: Math.round(block.tokens * factor),
-    cacheable: isCacheable(block.block),
-  }))
-}
-
-/** Lists of blocks are values: the same list means the same bytes. */
-export function commonNodes(
-  a: readonly (readonly ViewBlock[])[],
-  b: readonly (readonly ViewBlock[])[],
-): number {
-  const length = Math.min(a.length, b.length)
-  let common = 0
-  while (common < length && a[common] === b[common]) common++
-  return common
-}
-
-/** A block's role never changes; the members of its message stand with whichever block is first. */
-function hashOf(block: ViewBlock, role: string, extras: string, hashes: WeakMap<ViewBlock, Hash>): Hash {
-  if (extras !== '') return hashText(`${role}${extras}${block.json}`)
-  const known = hashes.get(block)
-  if (known) return known
-  const hash = hashText(`${role}${block.json}`)
-  hashes.set(block, hash)
-  return hash
-}
-
-function keyOf(model: string, hasImages: boolean): PromptKey {
-  return {
-    tools: { model, betas: '' },
-    system: { speed: '' },
-    messages: { tool_choice: 'null', thinking: 'null', effort: '', images: hasImages ? 'present' : 'absent' },
+  return (model) => {
+    const key = { tools: { model }, system: {}, messages: {} }
+    const head = heads.get(model) ?? { key, parts: [hidden], breakpoint: 0 }
+    heads.set(model, head)
+    return head
   }
-}
-
-function countImages(settled: Settled): number {
-  let images = 0
-  for (const blocks of settled.blocks) for (const { block } of blocks) if (hasImage(block)) images++
-  return images
-}
-
-function hasImage(block: Block): boolean {
-  if (block.type === 'image') return true
-  if (!isBlock(block, 'tool_result') || typeof block.content === 'string') return false
-  return toBlocks(block.content).some((inner) => inner.type === 'image')
 }

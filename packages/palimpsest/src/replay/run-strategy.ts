@@ -5,8 +5,8 @@ import { chainEnd, settle, tokensEnd, type Settled, type ThinkingPolicy } from '
 import { emptyView, step as foldEntry, type View } from '../transcript/view.ts'
 import type { Hash } from '../wire/hash.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import { commonNodes } from '../engine/lay-request.ts'
 import {
-  commonNodes,
   createBiller,
   HIDDEN_PROMPT,
   type Bill,

@@ -1,0 +1,121 @@
+import type { Entry, EntryId } from '../transcript/entry.ts'
+import type { Settled } from '../transcript/settle.ts'
+import type { ViewBlock } from '../transcript/view-block.ts'
+import type { View, ViewNode } from '../transcript/view.ts'
+import { voidedBy } from '../transcript/voided.ts'
+import { isBlock, SERVER_RESULT_TYPES } from '../wire/message.ts'
+
+// Where the breakpoints of a request stand in its messages. The API allows four; the first is the end of `system`, these are the rest.
+// All of it follows from the view, so the same transcript gives the same request.
+
+/** A block, by the node it stands in. */
+export interface BreakpointPlace {
+  readonly node: number
+  readonly block: number
+}
+
+/**
+ * At most three, in order: the anchor, the known end, the new end. Right behind an edit: the anchor before it, the anchor, the new end.
+ *
+ * The known end is a certain read, however many blocks came since. The anchor stands where the next edit will begin: each request
+ * renews its entry for nothing, so it is there when an edit has made every later one useless. It must be written with the request that
+ * follows its edit: later on it lies within what is read, and nothing is written there.
+ */
+export function breakpointPlaces(view: View, settled: Settled): readonly BreakpointPlace[] {
+  const end = findPlace(settled, settled.texts.length)
+  if (!end) return []
+  const { before, anchor } = findAnchors(view)
+  const known = findKnownEnd(view, settled)
+  const limits = known > anchor ? [anchor, known] : [before, anchor]
+  const places = limits.flatMap((limit) => findPlace(settled, Math.min(limit, end.node)) ?? [])
+  return [...places, end].filter((place, i, all) => place.node !== all[i + 1]?.node)
+}
+
+/**
+ * The newest answer that was made under exactly what stands before it now: where its request ended, an entry was written. Computed
+ * from the bytes, so it is right behind an undo, a rewind and a boundary that keeps the head.
+ */
+function findKnownEnd({ nodes }: View, { chains }: Settled): number {
+  return nodes.findLastIndex(
+    ({ role, source }, i) => role === 'assistant' && source.under !== undefined && source.under === chains[i],
+  )
+}
+
+interface Anchors {
+  readonly before: number
+  readonly anchor: number
+}
+
+/** The first node that an edit may still change, as it is now and as it was before the newest edit. Before the first answer none does. */
+function findAnchors(view: View): Anchors {
+  const first = view.nodes.findIndex((node) => node.role === 'assistant')
+  const [newest, older] = newestEdits(view.log).map((edited) => behind(edited, view.nodes))
+  const anchor = Math.max(first, newest ?? first)
+  return { before: Math.min(anchor, Math.max(first, older ?? first)), anchor }
+}
+
+/** The messages that an edit put stand-ins into. */
+interface Edited {
+  readonly entries: ReadonlySet<EntryId>
+  /** The last node of theirs when it was last looked for. */
+  node: number
+}
+
+interface Scan {
+  readonly read: number
+  readonly edits: readonly Edited[]
+}
+
+const scans = new WeakMap<readonly Entry[], Scan>()
+
+/** Edits in force since the last boundary, newest first, two at most. A log only grows, and an undo gives a new one: so only what came since is read. */
+function newestEdits(log: readonly Entry[]): readonly Edited[] {
+  const known = scans.get(log)
+  const voided = known ? undefined : voidedBy(log)
+  let edits = known?.edits ?? []
+  for (let i = known?.read ?? 0; i < log.length; i++) {
+    const entry = log[i]
+    if (!entry || voided?.has(entry.id)) continue
+    if (entry.kind === 'boundary') edits = []
+    if (entry.kind !== 'edit' || entry.replace.length === 0) continue
+    const edited: Edited = { entries: new Set(entry.replace.map(({ at }) => at.entry)), node: -1 }
+    edits = [edited, ...edits].slice(0, 2)
+  }
+  scans.set(log, { read: log.length, edits })
+  return edits
+}
+
+function behind(edited: Edited, nodes: readonly ViewNode[]): number {
+  const isEdited = (node: ViewNode | undefined): boolean =>
+    node?.entries.some((id) => edited.entries.has(id)) ?? false
+  if (!isEdited(nodes[edited.node])) edited.node = nodes.findLastIndex(isEdited)
+  return edited.node + 1
+}
+
+/** The last block before node `limit` that may carry a breakpoint. */
+function findPlace({ blocks }: Settled, limit: number): BreakpointPlace | undefined {
+  for (let node = limit - 1; node >= 0; node--) {
+    const block = blocks[node]?.findLastIndex(mayCarryBreakpoint) ?? -1
+    if (block >= 0) return { node, block }
+  }
+  return undefined
+}
+
+/** Types that have a `cache_control` and stand in messages themselves. Of a type that is not listed nothing is assumed. */
+const CARRIERS: ReadonlySet<string> = new Set([
+  'text',
+  'image',
+  'document',
+  'search_result',
+  'tool_use',
+  'tool_result',
+  'server_tool_use',
+  'mcp_tool_use',
+  ...SERVER_RESULT_TYPES,
+  'container_upload',
+  'compaction',
+])
+
+function mayCarryBreakpoint({ block }: ViewBlock): boolean {
+  return CARRIERS.has(block.type) && !(isBlock(block, 'text') && block.text === '')
+}

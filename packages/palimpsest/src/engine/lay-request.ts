@@ -1,0 +1,127 @@
+import { layPrompt, type Prompt, type PromptKey, type PromptPart } from '../ledger/prompt.ts'
+import { isCacheable } from '../ledger/request-prompt.ts'
+import type { Settled } from '../transcript/settle.ts'
+import type { ViewBlock } from '../transcript/view-block.ts'
+import { hashText, type Hash } from '../wire/hash.ts'
+import { isBlock, toBlocks, type Block } from '../wire/message.ts'
+import type { BreakpointPlace } from './breakpoint-places.ts'
+
+// From what is settled to the positions that the ledger reckons with, without printing or parsing a body. What did not change since the
+// request before is taken over from it.
+
+/** What stands before the messages. The same value means the same bytes. */
+export interface PromptHead {
+  readonly key: PromptKey
+  readonly parts: readonly PromptPart[]
+  /** The part that carries a breakpoint. */
+  readonly breakpoint?: number
+}
+
+export interface RequestToLay {
+  readonly settled: Settled
+  readonly head: PromptHead
+  readonly places: readonly BreakpointPlace[]
+  /** Tokens of a raw estimate. */
+  readonly toTokens: (raw: number) => number
+}
+
+export interface LaidRequest {
+  readonly head: PromptHead
+  readonly prompt: Prompt
+  /** Positions with a breakpoint, in order. */
+  readonly breakpoints: readonly number[]
+  readonly blocks: readonly (readonly ViewBlock[])[]
+  readonly nodes: readonly LaidNode[]
+}
+
+/** How much there is up to and with a node. */
+interface LaidNode {
+  readonly positions: number
+  readonly messages: number
+  readonly images: number
+}
+
+export function layRequest(request: RequestToLay, last?: LaidRequest): LaidRequest {
+  const { settled, head, places } = request
+  const kept = last?.head === head ? commonNodes(last.blocks, settled.blocks) : 0
+  const nodes = last?.nodes.slice(0, kept) ?? []
+  const parts: PromptPart[] = kept > 0 ? [] : [...head.parts]
+  for (let i = kept; i < settled.blocks.length; i++) parts.push(...layNode(request, nodes, i))
+  const key = keyOf(head, nodes)
+  // With the first image, or without the last one, every message has another name.
+  if (last && kept > 0 && last.prompt.key.messages['images'] !== key.messages['images'])
+    return layRequest(request)
+  const reuse = last && kept > 0 ? { prompt: last.prompt, keep: nodes[kept - 1]?.positions ?? 0 } : undefined
+  const marked = places.map(({ node, block }) => (nodes[node - 1]?.positions ?? head.parts.length) + block)
+  const first = head.breakpoint === undefined ? [] : [head.breakpoint]
+  const prompt = layPrompt(key, parts, reuse)
+  return { head, prompt, breakpoints: [...first, ...marked], blocks: [...settled.blocks], nodes }
+}
+
+/** Nodes are settled from the first changed one on, and a list of blocks is a value: so halving finds where the two part. */
+export function commonNodes(
+  a: readonly (readonly ViewBlock[])[],
+  b: readonly (readonly ViewBlock[])[],
+): number {
+  let low = 0
+  let high = Math.min(a.length, b.length)
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (a[middle - 1] === b[middle - 1]) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function layNode(request: RequestToLay, nodes: LaidNode[], i: number): PromptPart[] {
+  const before = nodes[i - 1]
+  const parts = nodeParts(request, i, before?.messages ?? 0)
+  const blocks = request.settled.blocks[i] ?? []
+  nodes.push({
+    positions: (before?.positions ?? request.head.parts.length) + parts.length,
+    messages: (before?.messages ?? 0) + (parts.length > 0 ? 1 : 0),
+    images: (before?.images ?? 0) + blocks.filter(({ block }) => hasImage(block)).length,
+  })
+  return parts
+}
+
+function nodeParts({ settled, toTokens }: RequestToLay, i: number, message: number): PromptPart[] {
+  const node = settled.nodes[i]
+  if (!node || settled.texts[i] === '') return []
+  const blocks = settled.blocks[i] ?? []
+  const path = `messages.${message}`
+  if (blocks.length === 0) {
+    const hash = hashText(`${node.role}${node.extras}`)
+    return [{ level: 'messages', path, hash, tokens: 0, cacheable: false }]
+  }
+  return blocks.map((block, j) => ({
+    level: 'messages',
+    path: `${path}.content.${j}`,
+    hash: hashOf(block, node.role, j === 0 ? node.extras : ''),
+    tokens: toTokens(block.tokens),
+    cacheable: isCacheable(block.block),
+  }))
+}
+
+const hashes = new WeakMap<ViewBlock, { readonly role: string; readonly hash: Hash }>()
+
+/** The members of a message stand with whichever block is first. */
+function hashOf(block: ViewBlock, role: string, extras: string): Hash {
+  if (extras !== '') return hashText(`${role}${extras}${block.json}`)
+  const known = hashes.get(block)
+  if (known?.role === role) return known.hash
+  const hash = hashText(`${role}${block.json}`)
+  hashes.set(block, { role, hash })
+  return hash
+}
+
+function keyOf({ key }: PromptHead, nodes: readonly LaidNode[]): PromptKey {
+  const images = (nodes.at(-1)?.images ?? 0) > 0 ? 'present' : 'absent'
+  return { ...key, messages: { ...key.messages, images } }
+}
+
+function hasImage(block: Block): boolean {
+  if (block.type === 'image') return true
+  if (!isBlock(block, 'tool_result') || typeof block.content === 'string') return false
+  return toBlocks(block.content).some((inner) => inner.type === 'image')
+}
