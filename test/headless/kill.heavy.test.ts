@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 
 import { describe, expect, test } from 'vitest'
 
@@ -16,6 +17,7 @@ import {
   jsonLines,
   put,
   startsWithAll,
+  stringIn,
   text,
   thinking,
   transcriptsOf,
@@ -138,24 +140,24 @@ async function runAndKill(bench: Bench, goesOn: boolean, moment: Moment): Promis
 
 /** The transcript loads, holds every printed message as it was printed, and every stored result it names is there, whole. */
 async function expectStored(bench: Bench, printed: readonly JsonObject[], where: string): Promise<void> {
-  const paths = await transcriptsOf(bench)
-  expect(paths.slice(1), where).toEqual([])
-  const [path] = paths
-  if (path === undefined) return expect(printed, where).toEqual([])
-  const { entries, warnings } = await loadTranscript(path)
-  expect(
-    warnings.filter(({ kind }) => kind !== 'torn-line'),
-    where,
-  ).toEqual([])
-  const stored = new Map(entries.map((entry) => [entry.id, entry]))
-  for (const { uuid, message } of printed) {
-    const entry = stored.get(String(uuid))
-    expect(entry?.kind === 'message' && entry.message, where).toEqual(message)
+  const [path, ...others] = await transcriptsOf(bench)
+  expect({ where, others }).toEqual({ where, others: [] })
+  if (path === undefined) {
+    expect({ where, printed }).toEqual({ where, printed: [] })
+    return
   }
+  const { entries, warnings } = await loadTranscript(path)
+  const stored = new Map(entries.map((entry) => [entry.id, entry]))
+  const missing = printed.filter((line) => {
+    const entry = stored.get(stringIn(line, 'uuid'))
+    return entry?.kind !== 'message' || !isDeepStrictEqual(entry.message, line['message'])
+  })
+  const bad = warnings.filter(({ kind }) => kind !== 'torn-line')
+  expect({ where, missing, bad }).toEqual({ where, missing: [], bad: [] })
   for (const entry of entries) {
     if (entry.kind !== 'stored') continue
-    const blob = join(dirname(path), entry.blob.path)
-    expect((await stat(blob)).size, where).toBe(entry.blob.bytes)
+    const { size } = await stat(join(dirname(path), entry.blob.path))
+    expect({ where, size }).toEqual({ where, size: entry.blob.bytes })
   }
   viewOf(entries)
 }
@@ -168,7 +170,7 @@ async function expectGoesOn(bench: Bench, printed: readonly JsonObject[]): Promi
   expect(jsonLines(out).at(-1)).toMatchObject({ subtype: 'success', result: 'Finished.' })
   const resumed = bench.simulator.requests().slice(before.length)
   expect(resumed.map(({ status }) => status)).toEqual([200])
-  const [answer] = jsonLines(out).filter(({ type }) => type === 'assistant')
+  const answer = jsonLines(out).find(({ type }) => type === 'assistant')
   expect(isJsonObject(answer?.['message']) && answer['message']['input_transformations']).toEqual([])
   const answers = printed.filter(({ type }) => type === 'assistant').length
   expectCached(resumed[0], before, answers)

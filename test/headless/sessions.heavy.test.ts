@@ -12,6 +12,7 @@ import {
   put,
   sentBody,
   startsWithAll,
+  stringIn,
   text,
   thinking,
   transcriptsOf,
@@ -28,7 +29,7 @@ async function firstTurn(bench: Bench, ...args: string[]): Promise<string> {
   await put(join(bench.folder, 'a.txt'), 'hello\n')
   const { out, exit } = await bench.run(['-p', 'what does it say?', '--output-format', 'json', ...args])
   expect(exit).toBe(0)
-  return String(jsonObject(out)['session_id'])
+  return stringIn(jsonObject(out), 'session_id')
 }
 
 /** The newest request was accepted, and everything that an earlier one had sent was read from the cache. */
@@ -165,7 +166,7 @@ test('a session of Claude Code is gone on with in a fork: words kept, foreign th
   ])
     expect(sent).toContain(word)
   expect(sent).not.toContain('their thinking')
-  const id = String(jsonObject(out)['session_id'])
+  const id = stringIn(jsonObject(out), 'session_id')
   const again = await bench.run(['-p', 'sure?', '--resume', id, '--output-format', 'json'])
   expect(jsonObject(again.out)).toMatchObject({ session_id: id, result: 'Yes.' })
   expectWholePrefix(bench)

@@ -19,7 +19,12 @@ import { ROOT } from './source-tree.ts'
 // The command as a process of its own, against the simulator behind a real socket. It sees a home, a folder and an environment made
 // for the test, and nothing of ours: no keys, no settings.
 
-const MAIN = join(ROOT, 'packages/palimpsest-cli/src/main.ts')
+/** Program and first arguments. */
+export const COMMAND = [
+  process.execPath,
+  '--conditions=x-source',
+  join(ROOT, 'packages/palimpsest-cli/src/main.ts'),
+] as const
 /** Compiled code is kept from one start to the next: half of the time of a short run. */
 const COMPILED = join(ROOT, 'node_modules/.cache/palimpsest-compiled')
 
@@ -98,7 +103,8 @@ function startCommand(
   { cwd, env, stdin }: RunOptions & { readonly cwd: string },
 ): Started {
   const given = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED, ...env }
-  const child = spawn(process.execPath, ['--conditions=x-source', MAIN, ...args], {
+  const [program, ...first] = COMMAND
+  const child = spawn(program, [...first, ...args], {
     cwd,
     env: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -131,6 +137,14 @@ export function jsonObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text)
   if (!isJsonObject(value)) throw new Error(`no JSON object: ${text.slice(0, 200)}`)
   return value
+}
+
+/** A member that must be a string. */
+export function stringIn(value: JsonObject, name: string): string {
+  const found = value[name]
+  if (typeof found !== 'string')
+    throw new Error(`${name} is no string: ${JSON.stringify(value).slice(0, 200)}`)
+  return found
 }
 
 /** The body of a request that reached the simulator; the first one unless said otherwise. */

@@ -14,9 +14,8 @@ export interface FoundSession {
 
 /** The session of that id in any project; without one, the session of this project that was used last. */
 export async function findSession(id: string | undefined, world: World): Promise<FoundSession> {
-  const projects = join(palimpsestHome(world), 'projects')
-  if (id !== undefined) return await sessionNamed(requireSessionId(id), projects)
-  const folders = await foldersOf(await mainWorktree(world.cwd), projects)
+  if (id !== undefined) return (await sessionNamed(id, world)) ?? noSession(id)
+  const folders = await foldersOf(await mainWorktree(world.cwd), projectsIn(world))
   const files = await Promise.all(folders.map(transcriptsIn))
   const newest = files.flat().toSorted((a, b) => b.usedAt - a.usedAt)[0]
   if (newest) return newest
@@ -35,12 +34,23 @@ async function foldersOf(project: string, projects: string): Promise<readonly st
   return folders
 }
 
-async function sessionNamed(id: string, projects: string): Promise<FoundSession> {
+/** Undefined where no project of ours has one of that id. */
+export async function sessionNamed(id: string, world: World): Promise<FoundSession | undefined> {
+  const projects = projectsIn(world)
+  requireSessionId(id)
   for (const name of await namesIn(projects)) {
     const found = (await transcriptsIn(join(projects, name))).find((session) => session.id === id)
     if (found) return found
   }
+  return undefined
+}
+
+export function noSession(id: string): never {
   throw new UsageError(`no session "${id}"; \`palimpsest sessions\` lists all`)
+}
+
+function projectsIn(world: World): string {
+  return join(palimpsestHome(world), 'projects')
 }
 
 async function transcriptsIn(folder: string): Promise<(FoundSession & { readonly usedAt: number })[]> {

@@ -20,7 +20,7 @@ import {
 import { emptyView, viewOf } from 'palimpsest/transcript'
 
 import { createCostOf } from '../cost-of.ts'
-import { findSession } from '../find-session.ts'
+import { findSession, noSession, sessionNamed } from '../find-session.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import type { World } from '../world.ts'
 
@@ -76,7 +76,9 @@ async function whichSession(which: string, cwd: string, world: World): Promise<F
     if (!exists) throw new UsageError(`there is no session file ${path}`)
     return { id: basename(path, '.jsonl'), path }
   }
-  return (await otherAgentsSession(which, cwd, world)) ?? (await findSession(which, world))
+  return (
+    (await sessionNamed(which, world)) ?? (await otherAgentsSession(which, cwd, world)) ?? noSession(which)
+  )
 }
 
 /** Claude Code keeps a project's sessions in a folder named like ours. */

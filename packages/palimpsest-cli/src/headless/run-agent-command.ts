@@ -71,15 +71,15 @@ async function readWishes(input: CommandInput, world: World): Promise<RunWishes>
 
 /** Words of the command, and behind them what is piped in. A dash alone stands for the pipe. */
 async function promptOf(command: CommandInput, world: World): Promise<string> {
-  const words = command.words.filter((word) => word !== '-')
-  const input = await world.readInput(words[0] === undefined)
+  const words = command.words.find((word) => word !== '-')
+  const input = await world.readInput(words === undefined)
   if (input.kind === 'too-long')
     throw new UsageError(
       `over ${INPUT_BYTES_MAX / 1024 / 1024} MB on stdin: write it to a file and name it in the prompt`,
     )
   if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; going on without it\n')
   const piped = input.kind === 'text' ? input.text : ''
-  const prompt = [words[0] ?? '', piped].filter((part) => part.trim() !== '').join('\n\n')
+  const prompt = [words ?? '', piped].filter((part) => part.trim() !== '').join('\n\n')
   if (prompt === '') throw new UsageError('no prompt: give one behind -p, or on stdin')
   return prompt
 }
