@@ -1,18 +1,22 @@
-import type { Session } from '../../packages/palimpsest/src/engine/session.ts'
+import {
+  appendTo,
+  messageBody,
+  type EntryBody,
+  type Session,
+} from '../../packages/palimpsest/src/engine/session.ts'
 import { microPolicy, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
 import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
-import type { Ports, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
+import type { Blobs, Ports, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
 import { createAnthropicModel } from '../../packages/palimpsest/src/providers/anthropic/create-model.ts'
 import { createSimulator, type Simulator } from '../../packages/palimpsest/src/simulator/index.ts'
 import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
 import { startCalibration } from '../../packages/palimpsest/src/tokens/calibrate.ts'
-import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import type { Entry, PrefixEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { emptyView, step } from '../../packages/palimpsest/src/transcript/view.ts'
-import { messageBody } from '../../packages/palimpsest/src/engine/session.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { findModelFacts, unknownClaudeFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
 
@@ -29,6 +33,10 @@ export interface TestAgent {
   readonly blobs: ReadonlyMap<string, string>
   session: Session
   readonly say: (text: string, signal?: AbortSignal) => Promise<Said>
+  /** Time passes, here and for the provider. */
+  readonly wait: (ms: number) => void
+  /** Appends what no turn appends: undo, pins. */
+  readonly add: (...bodies: readonly EntryBody[]) => Promise<void>
 }
 
 export interface Said {
@@ -40,11 +48,15 @@ export interface Said {
 
 export interface TestAgentOptions {
   readonly model?: string
+  /** Part of the prefix, instead of the kit's. */
+  readonly prefix?: Partial<Pick<PrefixEntry, 'betas' | 'system' | 'parameters'>>
   readonly tools?: readonly LoopTool[]
   readonly simulator?: SimulatorOptions
   readonly setup?: Partial<TurnSetup>
   readonly idleMsMax?: number
   readonly flags?: Flags
+  /** Instead of the kit's own, which keep everything in memory. */
+  readonly blobs?: Blobs
   /** Instead of the simulator's. */
   readonly fetch?: typeof fetch
   /** Called after each event: aborts, kills and checks go here. */
@@ -61,14 +73,17 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
   const blobs = new Map<string, string>()
   let now = 1_800_000_000_000
   let count = 0
+  const wait = (ms: number): void => {
+    simulator.advance(ms)
+    now += ms
+  }
   const ports: Ports = {
     clock: {
       now: () => now++,
       sleep: async (ms, signal) => {
         waits.push(ms)
         signal.throwIfAborted()
-        simulator.advance(ms)
-        now += ms
+        wait(ms)
       },
     },
     newId: () => `entry-${count++}`,
@@ -79,7 +94,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       ...(options.idleMsMax === undefined ? {} : { idleMsMax: options.idleMsMax }),
     }),
     transcript: { append: async (added) => void entries.push(...added) },
-    blobs: {
+    blobs: options.blobs ?? {
       save: async (toolUseId, stored) => {
         blobs.set(toolUseId, stored)
         return { path: `${toolUseId}.txt`, bytes: stored.length }
@@ -102,6 +117,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     ),
     parameters: { thinking: '{"type":"adaptive"}' },
     reason: 'start',
+    ...options.prefix,
   }
   entries.push(prefix)
   const setup: TurnSetup = {
@@ -128,6 +144,10 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     waits,
     blobs,
     session: { id: 'session', view: step(emptyView(), prefix) },
+    wait,
+    add: async (...bodies) => {
+      agent.session = (await appendTo(agent.session, bodies, ports)).session
+    },
     say: async (text, signal = new AbortController().signal) => {
       const events: LoopEvent[] = []
       const turn = runTurn(

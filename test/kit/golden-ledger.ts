@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import { renderLedger, type PlayedSession } from './play-scripted.ts'
+import { scriptSession, type ScriptedSession } from './scripted-session.ts'
+import { ROOT } from './source-tree.ts'
+
+// Ledgers as they were when somebody last looked at them: what every request of a session cost, and why. A changed byte in a prefix is a
+// changed line here. `npx vitest run test/scenarios -u` writes them anew; look at the difference before it is committed.
+
+export const SESSION_SIZES = { '90k': 90_000, '250k': 250_000, '900k': 900_000 } as const
+export type SessionSize = keyof typeof SESSION_SIZES
+
+const SEED = 1
+/** System and tools of the test agent, which are part of the whole. */
+const PREFIX_TOKENS = 3_600
+
+export function sessionOfSize(size: SessionSize): ScriptedSession {
+  return scriptSession(SEED, SESSION_SIZES[size] - PREFIX_TOKENS)
+}
+
+export async function expectGolden(
+  name: string,
+  managed: PlayedSession,
+  unmanaged: PlayedSession | undefined,
+): Promise<void> {
+  const ratio = unmanaged ? [`${percent(managed.costUsd / unmanaged.costUsd)} of it`] : []
+  const head = [
+    ...(unmanaged ? [`unmanaged: ${total(unmanaged)}`] : []),
+    `managed:   ${[total(managed), ...ratio].join(', ')}`,
+  ]
+  const file = join(ROOT, 'test/scenarios/golden', `${name}.txt`)
+  await expect(renderLedger(head, managed.rows)).toMatchFileSnapshot(file)
+}
+
+function total({ rows, costUsd, hitRate }: PlayedSession): string {
+  return `${rows.length} requests, $${costUsd.toFixed(6)}, ${percent(hitRate)} read from the cache`
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)}%`
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+
+import { expectGolden, sessionOfSize, SESSION_SIZES } from '../kit/golden-ledger.ts'
+import { brokenPrefixes, playScripted } from '../kit/play-scripted.ts'
+
+// Sessions longer than the window: management must earn its keep. What it keeps of their content is the replay's to judge.
+
+const MODEL = 'claude-opus-5'
+const HIT_RATE_MIN = 0.95
+const COST_SHARE_MAX = 0.75
+/** Requests of up to 900,000 tokens, by the hundred, read and judged whole. */
+const TIMEOUT_MS = 600_000
+
+test.each(['250k', '900k'] as const)(
+  'a session of %s tokens costs at most three quarters of what it costs unmanaged',
+  async (size) => {
+    const session = sessionOfSize(size)
+    const unmanaged = await playScripted(session, { model: MODEL, window: 'unmanaged' })
+    expect((unmanaged.rows.at(-1)?.request.input_tokens ?? 0) / SESSION_SIZES[size]).toBeCloseTo(1, 1)
+    const managed = await playScripted(session, { model: MODEL, window: 200_000 })
+    expect(brokenPrefixes(managed.rows)).toEqual([])
+    await expectGolden(`${size}-in-200k`, managed, unmanaged)
+    expect(managed.costUsd / unmanaged.costUsd).toBeLessThanOrEqual(COST_SHARE_MAX)
+    expect(managed.hitRate).toBeGreaterThanOrEqual(HIT_RATE_MIN)
+    const small = await playScripted(session, { model: MODEL, window: 60_000 })
+    expect(brokenPrefixes(small.rows)).toEqual([])
+    await expectGolden(`${size}-in-60k`, small, unmanaged)
+    expect(small.costUsd / unmanaged.costUsd).toBeLessThanOrEqual(COST_SHARE_MAX)
+  },
+  TIMEOUT_MS,
+)
