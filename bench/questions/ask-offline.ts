@@ -56,6 +56,7 @@ export async function createAsk({ root, folders }: CodeBase): Promise<Ask> {
         if (event.type === 'tool-end') resultChars += JSON.stringify(event.entry.message.content).length
       },
       end: () => undefined,
+      breakOff: () => undefined,
     }
     const run = await runHeadless(
       {

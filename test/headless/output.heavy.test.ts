@@ -163,3 +163,21 @@ test.each(['text', 'json', 'stream-json'])(
     expect(jsonLines(out).at(-1)).toMatchObject(result)
   },
 )
+
+test('stream-json: a run whose disk fails in the middle ends its stream with a result, and says why on stderr', async () => {
+  const bench = await createBench()
+  bench.simulator.addSteps([
+    { content: [call('Bash', { command: `rm -r ${join(bench.home, 'projects')}` })] },
+  ])
+  const flags = ['--permission-mode', 'bypass', '--output-format', 'stream-json']
+  const { exit, out, err } = await bench.run(['-p', 'forget everything', ...flags])
+  expect(exit).toBe(1)
+  expect(err).toMatch(/^palimpsest: .*\.jsonl was deleted while it was open\. .*\n$/)
+  expect(jsonLines(out).at(-1)).toMatchObject({
+    type: 'result',
+    subtype: 'error_during_execution',
+    is_error: true,
+    num_turns: 1,
+    result: expect.stringContaining('was deleted while it was open'),
+  })
+})

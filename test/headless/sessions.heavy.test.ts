@@ -120,21 +120,29 @@ test('--continue never takes the session of another folder whose name begins ali
   expect(err).toMatch(/^palimpsest: no session in this folder.*\n$/)
 })
 
-test('a session that is open elsewhere is gone on with in a fork, and the user is told', async () => {
-  const bench = await createBench()
-  const id = await firstTurn(bench)
-  bench.simulator.addSteps([{ content: [text('Slow.')], delay_ms: 60_000 }])
+test('a session that is open elsewhere is gone on with in a fork, stored results included, and the user is told', async () => {
+  const bench = await createBench({
+    script: [{ content: [call('Bash', { command: 'seq 1 12000' })] }, { content: [text('Long.')] }],
+  })
+  await bench.run(['-p', 'count'])
+  const id = stringIn((await onlyTranscript(bench))[0] ?? {}, 'sessionId')
+  const [stored = ''] = /\/[^\s"\\]*tool-results[^\s"\\]*\.txt/.exec(JSON.stringify(sentBody(bench, 1))) ?? []
+  bench.simulator.addSteps([
+    { content: [call('Read', { file_path: stored })], when: { bodyContains: 'quickly' } },
+    { content: [text('Fork.')], when: { bodyContains: 'quickly' } },
+    { content: [text('Slow.')], delay_ms: 60_000 },
+  ])
   const first = bench.start(['-p', 'slowly', '--continue', '--output-format', 'stream-json'])
   await first.lines.next()
-  bench.simulator.addSteps([{ content: [text('Fork.')], when: { bodyContains: 'quickly' } }])
   const { out, err } = await bench.run(['-p', 'quickly', '--resume', id, '--output-format', 'json'])
   first.child.kill('SIGTERM')
   expect(await first.ended).toMatchObject({ exit: 1 })
   expect(jsonObject(out)).toMatchObject({ result: 'Fork.', is_error: false })
   expect(jsonObject(out)['session_id']).not.toBe(id)
   expect(err).toMatch(
-    new RegExp(`^palimpsest: going on with a fork of ${id}: .*open for writing in process \\d+`),
+    new RegExp(`^palimpsest: going on with a fork of ${id}: .*open for writing in process \\d+.*\\n$`),
   )
+  expect(JSON.stringify(sentBody(bench, -1)['messages'])).toContain('\\t1999')
 })
 
 test('a session of Claude Code is gone on with in a fork: words kept, foreign thinking left out, the file untouched', async () => {

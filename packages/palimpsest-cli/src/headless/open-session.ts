@@ -27,6 +27,9 @@ import type { World } from '../world.ts'
 // Which session a run goes on with, opened for writing. A session that someone else has open, or that another agent recorded, is
 // never written: the run goes on with a fork.
 
+/** A session's folder of tool results that went to disk. */
+const RESULTS = 'tool-results'
+
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue' }
@@ -59,6 +62,15 @@ export async function openSession(choice: SessionChoice, cwd: string, world: Wor
     if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
     return await forkSession({ source: found.path, project, cwd, why: error.message }, world)
   }
+}
+
+/** Where the stored results of the conversation lie: its own, and those of the sessions it was forked from. */
+export function resultFolders({ folder, project, session }: OpenedSession): readonly string[] {
+  const inherited = session.view.log.flatMap((entry) => {
+    const [id = '', kind] = entry.kind === 'stored' ? entry.blob.path.split('/') : []
+    return kind === RESULTS && isSessionId(id) ? [join(project.folder, id, RESULTS)] : []
+  })
+  return [...new Set([join(folder, RESULTS), ...inherited])]
 }
 
 interface Found {

@@ -34,6 +34,8 @@ export interface Output {
   readonly begin: () => void
   readonly event: (event: LoopEvent) => void
   readonly end: (result: RunResult) => void
+  /** The run broke off: the disk or we are to blame. Whoever caught it tells the user; a stream still gets its last line. */
+  readonly breakOff: (result: RunResult, problem: string) => void
 }
 
 export function createOutput(
@@ -49,6 +51,7 @@ export function createOutput(
         begin: () => undefined,
         event: (event) => note(event, world),
         end: (result) => printLine(resultLine(result, facts), world),
+        breakOff: (result, problem) => printLine(brokenLine(result, facts, problem), world),
       }
     case 'stream-json':
       return streamOutput(facts, world)
@@ -68,6 +71,7 @@ function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
       const problem = problemOf(end)
       if (problem !== undefined) printError(`palimpsest: ${toPrintable(problem)}\n`)
     },
+    breakOff: () => undefined,
   }
 }
 
@@ -85,6 +89,7 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'
       if (event.type === 'engine') for (const entry of event.entries) printEngine(entry, facts, world)
     },
     end: (result) => printLine(resultLine(result, facts), world),
+    breakOff: (result, problem) => printLine(brokenLine(result, facts, problem), world),
   }
 }
 
@@ -133,6 +138,15 @@ function resultLine(result: RunResult, facts: RunFacts): object {
     session_id: facts.sessionId,
     total_cost_usd: costUsd,
     usage,
+  }
+}
+
+function brokenLine(result: RunResult, facts: RunFacts, problem: string): object {
+  return {
+    ...resultLine(result, facts),
+    subtype: 'error_during_execution',
+    is_error: true,
+    result: problem,
   }
 }
 

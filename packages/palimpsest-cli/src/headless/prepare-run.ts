@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-
 import { messageBody } from 'palimpsest/engine'
 import type { LoopTool, Permit } from 'palimpsest/loop'
 import { createBlobStore } from 'palimpsest/node'
@@ -23,7 +21,7 @@ import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { chooseModel } from './choose-model.ts'
 import { createPorts } from './create-ports.ts'
-import { openSession, type OpenedSession, type SessionChoice } from './open-session.ts'
+import { openSession, resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
 import { requestPrefix } from './request-prefix.ts'
 import type { HeadlessRun } from './run-headless.ts'
 
@@ -174,7 +172,7 @@ async function makeTools(
     cwd: wishes.cwd,
     home: world.userHome,
     additionalFolders: settings.additionalFolders,
-    readableFolders: [join(opened.folder, 'tool-results')],
+    readableFolders: resultFolders(opened),
     rules: [...settings.rules, ...wishes.allowed],
   })
   const shells = createShells()

@@ -45,31 +45,47 @@ export interface HeadlessRun {
 }
 
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
-  const startedAt = run.ports.clock.now()
-  const costOf = createCostOf()
-  let [usage, costUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, '', false]
-  let end: TurnEnd = { reason: 'aborted' }
-  const take = (event: LoopEvent): void => {
-    if (event.type === 'turn-end') end = event.end
-    if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
-    usage = addUsage(usage, event.entry)
-    costUsd += costOf(event.entry)
-    turns++
-    text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
-    goesOn = isUnfinished(event.entry)
-  }
+  const tally = createTally(run.ports.clock.now)
   const opening = openingOf(run)
   const session = await withPrefix(run)
   const setup = turnSetup(run, session, () => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd)
   output.begin()
   const input = [...opening, messageBody({ role: 'user', content: run.prompt }, 'user')]
-  for await (const event of runTurn(session, input, setup, signal)) {
-    take(event)
-    output.event(event)
+  try {
+    for await (const event of runTurn(session, input, setup, signal)) {
+      tally.take(event)
+      output.event(event)
+    }
+  } catch (error) {
+    output.breakOff(tally.result(), error instanceof Error ? error.message : String(error))
+    throw error
   }
-  const result = { end, turns, durationMs: run.ports.clock.now() - startedAt, usage, costUsd, text }
+  const result = tally.result()
   output.end(result)
   return result
+}
+
+/** Sums up a turn as it goes. */
+function createTally(now: () => number): {
+  readonly take: (event: LoopEvent) => void
+  readonly result: () => RunResult
+} {
+  const startedAt = now()
+  const costOf = createCostOf()
+  let [usage, costUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, '', false]
+  let end: TurnEnd = { reason: 'aborted' }
+  return {
+    take: (event) => {
+      if (event.type === 'turn-end') end = event.end
+      if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
+      usage = addUsage(usage, event.entry)
+      costUsd += costOf(event.entry)
+      turns++
+      text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
+      goesOn = isUnfinished(event.entry)
+    },
+    result: () => ({ end, turns, durationMs: now() - startedAt, usage, costUsd, text }),
+  }
 }
 
 /** Another agent's session tells nothing of the instructions and the place: what was never sent from here begins with them. */
