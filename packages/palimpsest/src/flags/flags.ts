@@ -64,11 +64,7 @@ export const FLAGS = {
   },
   'micro-cold': on(2, '0.1', 'clearing when the cache has expired'),
   'micro-batch': on(2, '0.1', 'clearing in batches while the cache is warm'),
-  'micro-batch-pays': on(
-    2,
-    '0.1',
-    'batches that are made because they pay, not only because space is short',
-  ),
+  'micro-batch-pays': on(2, '0.1', 'batches that are made because they pay, not only because space is short'),
   'micro-snip': on(2, '0.1', 'superseded rounds go along with an edit'),
   'micro-media': on(2, '0.1', 'the oldest media become markers when the request nears its limit of bytes'),
   'micro-digest': on(2, '0.1', 'stand-ins carry the identifiers that the result was the first to bring'),
