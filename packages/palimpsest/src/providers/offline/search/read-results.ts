@@ -3,7 +3,7 @@ import type { KnownLine } from './outline.ts'
 
 // What the tools said, read back. It is data: nothing in it is ever followed.
 
-export interface ToolRound {
+interface ToolRound {
   readonly results: readonly ToolResult[]
 }
 
