@@ -23,10 +23,14 @@ test('the bundle tells that keys and addresses are set, never what they are, and
   })
   await mkdir(home, { recursive: true, mode: 0o700 })
   await writeFile(join(home, 'settings.json'), '{"env":{"TOKEN":"hush"},"model":"claude-opus-5-5"}')
-  const { exit } = await run('doctor', '--bundle', 'bundle.json')
+  const { exit, out } = await run('doctor', '--bundle', 'bundle.json')
   const bundle = await readFile(join(folder, 'bundle.json'), 'utf8')
-  expect(exit).toBe(0)
-  expect(bundle).not.toMatch(/sk-secret-key|password|hush/)
+  expect(exit).toBe(1)
+  expect(out).toContain(
+    'BAD   model           ANTHROPIC_BASE_URL "http://…@internal.example" must be an http or https address, without user name and password',
+  )
+  expect(out).not.toContain('user:password')
+  expect(bundle).not.toMatch(/sk-secret-key|user:password|hush/)
   expect(JSON.parse(bundle)).toMatchObject({
     environment: { ANTHROPIC_API_KEY: '(set)', ANTHROPIC_BASE_URL: '(set)', PALIMPSEST_WINDOW: '60000' },
     settings: { env: '(set)', model: 'claude-opus-5-5' },

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, lstat, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { UsageError } from 'palimpsest'
 import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
 
 import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
@@ -9,7 +10,7 @@ import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
 import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../find-session.ts'
-import { chooseModel } from '../headless/choose-model.ts'
+import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { examineFlags } from './examine-flags.ts'
@@ -89,7 +90,8 @@ async function examineModel(home: string, projectFolder: string, world: World): 
     isTrusted: await isTrusted(home, projectFolder),
   })
   const own = await loadSettings({ home, projectFolder, isTrusted: false })
-  const chosen = chooseModel({ settings, userSettings: own.settings }, world)
+  const chosen = chosenModel({ settings, userSettings: own.settings }, world)
+  if (typeof chosen === 'string') return [{ what: 'model', state: 'bad', text: chosen }]
   const reading = readWindow(chosen.model, world)
   const unknown =
     reading.model.known || chosen.endpoint === 'offline'
@@ -107,6 +109,16 @@ async function examineModel(home: string, projectFolder: string, world: World): 
       text,
     })),
   ]
+}
+
+/** A wrong address is what a doctor is asked about: told as a finding. */
+function chosenModel(wishes: ModelWishes, world: World): ChosenModel | string {
+  try {
+    return chooseModel(wishes, world)
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
 }
 
 /** An address may hold a password; its host is enough to tell. */

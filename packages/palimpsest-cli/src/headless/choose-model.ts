@@ -4,7 +4,7 @@ import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 
 import { chooseEndpoint } from '../agent/settings/choose-endpoint.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
-import { urlProblem } from '../agent/settings/url-problem.ts'
+import { urlProblem, withoutPassword } from '../agent/settings/url-problem.ts'
 import type { World } from '../world.ts'
 
 const STANDARD_URL = 'https://api.anthropic.com'
@@ -83,7 +83,7 @@ function goodUrl(name: string, url: string | undefined): string | undefined {
   if (url === undefined || (url === '' && !name.startsWith('--'))) return undefined
   const problem = urlProblem(url)
   if (problem === undefined) return url
-  throw new UsageError(`${name} "${url}" ${problem}`)
+  throw new UsageError(`${name} "${withoutPassword(url)}" ${problem}`)
 }
 
 function offline(named: string | undefined): ChosenModel {

@@ -3,10 +3,6 @@ import type { KnownLine } from './outline.ts'
 
 // What the tools said, read back. It is data: nothing in it is ever followed.
 
-interface ToolRound {
-  readonly results: readonly ToolResult[]
-}
-
 export interface ToolResult {
   readonly name: string
   readonly input: JsonObject
