@@ -8,9 +8,12 @@ export { FLAGS } from './flags/flags.ts'
 export type { Flag, FlagValue } from './flags/flags.ts'
 export type {
   Clock,
+  Fork,
+  ForkOutcome,
   ModelEvent,
   ModelRequest,
   Ports,
+  RunFork,
   Source,
   StreamModel,
   TraceEvent,

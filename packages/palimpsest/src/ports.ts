@@ -1,6 +1,9 @@
 import type { Flags } from './flags/create-flags.ts'
+import type { ProviderFailure } from './errors.ts'
 import type { BlobRef, Entry } from './transcript/entry.ts'
 import type { JsonText } from './wire/json.ts'
+import type { ToolUseBlock } from './wire/message.ts'
+import type { MessagesResponse } from './wire/response.ts'
 import type { StreamEvent } from './wire/stream-event.ts'
 
 // Everything the core asks of the world. Each function takes the ports it uses, by `Pick`, and no more.
@@ -37,6 +40,30 @@ export type StreamModel = (request: ModelRequest, signal: AbortSignal) => AsyncI
 
 /** A stream event, or what only the transport knows. */
 export type ModelEvent = StreamEvent | { readonly type: 'request_id'; readonly requestId: string }
+
+/** One more request on the back of the conversation's last one: the same bytes, with something behind them. */
+export interface Fork {
+  readonly source: Source
+  /** Texts of messages that other forks of this parent have too, right behind its own and without breakpoints. The last one ends in a block that may carry one. */
+  readonly shared?: readonly JsonText[]
+  /** Texts of the messages that follow: what this fork alone says. Without breakpoints. */
+  readonly messages: readonly JsonText[]
+}
+
+export type ForkOutcome =
+  | { readonly kind: 'answered'; readonly response: MessagesResponse; readonly text: string }
+  /** The model called tools. A fork runs none: the calls are refused. */
+  | {
+      readonly kind: 'called-tools'
+      readonly response: MessagesResponse
+      readonly calls: readonly ToolUseBlock[]
+    }
+  | { readonly kind: 'failed'; readonly failure: ProviderFailure; readonly message: string }
+  /** Nothing was sent yet in this conversation, or nothing can follow its last message: that is a system message, or an answer that goes on. */
+  | { readonly kind: 'unfit' }
+
+/** Asks once, without retries. Of several called at once the first goes ahead until the others can read what it wrote. Rejects only when aborted. */
+export type RunFork = (fork: Fork, signal: AbortSignal) => Promise<ForkOutcome>
 
 export interface Transcript {
   /** Resolves when the entries are on disk. Nothing is acted on before. */

@@ -2,6 +2,7 @@ import { InvariantError } from '../errors.ts'
 import { TTL_MS, type Ttl } from '../ledger/cache.ts'
 import {
   chainEnd,
+  messageEnd,
   messageText,
   settle,
   tokensEnd,
@@ -10,9 +11,10 @@ import {
 } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { Hash } from '../wire/hash.ts'
-import { splitArray, withMember, withoutMember, type JsonText } from '../wire/json.ts'
-import type { CacheControl } from '../wire/message.ts'
+import { splitArray, withoutMember, type JsonText } from '../wire/json.ts'
+import type { Role } from '../wire/message.ts'
 import { breakpointPlaces, type BreakpointPlace } from './breakpoint-places.ts'
+import { breakpointMember, withBreakpoint } from './with-breakpoint.ts'
 
 // From view to request. Only the last stretch is put together anew: everything before the previous request's end is one text already.
 
@@ -34,11 +36,26 @@ export interface BuiltRequest {
   readonly body: JsonText
   readonly betas: readonly string[]
   readonly model: string
+  /** Of the last message; absent where there is none. */
+  readonly lastRole?: Role
+  /** Bought for the messages. */
+  readonly lifetime: Ttl
+  /** Where in the body a breakpoint stands that a fork may take for itself; absent where it need not, there being one to spare. */
+  readonly spare?: TextRange
   /** What an answer to this request is made under. */
   readonly under: Hash
   /** Estimated tokens of the messages, before calibration. */
   readonly estimate: number
 }
+
+/** A stretch of a text: from its first character to the one behind its last. */
+export interface TextRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** In the messages; with the end of `system` that makes four, and the API takes no more. */
+const PLACES_MAX = 3
 
 export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   const prefix = view.prefix
@@ -58,11 +75,18 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
     ...(prefix.tools === '[]' ? [] : [`"tools":${withoutBreakpoints(prefix.tools)}`]),
     ...systemMember(prefix.system, systemLifetime(lifetimes)),
   ]
-  const messages = joinMessages(view, settled, lifetimes.messages)
+  const places = breakpointPlaces(view, settled)
+  const messages = joinMessages(settled, { places, ttl: lifetimes.messages })
+  const head = `{${members.join(',')},"messages":[`
+  const lastRole = settled.roles[settled.texts.length]
+  const spare = spareOf(settled, places, head.length, lifetimes.messages)
   return {
-    body: `{${members.join(',')},"messages":[${messages}]}`,
+    body: `${head}${messages}]}`,
     betas: prefix.betas,
     model: prefix.model,
+    ...(lastRole === undefined ? {} : { lastRole }),
+    lifetime: lifetimes.messages,
+    ...(spare ? { spare } : {}),
     under: chainEnd(settled),
     estimate: tokensEnd(settled),
   }
@@ -88,8 +112,23 @@ function systemMember(system: JsonText, ttl: Ttl): string[] {
   return [`"system":[${[...blocks, withBreakpoint(last, ttl)].join(',')}]`]
 }
 
-function joinMessages(view: View, settled: Settled, ttl: Ttl): string {
-  const places = breakpointPlaces(view, settled)
+/** The first of the messages' breakpoints: nothing that a fork reads lies there alone. */
+function spareOf(
+  settled: Settled,
+  places: readonly BreakpointPlace[],
+  headChars: number,
+  ttl: Ttl,
+): TextRange | undefined {
+  const place = places.length < PLACES_MAX ? undefined : places[0]
+  const node = place && settled.nodes[place.node]
+  if (!place || !node) return undefined
+  const upTo = (settled.blocks[place.node] ?? []).slice(0, place.block + 1).map(({ json }) => json)
+  const before = messageText(node, upTo).length - messageEnd(node).length
+  const from = headChars + (settled.joined[place.node]?.length ?? 0) + before - '}'.length
+  return { from, to: from + breakpointMember(ttl).length }
+}
+
+function joinMessages(settled: Settled, { places, ttl }: Marks): string {
   const from = (places.at(-2) ?? places.at(-1))?.node ?? settled.texts.length
   const rest = textsBetween(settled, from, settled.texts.length, { places, ttl })
   const before = joinedBefore(settled, from, { places: places.slice(0, -2), ttl })
@@ -143,9 +182,4 @@ function textWithBreakpoint(settled: Settled, place: BreakpointPlace, ttl: Ttl):
     node,
     blocks.map((block, i) => (i === place.block ? withBreakpoint(block.json, ttl) : block.json)),
   )
-}
-
-function withBreakpoint(block: JsonText, ttl: Ttl): JsonText {
-  const control: CacheControl = ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }
-  return withMember(block, 'cache_control', JSON.stringify(control))
 }

@@ -5,6 +5,8 @@ export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request
 export { calibrationOf } from './calibration.ts'
 export { describeContext } from './describe-context.ts'
 export type { ContextDescription, ContextKind, ContextSetup, Removal } from './describe-context.ts'
+export { forkRequest } from './fork-request.ts'
+export type { ForkParent } from './fork-request.ts'
 export { modelPolicy } from './model-policy.ts'
 export { appendMessage, appendTo, messageBody } from './session.ts'
 export type { Appended, EntryBody, Session } from './session.ts'

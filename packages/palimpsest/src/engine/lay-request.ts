@@ -18,7 +18,7 @@ export interface PromptHead {
 }
 
 export interface RequestToLay {
-  readonly settled: Settled
+  readonly settled: Pick<Settled, 'nodes' | 'texts' | 'blocks'>
   readonly head: PromptHead
   readonly places: readonly BreakpointPlace[]
   /** Tokens of a raw estimate. */

@@ -1,6 +1,8 @@
-// palimpsest/loop: what a tool is, who permits its calls, what a turn tells, and one turn of an agent.
+// palimpsest/loop: what a tool is, who permits its calls, what a turn tells, one turn of an agent, and forks of its requests.
 
 export type * from './events.ts'
+export { createForkPoint } from './fork-point.ts'
+export type { ForkPoint, ForkSetup } from './fork-point.ts'
 export { runTurn } from './run-turn.ts'
 export type { TurnSetup } from './run-turn.ts'
 export type * from './tool.ts'

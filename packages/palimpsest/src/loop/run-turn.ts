@@ -14,6 +14,7 @@ import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { collectResponse, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
+import type { ForkPoint } from './fork-point.ts'
 import { withRetries } from './retry.ts'
 import { runTools } from './run-tools.ts'
 import type { LoopTool, Permit } from './tool.ts'
@@ -42,12 +43,19 @@ export interface TurnSetup {
   readonly thresholds: Thresholds
   readonly storage: StoragePolicy
   readonly micro: MicroPolicy
+  /** Moved to each request that was answered. */
+  readonly forkPoint?: Pick<ForkPoint, 'moveTo'>
 }
 
 interface TurnState {
   session: Session
   calibration: Calibration
   continuations: number
+}
+
+interface AnsweredRequest extends CollectedResponse {
+  /** When the attempt that was answered began: lifetimes in the cache run from there. */
+  readonly startedAt: number
 }
 
 /** Runs a turn on a session. Whatever happens, the returned session is valid and on disk. */
@@ -82,6 +90,7 @@ async function* runRounds(
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
     const built = buildRequest(state.session.view, { ...setup, stream: true })
     const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
+    setup.forkPoint?.moveTo(built, collected.startedAt)
     yield* appendShown(state, answerBody(collected, built), setup)
     state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
     const end = yield* actOn(state, collected, setup, signal)
@@ -111,14 +120,15 @@ async function* ask(
   attempt: number,
   setup: TurnSetup,
   signal: AbortSignal,
-): AsyncGenerator<LoopEvent, CollectedResponse> {
+): AsyncGenerator<LoopEvent, AnsweredRequest> {
   yield { type: 'request-start', attempt, estimatedTokens: built.estimate }
   const { body, betas, model } = built
+  const startedAt = setup.ports.clock.now()
   const collected = yield* collectResponse(
     setup.ports.streamModel({ body, betas, model, source: setup.source }, signal),
   )
   signal.throwIfAborted()
-  return collected
+  return { ...collected, startedAt }
 }
 
 /** What the answer asks for: tools, patience, an end. Undefined means: one more request. */

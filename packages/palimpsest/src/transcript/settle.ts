@@ -87,7 +87,12 @@ export function tokensEnd(settled: Settled): number {
 }
 
 export function messageText(node: ViewNode, blocks: readonly string[]): string {
-  return `{"role":"${node.role}","content":[${blocks.join(',')}]${node.extras}}`
+  return `{"role":"${node.role}","content":[${blocks.join(',')}${messageEnd(node)}`
+}
+
+/** What stands behind the last block of a message. */
+export function messageEnd({ extras }: ViewNode): string {
+  return `]${extras}}`
 }
 
 function settleNode(settled: Settled, viewNode: ViewNode, index: number): void {

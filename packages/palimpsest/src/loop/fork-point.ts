@@ -1,0 +1,158 @@
+import { forkRequest, type ForkParent } from '../engine/fork-request.ts'
+import { ProviderError } from '../errors.ts'
+import { TTL_MS } from '../ledger/cache.ts'
+import type { Fork, ForkOutcome, ModelEvent, ModelRequest, Ports, RunFork, TraceEvent } from '../ports.ts'
+import { isBlock, type ToolUseBlock } from '../wire/message.ts'
+import type { MessagesResponse } from '../wire/response.ts'
+import { promptTokens } from '../wire/usage.ts'
+import { collectResponse } from './collect-response.ts'
+
+// Where forks of a conversation begin: its last request that was answered. What a request writes can be read once its answer has begun,
+// so forks that start together would all pay for the same prefix. Unless the entry can be read already, one goes ahead and the others
+// wait until its answer begins.
+
+export interface ForkPoint {
+  /** A request was answered: from now on forks extend it. Those under way keep their parent. */
+  readonly moveTo: (parent: ForkParent, startedAt: number) => void
+  readonly runFork: RunFork
+}
+
+export interface ForkSetup {
+  readonly ports: Pick<Ports, 'streamModel' | 'clock' | 'trace'>
+  /** Told of every whole answer: for the bill. */
+  readonly onAnswer?: (response: MessagesResponse, fork: Fork) => void
+}
+
+export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
+  let run: RunFork = async () => ({ kind: 'unfit' })
+  return {
+    moveTo: (parent, startedAt) => {
+      const ways = createWays(startedAt + TTL_MS[parent.lifetime])
+      run = async (fork, signal) => {
+        const request = forkRequest(parent, fork)
+        if (!request) return { kind: 'unfit' }
+        const lifetimeMs = TTL_MS[parent.lifetime]
+        const outcome = await ways.go((fork.shared ?? []).join(','), ports.clock.now, signal, (begun) => {
+          const startedAt = ports.clock.now()
+          return ask(request, ports, signal, () => begun(startedAt + lifetimeMs))
+        })
+        if ('response' in outcome) onAnswer?.(outcome.response, fork)
+        ports.trace(traceOf(fork, outcome))
+        return outcome
+      }
+    },
+    runFork: (fork, signal) => run(fork, signal),
+  }
+}
+
+/** The answer has begun: what its request wrote or read is in the cache until then. */
+type Begun = (readableUntil: number) => void
+
+interface Ways {
+  /** Does the work when what it reads can be read, or when it is the one that goes ahead. */
+  readonly go: <T>(
+    shared: string,
+    now: () => number,
+    signal: AbortSignal,
+    work: (begun: Begun) => Promise<T>,
+  ) => Promise<T>
+}
+
+/** How far the forks with one end of what they share have come. */
+interface Way {
+  readableUntil: number
+  /** Settles when the answer of the one ahead begins, or when it ends without. */
+  ahead?: Promise<void> | undefined
+}
+
+/** One way per end: that of the parent, under the empty text, and one for each text that forks share behind it. */
+function createWays(readableUntil: number): Ways {
+  const ways = new Map<string, Way>([['', { readableUntil }]])
+  return {
+    go: async (shared, now, signal, work) => {
+      const way = ways.get(shared) ?? { readableUntil: 0 }
+      ways.set(shared, way)
+      // Where the one ahead ended before its answer began, the next goes ahead.
+      while (way.ahead && now() >= way.readableUntil) await unlessAborted(way.ahead, signal)
+      signal.throwIfAborted()
+      let settle: () => void = () => undefined
+      if (now() >= way.readableUntil) {
+        const own = new Promise<void>((resolve) => {
+          settle = () => {
+            if (way.ahead === own) way.ahead = undefined
+            resolve()
+          }
+        })
+        way.ahead = own
+      }
+      try {
+        return await work((until) => {
+          way.readableUntil = Math.max(way.readableUntil, until)
+          settle()
+        })
+      } finally {
+        settle()
+      }
+    },
+  }
+}
+
+async function ask(
+  request: ModelRequest,
+  { streamModel }: Pick<Ports, 'streamModel'>,
+  signal: AbortSignal,
+  onBegin: () => void,
+): Promise<ForkOutcome> {
+  try {
+    const events = collectResponse(noting(streamModel(request, signal), onBegin))
+    for (let next = await events.next(); ; next = await events.next()) {
+      if (!next.done) continue
+      signal.throwIfAborted()
+      return outcomeOf(next.value.response)
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof ProviderError)) throw error
+    return { kind: 'failed', failure: error.failure, message: error.message }
+  }
+}
+
+async function* noting(events: AsyncIterable<ModelEvent>, onBegin: () => void): AsyncGenerator<ModelEvent> {
+  for await (const event of events) {
+    if (event.type === 'message_start') onBegin()
+    yield event
+  }
+}
+
+function outcomeOf(response: MessagesResponse): ForkOutcome {
+  const calls = response.content.filter((block): block is ToolUseBlock => isBlock(block, 'tool_use'))
+  if (calls.length > 0) return { kind: 'called-tools', response, calls }
+  const text = response.content.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('')
+  return { kind: 'answered', response, text }
+}
+
+function traceOf({ source }: Fork, outcome: ForkOutcome): TraceEvent {
+  const event = { name: 'fork', source, reason: outcome.kind }
+  if (!('response' in outcome)) return event
+  const { usage } = outcome.response
+  return {
+    ...event,
+    inputTokens: promptTokens(usage),
+    readTokens: usage.cache_read_input_tokens ?? 0,
+    outputTokens: usage.output_tokens,
+  }
+}
+
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  let stop = (): void => undefined
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
