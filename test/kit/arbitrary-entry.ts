@@ -80,7 +80,13 @@ const messageEntry: fc.Arbitrary<MessageEntry> = fc
     origin: fc.constantFrom(...ORIGINS),
     more: fc.record(
       {
-        part: fc.constantFrom('summary' as const, 'attachment' as const, 'interrupted' as const),
+        part: fc.constantFrom(
+          'summary' as const,
+          'attachment' as const,
+          'kept' as const,
+          'interrupted' as const,
+        ),
+        copyOf: id,
         requestId: text,
         under: text,
         sentEstimate: count,
@@ -112,6 +118,7 @@ const boundaryEntry: fc.Arbitrary<Entry> = fc
     place,
     ids: fc.record({ summary: fc.array(id), attachments: fc.array(id), logicalParent: fc.option(id) }),
     keeps: fc.constantFrom('tail' as const, 'head' as const),
+    copies: fc.option(fc.array(id)),
     kept: fc.option(fc.record({ head: id, tail: id, anchor: id })),
     meta: fc.record(
       {
@@ -129,12 +136,13 @@ const boundaryEntry: fc.Arbitrary<Entry> = fc
       { requiredKeys: ['trigger', 'preTokens'] },
     ),
   })
-  .map(({ place, ids, keeps, kept, meta }) => ({
+  .map(({ place, ids, keeps, copies, kept, meta }) => ({
     kind: 'boundary',
     ...place,
     ...ids,
     keeps,
     meta,
+    ...(copies && { copies }),
     ...(kept && { kept }),
   }))
 

@@ -35,6 +35,8 @@ export type Operation =
       readonly keep: number
       readonly keeps: 'tail' | 'head'
       readonly attach: boolean
+      /** Nodes before the kept ones that stay as copies. */
+      readonly copy: number
     }
   | { readonly op: 'undo'; readonly pick: number }
   | { readonly op: 'pin'; readonly pick: number; readonly on: boolean }
@@ -144,6 +146,7 @@ const arbitraryOperation: fc.Arbitrary<Operation> = fc.oneof(
       keep: fc.nat(6),
       keeps: fc.constantFrom<'tail' | 'head'>('tail', 'tail', 'head'),
       attach: fc.boolean(),
+      copy: fc.nat({ max: 4 }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('undo' as const), pick: fc.nat(99) }) },

@@ -134,9 +134,19 @@ export async function play(operations: readonly Operation[], judge: Judge): Prom
       append({ kind: 'edit', cause: 'snip', replace: [], drop, freedTokens: 1 })
       declared = true
     },
-    compact: ({ keep, keeps, attach }) => {
+    compact: ({ keep, keeps, attach, copy }) => {
       if (view.open.size > 0 || view.nodes.length === 0) return
-      compact(view, { keep, keeps, attach }, append, message)
+      compact(
+        view,
+        {
+          keep,
+          keeps,
+          attach,
+          copy: copiedFrom(view, entries, keeps === 'tail' ? { keep, copy } : undefined),
+        },
+        append,
+        message,
+      )
       declared = true
     },
     undo: ({ pick }) => {
@@ -221,7 +231,12 @@ function appendAnswer(
 
 function compact(
   view: View,
-  { keep, keeps, attach }: { keep: number; keeps: 'tail' | 'head'; attach: boolean },
+  {
+    keep,
+    keeps,
+    attach,
+    copy,
+  }: { keep: number; keeps: 'tail' | 'head'; attach: boolean; copy: readonly MessageEntry[] },
   append: (body: Body<Entry>) => Entry,
   message: (wire: WireMessage, extra?: Partial<MessageEntry>) => Entry,
 ): void {
@@ -234,19 +249,39 @@ function compact(
   const tail = whole.at(-1)?.entries.at(-1)
   const number = view.log.length
   const summary = `e${number + 1}`
-  const attachments = attach ? [`e${number + 2}`] : []
+  const copies = copy.map((_entry, i) => `e${number + 2 + i}`)
+  const attachments = attach ? [`e${number + 2 + copies.length}`] : []
   append({
     kind: 'boundary',
     summary: [summary],
     keeps,
+    ...(copies.length > 0 ? { copies } : {}),
     attachments,
     logicalParent: view.leaf,
     meta: { trigger: 'manual', preTokens: 1000, postTokens: 100 },
     ...(head && tail ? { kept: { head, tail, anchor: summary } } : {}),
   } satisfies Body<BoundaryEntry>)
   message({ role: 'user', content: 'Summary of what came before.' }, { origin: 'engine', part: 'summary' })
+  for (const { id: copyOf, parent: _parent, at: _at, usage: _usage, ...body } of copy)
+    append({ ...body, part: 'kept', copyOf })
   if (attach)
     message({ role: 'user', content: 'An attached file.' }, { origin: 'engine', part: 'attachment' })
+}
+
+/** The messages of the last nodes before the kept ones, pairs whole. */
+function copiedFrom(
+  view: View,
+  entries: readonly Entry[],
+  wish: { readonly keep: number; readonly copy: number } | undefined,
+): MessageEntry[] {
+  if (!wish) return []
+  const end = view.nodes.length - Math.min(wish.keep, view.nodes.length - 1)
+  const before = view.nodes.slice(Math.max(0, end - wish.copy), view.nodes[end]?.answers ? end - 1 : end)
+  const ids = wholePairs(before).flatMap((node) => node.entries)
+  return entries.filter(
+    (entry): entry is MessageEntry =>
+      entry.kind === 'message' && ids.includes(entry.id) && (!entry.part || entry.part === 'interrupted'),
+  )
 }
 
 function wholePairs(nodes: readonly ViewNode[]): readonly ViewNode[] {

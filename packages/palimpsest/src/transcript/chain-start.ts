@@ -1,7 +1,7 @@
 import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
 import { linkOf, type ChainLink } from './chain-link.ts'
 import { newestLeaf, walkChain, type ChainWarning } from './chain-of.ts'
-import type { BoundaryEntry, Entry, EntryId, MessageEntry } from './entry.ts'
+import { isPart, partsOf, type BoundaryEntry, type Entry, type EntryId, type MessageEntry } from './entry.ts'
 
 // From where a chain must be read so that its view is the same as that of the whole chain: from the first message that the newest
 // boundary in force keeps.
@@ -26,8 +26,7 @@ export function startLinkOf(entry: Entry): StartLink {
     return { ...link, touches: [...entry.drop, ...entry.replace.map(({ at }) => at.entry)] }
   }
   if (link.isAnswer && entry.kind === 'message' && !isSilent(entry)) return { ...link, speaks: true }
-  const isPart = entry.kind === 'message' && (entry.part === 'summary' || entry.part === 'attachment')
-  return isPart ? { ...link, isPart } : link
+  return entry.kind === 'message' && isPart(entry) ? { ...link, isPart: true } : link
 }
 
 export interface SelectedChain {
@@ -137,9 +136,9 @@ function boundariesInForce(chain: readonly StartLink[]): readonly PlacedBoundary
 
 /** A crash may leave a boundary without its summary. Then it never took effect. */
 function isComplete(boundary: BoundaryEntry, behind: ReadonlySet<EntryId>): boolean {
-  return [...boundary.summary, ...boundary.attachments].every((id) => behind.has(id))
+  return partsOf(boundary).every((id) => behind.has(id))
 }
 
 function names(boundary: BoundaryEntry, id: EntryId | undefined): boolean {
-  return id !== undefined && (boundary.summary.includes(id) || boundary.attachments.includes(id))
+  return id !== undefined && partsOf(boundary).includes(id)
 }

@@ -31,6 +31,7 @@ export function encodeBoundary(entry: BoundaryEntry, envelope: Envelope): string
   const own = {
     summary: entry.summary,
     keeps: entry.keeps,
+    copies: entry.copies,
     attachments: entry.attachments,
     keptOffset: meta.keptOffset,
     prefixOffset: meta.prefixOffset,
@@ -52,6 +53,7 @@ export function decodeBoundary(fields: JsonObject, place: EntryPlace): BoundaryE
     ...(kept && { kept }),
     // A segment that hangs on the boundary itself is a kept head.
     keeps: own ? choiceField(own, 'keeps', KEEPS) : kept?.anchor === place.id ? 'head' : 'tail',
+    ...(own?.['copies'] !== undefined && { copies: textsField(own, 'copies') }),
     attachments: own ? textsField(own, 'attachments') : [],
     logicalParent: typeof logicalParentUuid === 'string' ? logicalParentUuid : null,
     meta: own ? ownMeta(metadata, own) : foreignMeta(metadata),

@@ -6,7 +6,7 @@ import { ORIGINS, type MessageEntry, type Origin } from './entry.ts'
 import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
 import { choiceField, FieldError, numberField, textField } from './line-fields.ts'
 
-const PARTS = ['summary', 'attachment', 'interrupted'] as const
+const PARTS = ['summary', 'attachment', 'kept', 'interrupted'] as const
 
 /** Messages that a client made up to show an error; no model said them and none was sent them. */
 const SYNTHETIC_MODEL = '<synthetic>'
@@ -25,6 +25,7 @@ export function encodeMessage(entry: MessageEntry, envelope: Envelope): string {
     totals: envelope.totals,
     origin: entry.origin,
     part: entry.part,
+    copyOf: entry.copyOf,
     under: entry.under,
     sentEstimate: entry.sentEstimate,
     responseId: unlessTold(entry.responseId, told.responseId),
@@ -61,6 +62,7 @@ export function decodeMessage(
     message,
     json,
     ...(own['part'] !== undefined && { part: choiceField(own, 'part', PARTS) }),
+    ...(own['copyOf'] !== undefined && { copyOf: textField(own, 'copyOf') }),
     ...ownFacts(own, told),
     ...(typeof fields['requestId'] === 'string' && { requestId: fields['requestId'] }),
     ...(own['under'] !== undefined && { under: textField(own, 'under') }),

@@ -65,8 +65,10 @@ export interface MessageEntry extends EntryBase {
   readonly message: WireMessage
   /** The message's own text, byte for byte; for an answer, the provider's whole message object. */
   readonly json: JsonText
-  /** What the engine made it for. A summary or attachment is in view only through its boundary. */
-  readonly part?: 'summary' | 'attachment' | 'interrupted'
+  /** What the engine made it for. A summary, an attachment and a copy that a boundary keeps are in view only through their boundary. */
+  readonly part?: 'summary' | 'attachment' | 'kept' | 'interrupted'
+  /** Of a kept copy: the message it repeats, byte for byte, and stands for in view. */
+  readonly copyOf?: EntryId
   readonly responseId?: string
   readonly requestId?: string
   readonly model?: string
@@ -112,9 +114,21 @@ export interface BoundaryEntry extends EntryBase {
   readonly kept?: KeptSegment
   /** `head`: the kept messages come first and the summary replaces what followed them. */
   readonly keeps: 'tail' | 'head'
+  /** Older messages that stay, behind the summary and before the kept tail: copies, so that loading need not look for the originals. */
+  readonly copies?: readonly EntryId[]
   readonly attachments: readonly EntryId[]
   readonly logicalParent: EntryId | null
   readonly meta: BoundaryMeta
+}
+
+/** The messages that a boundary brings with it. */
+export function partsOf({ summary, copies = [], attachments }: BoundaryEntry): readonly EntryId[] {
+  return [...summary, ...copies, ...attachments]
+}
+
+/** In view only through the boundary that names it. */
+export function isPart({ part }: MessageEntry): boolean {
+  return part === 'summary' || part === 'attachment' || part === 'kept'
 }
 
 export interface BoundaryMeta {

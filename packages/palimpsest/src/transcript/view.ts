@@ -1,15 +1,17 @@
 import { InvariantError } from '../errors.ts'
 import { splitObject } from '../wire/json.ts'
 import { isBlock } from '../wire/message.ts'
-import type {
-  BlockRef,
-  BoundaryEntry,
-  EditEntry,
-  Entry,
-  EntryId,
-  MessageEntry,
-  PrefixEntry,
-  StoredEntry,
+import {
+  isPart,
+  partsOf,
+  type BlockRef,
+  type BoundaryEntry,
+  type EditEntry,
+  type Entry,
+  type EntryId,
+  type MessageEntry,
+  type PrefixEntry,
+  type StoredEntry,
 } from './entry.ts'
 import { toViewBlocks, toViewBlock, type ViewBlock } from './view-block.ts'
 import { dropSettled, emptySettled, type Settled } from './settle.ts'
@@ -141,7 +143,7 @@ function refold(view: View, target: EntryId): View {
 }
 
 function addMessage(view: View, entry: MessageEntry): void {
-  if (entry.part === 'summary' || entry.part === 'attachment') return fillBoundary(view, entry)
+  if (isPart(entry)) return fillBoundary(view, entry)
   if (entry.message.role === 'assistant') return addAnswer(view, entry)
   const blocks = toViewBlocks(entry)
   const results = blocks.filter((block) => isBlock(block.block, 'tool_result'))
@@ -250,7 +252,7 @@ function withoutEntries(node: ViewNode, dropped: ReadonlySet<EntryId>): ViewNode
 }
 
 function openBoundary(view: View, entry: BoundaryEntry): void {
-  const missing = new Set([...entry.summary, ...entry.attachments])
+  const missing = new Set(partsOf(entry))
   view.pending = { entry, found: new Map(), missing, nodesBefore: view.nodes.length }
   if (missing.size === 0) closeBoundary(view, view.pending)
 }
@@ -272,11 +274,24 @@ function closeBoundary(view: View, { entry, found, nodesBefore }: PendingBoundar
   const kept = keptNodes(view, entry, nodesBefore)
   const later = view.nodes.slice(nodesBefore)
   const summary = written(entry.summary)
-  const head = entry.keeps === 'head' ? [...kept, ...summary] : [...summary, ...kept]
+  const copies = copiedNodes(entry.copies ?? [], found)
+  const head = entry.keeps === 'head' ? [...kept, ...summary] : [...summary, ...copies, ...kept]
   const nodes = [...head, ...written(entry.attachments)]
   view.pending = undefined
   replaceNodesFrom(view, 0, [...nodes, ...later])
   view.boundary = { entry, nodes: view.nodes.length - later.length }
+}
+
+/** A copy is, in view, what it repeats: refs to the original find it. */
+function copiedNodes(copies: readonly EntryId[], found: ReadonlyMap<EntryId, MessageEntry>): ViewNode[] {
+  const view = emptyView()
+  for (const id of copies) {
+    const copy = found.get(id)
+    if (!copy) continue
+    const { part: _, copyOf = copy.id, ...message } = copy
+    addMessage(view, { ...message, id: copyOf })
+  }
+  return view.nodes
 }
 
 function keptNodes(view: View, entry: BoundaryEntry, nodesBefore: number): ViewNode[] {
