@@ -13,6 +13,7 @@ import {
 } from 'palimpsest/tokens'
 import { parseModelName } from 'palimpsest/wire'
 
+import type { Settings } from './agent/settings/load-settings.ts'
 import type { World } from './world.ts'
 
 export interface WindowReading {
@@ -24,8 +25,12 @@ export interface WindowReading {
   readonly warnings: readonly string[]
 }
 
-/** The window of a model as the environment bounds it. */
-export function readWindow(modelName: string, { env }: Pick<World, 'env'>): WindowReading {
+/** The window of a model as the environment and the settings bound it. */
+export function readWindow(
+  modelName: string,
+  { env }: Pick<World, 'env'>,
+  { workingWindow }: Pick<Settings, 'workingWindow'> = {},
+): WindowReading {
   const { id, extended } = parseModelName(modelName)
   const model = resolveModel(NO_MODELS, id, env['ANTHROPIC_BASE_URL'] ?? '')
   const windowMax = parseTokens('PALIMPSEST_WINDOW', env['PALIMPSEST_WINDOW'])
@@ -38,6 +43,7 @@ export function readWindow(modelName: string, { env }: Pick<World, 'env'>): Wind
   })
   const window = computeWindow(model, {
     extended,
+    ...(workingWindow === undefined ? {} : { workingWindow }),
     ...named('windowMax', windowMax),
     ...named('contextTokens', contextTokens),
   })

@@ -1,7 +1,9 @@
 import type { ContextDescription, ContextKind } from 'palimpsest/engine'
 import type { Thresholds, Window } from 'palimpsest/tokens'
 
+import type { Settings } from '../agent/settings/load-settings.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { palimpsestHome } from '../palimpsest-home.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 /** The shape of `palimpsest context --json`. */
@@ -64,7 +66,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const view = viewOf(loaded.entries, loaded.from)
   const answered = view.log.findLast((entry) => entry.kind === 'message' && entry.model !== undefined)
   const model = view.prefix?.model ?? (answered?.kind === 'message' ? answered.model : undefined) ?? 'unknown'
-  const reading = readWindow(model, world)
+  const reading = readWindow(model, world, await userSettings(world))
   const { facts } = reading.model
   const thinking = modelPolicy(model, facts)
   const description = describeContext(view, {
@@ -115,6 +117,13 @@ function toDocument(
       undo: removal.layer !== 1,
     })),
   }
+}
+
+/** The user's own: what a project asks for counts where its agent runs. */
+async function userSettings(world: World): Promise<Pick<Settings, 'workingWindow'>> {
+  const { loadSettings } = await import('../agent/settings/load-settings.ts')
+  const home = palimpsestHome(world)
+  return (await loadSettings({ home, projectFolder: world.cwd, isTrusted: false })).settings
 }
 
 function toText(document: ContextDocument): string {

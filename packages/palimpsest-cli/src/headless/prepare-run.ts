@@ -78,7 +78,7 @@ async function prepareWith(
   const model = wishes.model ?? opened.session.view.prefix?.model
   const chosen = chooseModel({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
-  const reading = readWindow(chosen.model, { ...world, env })
+  const reading = readWindow(chosen.model, { ...world, env }, settings)
   const mode = wishes.mode ?? settings.mode ?? 'default'
   const { tools, permit, shells } = await makeTools({ opened, wishes, ground, mode, home }, world)
   const context = await firstContext({ wishes, ground, home, projectFolder: opened.project.project }, world)
