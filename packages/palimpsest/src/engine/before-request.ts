@@ -1,9 +1,11 @@
 import { storeResult } from '../layers/1-tool-results/apply.ts'
-import { planGuard, planShare, type StorePlan } from '../layers/1-tool-results/plan.ts'
+import { planBare, planGuard, planShare, type UnsentPlan } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
+import type { EditEntry } from '../transcript/entry.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
+import { toViewBlock } from '../transcript/view-block.ts'
 import { interruptedResults } from './interrupted.ts'
 import { microFor } from './micro-for.ts'
 import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
@@ -46,8 +48,7 @@ export async function* beforeRequest(
     tokens = sizeOf(session.view, limits)
   }
   if (tokens >= limits.blockingTokens && ports.flags.value('tool-result-guard')) {
-    const guarded = await storeAll(planGuardOf(session, tokens, limits), limits, ports)
-    if (guarded.length > 0) session = yield guarded
+    session = yield* guardRequest(session, tokens, limits, ports)
     tokens = sizeOf(session.view, limits)
   }
   ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
@@ -74,19 +75,47 @@ function planEditNow(
   return planned
 }
 
-function planGuardOf(session: Session, tokens: number, limits: RequestLimits): StorePlan[] {
-  const factor = factorOf(limits.calibration)
-  return planGuard(session.view, tokens - limits.blockingTokens + 1, (raw) => raw * factor, limits.storage)
+/** What was not sent yet goes to disk, and where that is not enough, without a preview. */
+async function* guardRequest(
+  start: Session,
+  tokens: number,
+  limits: RequestLimits,
+  ports: Pick<Ports, 'blobs' | 'trace'>,
+): AsyncGenerator<readonly EntryBody[], Session, Session> {
+  let session = start
+  const toTokens = (raw: number): number => raw * factorOf(limits.calibration)
+  const excessOf = (size: number): number => size - limits.blockingTokens + 1
+  const plans = planGuard(session.view, excessOf(tokens), toTokens, limits.storage)
+  const guarded = await storeAll(plans, limits, ports)
+  if (guarded.length > 0) session = yield guarded
+  const excess = excessOf(sizeOf(session.view, limits))
+  const bare = excess > 0 ? planBare(session.view, excess, toTokens) : []
+  if (bare.length > 0) session = yield bare.map((one) => ({ kind: 'stored', ...one }))
+  return session
 }
 
 async function storeAll(
-  plans: readonly StorePlan[],
+  plans: readonly UnsentPlan[],
   limits: RequestLimits,
   ports: Pick<Ports, 'blobs' | 'trace'>,
 ): Promise<EntryBody[]> {
   const bodies: EntryBody[] = []
-  for (const plan of plans) bodies.push(...storedBody(await storeResult(plan, limits.storage, ports)))
-  return bodies
+  const cut: EditEntry['replace'][number][] = []
+  let freedRaw = 0
+  for (const plan of plans) {
+    const stored = await storeResult(plan, limits.storage, ports)
+    bodies.push(...storedBody(stored))
+    if (stored.blob) continue
+    cut.push({ at: plan.block.at, with: [stored.standIn] })
+    freedRaw += plan.block.tokens - toViewBlock(plan.block.at, stored.standIn, false).tokens
+  }
+  const freedTokens = Math.round(freedRaw * factorOf(limits.calibration))
+  return cut.length > 0 ? [...bodies, cutEdit(cut, freedTokens)] : bodies
+}
+
+/** What could not be stored is shown in part. It was not sent yet, so nothing that was sent changes; the transcript has it whole. */
+function cutEdit(replace: EditEntry['replace'], freedTokens: number): EntryBody<EditEntry> {
+  return { kind: 'edit', cause: 'forced', replace, drop: [], freedTokens }
 }
 
 function blockedText(tokens: number, { blockingTokens }: RequestLimits): string {

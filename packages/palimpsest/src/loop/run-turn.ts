@@ -91,6 +91,7 @@ async function* runRounds(
     const built = buildRequest(state.session.view, { ...setup, stream: true })
     const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
     setup.forkPoint?.moveTo(built, collected.startedAt)
+    traceTransformed(collected, setup.ports)
     yield* appendShown(state, answerBody(collected, built), setup)
     state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
     const end = yield* actOn(state, collected, setup, signal)
@@ -172,6 +173,12 @@ function refused({ response }: CollectedResponse): TurnEnd {
   const explanation =
     response.stop_details?.explanation ?? response.stop_details?.category ?? 'no reason was given'
   return { reason: 'refused', explanation }
+}
+
+/** The provider took something else than what was sent: what was sent was wrong. */
+function traceTransformed({ response }: CollectedResponse, { trace }: Pick<Ports, 'trace'>): void {
+  for (const { type, path, reason } of response.input_transformations ?? [])
+    trace({ name: 'input-transformed', type, path, reason })
 }
 
 function answerBody(collected: CollectedResponse, built: BuiltRequest): EntryBody<MessageEntry> {

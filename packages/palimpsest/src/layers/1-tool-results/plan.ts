@@ -1,7 +1,9 @@
+import type { StoredEntry } from '../../transcript/entry.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block, type ToolResultBlock } from '../../wire/message.ts'
 import type { StoragePolicy } from './policy.ts'
+import { withoutPreview } from './stand-in.ts'
 
 // Which results go to disk. Decided once, before the model has seen a result; what was sent whole stays whole.
 
@@ -9,6 +11,11 @@ import type { StoragePolicy } from './policy.ts'
 export interface StorePlan {
   readonly result: ToolResultBlock
   readonly text: string
+}
+
+/** One that stands in the transcript already. */
+export interface UnsentPlan extends StorePlan {
+  readonly block: ViewBlock
 }
 
 /** As a result arrives: over its tool's own limit. */
@@ -24,14 +31,15 @@ export function planArrival(
 }
 
 /** Before a request: the results that answer one response share a room; the largest go until they fit. */
-export function planShare(view: View, policy: StoragePolicy): StorePlan[] {
+export function planShare(view: View, policy: StoragePolicy): UnsentPlan[] {
   const unsent = unsentResults(view)
   let chars = unsent.reduce((sum, { text }) => sum + text.length, 0)
-  const plans: StorePlan[] = []
-  for (const { result, text } of unsent.toSorted((a, b) => b.text.length - a.text.length)) {
-    if (chars <= policy.answerCharsMax || text.length <= policy.previewBytes) break
-    plans.push({ result, text })
-    chars -= text.length - policy.previewBytes
+  const plans: UnsentPlan[] = []
+  for (const plan of unsent.toSorted((a, b) => b.text.length - a.text.length)) {
+    const { length } = plan.text
+    if (chars <= policy.answerCharsMax || length <= policy.previewBytes) break
+    plans.push(plan)
+    chars -= length - policy.previewBytes
   }
   return plans
 }
@@ -45,33 +53,67 @@ export function planGuard(
   excessTokens: number,
   toTokens: (raw: number) => number,
   policy: StoragePolicy,
-): StorePlan[] {
-  const plans: StorePlan[] = []
+): UnsentPlan[] {
+  const plans: UnsentPlan[] = []
   let left = excessTokens
-  for (const { result, text, block } of unsentResults(view).toSorted(
-    (a, b) => b.block.tokens - a.block.tokens,
-  )) {
+  for (const plan of unsentResults(view).toSorted((a, b) => b.block.tokens - a.block.tokens)) {
+    const { text, block } = plan
     if (left <= 0 || text.length <= policy.previewBytes) break
-    plans.push({ result, text })
+    plans.push(plan)
     left -= toTokens(block.tokens) * (1 - policy.previewBytes / text.length)
   }
   return plans
 }
 
-interface UnsentResult extends StorePlan {
-  readonly block: ViewBlock
+/**
+ * When even previews are too much: the stand-ins of stored results that were not sent yet lose theirs, largest first. Their decisions
+ * are made anew, which nobody has seen.
+ */
+export function planBare(
+  view: View,
+  excessTokens: number,
+  toTokens: (raw: number) => number,
+): Pick<StoredEntry, 'toolUseId' | 'blob' | 'standIn'>[] {
+  const stored = newlyStored(view)
+  const bare: Pick<StoredEntry, 'toolUseId' | 'blob' | 'standIn'>[] = []
+  let left = excessTokens
+  for (const block of unsentBlocks(view).toSorted((a, b) => b.tokens - a.tokens)) {
+    if (left <= 0) break
+    const entry = isBlock(block.block, 'tool_result') ? stored.get(block.block.tool_use_id) : undefined
+    const standIn = isBlock(block.block, 'tool_result') ? withoutPreview(block.block) : undefined
+    if (!entry || standIn === undefined) continue
+    bare.push({ toolUseId: entry.toolUseId, blob: entry.blob, standIn })
+    left -= toTokens(block.tokens) * (1 - standIn.length / block.json.length)
+  }
+  return bare
 }
 
-/** Results that no request has carried: those behind the newest answer. */
-function unsentResults(view: View): UnsentResult[] {
+/** Results that no request has carried and that are whole. */
+function unsentResults(view: View): UnsentPlan[] {
+  const stored = newlyStored(view)
+  return unsentBlocks(view).flatMap((block) => {
+    if (!block.original || !isBlock(block.block, 'tool_result') || stored.has(block.block.tool_use_id))
+      return []
+    const text = storableText(block.block)
+    return text === undefined ? [] : [{ result: block.block, text, block }]
+  })
+}
+
+/** What stands behind the newest answer. */
+function unsentBlocks(view: View): ViewBlock[] {
   const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
-  return view.nodes.slice(newest + 1).flatMap((node) =>
-    node.blocks.flatMap((block) => {
-      if (!block.original || !isBlock(block.block, 'tool_result')) return []
-      const text = storableText(block.block)
-      return text === undefined ? [] : [{ result: block.block, text, block }]
-    }),
-  )
+  return view.nodes.slice(newest + 1).flatMap(({ blocks }) => blocks)
+}
+
+/** What was stored since the newest answer: stored as it arrived, a result's message is its stand-in already. */
+function newlyStored({ log }: View): ReadonlyMap<string, StoredEntry> {
+  const stored = new Map<string, StoredEntry>()
+  for (let i = log.length - 1; i >= 0; i--) {
+    const entry = log[i]
+    if (entry?.kind === 'message' && entry.message.role === 'assistant') break
+    if (entry?.kind === 'stored' && !stored.has(entry.toolUseId)) stored.set(entry.toolUseId, entry)
+  }
+  return stored
 }
 
 /** The text of a result; undefined where it holds anything but text, which is left alone. */

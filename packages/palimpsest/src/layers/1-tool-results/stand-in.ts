@@ -2,6 +2,10 @@ import type { JsonText } from '../../wire/json.ts'
 import type { ToolResultBlock } from '../../wire/message.ts'
 import { previewOf } from './preview.ts'
 
+const OPENING = '<persisted-output>'
+const PREVIEW = '\n\nIts beginning:\n'
+const CLOSING = '\n</persisted-output>'
+
 /** The block that stands for a stored result, for ever. */
 export function storedStandIn(
   result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
@@ -15,6 +19,13 @@ export function storedStandIn(
   })
 }
 
+/** The same block without its preview; undefined where it has none. */
+export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
+  const at = typeof content === 'string' ? content.indexOf(PREVIEW) : -1
+  if (typeof content !== 'string' || !content.startsWith(OPENING) || at < 0) return undefined
+  return JSON.stringify({ ...result, content: `${content.slice(0, at)}${CLOSING}` })
+}
+
 /** Disk full: as much as would have been a preview, and the truth about the rest. */
 export function truncatedStandIn(
   result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
@@ -25,7 +36,7 @@ export function truncatedStandIn(
     type: 'tool_result',
     tool_use_id: result.tool_use_id,
     content: [
-      `This result has ${lost.text.length} characters and could not be stored (${lost.reason}). It is cut; the rest is gone. Ask for less, or run it again once there is room.`,
+      `This result has ${lost.text.length} characters and could not be stored (${lost.reason}). Only its beginning is shown. Ask for less, or run it again once there is room.`,
       preview,
     ].join('\n'),
     ...(result.is_error === undefined ? {} : { is_error: result.is_error }),
@@ -42,16 +53,13 @@ function persistedText({
   previewBytes: number
 }): string {
   const preview = previewOf(text, previewBytes)
-  return [
-    '<persisted-output>',
+  const head = [
+    OPENING,
     `This result has ${text.length} characters in ${lineCount(text)} lines. It is stored whole in ${path}`,
     'Read that file with offset and limit to page through it, or search it with Grep. A narrower call would return less.',
-    '',
-    `Its beginning:`,
-    preview,
-    ...(preview.length < text.length ? ['…'] : []),
-    '</persisted-output>',
   ].join('\n')
+  const cut = preview.length < text.length ? '\n…' : ''
+  return `${head}${PREVIEW}${preview}${cut}${CLOSING}`
 }
 
 function lineCount(text: string): number {
