@@ -8,9 +8,10 @@ import { microPolicy, storagePolicy } from '../../packages/palimpsest/src/engine
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
+import { createForkPoint } from '../../packages/palimpsest/src/loop/fork-point.ts'
 import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
-import type { Blobs, Ports, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
+import type { Blobs, Ports, RunFork, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
 import { createAnthropicModel } from '../../packages/palimpsest/src/providers/anthropic/create-model.ts'
 import { createSimulator, type Simulator } from '../../packages/palimpsest/src/simulator/index.ts'
 import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
@@ -33,6 +34,8 @@ export interface TestAgent {
   readonly blobs: ReadonlyMap<string, string>
   session: Session
   readonly say: (text: string, signal?: AbortSignal) => Promise<Said>
+  /** Forks the last request that was answered. */
+  readonly runFork: RunFork
   /** Time passes, here and for the provider. */
   readonly wait: (ms: number) => void
   /** Appends what no turn appends: undo, pins. */
@@ -120,8 +123,10 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     ...options.prefix,
   }
   entries.push(prefix)
+  const forkPoint = createForkPoint({ ports })
   const setup: TurnSetup = {
     ports,
+    forkPoint,
     tools,
     permit: async () => ({ allow: true }),
     source: 'main',
@@ -145,6 +150,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     blobs,
     session: { id: 'session', view: step(emptyView(), prefix) },
     wait,
+    runFork: forkPoint.runFork,
     add: async (...bodies) => {
       agent.session = (await appendTo(agent.session, bodies, ports)).session
     },
