@@ -21,7 +21,9 @@ const FUNCTION_LINES_MAX = 70
 const PARAMETERS_MAX = 4
 
 /** The core is compiled without Node and DOM; these are its parts. */
-const CORE = new Set('errors wire flags ports tokens ledger transcript layers engine context loop'.split(' '))
+const CORE = new Set(
+  'errors wire flags ports tokens ledger transcript facts layers engine context loop'.split(' '),
+)
 
 const FLOOR = ['wire', 'errors']
 const MIDDLE = [...FLOOR, 'flags', 'ports', 'tokens', 'ledger', 'transcript']
@@ -43,8 +45,9 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   tokens: FLOOR,
   ledger: FLOOR,
   transcript: [...FLOOR, 'tokens/estimate'],
-  layers: MIDDLE,
-  engine: [...MIDDLE, 'layers'],
+  facts: [...FLOOR, 'transcript'],
+  layers: [...MIDDLE, 'facts'],
+  engine: [...MIDDLE, 'facts', 'layers'],
   context: ENGINE,
   loop: ENGINE,
   recall: [...FLOOR, 'ports', 'transcript'],

@@ -1,0 +1,49 @@
+import type { ErrorFact } from './facts.ts'
+import { familyOf } from './read-call.ts'
+
+// When one call does again what another did.
+
+interface Called {
+  readonly tool: string
+  readonly target: string
+}
+
+/**
+ * The same kind of tool on the same target. A command that ran well ends the failure of one that did the same or less: with further
+ * arguments, which narrow it. In doubt they are different.
+ */
+export function isLikeCall(
+  error: Pick<ErrorFact, 'tool' | 'target'>,
+  later: Called,
+  failedToo: boolean,
+): boolean {
+  const family = familyOf(error.tool)
+  if (family !== familyOf(later.tool)) return false
+  if (family === 'other' && error.tool !== later.tool) return false
+  if (family !== 'shell') return error.target === later.target
+  const failed = commandWords(error.target)
+  const ran = commandWords(later.target)
+  if (ran.length === 0) return false
+  const isSame = failed.length === ran.length && ran.every((word, i) => word === failed[i])
+  return isSame || (!failedToo && ran.length < failed.length && isWithin(ran, failed))
+}
+
+/** One word names a program, and says too little. */
+const WORDS_MIN = 2
+
+function isWithin(fewer: readonly string[], more: readonly string[]): boolean {
+  return fewer.length >= WORDS_MIN && fewer.every((word, i) => word === more[i])
+}
+
+const PLUMBING =
+  /\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|grep|rg|tee|sort|wc)\b[^|;&]*)/g
+const GOES_FIRST = /^\s*(?:cd\s+[^;&|]+(?:&&|;)\s*|\w+=\S*\s+|timeout\s+\S+\s+)+/
+
+/** Without where it runs and what becomes of its output. */
+function commandWords(command: string): readonly string[] {
+  return command
+    .replace(GOES_FIRST, '')
+    .replace(PLUMBING, '')
+    .split(/\s+/)
+    .filter((word) => word !== '' && word !== '--')
+}

@@ -1,0 +1,121 @@
+// The sentences of a text that somebody wrote to be read as speech. Pastes are not: code, diffs, logs, traces, quoted and tabled lines.
+
+const FENCE = /^\s{0,3}(`{3,}|~{3,})/
+const TAG_OPEN = /^\s*<([A-Za-z][\w-]*)(?:\s[^>]*)?>\s*$/
+const COMMENT_OPEN = /^\s*(?:\/\*|<!--|"""|''')/
+const COMMENT_CLOSE = /(?:\*\/|-->|"""|''')\s*$/
+const DIFF_OPEN = /^(?:diff --git |--- [ab/]|\+\+\+ [ab/]|@@ -\d|index [0-9a-f]{7,}\.\.)/
+const DIFF_LINE = /^(?:[+\-@\\ ]|diff |index |$)/
+
+/** A line of a paste, taken alone. */
+const PASTED: readonly RegExp[] = [
+  // Indented by a tab or four spaces.
+  /^(?:\t| {4,})\S/,
+  // Comments, quotes, tables, prompts.
+  /^\s*(?:\/\/|\/\*|\*\/|#(?!\d)|--\s|;|%|<!--|>|\||\$ |❯|>>> )/,
+  // Code: braces, calls and assignments that end a line, declarations.
+  /[{};]\s*(?:(?:\/\/|#|\/\*).*)?$/,
+  /^\s*(?:[\w$.]+\([^)]*\)|[\w$.]+(?:\[[^\]]*\])? ?[-+*/|&]?=(?!=).*|[)\]},]+);?,?\s*(?:(?:\/\/|#).*)?$/,
+  /^\s*(?:export|import|const|let|var|function|async function|def|class|return|public|private|static|func|fn|pub|package|using|namespace|struct|enum|interface|@\w+)\b.*[({=:;]/,
+  /^\s*(?:from \S+ import |import [\w{*"'].*|#include\b|#!|<\/?[A-Za-z][\w-]*[\s>/])/,
+  /\s(?:=>|===?|!==?|\|\||&&|->|::)\s/,
+  /^\s*["'][\w.-]+["']\s*:/,
+  // Logs and traces.
+  /^\s*at \S+.*[:(]\d+/,
+  /^\s*(?:File "[^"]+", line \d+|Traceback \(|Caused by:|npm (?:ERR!|error|warn)|error(?:\[\w+\])?:|warning(?:\[\w+\])?:|fatal:|panic:)/i,
+  /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  /^\s*\[?(?:\d\d:\d\d:\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b)/,
+  /^\s*\S+:\d+(?::\d+)?[:\s]/,
+]
+
+const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/
+/** Of the lines of one paragraph: from here on all of it is a paste. */
+const PASTE_SHARE = 0.5
+
+/** The text's own sentences, in order, word for word but for line breaks. */
+export function proseOf(text: string): readonly string[] {
+  return paragraphsOf(text).flatMap((lines) => joinLines(lines).flatMap(sentencesOf))
+}
+
+/** Lines between blank lines, without what is pasted. */
+function paragraphsOf(text: string): readonly (readonly string[])[] {
+  const paragraphs: string[][] = [[]]
+  for (const line of withoutBlocks(text.split('\n'))) {
+    if (line.trim() === '') paragraphs.push([])
+    else paragraphs.at(-1)?.push(line)
+  }
+  return paragraphs.flatMap((lines) => {
+    const pasted = lines.filter(isPasted).length
+    return pasted > PASTE_SHARE * lines.length ? [] : [lines.filter((line) => !isPasted(line))]
+  })
+}
+
+function isPasted(line: string): boolean {
+  return PASTED.some((pattern) => pattern.test(line))
+}
+
+/** A block that opens a line and closes one: fences, tags alone on their line, comments, diffs. Its lines become blank. */
+function withoutBlocks(lines: readonly string[]): readonly string[] {
+  const kept: string[] = []
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] ?? ''
+    const end = blockEnd(lines, i)
+    if (end === undefined) kept.push(line)
+    else {
+      kept.push('')
+      i = end
+    }
+  }
+  return kept
+}
+
+/** The last line of the block that this line opens. */
+function blockEnd(lines: readonly string[], from: number): number | undefined {
+  const line = lines[from] ?? ''
+  const closes = (matches: (line: string) => boolean, after = from + 1): number =>
+    lines.findIndex((one, i) => i >= after && matches(one))
+  const fence = FENCE.exec(line)?.[1]
+  if (fence !== undefined) {
+    const end = closes(
+      (one) => one.trim().startsWith(fence) && one.trim().replaceAll(fence[0] ?? '', '') === '',
+    )
+    return end < 0 ? lines.length - 1 : end
+  }
+  const tag = TAG_OPEN.exec(line)?.[1]
+  if (tag !== undefined) {
+    const end = closes((one) => one.includes(`</${tag}>`))
+    return end < 0 ? undefined : end
+  }
+  if (COMMENT_OPEN.test(line) && !COMMENT_CLOSE.test(line.trim().slice(3))) {
+    const end = closes((one) => COMMENT_CLOSE.test(one))
+    return end < 0 ? undefined : end
+  }
+  if (!DIFF_OPEN.test(line)) return undefined
+  const end = closes((one) => !DIFF_LINE.test(one) && !DIFF_OPEN.test(one))
+  return end < 0 ? lines.length - 1 : end - 1
+}
+
+/** Lines of one paragraph that go on in the next one are one: wrapped text. */
+function joinLines(lines: readonly string[]): readonly string[] {
+  const joined: string[] = []
+  for (const line of lines) {
+    const before = joined.at(-1)
+    const goesOn =
+      before !== undefined &&
+      !/[.!?:;。！？：；]\s*$/.test(before) &&
+      /^\s{0,3}\p{Ll}/u.test(line) &&
+      !BULLET.test(line)
+    if (goesOn) joined[joined.length - 1] = `${before} ${line.trim()}`
+    else joined.push(line.replace(BULLET, '').trim())
+  }
+  return joined
+}
+
+const SENTENCE_END = /(?<=[.!?])["'”’)\]*_]*\s+(?=[^\p{Ll}])|(?<=[。！？])/u
+
+function sentencesOf(line: string): readonly string[] {
+  return line
+    .split(SENTENCE_END)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '')
+}

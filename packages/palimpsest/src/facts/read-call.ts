@@ -1,0 +1,245 @@
+import { isJsonObject, type Json, type JsonObject } from '../wire/json.ts'
+import type { ToolUseBlock } from '../wire/message.ts'
+import type { TodoFact } from './facts.ts'
+import { joinPath, shellReads, type FileChange } from './shell-changes.ts'
+
+// What a tool call is about, by the names and members that the usual agents use.
+
+export interface ReadCall {
+  readonly tool: string
+  readonly family: 'read' | 'change' | 'shell' | 'other'
+  /** File, command or first argument: what tells this call from others of its tool. */
+  readonly target: string
+  readonly reads: readonly string[]
+  /** Of a file tool. What a command changes depends on how it ends. */
+  readonly changes: readonly FileChange[]
+  readonly command?: string
+  /** Where relative paths of the command begin. */
+  readonly folder?: string
+  /** The list that it puts in place of the one before. */
+  readonly todos?: readonly TodoFact[]
+  readonly task?: TaskChange
+  readonly background?: BackgroundCall
+}
+
+export interface TaskChange {
+  /** Undefined for a new one: its result tells the id. */
+  readonly id?: string
+  readonly text?: string
+  readonly state?: TodoFact['state'] | 'deleted'
+}
+
+export type BackgroundCall =
+  | { readonly kind: 'start'; readonly text: string }
+  | { readonly kind: 'look'; readonly id: string }
+  | { readonly kind: 'stop'; readonly id: string }
+
+const READ_TOOLS = new Set(['read', 'read_file', 'view', 'view_file', 'cat', 'open_file'])
+const WRITE_TOOLS = new Set(['write', 'write_file', 'create_file', 'create'])
+const EDIT_TOOLS = new Set([
+  'edit',
+  'multiedit',
+  'multi_edit',
+  'edit_file',
+  'notebookedit',
+  'str_replace',
+  'str_replace_editor',
+  'str_replace_based_edit_tool',
+  'insert',
+  'replace',
+])
+const SHELL_TOOLS = new Set([
+  'bash',
+  'shell',
+  'exec_command',
+  'local_shell',
+  'powershell',
+  'run_command',
+  'run_shell_command',
+])
+const LIST_TOOLS: { readonly [name: string]: string } = {
+  todowrite: 'todos',
+  todo_write: 'todos',
+  write_todos: 'todos',
+  update_plan: 'plan',
+}
+const AGENT_TOOLS = new Set(['task', 'agent', 'spawn_agent'])
+const LOOK_TOOLS = new Set(['bashoutput', 'taskoutput', 'agentoutput', 'write_stdin', 'wait_agent'])
+const STOP_TOOLS = new Set(['killshell', 'killbash', 'taskstop', 'close_agent'])
+
+const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'notebook_path', 'filename']
+const COMMAND_MEMBERS = ['command', 'cmd', 'script']
+const FOLDER_MEMBERS = ['workdir', 'cwd']
+const ID_MEMBERS = ['bash_id', 'shell_id', 'task_id', 'taskId', 'agent_id', 'agentId', 'session_id', 'id']
+const TARGET_MEMBERS = [
+  ...PATH_MEMBERS,
+  ...COMMAND_MEMBERS,
+  'pattern',
+  'query',
+  'url',
+  'description',
+  'prompt',
+]
+
+/** Tools of one family do the same kind of thing. */
+export function familyOf(tool: string): ReadCall['family'] {
+  const lower = tool.toLowerCase()
+  if (SHELL_TOOLS.has(lower)) return 'shell'
+  if (READ_TOOLS.has(lower)) return 'read'
+  return WRITE_TOOLS.has(lower) || EDIT_TOOLS.has(lower) || lower === 'apply_patch' ? 'change' : 'other'
+}
+
+export function readCall({ name, input }: ToolUseBlock): ReadCall {
+  const tool = name
+  const given = isJsonObject(input) ? input : {}
+  const lower = name.toLowerCase()
+  const patched = patchChanges(input)
+  const path = findText(given, PATH_MEMBERS)
+  const plain = { tool, family: 'other', target: targetOf(given), reads: [], changes: patched } as const
+  if (SHELL_TOOLS.has(lower)) return readShell(tool, given, patched)
+  if (READ_TOOLS.has(lower) && path !== undefined)
+    return { ...plain, family: 'read', target: path, reads: [tidyPath(path)] }
+  if (path !== undefined && (WRITE_TOOLS.has(lower) || EDIT_TOOLS.has(lower)))
+    return { ...plain, ...fileTool(lower, given, path) }
+  if (patched.length > 0)
+    return { ...plain, family: 'change', target: patched.map((one) => one.path).join(' ') }
+  const list = LIST_TOOLS[lower]
+  if (list !== undefined) return { ...plain, ...listOf(given[list]) }
+  return { ...plain, ...taskOf(lower, given), ...backgroundOf(lower, given) }
+}
+
+/** Editors that do several things say which in `command`. */
+function fileTool(
+  lower: string,
+  given: JsonObject,
+  path: string,
+): Pick<ReadCall, 'family' | 'target' | 'reads' | 'changes'> {
+  const verb = textOf(given['command'])
+  const file = tidyPath(path)
+  if (verb === 'view') return { family: 'read', target: path, reads: [file], changes: [] }
+  const operation = verb === 'create' || WRITE_TOOLS.has(lower) ? 'written' : 'edited'
+  return { family: 'change', target: path, reads: [], changes: [{ path: file, operation }] }
+}
+
+function readShell(tool: string, given: JsonObject, patched: readonly FileChange[]): ReadCall {
+  const command = commandOf(given)
+  const folder = findText(given, FOLDER_MEMBERS)
+  const isBackground = given['run_in_background'] === true || given['is_background'] === true
+  return {
+    tool,
+    family: 'shell',
+    target: command,
+    reads: shellReads(command, folder),
+    changes: patched,
+    command,
+    ...(folder !== undefined && { folder }),
+    ...(isBackground && { background: { kind: 'start', text: command } }),
+  }
+}
+
+function commandOf(given: JsonObject): string {
+  for (const name of COMMAND_MEMBERS) {
+    const value = given[name]
+    if (typeof value === 'string') return value
+    if (Array.isArray(value)) return argvText(value.filter((part) => typeof part === 'string'))
+  }
+  return ''
+}
+
+/** `["bash", "-lc", "…"]` is its script. */
+function argvText(argv: readonly string[]): string {
+  const [, flag = '', script] = argv
+  return /^-\w*c$/.test(flag) && script !== undefined ? script : argv.join(' ')
+}
+
+const PATCH_START = '*** Begin Patch'
+const PATCH_FILE = /^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/gm
+const PATCH_OPERATIONS: { readonly [verb: string]: FileChange['operation'] } = {
+  'Add File': 'created',
+  'Update File': 'edited',
+  'Delete File': 'deleted',
+  'Move to': 'moved',
+}
+
+function patchChanges(input: Json): readonly FileChange[] {
+  return textsIn(input)
+    .filter((text) => text.includes(PATCH_START))
+    .flatMap((patch) => [...patch.matchAll(PATCH_FILE)])
+    .flatMap(([, verb = '', path = '']) => {
+      const operation = PATCH_OPERATIONS[verb]
+      return operation ? [{ path: tidyPath(path.trim()), operation }] : []
+    })
+}
+
+/** The texts of an input's first two levels. */
+function textsIn(input: Json): readonly string[] {
+  if (typeof input === 'string') return [input]
+  const members: readonly unknown[] = isJsonObject(input) ? Object.values(input) : [input]
+  return members
+    .flatMap((member): readonly unknown[] => (Array.isArray(member) ? member : [member]))
+    .filter((text) => typeof text === 'string')
+}
+
+function listOf(list: Json | undefined): Pick<ReadCall, 'todos'> {
+  if (!Array.isArray(list)) return {}
+  const todos = list.filter(isJsonObject).flatMap((item): TodoFact[] => {
+    const text = findText(item, ['content', 'step', 'text', 'title'])
+    const state = stateOf(textOf(item['status']) ?? textOf(item['state']) ?? '')
+    return text === undefined || state === 'deleted' ? [] : [{ text, state: state ?? 'open' }]
+  })
+  return { todos }
+}
+
+function taskOf(lower: string, given: JsonObject): Pick<ReadCall, 'task'> {
+  const text = findText(given, ['subject', 'title', 'content'])
+  if (lower === 'taskcreate') return text === undefined ? {} : { task: { text, state: 'open' } }
+  if (lower !== 'taskupdate') return {}
+  const id = findText(given, ['taskId', 'task_id', 'id'])
+  const state = stateOf(textOf(given['status']) ?? '')
+  if (id === undefined) return {}
+  return { task: { id, ...(text !== undefined && { text }), ...(state !== undefined && { state }) } }
+}
+
+function stateOf(status: string): TaskChange['state'] | undefined {
+  if (/^(?:completed|done|finished)$/i.test(status)) return 'done'
+  if (/^(?:cancelled|canceled|deleted)$/i.test(status)) return 'deleted'
+  if (/^(?:in_progress|in-progress|running|active)$/i.test(status)) return 'running'
+  return status === '' ? undefined : 'open'
+}
+
+function backgroundOf(lower: string, given: JsonObject): Pick<ReadCall, 'background'> {
+  if (AGENT_TOOLS.has(lower)) {
+    const text = findText(given, ['description', 'prompt', 'message']) ?? 'agent'
+    return given['run_in_background'] === true || lower === 'spawn_agent'
+      ? { background: { kind: 'start', text } }
+      : {}
+  }
+  const kind = LOOK_TOOLS.has(lower) ? 'look' : STOP_TOOLS.has(lower) ? 'stop' : undefined
+  const id = kind && idOf(given)
+  return kind && id !== undefined ? { background: { kind, id } } : {}
+}
+
+function idOf(given: JsonObject): string | undefined {
+  const value = ID_MEMBERS.map((name) => given[name]).find(
+    (one) => typeof one === 'string' || typeof one === 'number',
+  )
+  return value === undefined ? undefined : String(value)
+}
+
+function targetOf(given: JsonObject): string {
+  return (
+    findText(given, TARGET_MEMBERS) ?? Object.values(given).find((value) => typeof value === 'string') ?? ''
+  )
+}
+
+function tidyPath(path: string): string {
+  return joinPath(undefined, path)
+}
+
+function findText(given: JsonObject, members: readonly string[]): string | undefined {
+  return members.map((name) => textOf(given[name])).find((text) => text !== undefined && text !== '')
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,56 @@
+import { isBlock, toBlocks, type ToolResultBlock } from '../wire/message.ts'
+
+// How a call ended, as its result tells.
+
+export interface ReadResult {
+  readonly failed: boolean
+  readonly exit?: number
+  /** Nobody's mistake: the user said no, or stopped it. */
+  readonly refused: boolean
+  readonly text: string
+}
+
+/** Exit codes stand at the top or at the end of a result; in between they may be quoted. */
+const EXIT_HEAD_CHARS = 400
+const EXIT_TAIL_CHARS = 200
+const EXIT =
+  /(?:^|\n)\W{0,3}(?:(?:command |process )?exit(?:ed)?(?: with)? ?(?:code|status):? ?|<exit_code>|"exit_code": ?)(-?\d+)/i
+const REFUSED =
+  /^(?:the user (?:doesn't want|does not want|rejected|declined|denied)|\[request interrupted|tool (?:use|execution) (?:was )?(?:rejected|aborted)|user rejected)/i
+
+/** Programs whose exit code 1 says "no", not "failed". */
+const SAYS_NO = /(?:^|[|;&]\s*)(?:e?grep|rg|diff|cmp|test|\[|which|git diff)\b[^|;&]*$/
+
+export function readResult(block: ToolResultBlock, command: string | undefined): ReadResult {
+  const text = resultText(block)
+  const refused = REFUSED.test(text.slice(0, EXIT_TAIL_CHARS).trimStart())
+  const exit = exitOf(text)
+  const saysNo = exit === 1 && command !== undefined && SAYS_NO.test(command.trim())
+  const failed = !refused && !saysNo && (exit === undefined ? block.is_error === true : exit !== 0)
+  return { failed, refused, text, ...(exit !== undefined && { exit }) }
+}
+
+function exitOf(text: string): number | undefined {
+  const found = EXIT.exec(text.slice(0, EXIT_HEAD_CHARS)) ?? EXIT.exec(text.slice(-EXIT_TAIL_CHARS))
+  return found ? Number(found[1]) : undefined
+}
+
+function resultText({ content }: ToolResultBlock): string {
+  if (typeof content === 'string') return content
+  return toBlocks(content)
+    .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+    .join('\n')
+}
+
+const TELLING =
+  /error|fail|exception|denied|not found|no such|does not exist|cannot|can't|could not|panic|fatal|unexpected|undefined|timed out|timeout/i
+const SCANNED_CHARS_MAX = 20_000
+const LINE_CHARS_MAX = 300
+
+/** The first line that tells of an error, else the first that says anything. */
+export function tellingLine(text: string): string {
+  const lines = text.slice(0, SCANNED_CHARS_MAX).split('\n')
+  const telling = lines.find((line) => TELLING.test(line)) ?? lines.find((line) => line.trim() !== '') ?? ''
+  const line = telling.trim()
+  return line.length > LINE_CHARS_MAX ? `${line.slice(0, LINE_CHARS_MAX)}…` : line
+}

@@ -1,0 +1,297 @@
+import type { Entry, EntryId, MessageEntry } from '../transcript/entry.ts'
+import { isBlock, toBlocks, type Block } from '../wire/message.ts'
+import { decodeFacts } from './encode-facts.ts'
+import type {
+  AnswerFact,
+  BackgroundFact,
+  CommandFact,
+  ErrorFact,
+  Facts,
+  FileFact,
+  StandingWords,
+  TodoFact,
+  UserWords,
+} from './facts.ts'
+import { isLikeCall } from './like-call.ts'
+import { ownWords } from './own-words.ts'
+import { readCall, type ReadCall } from './read-call.ts'
+import { readResult, tellingLine, type ReadResult } from './read-result.ts'
+import { shellChanges, type FileChange } from './shell-changes.ts'
+import { stepStanding } from './standing-words.ts'
+
+// Facts as a fold over the entries of one chain. A step costs what its entry says. Facts that grow without end are bounded here; what
+// they leave out is in the transcript.
+
+export interface FactsState {
+  /** Everything the conversation ever said is in it, or in the facts it began with. */
+  whole: boolean
+  readonly words: UserWords[]
+  standing: readonly StandingWords[]
+  readonly files: Map<string, FileFact>
+  /** Paths by their last part. */
+  readonly pathsByName: Map<string, readonly string[]>
+  readonly commands: CommandFact[]
+  errors: readonly ErrorFact[]
+  mended: readonly ErrorFact[]
+  list: readonly TodoFact[]
+  readonly tasks: Map<string, TodoFact>
+  readonly background: Map<string, BackgroundFact>
+  readonly answers: AnswerFact[]
+  /** What the model said last in the turn that goes on. */
+  said: AnswerFact | undefined
+  readonly calls: Map<string, OpenCall>
+  touches: number
+}
+
+interface OpenCall {
+  readonly call: ReadCall
+  readonly entry: EntryId
+}
+
+const COMMANDS_MAX = 60
+const ERRORS_MAX = 60
+const MENDED_MAX = 20
+const ANSWERS_MAX = 60
+const TARGET_CHARS_MAX = 200
+
+/** `whole`: the entries begin where the conversation does. */
+export function noFactsYet(whole: boolean): FactsState {
+  return {
+    whole,
+    words: [],
+    standing: [],
+    files: new Map(),
+    pathsByName: new Map(),
+    commands: [],
+    errors: [],
+    mended: [],
+    list: [],
+    tasks: new Map(),
+    background: new Map(),
+    answers: [],
+    said: undefined,
+    calls: new Map(),
+    touches: 0,
+  }
+}
+
+/** One more entry that counts. The given state is used up: go on with the returned one. */
+export function stepFacts(state: FactsState, entry: Entry): FactsState {
+  if (entry.kind === 'boundary') {
+    const facts = state.whole ? undefined : decodeFacts(entry.meta.extra?.['facts'])
+    return facts ? stateFrom(facts, state) : state
+  }
+  if (entry.kind !== 'message' || entry.part === 'summary' || entry.part === 'attachment') return state
+  if (entry.message.role === 'assistant') addAnswer(state, entry)
+  else addUserMessage(state, entry)
+  return state
+}
+
+export function factsIn(state: FactsState): Facts {
+  return {
+    words: [...state.words],
+    standing: state.standing,
+    files: [...state.files.values()],
+    commands: [...state.commands],
+    errors: state.errors,
+    mended: state.mended,
+    todos: [...state.list, ...state.tasks.values()],
+    background: [...state.background.values()],
+    answers: state.said ? [...state.answers, state.said] : [...state.answers],
+  }
+}
+
+/** What a boundary carries takes the place of what was gathered from the messages that it keeps. */
+function stateFrom(facts: Facts, before: FactsState): FactsState {
+  const state = noFactsYet(true)
+  state.words.push(...facts.words)
+  state.standing = facts.standing
+  for (const file of facts.files) addFile(state, file)
+  state.touches = Math.max(0, ...facts.files.map((file) => Math.max(file.touched, file.read ?? 0)))
+  state.commands.push(...facts.commands)
+  state.errors = facts.errors
+  state.mended = facts.mended
+  state.list = facts.todos.filter((todo) => todo.id === undefined)
+  for (const todo of facts.todos) if (todo.id !== undefined) state.tasks.set(todo.id, todo)
+  for (const one of facts.background) state.background.set(one.id, one)
+  state.answers.push(...facts.answers.slice(0, -1))
+  state.said = facts.answers.at(-1)
+  for (const [id, call] of before.calls) state.calls.set(id, call)
+  return state
+}
+
+const ANSWER_HEAD_CHARS = 1_400
+const ANSWER_TAIL_CHARS = 500
+
+function addAnswer(state: FactsState, entry: MessageEntry): void {
+  const blocks = toBlocks(entry.message.content)
+  for (const block of blocks)
+    if (isBlock(block, 'tool_use')) state.calls.set(block.id, { call: readCall(block), entry: entry.id })
+  const text = textOf(blocks).trim()
+  if (text !== '') state.said = { entry: entry.id, text: shortened(text) }
+}
+
+function shortened(text: string): string {
+  return text.length <= ANSWER_HEAD_CHARS + ANSWER_TAIL_CHARS
+    ? text
+    : `${text.slice(0, ANSWER_HEAD_CHARS)} […] ${text.slice(-ANSWER_TAIL_CHARS)}`
+}
+
+function addUserMessage(state: FactsState, entry: MessageEntry): void {
+  for (const block of toBlocks(entry.message.content)) {
+    if (isBlock(block, 'text')) endNotified(state, block.text)
+    if (!isBlock(block, 'tool_result')) continue
+    const open = state.calls.get(block.tool_use_id)
+    state.calls.delete(block.tool_use_id)
+    if (open) addResult(state, open, readResult(block, open.call.command), entry.part === 'interrupted')
+  }
+  const text = ownWords(entry)
+  if (text !== '') addWords(state, entry.id, text)
+}
+
+/** Longer messages are kept by head and tail. */
+const WORDS_CHARS_MAX = 2_000
+const WORDS_HEAD_CHARS = 1_200
+const WORDS_TAIL_CHARS = 600
+
+function addWords(state: FactsState, entry: EntryId, text: string): void {
+  if (state.said) state.answers.push(state.said)
+  if (state.answers.length > ANSWERS_MAX) state.answers.shift()
+  state.said = undefined
+  state.words.push(
+    text.length <= WORDS_CHARS_MAX
+      ? { entry, text }
+      : {
+          entry,
+          text: text.slice(0, WORDS_HEAD_CHARS),
+          cut: { tail: text.slice(-WORDS_TAIL_CHARS), chars: text.length },
+        },
+  )
+  state.standing = stepStanding(state.standing, entry, text)
+}
+
+/** An interrupted call may have done its work; it is no error. */
+function addResult(state: FactsState, open: OpenCall, result: ReadResult, interrupted: boolean): void {
+  const { call } = open
+  if (result.refused) return
+  const failed = result.failed && !interrupted
+  addChanges(state, open, failed)
+  if (!failed) for (const path of call.reads) touchRead(state, path)
+  if (call.command !== undefined) addCommand(state, call.command, { ...result, failed })
+  addOutcome(state, open, result.text, failed)
+  if (failed) return
+  if (call.todos) state.list = call.todos
+  if (call.task) addTask(state, call, result.text)
+  addBackground(state, call, result.text)
+}
+
+function addChanges(state: FactsState, { call, entry }: OpenCall, failed: boolean): void {
+  const byTool = failed ? [] : call.changes
+  const byShell = call.command === undefined ? [] : shellChanges(call.command, failed, call.folder)
+  for (const change of [...byTool, ...byShell]) touchChanged(state, change, entry)
+}
+
+function touchChanged(state: FactsState, { path, operation }: FileChange, entry: EntryId): void {
+  const known = knownPath(state, path)
+  const had = state.files.get(known)
+  const isNew = had === undefined && operation === 'written'
+  addFile(state, {
+    path: known,
+    operation: isNew ? 'created' : operation,
+    touched: ++state.touches,
+    ...(had?.read !== undefined && { read: had.read }),
+    entry,
+  })
+}
+
+function touchRead(state: FactsState, path: string): void {
+  const known = knownPath(state, path)
+  const had = state.files.get(known)
+  const read = ++state.touches
+  addFile(state, had ? { ...had, read } : { path: known, operation: 'read', touched: read, read })
+}
+
+function addFile(state: FactsState, file: FileFact): void {
+  if (!state.files.has(file.path)) {
+    const name = nameOf(file.path)
+    state.pathsByName.set(name, [...(state.pathsByName.get(name) ?? []), file.path])
+  }
+  state.files.set(file.path, file)
+}
+
+/** A relative path is the one known file that ends with it, if there is just one. */
+function knownPath(state: FactsState, path: string): string {
+  if (state.files.has(path) || path.startsWith('/')) return path
+  const found = (state.pathsByName.get(nameOf(path)) ?? []).filter((known) => known.endsWith(`/${path}`))
+  return found.length === 1 ? (found[0] ?? path) : path
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+const COMMAND_CHARS_MAX = 300
+
+function addCommand(state: FactsState, command: string, result: ReadResult): void {
+  state.commands.push({
+    command: command.slice(0, COMMAND_CHARS_MAX),
+    failed: result.failed,
+    ...(result.exit !== undefined && { exit: result.exit }),
+  })
+  if (state.commands.length > COMMANDS_MAX) state.commands.shift()
+}
+
+/** A failure stands until a like call succeeds; a like failure takes its place. */
+function addOutcome(state: FactsState, { call, entry }: OpenCall, result: string, failed: boolean): void {
+  const target = call.target.slice(0, TARGET_CHARS_MAX)
+  const like = state.errors.filter((error) => isLikeCall(error, { tool: call.tool, target }, failed))
+  const others = like.length > 0 ? state.errors.filter((error) => !like.includes(error)) : state.errors
+  if (failed) {
+    const error = { entry, tool: call.tool, target, text: tellingLine(result) }
+    state.errors = [...others, error].slice(-ERRORS_MAX)
+    return
+  }
+  state.errors = others
+  if (like.length > 0) state.mended = [...state.mended, ...like].slice(-MENDED_MAX)
+}
+
+function addTask(state: FactsState, { task }: ReadCall, result: string): void {
+  const id = task?.id ?? /#(\d+)/.exec(result)?.[1]
+  if (!task || id === undefined) return
+  const had = state.tasks.get(id)
+  const text = task.text ?? had?.text
+  const next = task.state ?? had?.state ?? 'open'
+  if (next === 'deleted') state.tasks.delete(id)
+  else if (text !== undefined) state.tasks.set(id, { id, text, state: next })
+}
+
+const BACKGROUND_ID =
+  /(?:with ID:? |background as |agentId"?:? ?"?|agent_id"?:? ?"?|running with session ID )([\w-]+)/i
+const BACKGROUND_ENDED =
+  /<status>(?:completed|failed|killed|stopped)|\bhas ended\b|Process exited with code|\bstatus"?: ?"?(?:completed|failed|killed)|No (?:task|shell) found/i
+const LOOKED_AT_CHARS = 1_000
+
+function addBackground(state: FactsState, call: ReadCall, result: string): void {
+  const ends = `${result.slice(0, LOOKED_AT_CHARS)}\n${result.slice(-LOOKED_AT_CHARS)}`
+  const { background } = call
+  if (background?.kind === 'stop') return void state.background.delete(background.id)
+  if (background?.kind === 'look')
+    return void (BACKGROUND_ENDED.test(ends) && state.background.delete(background.id))
+  const runsOn =
+    background !== undefined || (call.command !== undefined && /running with session ID/i.test(ends))
+  const id = runsOn ? BACKGROUND_ID.exec(ends)?.[1] : undefined
+  if (id === undefined) return
+  const text = (background?.text ?? call.target).slice(0, TARGET_CHARS_MAX)
+  state.background.set(id, { id, text })
+}
+
+/** A notice that says which background work ended. */
+function endNotified(state: FactsState, text: string): void {
+  if (state.background.size === 0 || !text.includes('<task-notification>')) return
+  for (const [, id] of text.matchAll(/<task-id>([\w-]+)<\/task-id>/g))
+    if (id !== undefined) state.background.delete(id)
+}
+
+function textOf(blocks: readonly Block[]): string {
+  return blocks.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('\n')
+}
