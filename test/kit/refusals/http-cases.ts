@@ -1,6 +1,8 @@
 import { user, type RefusalCase } from './refusal-case.ts'
 
 const HUGE = 33 * 1024 * 1024
+/** Deeper than any stack of calls. */
+const DEEP = 100_000
 
 export const HTTP_CASES: readonly RefusalCase[] = [
   {
@@ -53,6 +55,14 @@ export const HTTP_CASES: readonly RefusalCase[] = [
     rule: 'http.json',
     text: '{"model":',
     message: 'The request body is not valid JSON: Unexpected end of JSON input',
+  },
+  {
+    rule: 'http.json',
+    text: JSON.stringify({ model: 'claude-opus-5-5', max_tokens: 1, messages: [user('x')] }).replace(
+      '"x"',
+      '['.repeat(DEEP) + ']'.repeat(DEEP),
+    ),
+    message: 'The request body is not valid JSON: recursion limit exceeded',
   },
   { rule: 'http.body-object', text: '[]', message: 'Input should be a valid dictionary' },
   {

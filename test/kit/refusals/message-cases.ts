@@ -94,6 +94,27 @@ export const MESSAGE_CASES: readonly RefusalCase[] = [
       "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
   },
   {
+    rule: 'messages.tag-unknown',
+    body: { messages: [user([{ type: 'image', source: { type: 'ftp', url: 'ftp://x' } }])] },
+    message:
+      "messages.0.content.0.image.source: Input tag 'ftp' found using 'type' does not match any of the expected tags",
+    acceptedUnder: { unknownBlocks: 'accept' },
+  },
+  {
+    rule: 'request.required',
+    body: { messages: [user([{ type: 'image', source: { type: 'url' } }])] },
+    message: 'messages.0.content.0.image.source.url.url: Field required',
+  },
+  {
+    rule: 'request.one-of',
+    body: {
+      messages: [
+        user([{ type: 'document', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }]),
+      ],
+    },
+    message: "messages.0.content.0.document.source.base64.media_type: Input should be 'application/pdf'",
+  },
+  {
     rule: 'messages.image-too-large',
     body: {
       messages: [user([{ ...IMAGE, source: { ...IMAGE.source, data: 'A'.repeat(LONG_IMAGE_CHARS) } }])],

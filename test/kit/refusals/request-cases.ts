@@ -122,7 +122,19 @@ export const REQUEST_CASES: readonly RefusalCase[] = [
     headers: NEWER,
     message: 'top_k: Extra inputs are not permitted',
   },
-  { rule: 'request.temperature-range', body: { temperature: 1.5 }, message: 'temperature: range: 0..1' },
+  { rule: 'request.range', body: { temperature: 1.5 }, message: 'temperature: range: 0..1' },
+  { rule: 'request.range', body: { top_p: '1' }, message: 'top_p: range: 0..1' },
+  { rule: 'request.integer', body: { top_k: 1.5 }, message: 'top_k: Input should be a valid integer' },
+  {
+    rule: 'request.at-least',
+    body: { top_k: -1 },
+    message: 'top_k: Input should be greater than or equal to 0',
+  },
+  {
+    rule: 'request.one-of',
+    body: { service_tier: 'best' },
+    message: "service_tier: Input should be 'auto' or 'standard_only'",
+  },
   {
     rule: 'request.stop-sequence-blank',
     body: { stop_sequences: ['x', ' '] },

@@ -28,6 +28,13 @@ export const TOOL_CASES: readonly RefusalCase[] = [
     message: "tools.0.custom.input_schema.type: Input should be 'object'",
   },
   {
+    rule: 'messages.tag-unknown',
+    body: { tools: [{ type: 'teleport_20260101', name: 'teleport' }] },
+    message:
+      "tools.0: Input tag 'teleport_20260101' found using 'type' does not match any of the expected tags",
+    acceptedUnder: { unknownBlocks: 'accept' },
+  },
+  {
     rule: 'tools.all-deferred',
     body: { tools: [{ ...TOOL, defer_loading: true }] },
     message: 'At least one tool must have defer_loading=false.',
@@ -79,6 +86,16 @@ export const THINKING_CASES: readonly RefusalCase[] = [
     rule: 'thinking.temperature',
     body: { ...MANUAL, temperature: 0.5, thinking: { type: 'enabled', budget_tokens: 2_000 } },
     message: '`temperature` may only be set to 1 when thinking is enabled.',
+  },
+  {
+    rule: 'thinking.top-p',
+    body: { ...MANUAL, top_p: 0.9, thinking: { type: 'enabled', budget_tokens: 2_000 } },
+    message: '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.',
+  },
+  {
+    rule: 'thinking.top-k',
+    body: { ...MANUAL, top_k: 40, thinking: { type: 'enabled', budget_tokens: 2_000 } },
+    message: '`top_k` must be unset when thinking is enabled.',
   },
   {
     rule: 'thinking.first-block',
@@ -198,6 +215,18 @@ export const CACHING_CASES: readonly RefusalCase[] = [
 ]
 
 export const EDIT_CASES: readonly RefusalCase[] = [
+  {
+    rule: 'request.one-of',
+    headers: EDITING,
+    body: edits({ type: 'clear_tool_uses_20250919', keep: { type: 'input_tokens', value: 3 } }),
+    message: "context_management.edits.0.clear_tool_uses_20250919.keep.type: Input should be 'tool_uses'",
+  },
+  {
+    rule: 'request.one-of',
+    headers: EDITING,
+    body: edits({ type: 'compact_20260112', trigger: { value: 60_000 } }),
+    message: "context_management.edits.0.compact_20260112.trigger.type: Input should be 'input_tokens'",
+  },
   {
     rule: 'edits.tag',
     headers: EDITING,

@@ -112,6 +112,12 @@ describe('models', () => {
     expect(all.data.every(({ id }) => id.startsWith('claude-'))).toBe(true)
   })
 
+  test('an id that is not encoded well is no model', async () => {
+    const response = await call(createSimulator(), 'GET', '/v1/models/%ff')
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: { message: 'model: %ff' } })
+  })
+
   test('say their windows and what they can do', async () => {
     const response = await call(createSimulator(), 'GET', '/v1/models/claude-opus-5-5')
     expect(await response.json()).toMatchObject({

@@ -61,11 +61,20 @@ function handleModels(state: State, request: Request, path: string, url: URL): R
     return jsonResponse(state, body, fault.status)
   }
   if (path === MODELS_PATH) return jsonResponse(state, listModels(models, url.searchParams))
-  const id = decodeURIComponent(path.slice(MODELS_PATH.length + 1))
+  const id = decodeId(path.slice(MODELS_PATH.length + 1))
   const facts = factsFor(state, id)
   return facts
     ? jsonResponse(state, modelInfo(facts))
     : refusalResponse(state, refuse('http.model-unknown', { model: id }))
+}
+
+/** What is not encoded well is no model's id, and is told as it came. */
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function headersOf(request: Request): HeaderRecord {

@@ -19,6 +19,8 @@ import { validateRequest } from './validate/validate.ts'
 
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024
 const UTF8_BYTES_PER_UNIT_MAX = 3
+/** Readers of JSON on servers stop about here; no tool input was seen to come near. */
+const NESTING_MAX = 200
 const EXTENDED_WINDOW = ['context-1m-']
 
 export interface Call {
@@ -79,7 +81,15 @@ function readBody(body: string | object): { readonly object: JsonObject } | { re
   } catch (error) {
     return { refusal: refuse('http.json', { reason: error instanceof Error ? error.message : 'unreadable' }) }
   }
+  if (nestsDeeper(parsed, NESTING_MAX)) return { refusal: refuse('http.json', { reason: NESTED_TOO_DEEP }) }
   return objectOf(parsed)
+}
+
+const NESTED_TOO_DEEP = 'recursion limit exceeded'
+
+function nestsDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return most === 0 || Object.values(value).some((inner) => nestsDeeper(inner, most - 1))
 }
 
 function objectOf(value: unknown): { readonly object: JsonObject } | { readonly refusal: Refusal } {

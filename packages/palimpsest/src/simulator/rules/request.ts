@@ -27,7 +27,7 @@ export const REQUEST_RULES = {
     'API version 2026-10-21 removes temperature, top_p and top_k',
     'documented',
   ),
-  'request.temperature-range': invalid('temperature: range: 0..1', 'schema', 'observed'),
+  'request.range': invalid('{path}: range: 0..1', 'schema', 'observed'),
   'request.stop-sequence-blank': invalid(
     'stop_sequences: each stop sequence must contain non-whitespace',
     'schema',

@@ -23,6 +23,16 @@ export const THINKING_RULES = {
     'extended thinking reference',
     'observed',
   ),
+  'thinking.top-p': invalid(
+    '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.',
+    'extended thinking reference',
+    'observed',
+  ),
+  'thinking.top-k': invalid(
+    '`top_k` must be unset when thinking is enabled.',
+    'extended thinking reference',
+    'observed',
+  ),
   'thinking.first-block': invalid(
     '{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.',
     'public error reports; clients send such messages',

@@ -1,12 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../wire/json.ts'
 import { SERVER_RESULT_TYPES, type Role } from '../../wire/message.ts'
-import { base64Bytes } from '../count-media.ts'
 import { refuse, type Refusal } from '../refusal.ts'
 import { checkField, checkShape, type Shape } from './field.ts'
 import type { Judged } from './judged.ts'
-
-const IMAGE_BYTES_MAX = 5_242_880
-const IMAGE_TYPES: readonly unknown[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+import { checkDocumentSource, checkImageSource } from './source-shape.ts'
 
 const SERVER_RESULT: Shape = { tool_use_id: 'string' }
 const SERVER_USE: Shape = { id: 'string', name: 'string', input: 'object' }
@@ -126,11 +123,12 @@ function checkContent(
     case 'text':
       return checkTextBlock(block, at, judged)
     case 'image':
-      return (
-        checkSource(block['source'], `${path}.image`, judged) ?? checkImage(block['source'], `${path}.image`)
-      )
+      return checkImageSource(block, `${path}.image`, judged)
     case 'document':
-      return checkSource(block['source'], `${path}.document`, judged)
+      return (
+        checkDocumentSource(block, `${path}.document`, judged) ??
+        checkSourceBlocks(block['source'], `${path}.document`, judged)
+      )
     case 'search_result':
       return checkInner(block['content'], `${path}.search_result.content`, judged)
     case 'tool_result':
@@ -154,16 +152,9 @@ function checkTextBlock(
   return checkText(block['text'], 'messages', judged)
 }
 
-/** Where the bytes are: inline as text or blocks, or behind an address. */
-function checkSource(source: unknown, path: string, judged: Judged): Refusal | undefined {
-  if (!isJsonObject(source)) return refuse('request.object', { path: `${path}.source` })
-  const refusal = checkShape(
-    source,
-    { type: 'string', media_type: 'string?', data: 'string?' },
-    `${path}.source`,
-  )
-  if (refusal) return refusal
-  const content = source['content']
+/** The content of a document may itself be blocks. */
+function checkSourceBlocks(source: unknown, path: string, judged: Judged): Refusal | undefined {
+  const content = isJsonObject(source) ? source['content'] : undefined
   if (content === undefined || typeof content === 'string') return undefined
   return checkInner(content, `${path}.source.content`, judged)
 }
@@ -176,15 +167,6 @@ function checkInner(content: unknown, path: string, judged: Judged): Refusal | u
     if (refusal) return refusal
   }
   return undefined
-}
-
-function checkImage(source: unknown, path: string): Refusal | undefined {
-  if (!isJsonObject(source) || source['type'] !== 'base64') return undefined
-  if (!IMAGE_TYPES.includes(source['media_type'])) return refuse('messages.image-media-type', { path })
-  const data = source['data']
-  if (typeof data !== 'string') return refuse('request.required', { path: `${path}.source.base64.data` })
-  const bytes = base64Bytes(data)
-  return bytes > IMAGE_BYTES_MAX ? refuse('messages.image-too-large', { path, bytes }) : undefined
 }
 
 function checkResult(block: JsonObject, path: string, judged: Judged): Refusal | undefined {

@@ -7,6 +7,7 @@ import { checkField, checkOneOf, oneOfText } from './field.ts'
 import type { JudgedModel } from './judged.ts'
 
 const BUDGET_LEAST = 1_024
+const TOP_P_LEAST = 0.95
 const INTERLEAVED = ['interleaved-thinking-']
 const MODES = ['adaptive', 'enabled', 'disabled', 'between_tools']
 
@@ -26,12 +27,17 @@ function checkConfig(request: MessagesRequest, judged: JudgedModel): Refusal | u
   if (refusal) return refusal
   if (!modes.includes(thinking.type))
     return refuse('thinking.mode', { mode: thinking.type, values: oneOfText(modes) })
-  if (thinking.type !== 'disabled' && typeof request.temperature === 'number' && request.temperature !== 1)
-    return refuse('thinking.temperature')
   return (
+    (thinking.type === 'disabled' ? undefined : checkSampling(request)) ??
     checkDisplay(thinking) ??
     (thinking.type === 'enabled' ? checkBudget(request, thinking, judged) : undefined)
   )
+}
+
+function checkSampling({ temperature, top_p: topP, top_k: topK }: MessagesRequest): Refusal | undefined {
+  if (typeof temperature === 'number' && temperature !== 1) return refuse('thinking.temperature')
+  if (typeof topP === 'number' && topP < TOP_P_LEAST) return refuse('thinking.top-p')
+  return typeof topK === 'number' ? refuse('thinking.top-k') : undefined
 }
 
 function checkDisplay(thinking: Thinking): Refusal | undefined {

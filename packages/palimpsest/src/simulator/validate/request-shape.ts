@@ -78,7 +78,7 @@ function checkRequest(body: JsonObject, judged: Judged): Refusal | undefined {
     checkSampling(body, judged) ??
     checkSettings(body) ??
     checkSystem(body['system'], judged) ??
-    checkTools(body['tools']) ??
+    checkTools(body['tools'], judged) ??
     checkMessages(body['messages'], judged)
   )
 }
@@ -103,10 +103,23 @@ function checkSampling(body: JsonObject, { version }: Judged): Refusal | undefin
     const value = body[path]
     if (value === undefined || value === null) continue
     if (version === '2026-10-21') return refuse('request.sampling-removed', { path })
-    if (path === 'temperature' && (typeof value !== 'number' || value < 0 || value > 1))
-      return refuse('request.temperature-range')
+    const refusal = path === 'top_k' ? checkTopK(value) : checkShare(value, path)
+    if (refusal) return refusal
   }
   return undefined
+}
+
+function checkShare(value: unknown, path: string): Refusal | undefined {
+  const isShare = typeof value === 'number' && value >= 0 && value <= 1
+  return isShare ? undefined : refuse('request.range', { path })
+}
+
+function checkTopK(value: unknown): Refusal | undefined {
+  const refusal = checkField(value, 'integer', 'top_k')
+  if (refusal) return refusal
+  return typeof value === 'number' && value < 0
+    ? refuse('request.at-least', { path: 'top_k', least: 0 })
+    : undefined
 }
 
 function checkSystem(system: unknown, judged: Judged): Refusal | undefined {
@@ -124,21 +137,32 @@ function checkSystem(system: unknown, judged: Judged): Refusal | undefined {
   return undefined
 }
 
-function checkTools(tools: unknown): Refusal | undefined {
+function checkTools(tools: unknown, judged: Judged): Refusal | undefined {
   if (!Array.isArray(tools)) return undefined
   for (const [i, tool] of tools.entries()) {
     const path = `tools.${i}`
     if (!isJsonObject(tool)) return refuse('request.object', { path })
-    const refusal = checkShape(tool, TOOL_SHAPE, path) ?? checkCustomTool(tool, path)
+    const refusal = checkShape(tool, TOOL_SHAPE, path) ?? checkToolType(tool, path, judged)
     if (refusal) return refusal
   }
   return undefined
 }
 
+/** Families of tools that the API names; each has dated versions. */
+const API_TOOLS =
+  /^(?:(?:bash|text_editor|memory|computer|computer_toolset|browser_toolset|web_search|web_fetch|code_execution|tool_search_tool_regex|tool_search_tool_bm25|advisor)(?:_\d{8})?|mcp_toolset)$/
+
+function checkToolType(tool: JsonObject, path: string, { switches }: Judged): Refusal | undefined {
+  const type = tool['type'] ?? 'custom'
+  if (type === 'custom') return checkCustomTool(tool, path)
+  if (typeof type !== 'string') return refuse('request.string', { path: `${path}.type` })
+  return switches.unknownBlocks === 'accept' || API_TOOLS.test(type)
+    ? undefined
+    : refuse('messages.tag-unknown', { path, tag: type })
+}
+
 /** A tool without a dated type is the client's own, and has a name and a schema. */
 function checkCustomTool(tool: JsonObject, path: string): Refusal | undefined {
-  const type = tool['type'] ?? 'custom'
-  if (type !== 'custom') return undefined
   const at = `${path}.custom`
   const refusal = checkShape(tool, { name: 'string', input_schema: 'object' }, at)
   if (refusal) return refusal

@@ -6,6 +6,17 @@ import { checkOneOf, checkShape, type Shape } from './field.ts'
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
+/** In what the settings of a clearing may be counted. */
+const EDIT_UNITS: { readonly [type: string]: { readonly [field: string]: readonly string[] } } = {
+  clear_tool_uses_20250919: {
+    trigger: ['input_tokens', 'tool_uses'],
+    keep: ['tool_uses'],
+    clear_at_least: ['input_tokens'],
+  },
+  clear_thinking_20251015: { keep: ['thinking_turns', 'all'] },
+  compact_20260112: { trigger: ['input_tokens'] },
+}
+
 const SETTING_SHAPES: { readonly [name: string]: Shape } = {
   thinking: { type: 'string', display: 'string?', block_binding: 'object?' },
   tool_choice: { type: 'string', name: 'string?' },
@@ -45,6 +56,7 @@ function checkValues(body: JsonObject): Refusal | undefined {
   const isNameless = isJsonObject(choice) && choice['type'] === 'tool' && typeof choice['name'] !== 'string'
   return (
     checkOneOf(memberOf(body['output_config'], 'effort'), EFFORTS, 'output_config.effort') ??
+    checkOneOf(body['service_tier'], ['auto', 'standard_only'], 'service_tier') ??
     checkOneOf(memberOf(body['compaction'], 'type'), ['summarize'], 'compaction.type') ??
     checkOneOf(memberOf(body['thread'], 'type'), ['create', 'continue'], 'thread.type') ??
     checkOneOf(
@@ -68,7 +80,8 @@ function checkEditShapes(edits: unknown): Refusal | undefined {
   for (const [i, edit] of edits.entries()) {
     const path = `context_management.edits.${i}`
     if (!isJsonObject(edit)) return refuse('request.object', { path })
-    const refusal = checkShape(edit, EDIT_SHAPE, path) ?? checkEditUnions(edit, path)
+    const refusal =
+      checkShape(edit, EDIT_SHAPE, path) ?? checkEditUnions(edit, path) ?? checkEditUnits(edit, path)
     if (refusal) return refusal
   }
   return undefined
@@ -86,6 +99,19 @@ function checkEditUnions(edit: JsonObject, path: string): Refusal | undefined {
   return excluded === undefined || excluded === null || isNames(excluded)
     ? undefined
     : refuse('request.list', { path: `${path}.exclude_tools` })
+}
+
+function checkEditUnits(edit: JsonObject, path: string): Refusal | undefined {
+  const { type } = edit
+  if (typeof type !== 'string') return undefined
+  for (const [field, units] of Object.entries(EDIT_UNITS[type] ?? {})) {
+    const setting = edit[field]
+    const refusal = isJsonObject(setting)
+      ? checkOneOf(setting['type'] ?? '', units, `${path}.${type}.${field}.type`)
+      : undefined
+    if (refusal) return refusal
+  }
+  return undefined
 }
 
 function isNames(value: unknown): boolean {
