@@ -48,7 +48,7 @@ export async function* beforeRequest(
     tokens = sizeOf(session.view, limits)
   }
   if (tokens >= limits.blockingTokens && ports.flags.value('tool-result-guard')) {
-    session = yield* guardRequest(session, tokens, limits, ports)
+    session = yield* guardRequest(session, limits, ports)
     tokens = sizeOf(session.view, limits)
   }
   ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
@@ -78,18 +78,19 @@ function planEditNow(
 /** What was not sent yet goes to disk, and where that is not enough, without a preview. */
 async function* guardRequest(
   start: Session,
-  tokens: number,
   limits: RequestLimits,
   ports: Pick<Ports, 'blobs' | 'trace'>,
 ): AsyncGenerator<readonly EntryBody[], Session, Session> {
-  let session = start
   const toTokens = (raw: number): number => raw * factorOf(limits.calibration)
-  const excessOf = (size: number): number => size - limits.blockingTokens + 1
-  const plans = planGuard(session.view, excessOf(tokens), toTokens, limits.storage)
-  const guarded = await storeAll(plans, limits, ports)
-  if (guarded.length > 0) session = yield guarded
-  const excess = excessOf(sizeOf(session.view, limits))
-  const bare = excess > 0 ? planBare(session.view, excess, toTokens) : []
+  const excessOf = ({ view }: Session): number => sizeOf(view, limits) - limits.blockingTokens + 1
+  let session = start
+  // A stand-in may come out larger than planned: then there is more to store. What was stored is not planned again, so this ends.
+  for (let excess = excessOf(session); excess > 0; excess = excessOf(session)) {
+    const guarded = await storeAll(planGuard(session.view, excess, toTokens, limits.storage), limits, ports)
+    if (guarded.length === 0) break
+    session = yield guarded
+  }
+  const bare = planBare(session.view, excessOf(session), toTokens)
   if (bare.length > 0) session = yield bare.map((one) => ({ kind: 'stored', ...one }))
   return session
 }

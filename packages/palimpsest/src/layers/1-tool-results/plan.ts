@@ -1,5 +1,5 @@
 import type { StoredEntry } from '../../transcript/entry.ts'
-import type { ViewBlock } from '../../transcript/view-block.ts'
+import { toViewBlock, type ViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block, type ToolResultBlock } from '../../wire/message.ts'
 import type { StoragePolicy } from './policy.ts'
@@ -83,7 +83,7 @@ export function planBare(
     const standIn = isBlock(block.block, 'tool_result') ? withoutPreview(block.block) : undefined
     if (!entry || standIn === undefined) continue
     bare.push({ toolUseId: entry.toolUseId, blob: entry.blob, standIn })
-    left -= toTokens(block.tokens) * (1 - standIn.length / block.json.length)
+    left -= toTokens(block.tokens - toViewBlock(block.at, standIn, false).tokens)
   }
   return bare
 }

@@ -3,6 +3,8 @@ import type { ToolResultBlock } from '../../wire/message.ts'
 import { previewOf } from './preview.ts'
 
 const OPENING = '<persisted-output>'
+const HINT =
+  '\nRead that file with offset and limit to page through it, or search it with Grep. A narrower call would return less.'
 const PREVIEW = '\n\nIts beginning:\n'
 const CLOSING = '\n</persisted-output>'
 
@@ -19,9 +21,9 @@ export function storedStandIn(
   })
 }
 
-/** The same block without its preview; undefined where it has none. */
+/** The same block with nothing but its size and path; undefined where that is all it has. */
 export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
-  const at = typeof content === 'string' ? content.indexOf(PREVIEW) : -1
+  const at = typeof content === 'string' ? content.indexOf(HINT) : -1
   if (typeof content !== 'string' || !content.startsWith(OPENING) || at < 0) return undefined
   return JSON.stringify({ ...result, content: `${content.slice(0, at)}${CLOSING}` })
 }
@@ -53,11 +55,8 @@ function persistedText({
   previewBytes: number
 }): string {
   const preview = previewOf(text, previewBytes)
-  const head = [
-    OPENING,
-    `This result has ${text.length} characters in ${lineCount(text)} lines. It is stored whole in ${path}`,
-    'Read that file with offset and limit to page through it, or search it with Grep. A narrower call would return less.',
-  ].join('\n')
+  const size = `This result has ${text.length} characters in ${lineCount(text)} lines.`
+  const head = `${OPENING}\n${size} It is stored whole in ${path}${HINT}`
   const cut = preview.length < text.length ? '\n…' : ''
   return `${head}${PREVIEW}${preview}${cut}${CLOSING}`
 }
