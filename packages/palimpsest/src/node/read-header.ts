@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { StorageError } from '../errors.ts'
-import { decodeHeader, FORMAT, type Header } from '../transcript/header.ts'
+import { decodeHeader, FORMAT, HEADER_START, type Header } from '../transcript/header.ts'
 import { NEWLINE, readBytes, withoutMark } from './file-lines.ts'
 
 /** More than any header: a path has at most 4,096 bytes, six times as many when escaped. */
@@ -31,4 +31,12 @@ export async function readHeader(handle: FileHandle, path: string): Promise<Foun
     default:
       return read satisfies never
   }
+}
+
+/** A header whose writing was interrupted: its beginning, or the zeros that a file system leaves of it after a power failure. */
+export async function isHeaderStart(handle: FileHandle, size: number): Promise<boolean> {
+  if (size > HEADER_BYTES_MAX) return false
+  const bytes = await readBytes(handle, 0, size)
+  const start = withoutMark(bytes.toString('utf8')).slice(0, HEADER_START.length)
+  return HEADER_START.startsWith(start) || bytes.every((byte) => byte === 0)
 }

@@ -306,6 +306,11 @@ describe('opening to write', () => {
     await expectUntouched(`${header}\n{"half`, 'newer-format', /has format 2.*Update Palimpsest/)
   })
 
+  it('a file of one incomplete line that is no header of ours is refused and not touched', async () => {
+    await expectUntouched('notes without a line end', 'not-a-transcript', /no header of ours/)
+    await expectUntouched('\u0089PNG\r', 'not-a-transcript', /no header of ours/)
+  })
+
   it('a file without a header of ours is refused and not touched', async () => {
     const foreign = '{"type":"user","uuid":"u","message":{"role":"user","content":"x"}}\n'
     await expectUntouched(foreign, 'not-a-transcript', /no header of ours.*fork/)

@@ -10,7 +10,7 @@ import { makeFolder, openInside } from './inside-home.ts'
 import { loadFrom, type LoadedTranscript } from './load-transcript.ts'
 import { takeLock } from './lock.ts'
 import { requireSessionId, transcriptPath, type ProjectFolder } from './paths.ts'
-import { readHeader } from './read-header.ts'
+import { isHeaderStart, readHeader } from './read-header.ts'
 import { readTotals, type CostOf } from './session-totals.ts'
 import { errorCode, toStorageError } from './to-storage-error.ts'
 import { cutTornLine } from './torn-line.ts'
@@ -140,7 +140,7 @@ async function mendEnd(
   const header = await readHeader(handle, path)
   const end = await findEnd(handle, size)
   // A header that was cut short is the only line.
-  if (!header && end.torn !== 0) {
+  if (!header && !(end.torn === 0 && (await isHeaderStart(handle, size)))) {
     const text = `${path} has no header of ours, so it is not written to. Go on in a fork of it`
     throw new StorageError('not-a-transcript', text)
   }

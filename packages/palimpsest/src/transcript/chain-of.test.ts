@@ -32,6 +32,11 @@ describe('chainOf', () => {
     expect(idsOf(all, 'c')).toEqual(['a', 'b', 'c'])
   })
 
+  it('a line that repeats an earlier one is not the newest leaf', () => {
+    expect(idsOf(entries('a', 'b<a', 'c<b', 'a'))).toEqual(['a', 'b', 'c'])
+    expect(idsOf(entries('a', 'b<a', 'c<b', 'b<a', 'd<c'))).toEqual(['a', 'b', 'c', 'd'])
+  })
+
   it('sidechains stand apart', () => {
     const all = entries('a', '~s', '~t<s', 'b<a', '~u<t')
     expect(idsOf(all)).toEqual(['a', 'b'])

@@ -33,8 +33,11 @@ export function chainOf(entries: readonly Entry[], leaf?: EntryId): EntryChain {
  * of unknown meaning may straggle behind from elsewhere, so they count only as far as they follow it.
  */
 export function newestLeaf(links: readonly ChainLink[]): number | undefined {
-  const isMain = (link: ChainLink): boolean => !link.sidechain && !isLoose(link)
-  const known = links.findLastIndex((link) => isMain(link) && link.kind !== 'other')
+  const firstPlaces = placesById(links)
+  // A line that repeats an earlier one is not new, wherever it stands.
+  const isMain = (link: ChainLink, place: number): boolean =>
+    !link.sidechain && !isLoose(link) && firstPlaces.get(link.id) === place
+  const known = links.findLastIndex((link, place) => isMain(link, place) && link.kind !== 'other')
   const last = known === -1 ? links.findLastIndex(isMain) : known
   // A file of an agent may be one sidechain throughout.
   const start = last === -1 ? links.findLastIndex((link) => !isLoose(link)) : last

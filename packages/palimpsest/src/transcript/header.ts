@@ -7,6 +7,9 @@ import { FieldError, numberField, objectField, textField, timeField } from './li
 /** Raised when an older program would misread the file. It then refuses it. */
 export const FORMAT = 1
 
+/** How every header begins. */
+export const HEADER_START = '{"type":"palimpsest","subtype":"header"'
+
 export interface Header {
   readonly format: number
   readonly sessionId: string
