@@ -259,6 +259,14 @@ describe('faults', () => {
       'faults.0.fault.status: expected an HTTP error status',
     ],
     [
+      { faults: [{ fault: { type: 'status', status: 700 } }] },
+      'faults.0.fault.status: expected an HTTP error status',
+    ],
+    [
+      { faults: [{ fault: { type: 'status', status: 529, headers: { 'x-a': 'two\nlines' } } }] },
+      'faults.0.fault.headers: expected names and texts of HTTP headers',
+    ],
+    [
       { faults: [{ fault: { type: 'prompt_too_long', format: 'nobody' } }] },
       'faults.0.fault.format: expected a name or number of docs/simulator.md',
     ],
@@ -279,6 +287,8 @@ describe('clock, stats and reset', () => {
       json: { ok: true, now: '1970-01-01T00:00:01.500Z' },
     })
     expect(await control(virtual, 'clock', { advance_ms: 'x' })).toMatchObject({ status: 400 })
+    expect(await control(virtual, 'clock', { advance_ms: 1e20 })).toMatchObject({ status: 400 })
+    expect(await control(virtual, 'clock', { advance_ms: 0 })).toMatchObject({ status: 200 })
     expect(await control(createSimulator(), 'clock', { advance_ms: 1 })).toMatchObject({ status: 400 })
   })
 

@@ -35,9 +35,13 @@ export async function handleControl(state: State, request: Request, path: string
   }
 }
 
+/** Beyond it there are no dates. */
+const LATEST_MS = 8.64e15
+
 function advanceClock(state: State, body: unknown): Response {
   const ms = isJsonObject(body) ? body['advance_ms'] : undefined
   if (!isIntegerFrom(ms, 0)) return wrong('advance_ms: expected an integer from 0')
+  if (state.clock.now() + ms > LATEST_MS) return wrong('advance_ms: there is no such date')
   if (!state.clock.advance(ms)) return wrong('the clock is real; start the simulator with a virtual one')
   return json(JSON.stringify({ ok: true, now: new Date(state.clock.now()).toISOString() }))
 }

@@ -110,10 +110,28 @@ function wrongRule(rule: unknown): string | undefined {
   return isJsonObject(fault) ? wrongFault(fault) : 'fault: expected an object'
 }
 
+const STATUS_LEAST = 400
+const STATUS_MOST = 599
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+/** What no response can carry is found here, and not when the fault strikes. */
+function wrongStatusFault({ status, headers }: JsonObject): string | undefined {
+  if (!isIntegerFrom(status, STATUS_LEAST) || status > STATUS_MOST)
+    return 'fault.status: expected an HTTP error status'
+  if (headers === undefined) return undefined
+  const areHeaders =
+    isJsonObject(headers) &&
+    Object.entries(headers).every(
+      ([name, value]) => HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),
+    )
+  return areHeaders ? undefined : 'fault.headers: expected names and texts of HTTP headers'
+}
+
 function wrongFault(fault: JsonObject): string | undefined {
   switch (fault['type']) {
     case 'status':
-      return isIntegerFrom(fault['status'], 400) ? undefined : 'fault.status: expected an HTTP error status'
+      return wrongStatusFault(fault)
     case 'prompt_too_long':
       return findOverflowFormat(fault['format'])
         ? undefined
