@@ -84,10 +84,7 @@ function planCold(
   // An unreadable time, or one in the future, clears nothing: the comparison is false.
   if (!(idleMs > lifetimeMs + LIFETIME_SPARE_MS)) return undefined
   const keep = lifetimeMs < HOUR_MS ? policy.keepAfterShortPause : policy.keepNewest
-  const tail = tailStart(view, situation, policy)
-  const old = oldResults(results, Math.max(1, keep)).filter(
-    (result) => result.node < tail && frees(result, situation, policy) > 0,
-  )
+  const old = oldResults(results, Math.max(1, keep)).filter((result) => frees(result, situation, policy) > 0)
   if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)
   return { cause: 'cold', results: old, why: 'the cache has expired', numbers }

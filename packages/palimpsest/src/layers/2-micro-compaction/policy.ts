@@ -5,7 +5,7 @@ export interface MicroPolicy {
   readonly keepNewest: number
   /** The same after a five-minute expiry: such pauses are common, and the work goes on where it was. */
   readonly keepAfterShortPause: number
-  /** The newest part of the window, as a share of it, whose results stay: most of what is needed again lies there. */
+  /** The newest part of the window, as a share of it, whose results a batch leaves: most of what is needed again lies there. */
   readonly keepShare: number
   /** How often a cleared result is taken to be fetched again: its price is part of the sum. 1: clearing must pay even then. */
   readonly refetchShare: number
