@@ -1,0 +1,40 @@
+export interface Continuation {
+  /** `automatic`: in the middle of work. `manual`: the user asked for it. `autonomous`: nobody watches; the agent was woken by itself. */
+  readonly mode: 'automatic' | 'manual' | 'autonomous'
+  /** The proven summary. */
+  readonly summary: string
+  /** Undefined where the conversation is not on disk. */
+  readonly transcriptPath?: string
+  /** Messages of the earlier part follow the summary as they were. */
+  readonly keepsTail: boolean
+}
+
+/** The text of the message that stands for the earlier conversation. */
+export function continuationText({ mode, summary, transcriptPath, keepsTail }: Continuation): string {
+  const where =
+    transcriptPath === undefined
+      ? []
+      : [
+          `Nothing is lost: the whole conversation is in ${transcriptPath}, and \`palimpsest recall <words or id>\` finds any part of it word for word. Look there before you guess at a detail.`,
+        ]
+  const tail = keepsTail ? ['The newest messages follow the summary as they were.'] : []
+  return [
+    'This conversation continues an earlier one that had filled the context window. The summary below stands for its earlier part.',
+    ...where,
+    ...tail,
+    summary,
+    ...GOING_ON[mode],
+  ].join('\n\n')
+}
+
+const GO_ON =
+  'Go on with the work from where it stopped, without asking whether to. Do not acknowledge the summary, do not recap it, do not greet: take the next step as if there had been no break.'
+
+const GOING_ON: { readonly [mode in Continuation['mode']]: readonly string[] } = {
+  automatic: [GO_ON],
+  manual: [],
+  autonomous: [
+    GO_ON,
+    'You work on your own, and this is not your first wake-up: what the summary says was done is done. Continue the running work; do not start over and do not look for a new task.',
+  ],
+}
