@@ -24,6 +24,7 @@ const PASTED: readonly RegExp[] = [
   /^\s*at \S+.*[:(]\d+/,
   /^\s*(?:File "[^"]+", line \d+|Traceback \(|Caused by:|npm (?:ERR!|error|warn)|error(?:\[\w+\])?:|warning(?:\[\w+\])?:|fatal:|panic:)/i,
   /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  /^\s*(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2} \d\d:\d\d/,
   /^\s*\[?(?:\d\d:\d\d:\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b)/,
   /^\s*\S+:\d+(?::\d+)?[:\s]/,
 ]

@@ -16,7 +16,7 @@ const EXIT_TAIL_CHARS = 200
 const EXIT =
   /(?:^|\n)\W{0,3}(?:(?:command |process )?exit(?:ed)?(?: with)? ?(?:code|status):? ?|<exit_code>|"exit_code": ?)(-?\d+)/i
 const REFUSED =
-  /^(?:the user (?:doesn't want|does not want|rejected|declined|denied)|\[request interrupted|tool (?:use|execution) (?:was )?(?:rejected|aborted)|user rejected)/i
+  /^(?:the user (?:doesn't want|does not want|rejected|declined|denied)|\[request interrupted|tool (?:use|execution) (?:was )?(?:rejected|aborted)|user rejected|<tool_use_error>Sibling tool call)/i
 
 /** Programs whose exit code 1 says "no", not "failed". */
 const SAYS_NO = /(?:^|[|;&]\s*)(?:e?grep|rg|diff|cmp|test|\[|which|git diff)\b[^|;&]*$/
@@ -25,9 +25,13 @@ export function readResult(block: ToolResultBlock, command: string | undefined):
   const text = resultText(block)
   const refused = REFUSED.test(text.slice(0, EXIT_TAIL_CHARS).trimStart())
   const exit = exitOf(text)
-  const saysNo = exit === 1 && command !== undefined && SAYS_NO.test(command.trim())
+  const saysNo = exit === 1 && command !== undefined && SAYS_NO.test(withoutQuoted(command).trim())
   const failed = !refused && !saysNo && (exit === undefined ? block.is_error === true : exit !== 0)
   return { failed, refused, text, ...(exit !== undefined && { exit }) }
+}
+
+function withoutQuoted(command: string): string {
+  return command.replace(/'[^']*'|"(?:[^"\\]|\\.)*"/g, '""')
 }
 
 function exitOf(text: string): number | undefined {
@@ -44,13 +48,25 @@ function resultText({ content }: ToolResultBlock): string {
 
 const TELLING =
   /error|fail|exception|denied|not found|no such|does not exist|cannot|can't|could not|panic|fatal|unexpected|undefined|timed out|timeout/i
+/** What a tool says about the call, before what the program printed. */
+const ENVELOPE =
+  /^(?:chunk id|wall time|process exited|original token count|total output lines|output|exit code|warning: truncated|\(?no output)\b/i
 const SCANNED_CHARS_MAX = 20_000
 const LINE_CHARS_MAX = 300
+/** Longer lines are code that was packed. */
+const TELLING_CHARS_MAX = 1_000
 
 /** The first line that tells of an error, else the first that says anything. */
 export function tellingLine(text: string): string {
-  const lines = text.slice(0, SCANNED_CHARS_MAX).split('\n')
-  const telling = lines.find((line) => TELLING.test(line)) ?? lines.find((line) => line.trim() !== '') ?? ''
-  const line = telling.trim()
-  return line.length > LINE_CHARS_MAX ? `${line.slice(0, LINE_CHARS_MAX)}…` : line
+  const lines = text
+    .slice(0, SCANNED_CHARS_MAX)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const telling =
+    lines.find((line) => line.length <= TELLING_CHARS_MAX && TELLING.test(line)) ??
+    lines.find((line) => !ENVELOPE.test(line)) ??
+    lines[0] ??
+    ''
+  return telling.length > LINE_CHARS_MAX ? `${telling.slice(0, LINE_CHARS_MAX)}…` : telling
 }

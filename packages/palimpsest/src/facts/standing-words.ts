@@ -22,8 +22,9 @@ export function stepStanding(
   text: string,
 ): readonly StandingWords[] {
   const sentences = proseOf(text)
+  const ofMessage = languagesOf(sentences.join(' '))
   let now = standing
-  for (const sentence of sentences) now = stepSentence(now, entry, sentence)
+  for (const sentence of sentences) now = stepSentence(now, entry, sentence, ofMessage)
   const whole = text.trim()
   const isShort = whole.length <= SHORT_MESSAGE_CHARS_MAX && sentences.length > 0 && !whole.includes('\n')
   if (!isShort || !forbidsShortly(whole) || now !== standing) return now
@@ -34,9 +35,13 @@ function stepSentence(
   standing: readonly StandingWords[],
   entry: EntryId,
   sentence: string,
+  ofMessage: readonly Language[],
 ): readonly StandingWords[] {
   if (sentence.length < SENTENCE_CHARS_MIN || /[?？]["'”’)]*$/.test(sentence)) return standing
-  const spoken = languagesOf(sentence)
+  const own = languagesOf(sentence)
+  // What is too short to tell is in the language of its message.
+  const likely = own.filter((language) => ofMessage.includes(language))
+  const spoken = likely.length > 0 ? likely : own
   if (!spoken.some(({ revokes }) => revokes.test(sentence)))
     return spoken.some((language) => isStanding(sentence, language))
       ? withSentence(standing, entry, sentence)

@@ -53,7 +53,7 @@ export const FRENCH: Language = {
 
 export const SPANISH: Language = {
   common: all(
-    ...'el la los las un una y es yo tú que de del en con por para esto este no lo se sin al'.split(' '),
+    ...'el la los las un una y es yo tú que de del en con por para esto este lo se sin al'.split(' '),
   ),
   standing: words(
     'nunca',
@@ -101,7 +101,7 @@ export const SPANISH: Language = {
 
 export const PORTUGUESE: Language = {
   common: all(
-    ...'o a os as um uma e é eu você que de do da no na em com por para isso este não se sem ao'.split(' '),
+    ...'o a os as um uma e é eu você que de do da na em com por para isso este não se sem ao'.split(' '),
   ),
   standing: words(
     'nunca',
