@@ -114,7 +114,7 @@ test('--debug writes every decision as JSON to stderr, and nothing of the conver
   const { out, err } = await bench.run(['-p', 'secret words', '--debug'])
   expect(out).toBe('Hello to you.\n')
   const events = err.split('\n').filter((line) => line.startsWith('{'))
-  expect(events.map((line) => jsonObject(line)['name'])).toEqual(['size-check', 'retry'])
+  expect(events.map((line) => jsonObject(line)['name'])).toEqual(['size-check', 'retry', 'cache-read'])
   expect(err).not.toContain('secret words')
 })
 

@@ -1,3 +1,4 @@
+import type { CacheBreak } from 'palimpsest/engine'
 import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { Entry, MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
@@ -86,6 +87,7 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'
       note(event, world)
       if (event.type === 'message' || event.type === 'tool-end')
         printLine(messageLine(event.entry, facts), world)
+      if (event.type === 'cache-break') printLine(breakLine(event.break, facts), world)
       if (event.type === 'engine') for (const entry of event.entries) printEngine(entry, facts, world)
     },
     end: (result) => printLine(resultLine(result, facts), world),
@@ -112,6 +114,20 @@ function printEngine(entry: Entry, facts: RunFacts, world: Pick<World, 'print'>)
     },
     world,
   )
+}
+
+function breakLine(broken: CacheBreak, facts: RunFacts): object {
+  const { cause, path, expectedTokens, readTokens, diagnosis } = broken
+  return {
+    type: 'system',
+    subtype: 'cache_break',
+    session_id: facts.sessionId,
+    cause,
+    path,
+    expected_tokens: expectedTokens,
+    read_tokens: readTokens,
+    ...(diagnosis === undefined ? {} : { diagnosis }),
+  }
 }
 
 function messageLine(entry: MessageEntry, facts: RunFacts): object {
@@ -186,7 +202,14 @@ function noteOf(event: LoopEvent): string | undefined {
   if (event.type === 'retry-wait')
     return `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`
   if (event.type === 'notice') return event.text
+  if (event.type === 'cache-break') return breakNote(event.break)
   return event.type === 'tool-end' ? event.denied : undefined
+}
+
+/** Where nothing that was sent had changed, there is nothing for the user to mend. */
+function breakNote({ cause, path, expectedTokens, readTokens }: CacheBreak): string | undefined {
+  if (cause === 'unknown') return undefined
+  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`
 }
 
 function printLine(value: object, { print }: Pick<World, 'print'>): void {

@@ -1,5 +1,6 @@
 import {
   appendTo,
+  cacheHistory,
   calibrationOf,
   messageBody,
   microPolicy,
@@ -19,6 +20,7 @@ import {
 import type { Ports } from 'palimpsest'
 import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcript'
 
+import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { addUsage, NO_USAGE } from './run-usage.ts'
@@ -104,13 +106,14 @@ function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean):
   const { reading, ports, tools, permit, maxTokens, roundsMax } = run
   const model = session.view.prefix?.model ?? run.prefix.model
   const thinking = modelPolicy(model, reading.model.facts)
+  const { log, from } = session.view
   return {
     ports,
     tools,
     permit,
     source: 'main',
     maxTokens,
-    lifetimes: { system: '1h', messages: '5m' },
+    lifetimes: CACHE_LIFETIMES,
     thinking,
     calibration: calibrationOf(session.view, thinking, reading.model.facts),
     roundsMax,
@@ -119,6 +122,7 @@ function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean):
     thresholds: reading.thresholds,
     micro: microPolicy(reading.window.scale),
     storage: storagePolicy(reading.window.scale),
+    cacheWatch: cacheHistory(log, CACHE_LIFETIMES, from).watch,
   }
 }
 

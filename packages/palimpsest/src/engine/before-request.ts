@@ -105,10 +105,12 @@ async function storeAll(
   let freedRaw = 0
   for (const plan of plans) {
     const stored = await storeResult(plan, limits.storage, ports)
+    const freed = plan.block.tokens - toViewBlock(plan.block.at, stored.standIn, false).tokens
+    if (freed <= 0) continue
     bodies.push(...storedBody(stored))
     if (stored.blob) continue
     cut.push({ at: plan.block.at, with: [stored.standIn] })
-    freedRaw += plan.block.tokens - toViewBlock(plan.block.at, stored.standIn, false).tokens
+    freedRaw += freed
   }
   const freedTokens = Math.round(freedRaw * factorOf(limits.calibration))
   return cut.length > 0 ? [...bodies, cutEdit(cut, freedTokens)] : bodies

@@ -2,9 +2,21 @@
 
 export { buildRequest } from './build-request.ts'
 export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request.ts'
+export { cacheHistory } from './cache-history.ts'
+export type { CacheEvent, CacheHistory } from './cache-history.ts'
+export { createCacheWatch } from './cache-watch.ts'
+export type {
+  CacheBreak,
+  CacheFall,
+  CacheReading,
+  CacheWatch,
+  WatchedAnswer,
+  WatchedRequest,
+} from './cache-watch.ts'
 export { calibrationOf } from './calibration.ts'
 export { describeContext } from './describe-context.ts'
 export type { ContextDescription, ContextKind, ContextSetup, Removal } from './describe-context.ts'
+export type { EditEffect } from './edit-effect.ts'
 export { forkRequest } from './fork-request.ts'
 export type { ForkParent } from './fork-request.ts'
 export { modelPolicy } from './model-policy.ts'

@@ -3,6 +3,7 @@ import { planMedia, type MediaPlan } from '../layers/2-micro-compaction/media.ts
 import {
   planClearing,
   tailStart,
+  type ClearPlan,
   type MicroSituation,
   type PlanNumbers,
   type Prices,
@@ -59,19 +60,34 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   const situation = situationOf(view, moment, { limits, toTokens, rawBefore })
   const media = limits.micro.acts.media ? planMedia(view, bytesOf(view, settled)) : undefined
   const plan = planClearing(view, situation, limits.micro)
-  const clearing = plan && clearingEdit(view, plan, toTokens, limits.micro)
-  const forced =
-    clearing || moment.sizeTokens < limits.thresholds.auto ? undefined : planFull(view, situation, limits)
-  const made = clearing ?? forced
-  if (!made && !media) return undefined
-  const edit = merge(made, media)
+  const cleared = plan && clearingEdit(view, plan, toTokens, limits.micro)
+  // Clearing that leaves the window full comes along with what makes room.
+  const isFull = moment.sizeTokens - (cleared?.freedTokens ?? 0) >= limits.thresholds.auto
+  const forced = isFull ? planFull(view, situation, limits) : undefined
+  const left = plan && forced ? withoutDropped(plan, forced) : plan
+  const clearing = left === plan ? cleared : left && clearingEdit(view, left, toTokens, limits.micro)
+  if (!clearing && !forced && !media) return undefined
+  const edit = merge(forced && clearing ? together(forced, clearing) : (forced ?? clearing), media)
   const snip = limits.micro.acts.snip
     ? planSnip(view, rawBefore, tailStart(view, situation, limits.micro))
     : undefined
   return {
     edit: snip ? withSnip(edit, snip, toTokens) : edit,
-    why: plan && clearing ? plan.why : forced ? 'the window is full' : 'the request nears its limit of bytes',
-    ...(plan && clearing ? { numbers: plan.numbers } : {}),
+    why: forced ? 'the window is full' : plan && clearing ? plan.why : 'the request nears its limit of bytes',
+    ...(plan && clearing && !forced ? { numbers: plan.numbers } : {}),
+  }
+}
+
+function withoutDropped(plan: ClearPlan, { drop }: EntryBody<EditEntry>): ClearPlan {
+  const gone = new Set(drop)
+  return { ...plan, results: plan.results.filter(({ block }) => !gone.has(block.at.entry)) }
+}
+
+function together(forced: EntryBody<EditEntry>, clearing: EntryBody<EditEntry>): EntryBody<EditEntry> {
+  return {
+    ...forced,
+    replace: clearing.replace,
+    freedTokens: forced.freedTokens + clearing.freedTokens,
   }
 }
 

@@ -100,7 +100,7 @@ export const FLAGS = {
   'daily-log': on(5, 'later', 'one line a turn in the log of the day'),
   dreaming: on(6, 'later', 'memory is consolidated after a day and five sessions'),
   'agent-summary': on(7, 'later', 'a few words on what an agent is doing'),
-  'cache-break-detection': on('around', 'later', 'a shortfall of cache reads is reported with its cause'),
+  'cache-break-detection': on('around', '0.1', 'a shortfall of cache reads is reported with its cause'),
   'identifier-faults': on(
     'around',
     'later',

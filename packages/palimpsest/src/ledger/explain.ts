@@ -1,5 +1,5 @@
 import { isReadable, LOOKBACK_POSITIONS, type Cache, type CacheCharge, type CacheRequest } from './cache.ts'
-import { commonPositions, LEVELS } from './prompt.ts'
+import { commonPositions, LEVELS, type PromptPosition } from './prompt.ts'
 
 // Why a request read less than the request before it had put into the cache.
 
@@ -76,16 +76,21 @@ function explainLost(
 }
 
 function changedPath(request: CacheRequest, earlier: CacheRequest, common: number): string {
-  const levelReached = LEVELS.indexOf(request.prompt.positions[common]?.level ?? 'messages')
+  const [now, before] = [request.prompt.positions[common], earlier.prompt.positions[common]]
+  // Where one of them has no more of a level, the other has the position that came or went.
+  const first = !now || (before && levelOf(before) < levelOf(now)) ? before : now
+  const levelReached = first ? levelOf(first) : LEVELS.length - 1
   for (const level of LEVELS.slice(0, levelReached + 1)) {
-    const before = earlier.prompt.key[level]
-    const now = request.prompt.key[level]
-    const name = [...new Set([...Object.keys(before), ...Object.keys(now)])].find(
-      (key) => before[key] !== now[key],
-    )
+    const had = earlier.prompt.key[level]
+    const has = request.prompt.key[level]
+    const name = [...new Set([...Object.keys(had), ...Object.keys(has)])].find((key) => had[key] !== has[key])
     if (name !== undefined) return name
   }
-  return request.prompt.positions[common]?.path ?? earlier.prompt.positions[common]?.path ?? 'end'
+  return first?.path ?? 'end'
+}
+
+function levelOf({ level }: PromptPosition): number {
+  return LEVELS.indexOf(level)
 }
 
 function hitAt(request: CacheRequest, index: number): CacheExplanation {

@@ -19,6 +19,11 @@ export interface CollectedResponse {
   readonly cutCall: boolean
 }
 
+export interface AnsweredRequest extends CollectedResponse {
+  /** When the attempt that was answered began: lifetimes in the cache run from there. */
+  readonly startedAt: number
+}
+
 interface OpenBlock {
   block: Block
   partialJson: string

@@ -1,3 +1,4 @@
+import type { CacheBreak } from '../engine/cache-watch.ts'
 import type { MessageEntry, Entry } from '../transcript/entry.ts'
 import type { JsonObject } from '../wire/json.ts'
 import type { ProviderFailure } from '../errors.ts'
@@ -44,5 +45,7 @@ export type LoopEvent =
     }
   /** Entries of the engine: storage, edits, boundaries. */
   | { readonly type: 'engine'; readonly entries: readonly Entry[] }
+  /** Less was read from the cache than must have been in it. */
+  | { readonly type: 'cache-break'; readonly break: CacheBreak }
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'turn-end'; readonly end: TurnEnd }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createTestAgent, echoTool, MODEL, type TestAgent } from '../../../../test/kit/agent.ts'
 import type { ForkOutcome } from '../ports.ts'
-import type { LoggedRequest, ScriptStep } from '../simulator/index.ts'
 import { isBlock, toBlocks } from '../wire/message.ts'
 import type { LoopTool } from './tool.ts'
+
+type LoggedRequest = ReturnType<TestAgent['simulator']['requests']>[number]
+type ScriptStep = Parameters<TestAgent['simulator']['addSteps']>[0][number]
 
 const FORKS = 8
 /** Share of its input that a fork which did not go first reads. */

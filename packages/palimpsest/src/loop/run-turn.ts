@@ -1,6 +1,7 @@
 import { afterTurn } from '../engine/after-turn.ts'
 import { beforeRequest, type Readiness } from '../engine/before-request.ts'
 import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/build-request.ts'
+import type { CacheWatch } from '../engine/cache-watch.ts'
 import { learnNewest } from '../engine/calibration.ts'
 import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../engine/session.ts'
 import { ProviderError } from '../errors.ts'
@@ -12,9 +13,10 @@ import type { Thresholds } from '../tokens/thresholds.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
-import { collectResponse, type CollectedResponse } from './collect-response.ts'
+import { collectResponse, type AnsweredRequest, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import type { ForkPoint } from './fork-point.ts'
+import { readCache } from './read-cache.ts'
 import { withRetries } from './retry.ts'
 import { runTools } from './run-tools.ts'
 import type { LoopTool, Permit } from './tool.ts'
@@ -43,6 +45,8 @@ export interface TurnSetup {
   readonly thresholds: Thresholds
   readonly storage: StoragePolicy
   readonly micro: MicroPolicy
+  /** Compares what each request read from the cache with what the ledger says. */
+  readonly cacheWatch?: CacheWatch
   /** Moved to each request that was answered. */
   readonly forkPoint?: Pick<ForkPoint, 'moveTo'>
 }
@@ -51,11 +55,6 @@ interface TurnState {
   session: Session
   calibration: Calibration
   continuations: number
-}
-
-interface AnsweredRequest extends CollectedResponse {
-  /** When the attempt that was answered began: lifetimes in the cache run from there. */
-  readonly startedAt: number
 }
 
 /** Runs a turn on a session. Whatever happens, the returned session is valid and on disk. */
@@ -91,6 +90,7 @@ async function* runRounds(
     const built = buildRequest(state.session.view, { ...setup, stream: true })
     const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
     setup.forkPoint?.moveTo(built, collected.startedAt)
+    yield* readCache(state, collected, setup)
     traceTransformed(collected, setup.ports)
     yield* appendShown(state, answerBody(collected, built), setup)
     state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
