@@ -1,7 +1,25 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
-import { frozenHash, measureHash } from '../bench/replay/measure-hash.ts'
+import { frozenHash, measureFiles, measureHash, readMeasureFile } from '../bench/replay/measure-hash.ts'
+
+const REPLAY = join(import.meta.dirname, '../packages/palimpsest/src/replay')
 
 test('the measure of the replay is the frozen one; bench/replay/measure-hash.ts says how to change it', () => {
   expect(measureHash()).toBe(frozenHash())
+})
+
+test.each(measureFiles())('a changed line of %s is a changed measure', (changed) => {
+  const read = (name: string): string => `${readMeasureFile(name)}${name === changed ? '//\n' : ''}`
+  expect(measureHash(read)).not.toBe(measureHash())
+})
+
+test('whoever of the replay works with the measure is frozen with it', () => {
+  const users = globSync('**/*.ts', { cwd: REPLAY })
+    .filter((name) => !name.endsWith('.test.ts') && name !== 'index.ts')
+    .filter((name) => /from '(?:\.\.?\/)+measure\//.test(readMeasureFile(name)))
+  expect(users.filter((name) => !measureFiles().includes(name))).toEqual([])
+  expect(users).toContain('track-sight.ts')
 })

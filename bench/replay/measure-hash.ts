@@ -7,15 +7,35 @@ import { join } from 'node:path'
 //   node bench/replay/measure-hash.ts            prints the hash
 //   node bench/replay/measure-hash.ts --write    freezes the measure as it is
 
-const FOLDER = join(import.meta.dirname, '../../packages/palimpsest/src/replay/measure')
+const FOLDER = join(import.meta.dirname, '../../packages/palimpsest/src/replay')
 const FROZEN = join(import.meta.dirname, 'MEASURE')
 
-export function measureHash(): string {
+/** Beside the measure's own folder: what says what a step and its history are, what a request shows of it, and how rows are made of that. */
+const AROUND = [
+  'half.ts',
+  'read/unroll.ts',
+  'replay-one.ts',
+  'replay-session.ts',
+  'replay-strategy.ts',
+  'report.ts',
+  'reverse-session.ts',
+  'row.ts',
+  'track-sight.ts',
+]
+
+/** Every file that is frozen, from the replay's folder on. */
+export function measureFiles(): string[] {
+  const own = globSync('measure/**/*.ts', { cwd: FOLDER }).filter((name) => !name.endsWith('.test.ts'))
+  return [...own, ...AROUND].toSorted()
+}
+
+export function readMeasureFile(name: string): string {
+  return readFileSync(join(FOLDER, name), 'utf8')
+}
+
+export function measureHash(read: (name: string) => string = readMeasureFile): string {
   const hash = createHash('sha256')
-  for (const name of globSync('**/*.ts', { cwd: FOLDER }).toSorted()) {
-    if (name.endsWith('.test.ts')) continue
-    hash.update(`${name}\n${readFileSync(join(FOLDER, name), 'utf8')}\n`)
-  }
+  for (const name of measureFiles()) hash.update(`${name}\n${read(name)}\n`)
   return hash.digest('hex')
 }
 

@@ -1,5 +1,5 @@
 import { extractTokens } from './extract.ts'
-import { isInBareList, wholePage, type MadePage, type MadeText } from './sight.ts'
+import { isInBareList, makePage, wholePage, type MadePage, type MadeText } from './sight.ts'
 import type { OperationKind } from './tool-call.ts'
 
 /** A made text says that a file was changed. */
@@ -26,7 +26,8 @@ const claimsByPage = new WeakMap<MadePage, readonly PlacedClaim[]>()
 
 /**
  * A path in a line that says what was done to it, or under a heading that does. A stand-in speaks for one tool result and makes no
- * claim about the project; a bare list claims nothing.
+ * claim about the project; a line that is a word list claims nothing. One file a line is how such lists are honestly written: what is
+ * wrong in them, precision shows.
  */
 export function claimsOf({ page, start, end }: MadeText): readonly Claim[] {
   if (page.isStandIn) return []
@@ -36,7 +37,6 @@ export function claimsOf({ page, start, end }: MadeText): readonly Claim[] {
 }
 
 function readClaims(page: MadePage): PlacedClaim[] {
-  const made = wholePage(page)
   const claims: PlacedClaim[] = []
   let heading: OperationKind | undefined
   let start = 0
@@ -47,11 +47,10 @@ function readClaims(page: MadePage): PlacedClaim[] {
     if (HEADING.test(line)) heading = kind
     const said = kind ?? heading
     if (said === undefined) continue
-    for (const token of extractTokens(line)) {
-      const at = lineStart + token.at
-      if ((token.class === 'path' || token.class === 'file') && !isInBareList(made, at))
-        claims.push({ path: token.text, kind: said, at })
-    }
+    const alone = wholePage(makePage(line, false))
+    for (const token of extractTokens(line))
+      if ((token.class === 'path' || token.class === 'file') && !isInBareList(alone, token.at))
+        claims.push({ path: token.text, kind: said, at: lineStart + token.at })
   }
   return claims
 }

@@ -1,6 +1,7 @@
 import { estimateText } from '../../tokens/estimate-text.ts'
 import { blockOfLine, lineText, type Corpus } from './corpus.ts'
 import { extractTokens } from './extract.ts'
+import type { EditLine, Reference } from './needs.ts'
 import { createRandom } from './random.ts'
 import type { Measured } from './score.ts'
 import { makePage, type MadePage, type Sight } from './sight.ts'
@@ -126,16 +127,15 @@ function pickNeeded(
   const at = needs[step]
   const picked = new Set<number>()
   if (!at) return picked
-  const newest = (lines: readonly number[], before: number): number => lines[before - 1] ?? -1
   const inPast = (line: number): boolean => line < at.linesBefore
   const lastChanges = new Map(
     facts.changes.filter(({ line }) => inPast(line)).map((one) => [one.path, one.line]),
   )
   const todos = facts.todos.findLast(({ line }) => inPast(line))?.open ?? []
   const wanted = [
-    ...at.references.filter(({ sole }) => sole).map(({ lines, before }) => newest(lines, before)),
-    ...at.editLines.map(({ lines, before }) => newest(lines, before)),
-    ...at.references.map(({ lines, before }) => newest(lines, before)),
+    ...at.references.filter(({ sole }) => sole).map((one) => cheapestLine(corpus, one)),
+    ...at.editLines.map((one) => cheapestLine(corpus, one)),
+    ...at.references.map((one) => cheapestLine(corpus, one)),
     ...facts.prohibitions.map(({ line }) => line),
     ...todos.flatMap((text) => finder.linesWith(text).filter(inPast).slice(-1)),
     ...facts.errors.filter(({ until }) => until >= at.linesBefore).map(({ line }) => line),
@@ -151,6 +151,25 @@ function pickNeeded(
     left -= tokens
   }
   return picked
+}
+
+/** Needs are shared by all that is measured on a session: each is looked up once. */
+const cheapestLines = new WeakMap<Reference | EditLine, number>()
+
+/** Of the lines that hold what is needed, the one that costs least, and of those the newest. */
+function cheapestLine(corpus: Corpus, needed: Reference | EditLine): number {
+  const known = cheapestLines.get(needed)
+  if (known !== undefined) return known
+  let cheapest = -1
+  let least = Infinity
+  for (const line of needed.lines.slice(0, needed.before)) {
+    const tokens = lineTokens(corpus, line)
+    if (tokens > least) continue
+    cheapest = line
+    least = tokens
+  }
+  cheapestLines.set(needed, cheapest)
+  return cheapest
 }
 
 /** A line's share of its block's tokens, by characters. */

@@ -45,8 +45,27 @@ describe('a made text', () => {
     },
   )
 
-  test('is no list where plain words stand between', () => {
-    const text = made(names(BARE_LIST_MAX + 4).join(' returns '))
+  test.each([
+    ['a word behind every eighth', (name: string, i: number) => (i % 8 === 7 ? `${name} and` : name)],
+    ['the same word behind each', (name: string) => `${name} returns`],
+    ['a number before each', (name: string, i: number) => `${i + 1}. ${name}`],
+    ['letters between', (name: string, i: number) => `${name} ${'abcdefghij'[i % 10]}`],
+  ])('is a list still with %s', (_, dress) => {
+    const text = made(
+      names(BARE_LIST_MAX + 4)
+        .map(dress)
+        .join(' '),
+    )
+    expect(mentions(text, 'name_xx')).toBe(false)
+  })
+
+  test('is no list where words of their own stand with the names', () => {
+    const words = 'reads opens writes closes counts finds sorts keeps sends moves joins drops'.split(' ')
+    const text = made(
+      names(BARE_LIST_MAX + 4)
+        .map((name, i) => `${name} ${words[i]}`)
+        .join(', '),
+    )
     expect(mentions(text, 'name_xx')).toBe(true)
   })
 })

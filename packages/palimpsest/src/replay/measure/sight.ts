@@ -27,8 +27,8 @@ export interface MadePage {
 }
 
 interface BareToken extends Token {
-  /** How many tokens the list it stands in has. */
-  readonly listSize: number
+  /** It stands in a word list. */
+  readonly isListed: boolean
 }
 
 /** Another token of the source line must stand this near, in characters, for a made text to keep the two together. */
@@ -36,6 +36,12 @@ export const RELATED_CHARS = 80
 
 /** A list of more bare identifiers than this is a word list: it relates nothing to anything. */
 export const BARE_LIST_MAX = 8
+
+/**
+ * With fewer different plain words than this between them, so many identifiers are bare: one for two. A word put in after every
+ * eighth, or the same one after each, numbers and single letters make no sentence of a list.
+ */
+const LIST_WORDS_MIN = Math.ceil((BARE_LIST_MAX + 1) / 2)
 
 export function makePage(text: string, isStandIn: boolean): MadePage {
   return { text, isStandIn, places: new Map(), bare: undefined }
@@ -57,7 +63,7 @@ export function mentions(made: MadeText, needle: string): boolean {
   return placesIn(made, needle).some((at) => !isInBareList(made, at))
 }
 
-/** Whether the string at a place stands in a list of nothing but identifiers, longer than allowed. */
+/** Whether the string at a place stands in a list of hardly anything but identifiers, longer than allowed. */
 export function isInBareList(made: MadeText, at: number): boolean {
   const tokens = (made.page.bare ??= findBareLists(made.page.text))
   let low = 0
@@ -69,7 +75,7 @@ export function isInBareList(made: MadeText, at: number): boolean {
   }
   const token = tokens[low]
   const covers = token !== undefined && token.at <= at && at < token.at + token.text.length
-  return covers && token.listSize > BARE_LIST_MAX
+  return covers && token.isListed
 }
 
 /** Whether one of the other tokens stands near the one at a place. */
@@ -95,16 +101,19 @@ function allPlaces(page: MadePage, needle: string): readonly number[] {
   return places
 }
 
-/** Tokens with nothing but punctuation and space between them are one list. A plain word ends it. */
+const PLAIN_WORD = /[A-Za-z]{2,}/g
+
+/** Each stretch of one token more than a list may have, with too few different words between its tokens, is part of a list. */
 function findBareLists(text: string): BareToken[] {
   const tokens = extractTokens(text)
-  const lists: Token[][] = []
-  let end = -1
-  for (const token of tokens) {
-    const list = lists.at(-1)
-    if (list && !/\w/.test(text.slice(end, token.at))) list.push(token)
-    else lists.push([token])
-    end = token.at + token.text.length
+  const wordsBehind = tokens.map((token, i) =>
+    text.slice(token.at + token.text.length, tokens[i + 1]?.at).match(PLAIN_WORD),
+  )
+  const listed = new Set<number>()
+  for (let from = 0; from + BARE_LIST_MAX < tokens.length; from++) {
+    const words = new Set(wordsBehind.slice(from, from + BARE_LIST_MAX).flatMap((found) => found ?? []))
+    if (words.size >= LIST_WORDS_MIN) continue
+    for (let i = from; i <= from + BARE_LIST_MAX; i++) listed.add(i)
   }
-  return lists.flatMap((list) => list.map((token) => ({ ...token, listSize: list.length })))
+  return tokens.map((token, i) => ({ ...token, isListed: listed.has(i) }))
 }
