@@ -6,8 +6,8 @@ import type { Written } from './write-parts.ts'
 
 /** Of these the path stands whole. */
 export const NEWEST_FILES = 40
-/** A longer run of bare names is hard to read: a word breaks it. */
-const RUN_MAX = 7
+/** A longer list is hard to read: each line says again what was done. */
+const PER_LINE_MAX = 7
 
 export function writeFiles(files: readonly FileFact[], charsMax: number): Written {
   const ordered = files.toSorted((a, b) => b.touched - a.touched)
@@ -41,10 +41,13 @@ function withLeft(lines: readonly string[], said: number, of: number): Written {
   return { lines, said, left: { what: 'changed files', count: of - said, ids: [] } }
 }
 
-/** `- edited a.ts, b.ts`: operations in the order of their newest file. */
+/** Operations in the order of their newest file. */
 function linesOf(files: readonly FileFact[]): readonly string[] {
-  return groupBy(files, ({ operation }) => operation).map(
-    ([operation, group]) => `- ${operation} ${inRuns(group.map(({ path }) => path))}`,
+  return groupBy(files, ({ operation }) => operation).flatMap(([operation, group]) =>
+    listed(
+      operation,
+      group.map(({ path }) => path),
+    ),
   )
 }
 
@@ -53,17 +56,18 @@ function byFolder(files: readonly FileFact[]): readonly string[] {
   const groups = groupBy(files, ({ path, operation }) => `${operation} in ${folderOf(path)}:`)
   const single = groups.filter(([, group]) => group.length === 1).flatMap(([, group]) => group)
   const many = groups.filter(([, group]) => group.length > 1)
-  return [
-    ...linesOf(single),
-    ...many.map(([heading, group]) => `- ${heading} ${inRuns(group.map(({ path }) => nameOf(path)))}`),
-  ]
+  return [...linesOf(single), ...many.flatMap(([heading, group]) => listed(heading, namesOf(group)))]
 }
 
 /** Without what was done: `- changed in src/a: x.ts, y.ts`. */
 function folderNames(files: readonly FileFact[]): readonly string[] {
-  return groupBy(files, ({ path }) => folderOf(path)).map(
-    ([folder, group]) => `- changed in ${folder}: ${inRuns(group.map(({ path }) => nameOf(path)))}`,
+  return groupBy(files, ({ path }) => folderOf(path)).flatMap(([folder, group]) =>
+    listed(`changed in ${folder}:`, namesOf(group)),
   )
+}
+
+function namesOf(files: readonly FileFact[]): readonly string[] {
+  return files.map(({ path }) => nameOf(path))
 }
 
 function folderCounts(files: readonly FileFact[]): readonly string[] {
@@ -78,11 +82,12 @@ function sizeOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
-function inRuns(names: readonly string[]): string {
-  const runs = Array.from({ length: Math.ceil(names.length / RUN_MAX) }, (_, i) =>
-    names.slice(i * RUN_MAX, (i + 1) * RUN_MAX).join(', '),
+/** `- edited a.ts, b.ts`, as many lines as it takes. */
+function listed(heading: string, names: readonly string[]): readonly string[] {
+  return Array.from(
+    { length: Math.ceil(names.length / PER_LINE_MAX) },
+    (_, i) => `- ${heading} ${names.slice(i * PER_LINE_MAX, (i + 1) * PER_LINE_MAX).join(', ')}`,
   )
-  return runs.join(' and ')
 }
 
 function groupBy<T>(
