@@ -27,7 +27,7 @@ export function planArrival(
   if (resultCharsMax === 'unlimited') return undefined
   const text = storableText(result)
   const charsMax = Math.min(resultCharsMax ?? policy.resultCharsMax, policy.resultCharsMax)
-  return text !== undefined && text.length > charsMax ? { result, text } : undefined
+  return text !== undefined && text.length > charsMax && isWorth(text, policy) ? { result, text } : undefined
 }
 
 /** Before a request: the results that answer one response share a room; the largest go until they fit. */
@@ -37,9 +37,9 @@ export function planShare(view: View, policy: StoragePolicy): UnsentPlan[] {
   const plans: UnsentPlan[] = []
   for (const plan of unsent.toSorted((a, b) => b.text.length - a.text.length)) {
     const { length } = plan.text
-    if (chars <= policy.answerCharsMax || length <= policy.previewBytes) break
+    if (chars <= policy.answerCharsMax || !isWorth(plan.text, policy)) break
     plans.push(plan)
-    chars -= length - policy.previewBytes
+    chars -= length - standInChars(policy)
   }
   return plans
 }
@@ -58,11 +58,24 @@ export function planGuard(
   let left = excessTokens
   for (const plan of unsentResults(view).toSorted((a, b) => b.block.tokens - a.block.tokens)) {
     const { text, block } = plan
-    if (left <= 0 || text.length <= policy.previewBytes) break
+    if (left <= 0) break
+    if (!isWorth(text, policy)) continue
     plans.push(plan)
-    left -= toTokens(block.tokens) * (1 - policy.previewBytes / text.length)
+    left -= toTokens(block.tokens) * (1 - standInChars(policy) / text.length)
   }
   return plans
+}
+
+/** What a stand-in has besides its preview, about: size, path, hint. */
+const FRAME_CHARS = 500
+
+function standInChars({ previewBytes }: StoragePolicy): number {
+  return previewBytes + FRAME_CHARS
+}
+
+/** A stand-in that is as large as its result would be no gain. */
+function isWorth(text: string, policy: StoragePolicy): boolean {
+  return text.length > standInChars(policy)
 }
 
 /**

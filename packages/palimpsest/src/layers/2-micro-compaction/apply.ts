@@ -1,4 +1,4 @@
-import type { EditEntry, Entry } from '../../transcript/entry.ts'
+import type { EditEntry, Entry, MessageEntry } from '../../transcript/entry.ts'
 import { toViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
@@ -17,7 +17,7 @@ export function clearingEdit(
   toTokens: (raw: number) => number,
   policy: MicroPolicy,
 ): ClearingEdit | undefined {
-  const firsts = policy.acts.digest ? firstMentions(view.log) : new Map<string, string>()
+  const firsts = policy.acts.digest ? firstMentions(view.log, plan) : new Map<string, string>()
   let freedRaw = 0
   const replace = plan.results.flatMap((result) => {
     const text = renderStandIn(result, firsts, policy)
@@ -40,16 +40,27 @@ function renderStandIn(
   return standIn(result, { call, chars: text.length, digest: digest(text, isNew, policy.digestChars) })
 }
 
-/** Which message brought an identifier into the conversation. */
-function firstMentions(log: readonly Entry[]): ReadonlyMap<string, string> {
+/** Which message brought an identifier into the conversation, up to the newest result that is cleared. */
+function firstMentions(log: readonly Entry[], { results }: ClearPlan): ReadonlyMap<string, string> {
+  const cleared = new Set(results.map(({ block }) => block.at.entry))
   const first = new Map<string, string>()
   for (const entry of log) {
+    if (cleared.size === 0) break
+    cleared.delete(entry.id)
     if (entry.kind !== 'message') continue
-    for (const block of toBlocks(entry.message.content))
-      for (const identifier of identifiersOf(blockText(block)))
-        if (!first.has(identifier)) first.set(identifier, entry.id)
+    for (const identifier of identifiersIn(entry)) if (!first.has(identifier)) first.set(identifier, entry.id)
   }
   return first
+}
+
+const known = new WeakMap<MessageEntry, readonly string[]>()
+
+/** An entry never changes, so it is looked at once. */
+function identifiersIn(entry: MessageEntry): readonly string[] {
+  const found =
+    known.get(entry) ?? toBlocks(entry.message.content).flatMap((block) => identifiersOf(blockText(block)))
+  known.set(entry, found)
+  return found
 }
 
 function blockText(block: Block): string {

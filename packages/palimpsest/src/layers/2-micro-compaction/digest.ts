@@ -10,19 +10,28 @@ const CLIP_CHARS = 96
 /** Lines longer than this are one blob (minified, encoded); only their head is looked at. */
 const LINE_CHARS_MAX = 2_000
 
-/** Most specific first: what is found by an earlier pattern is worth more. */
-const PATTERNS: readonly RegExp[] = [
+/** Most specific first: what is found by an earlier pattern is worth more. What every match `needs` is looked for first: it is cheap. */
+const PATTERNS: readonly { readonly pattern: RegExp; readonly needs?: RegExp }[] = [
   // Codes of errors and exceptions.
-  /\b(?:[A-Z][A-Za-z]*(?:Error|Exception)|E[A-Z]{4,}|[A-Z]{1,4}\d{3,5}|0x[0-9a-fA-F]{4,})\b/g,
+  {
+    pattern: /\b(?:[A-Z][A-Za-z]*(?:Error|Exception)|E[A-Z]{4,}|[A-Z]{1,4}\d{3,5}|0x[0-9a-fA-F]{4,})\b/g,
+    needs: /Error|Exception|E[A-Z]{4}|[A-Z]\d{3}|0x/,
+  },
   // Commits, digests, uuids.
-  /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64})\b/g,
-  /\bhttps?:\/\/[^\s"'<>)\]}]+/g,
+  {
+    pattern: /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64})\b/g,
+    needs: /[0-9a-f]{7}/,
+  },
+  { pattern: /\bhttps?:\/\/[^\s"'<>)\]}]+/g, needs: /http/ },
   // Paths and file names.
-  /(?:[\w.@~-]*\/)+[\w.@+-]+|\b[\w-]+\.[a-z]{1,5}\b/g,
+  { pattern: /(?:[\w.@~-]*\/)+[\w.@+-]+|\b[\w-]+\.[a-z]{1,5}\b/g, needs: /[/.]/ },
   // Names: several humps, underscores, qualified.
-  /\b[A-Za-z_$][\w$]*(?:[a-z][A-Z]|_[A-Za-z0-9]|\.[A-Za-z_]|::[A-Za-z_])[\w$.:]*/g,
+  {
+    pattern: /\b[A-Za-z_$][\w$]*(?:[a-z][A-Z]|_[A-Za-z0-9]|\.[A-Za-z_]|::[A-Za-z_])[\w$.:]*/g,
+    needs: /[a-z][A-Z]|_[A-Za-z0-9]|\.[A-Za-z_]|::/,
+  },
   // Numbers that are not round.
-  /\b\d{3,}(?:\.\d+)?\b/g,
+  { pattern: /\b\d{3,}(?:\.\d+)?\b/g, needs: /\d{3}/ },
 ]
 
 interface Found {
@@ -71,12 +80,13 @@ function findIdentifiers(text: string): Found[] {
   text.split('\n').forEach((full, line) => {
     const head = full.slice(0, LINE_CHARS_MAX)
     let rest = head
-    PATTERNS.forEach((pattern, rank) => {
-      for (const match of rest.matchAll(pattern)) {
-        if (!found.has(match[0])) found.set(match[0], { text: match[0], rank, line, at: match.index })
-      }
+    PATTERNS.forEach(({ pattern, needs }, rank) => {
+      if (needs && !needs.test(rest)) return
       // What one pattern took, the next ones do not see.
-      rest = rest.replace(pattern, (taken) => ' '.repeat(taken.length))
+      rest = rest.replace(pattern, (taken: string, at: number) => {
+        if (!found.has(taken)) found.set(taken, { text: taken, rank, line, at })
+        return ' '.repeat(taken.length)
+      })
     })
   })
   return [...found.values()]
