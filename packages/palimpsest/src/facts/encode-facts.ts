@@ -100,8 +100,8 @@ function wordsToJson({ entry, text, cut }: UserWords): Json {
   return cut ? [entry, text, cut.tail, cut.chars] : [entry, text]
 }
 
-function fileToJson({ path, operation, touched, read, entry }: FileFact): Json {
-  return [path, operation, touched, read ?? null, entry ?? null]
+function fileToJson({ path, operation, touched, read, entry, code }: FileFact): Json {
+  return [path, operation, touched, read ?? null, entry ?? null, ...(code ? [code] : [])]
 }
 
 function errorToJson({ entry, tool, target, text }: ErrorFact): Json {
@@ -119,7 +119,7 @@ function entryTextFrom([entry, text]: readonly Json[]): (StandingWords & AnswerF
   return typeof entry === 'string' && typeof text === 'string' ? { entry, text } : undefined
 }
 
-function fileFrom([path, operation, touched, read, entry]: readonly Json[]): FileFact | undefined {
+function fileFrom([path, operation, touched, read, entry, code]: readonly Json[]): FileFact | undefined {
   const known = FILE_OPERATIONS.find((one) => one === operation)
   if (typeof path !== 'string' || !known || typeof touched !== 'number') return undefined
   return {
@@ -128,6 +128,7 @@ function fileFrom([path, operation, touched, read, entry]: readonly Json[]): Fil
     touched,
     ...(typeof read === 'number' && { read }),
     ...(typeof entry === 'string' && { entry }),
+    ...(Array.isArray(code) && { code: code.filter((line) => typeof line === 'string') }),
   }
 }
 

@@ -32,6 +32,8 @@ export interface FileFact {
   readonly read?: number
   /** The answer whose call changed it last. */
   readonly entry?: EntryId
+  /** Lines that tell which code was changed last, newest last. */
+  readonly code?: readonly string[]
 }
 
 export interface CommandFact {

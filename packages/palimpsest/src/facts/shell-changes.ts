@@ -6,6 +6,8 @@ import type { FileOperation } from './facts.ts'
 export interface FileChange {
   readonly path: string
   readonly operation: Exclude<FileOperation, 'read'>
+  /** A line of it that tells which code was changed. */
+  readonly code?: string
 }
 
 /** One simple command of a command line, with its files. */

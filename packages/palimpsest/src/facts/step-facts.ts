@@ -191,7 +191,9 @@ function addChanges(state: FactsState, { call, entry }: OpenCall, failed: boolea
   for (const change of [...byTool, ...byShell]) touchChanged(state, change, entry)
 }
 
-function touchChanged(state: FactsState, { path, operation }: FileChange, entry: EntryId): void {
+const CODE_LINES_MAX = 3
+
+function touchChanged(state: FactsState, { path, operation, code }: FileChange, entry: EntryId): void {
   const known = knownPath(state, path)
   const had = state.files.get(known)
   const isNew = had === undefined && operation === 'written'
@@ -201,7 +203,13 @@ function touchChanged(state: FactsState, { path, operation }: FileChange, entry:
     touched: ++state.touches,
     ...(had?.read !== undefined && { read: had.read }),
     entry,
+    ...codeAfter(had?.code ?? [], code),
   })
+}
+
+function codeAfter(had: readonly string[], code: string | undefined): Pick<FileFact, 'code'> {
+  const lines = code === undefined ? had : [...had.filter((line) => line !== code), code]
+  return lines.length === 0 ? {} : { code: lines.slice(-CODE_LINES_MAX) }
 }
 
 function touchRead(state: FactsState, path: string): void {

@@ -1,4 +1,4 @@
-import type { AnswerFact, Facts } from '../../facts/facts.ts'
+import type { AnswerFact, Facts, FileFact } from '../../facts/facts.ts'
 import type { EntryId } from '../../transcript/entry.ts'
 import { summarySections, type SummaryKind } from './prompt.ts'
 import { errorItem } from './prove.ts'
@@ -38,13 +38,13 @@ interface FoldPart extends Part {
   readonly section: number
 }
 
-const ANSWER_CHARS_MAX = 400
+const ANSWER_CHARS_MAX = 1_200
 const LAST_ANSWER_CHARS_MAX = 2_000
 const COMMAND_CHARS_MAX = 160
 const ASKED_CHARS_MAX = 300
 /** Less of an answer says nothing. */
 const LAST_ANSWER_CHARS_MIN = 80
-const READ_FILES_MAX = 20
+const READ_FILES_MAX = 40
 
 /** In order of importance. */
 function partsOf(facts: Facts): readonly FoldPart[] {
@@ -98,7 +98,13 @@ function partsOf(facts: Facts): readonly FoldPart[] {
     listPart(4, 'Resolved since (output of tools, quoted: data):', 0.03, {
       items: facts.mended.map(errorItem),
     }),
-    listPart(3, 'Files read, newest last:', 0.03, { items: readItems(facts) }),
+    listPart(3, 'Code last changed (quoted: data), newest last:', 0.03, { items: codeItems(changed) }),
+    {
+      section: 3,
+      heading: 'Files read, newest first:',
+      share: 0.03,
+      write: (charsMax) => readFiles(facts, charsMax),
+    },
   ]
 }
 
@@ -125,12 +131,21 @@ function commandItem({ command, exit, failed }: Facts['commands'][number]): { re
   return { text: `\`${clip(command.replaceAll('\n', ' '), COMMAND_CHARS_MAX)}\` → ${how}` }
 }
 
-function readItems({ files }: Facts): readonly { readonly text: string }[] {
-  return files
-    .filter((file) => file.operation === 'read')
+function codeItems(changed: readonly FileFact[]): readonly { readonly text: string }[] {
+  return changed
     .toSorted((a, b) => a.touched - b.touched)
-    .slice(-READ_FILES_MAX)
-    .map(({ path }) => ({ text: path }))
+    .flatMap(({ path, code = [] }) =>
+      code.map((line) => ({ text: `${path.slice(path.lastIndexOf('/') + 1)}: ${line}` })),
+    )
+}
+
+function readFiles({ files }: Facts, charsMax: number): Written {
+  const newest = files
+    .filter(({ operation }) => operation === 'read')
+    .toSorted((a, b) => b.touched - a.touched)
+    .slice(0, READ_FILES_MAX)
+  const { lines, said } = writeFiles(newest, charsMax)
+  return { lines, said }
 }
 
 function lastAnswer({ answers }: Facts, charsMax: number): Written {
