@@ -1,7 +1,8 @@
-import type { ContextDescription, ContextKind } from 'palimpsest/engine'
+import type { CacheHealth, ContextDescription, ContextKind, EditEffect } from 'palimpsest/engine'
 import type { Thresholds, Window } from 'palimpsest/tokens'
 
 import type { Settings } from '../agent/settings/load-settings.ts'
+import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
@@ -22,7 +23,18 @@ interface ContextDocument {
     readonly blocking: boolean
   }
   readonly by_kind: { readonly [kind in ContextKind]: number }
-  readonly cache: { readonly hit_rate: number | null }
+  readonly cache: {
+    readonly hit_rate: number | null
+    readonly breaks: number
+    readonly last_break?: {
+      readonly at: string
+      readonly cause: string
+      readonly path: string
+      readonly expected_tokens: number
+      readonly read_tokens: number
+      readonly diagnosis?: string
+    }
+  }
   readonly cost_usd: number
   readonly removals: readonly {
     readonly id: string
@@ -32,6 +44,15 @@ interface ContextDocument {
     readonly tokens: number
     /** Whether an undo of it is still possible. */
     readonly undo: boolean
+    /** As the request behind it was billed. */
+    readonly realised?: {
+      readonly tokens: number
+      readonly rewrite_tokens: number
+      readonly rewrite_tokens_expected: number
+      readonly rewrite_usd: number
+      readonly rewrite_usd_expected: number
+      readonly cold: boolean
+    }
   }[]
 }
 
@@ -75,6 +96,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
     autoEnabled: reading.autoEnabled,
     calibration: calibrationOf(view, thinking, facts),
     thinking,
+    lifetimes: CACHE_LIFETIMES,
   })
   const { costUsd } = await sessionTotals(path, createCostOf())
   for (const warning of [...reading.warnings, ...loaded.warnings.map(({ text }) => text)]) {
@@ -92,7 +114,7 @@ function toDocument(
     readonly window: Window
     readonly thresholds: Thresholds
   },
-  { used, report, byKind, hitRate, removals }: ContextDescription,
+  { used, report, byKind, cache, removals }: ContextDescription,
 ): ContextDocument {
   return {
     session: about.id,
@@ -109,13 +131,44 @@ function toDocument(
       blocking: report.isAboveBlocking,
     },
     by_kind: byKind,
-    cache: { hit_rate: hitRate ?? null },
+    cache: toCache(cache),
     cost_usd: about.costUsd,
-    removals: removals.map(({ at, ...removal }) => ({
+    removals: removals.map(({ at, effect, ...removal }) => ({
       ...removal,
       at: new Date(at).toISOString(),
       undo: removal.layer !== 1,
+      ...(effect ? { realised: toRealised(effect) } : {}),
     })),
+  }
+}
+
+function toCache({ hitRate, breaks, lastBreak }: CacheHealth): ContextDocument['cache'] {
+  const rate = { hit_rate: hitRate ?? null, breaks }
+  if (!lastBreak) return rate
+  const { at, cause, path, expectedTokens, readTokens, diagnosis } = lastBreak
+  return {
+    ...rate,
+    last_break: {
+      at: new Date(at).toISOString(),
+      cause,
+      path,
+      expected_tokens: expectedTokens,
+      read_tokens: readTokens,
+      ...(diagnosis === undefined ? {} : { diagnosis }),
+    },
+  }
+}
+
+type Realised = NonNullable<ContextDocument['removals'][number]['realised']>
+
+function toRealised(effect: EditEffect): Realised {
+  return {
+    tokens: effect.freedTokens,
+    rewrite_tokens: effect.realisedRewriteTokens,
+    rewrite_tokens_expected: effect.expectedRewriteTokens,
+    rewrite_usd: effect.realisedUsd,
+    rewrite_usd_expected: effect.expectedUsd,
+    cold: effect.wasCold,
   }
 }
 
@@ -130,9 +183,11 @@ function toText(document: ContextDocument): string {
   const { session, model, used, window, percent_left, thresholds, by_kind, cache, cost_usd, removals } =
     document
   const hits = cache.hit_rate === null ? '' : `, ${Math.round(cache.hit_rate * 100)}% read from the cache`
+  const broken = cache.last_break
   const lines = [
     `${session}  ${model}`,
     `${used} of ${window} tokens, ${percent_left}% left before compaction; $${cost_usd.toFixed(2)}${hits}`,
+    ...(broken ? [breakLine(cache.breaks, broken)] : []),
     '',
     ...Object.entries(by_kind)
       .filter(([, tokens]) => tokens > 0)
@@ -142,9 +197,26 @@ function toText(document: ContextDocument): string {
       ([name, tokens]) => `  ${name.padEnd(14)} ${String(tokens).padStart(8)}  ${distance(tokens - used)}`,
     ),
     ...(removals.length > 0 ? ['', 'taken out:'] : []),
-    ...removals.map(({ id, layer, what, tokens }) => `  ${id}  layer ${layer}: ${what}, ${tokens} tokens`),
+    ...removals.flatMap(({ id, layer, what, tokens, realised }) => [
+      `  ${id}  layer ${layer}: ${what}, ${tokens} tokens`,
+      ...(realised ? [`    ${realisedText(realised)}`] : []),
+    ]),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function breakLine(
+  breaks: number,
+  { at, path, expected_tokens, read_tokens }: NonNullable<ContextDocument['cache']['last_break']>,
+): string {
+  const times = breaks === 1 ? 'broke once' : `broke ${breaks} times`
+  return `the cache ${times}, last at ${at}: ${path}, ${read_tokens} of ${expected_tokens} tokens read`
+}
+
+function realisedText({ tokens, rewrite_tokens, rewrite_usd, rewrite_usd_expected, cold }: Realised): string {
+  const wrote = `${tokens} tokens less in the next request; ${rewrite_tokens} written again`
+  if (cold) return `${wrote}, as they had to be: the cache had expired`
+  return `${wrote} for $${rewrite_usd.toFixed(4)}, $${rewrite_usd_expected.toFixed(4)} expected`
 }
 
 function distance(tokens: number): string {

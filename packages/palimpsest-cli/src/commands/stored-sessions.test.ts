@@ -85,7 +85,7 @@ describe('palimpsest context', () => {
       thresholds: { warning: 147_000, error: 157_000, auto: 167_000, blocking: 177_000 },
       flags: { warning: false, error: false, auto: false, blocking: false },
       by_kind: expect.any(Object),
-      cache: { hit_rate: expect.closeTo(60_000 / 61_000, 10) },
+      cache: { hit_rate: expect.closeTo(60_000 / 61_000, 10), breaks: 0 },
       cost_usd: expect.closeTo(COST_USD, 10),
       removals: [],
     })

@@ -16,6 +16,7 @@ const setup: ContextSetup = {
   window,
   thresholds: computeThresholds(window),
   autoEnabled: true,
+  lifetimes: { system: '1h', messages: '5m' },
   calibration: startCalibration('claude-4'),
   thinking: { model: MODEL, bindsPrefix: false, readsFrom: [] },
 }
@@ -58,11 +59,11 @@ const result = said('r', {
 
 describe('what fills the window', () => {
   test('an empty conversation fills nothing', () => {
-    const { used, report, byKind, hitRate, removals } = describeContext(viewOf([]), setup)
-    expect({ used, percentLeft: report.percentLeft, hitRate, removals }).toEqual({
+    const { used, report, byKind, cache, removals } = describeContext(viewOf([]), setup)
+    expect({ used, percentLeft: report.percentLeft, cache, removals }).toEqual({
       used: 0,
       percentLeft: 100,
-      hitRate: undefined,
+      cache: { breaks: 0 },
       removals: [],
     })
     expect(Object.values(byKind)).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
@@ -78,7 +79,7 @@ describe('what fills the window', () => {
     }
     expect(after.byKind.tool_results).toBeGreaterThan(after.byKind.user)
     expect(after.byKind.thinking).toBeGreaterThan(0)
-    expect(after.hitRate).toBe(0.9)
+    expect(after.cache).toEqual({ hitRate: 0.9, breaks: 0 })
   })
 
   test('where system and tools are not on record, what the usage holds beyond the messages is theirs', () => {

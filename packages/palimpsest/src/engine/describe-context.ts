@@ -9,6 +9,10 @@ import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
 import { isThinking } from '../wire/message.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import type { CacheLifetimes } from './build-request.ts'
+import { cacheHistory, type CacheEvent } from './cache-history.ts'
+import type { CacheBreak } from './cache-watch.ts'
+import type { EditEffect } from './edit-effect.ts'
 import { sizeOf, type Sizing } from './size-of.ts'
 
 // What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
@@ -29,6 +33,8 @@ export interface ContextSetup extends Sizing {
   readonly window: Window
   readonly thresholds: Thresholds
   readonly autoEnabled: boolean
+  /** Bought for requests of this conversation. */
+  readonly lifetimes: CacheLifetimes
 }
 
 /** Something that left the view and can be had back. */
@@ -39,27 +45,36 @@ export interface Removal {
   readonly layer: 1 | 2 | 3 | 4
   readonly what: string
   readonly tokens: number
+  /** What it came to, once the request behind it was answered. */
+  readonly effect?: EditEffect
+}
+
+/** Of the requests since the newest boundary that was loaded. */
+export interface CacheHealth {
+  /** Share of all prompt tokens that were read from the cache; absent before the first answer. */
+  readonly hitRate?: number
+  readonly breaks: number
+  readonly lastBreak?: CacheBreak & { readonly at: number }
 }
 
 export interface ContextDescription {
   readonly used: number
   readonly report: ContextReport
   readonly byKind: { readonly [kind in ContextKind]: number }
-  /** Share of all prompt tokens that were read from the cache; absent before the first answer. */
-  readonly hitRate?: number
+  readonly cache: CacheHealth
   readonly removals: readonly Removal[]
 }
 
 export function describeContext(view: View, setup: ContextSetup): ContextDescription {
   const raw = rawByKind(view, setup.thinking)
   const used = sizeOf(view, setup)
-  const hitRate = hitRateOf(view)
+  const { events } = cacheHistory(view.log, setup.lifetimes, view.from)
   return {
     used,
     report: reportContext(used, setup),
     byKind: share(view.prefix ? raw : withUnknownPrefix(raw, used, setup.calibration), used),
-    ...(hitRate === undefined ? {} : { hitRate }),
-    removals: removalsOf(view.log),
+    cache: healthOf(view, events),
+    removals: removalsOf(view.log).map((removal) => withEffect(removal, events)),
   }
 }
 
@@ -114,6 +129,22 @@ function share(raw: RawByKind, used: number): RawByKind {
     given = upTo
   }
   return shares
+}
+
+function healthOf(view: View, events: readonly CacheEvent[]): CacheHealth {
+  const hitRate = hitRateOf(view)
+  const breaks = events.flatMap(({ at, break: broken }) => (broken ? [{ ...broken, at }] : []))
+  const lastBreak = breaks.at(-1)
+  return {
+    ...(hitRate === undefined ? {} : { hitRate }),
+    breaks: breaks.length,
+    ...(lastBreak ? { lastBreak } : {}),
+  }
+}
+
+function withEffect(removal: Removal, events: readonly CacheEvent[]): Removal {
+  const effect = events.find((event) => event.effect?.ids.includes(removal.id))?.effect
+  return effect ? { ...removal, effect } : removal
 }
 
 function hitRateOf(view: View): number | undefined {

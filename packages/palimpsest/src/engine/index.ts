@@ -15,7 +15,13 @@ export type {
 } from './cache-watch.ts'
 export { calibrationOf } from './calibration.ts'
 export { describeContext } from './describe-context.ts'
-export type { ContextDescription, ContextKind, ContextSetup, Removal } from './describe-context.ts'
+export type {
+  CacheHealth,
+  ContextDescription,
+  ContextKind,
+  ContextSetup,
+  Removal,
+} from './describe-context.ts'
 export type { EditEffect } from './edit-effect.ts'
 export { forkRequest } from './fork-request.ts'
 export type { ForkParent } from './fork-request.ts'

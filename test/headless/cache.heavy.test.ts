@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { call, createBench, jsonLines, jsonObject, put, text } from '../kit/headless.ts'
+
+// What the command tells of the provider's cache.
+
+const WINDOW_TOKENS = 40_000
+const FILES = 24
+
+test('a prefix that changes between two runs is told in the stream and in `context`, with its cause', async () => {
+  const bench = await createBench({ script: [{ content: [text('noted')], times: 3 }] })
+  const long = 'The cache holds what was sent before. '.repeat(400)
+  await bench.run(['-p', long])
+  const clean = jsonObject((await bench.run(['context', '--json'])).out)
+  expect(clean['cache']).toMatchObject({ breaks: 0 })
+  const again = ['-p', 'go on', '--continue', '--output-format', 'stream-json']
+  const { out, err } = await bench.run([...again, '--system-prompt', 'Be someone else.'])
+  const told = jsonLines(out).filter(({ subtype }) => subtype === 'cache_break')
+  expect(told).toHaveLength(1)
+  expect(told[0]).toMatchObject({
+    type: 'system',
+    cause: 'system',
+    path: 'system.0',
+    session_id: clean['session'],
+  })
+  expect(err).toMatch(/^the prompt cache broke at system\.0: \d+ tokens were expected from it, \d+ came\n$/)
+  const { cause, path, expected_tokens, read_tokens } = told[0] ?? {}
+  const after = jsonObject((await bench.run(['context', '--json'])).out)
+  expect(after['cache']).toMatchObject({
+    breaks: 1,
+    last_break: { cause, path, expected_tokens, read_tokens },
+  })
+  expect((await bench.run(['context'])).out).toMatch(
+    /the cache broke once, last at \S+: system\.0, \d+ of \d+ tokens read/,
+  )
+})
+
+test('what an edit came to is in `context`, as it was billed', async () => {
+  const bench = await createBench({
+    script: [
+      ...Array.from({ length: FILES }, (_, i) => ({
+        content: [call('Read', { file_path: `part-${i}.ts` })],
+      })),
+      { content: [text('done')] },
+    ],
+  })
+  for (let i = 0; i < FILES; i++)
+    await put(
+      join(bench.folder, `part-${i}.ts`),
+      `export const part${i} = ${i} // one line of many\n`.repeat(150),
+    )
+  const ran = await bench.run(['-p', 'read all parts', '--window', String(WINDOW_TOKENS)])
+  expect(ran).toMatchObject({ exit: 0, err: '' })
+  const { cache, removals } = jsonObject((await bench.run(['context', '--json'])).out)
+  expect(cache).toMatchObject({ breaks: 0 })
+  if (!Array.isArray(removals)) throw new Error('no removals')
+  const edits = removals.filter(({ layer }) => layer === 2)
+  expect(edits.length).toBeGreaterThan(0)
+  for (const { realised } of edits) {
+    expect(realised.tokens).toBeGreaterThan(1000)
+    expect(realised.cold).toBe(false)
+    expect(realised.rewrite_usd > 0).toBe(realised.rewrite_tokens > 0)
+  }
+  expect((await bench.run(['context'])).out).toMatch(
+    /\d+ tokens less in the next request; \d+ written again for \$\d/,
+  )
+})
