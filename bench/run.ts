@@ -1,4 +1,5 @@
 import { print } from './figure.ts'
+import { benchLayers } from './layers.ts'
 import { benchOpen } from './open.ts'
 import { benchRound } from './round.ts'
 import { benchWire } from './wire.ts'
@@ -7,6 +8,7 @@ import { benchWire } from './wire.ts'
 
 const results = [
   print('One more round', benchRound()),
+  print('The first two layers', await benchLayers()),
   print('Opening a long session', await benchOpen()),
   print('JSON text', await benchWire()),
 ]
