@@ -3,6 +3,7 @@ import {
   FILE_OPERATIONS,
   type AnswerFact,
   type BackgroundFact,
+  type CodeFact,
   type CommandFact,
   type ErrorFact,
   type Facts,
@@ -29,6 +30,7 @@ export function encodeFacts(facts: Facts): JsonObject {
     words: shortenOldest(facts.words).map(wordsToJson),
     standing: facts.standing.slice(-STANDING_MAX).map(({ entry, text }) => [entry, text]),
     files: boundFiles(facts.files).map(fileToJson),
+    code: facts.code.map(({ path, text }) => [path, text]),
     commands: facts.commands.map(({ command, exit, failed }) => [command, exit ?? null, failed]),
     errors: facts.errors.map(errorToJson),
     mended: facts.mended.map(errorToJson),
@@ -50,6 +52,7 @@ export function decodeFacts(json: Json | undefined): Facts | undefined {
     words: rows('words', wordsFrom),
     standing: rows('standing', entryTextFrom),
     files: rows('files', fileFrom),
+    code: rows('code', codeFrom),
     commands: rows('commands', commandFrom),
     errors: rows('errors', errorFrom),
     mended: rows('mended', errorFrom),
@@ -100,8 +103,8 @@ function wordsToJson({ entry, text, cut }: UserWords): Json {
   return cut ? [entry, text, cut.tail, cut.chars] : [entry, text]
 }
 
-function fileToJson({ path, operation, touched, read, entry, code }: FileFact): Json {
-  return [path, operation, touched, read ?? null, entry ?? null, ...(code ? [code] : [])]
+function fileToJson({ path, operation, touched, read, entry }: FileFact): Json {
+  return [path, operation, touched, read ?? null, entry ?? null]
 }
 
 function errorToJson({ entry, tool, target, text }: ErrorFact): Json {
@@ -119,7 +122,7 @@ function entryTextFrom([entry, text]: readonly Json[]): (StandingWords & AnswerF
   return typeof entry === 'string' && typeof text === 'string' ? { entry, text } : undefined
 }
 
-function fileFrom([path, operation, touched, read, entry, code]: readonly Json[]): FileFact | undefined {
+function fileFrom([path, operation, touched, read, entry]: readonly Json[]): FileFact | undefined {
   const known = FILE_OPERATIONS.find((one) => one === operation)
   if (typeof path !== 'string' || !known || typeof touched !== 'number') return undefined
   return {
@@ -128,8 +131,11 @@ function fileFrom([path, operation, touched, read, entry, code]: readonly Json[]
     touched,
     ...(typeof read === 'number' && { read }),
     ...(typeof entry === 'string' && { entry }),
-    ...(Array.isArray(code) && { code: code.filter((line) => typeof line === 'string') }),
   }
+}
+
+function codeFrom([path, text]: readonly Json[]): CodeFact | undefined {
+  return typeof path === 'string' && typeof text === 'string' ? { path, text } : undefined
 }
 
 function commandFrom([command, exit, failed]: readonly Json[]): CommandFact | undefined {

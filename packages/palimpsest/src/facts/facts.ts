@@ -32,8 +32,12 @@ export interface FileFact {
   readonly read?: number
   /** The answer whose call changed it last. */
   readonly entry?: EntryId
-  /** Lines that tell which code was changed last, newest last. */
-  readonly code?: readonly string[]
+}
+
+/** What an edit put into a file: its beginning. */
+export interface CodeFact {
+  readonly path: string
+  readonly text: string
 }
 
 export interface CommandFact {
@@ -77,6 +81,8 @@ export interface Facts {
   readonly words: readonly UserWords[]
   readonly standing: readonly StandingWords[]
   readonly files: readonly FileFact[]
+  /** Of the newest edits. */
+  readonly code: readonly CodeFact[]
   readonly commands: readonly CommandFact[]
   /** Those that no like call has followed with success. */
   readonly errors: readonly ErrorFact[]
@@ -91,6 +97,7 @@ export const NO_FACTS: Facts = {
   words: [],
   standing: [],
   files: [],
+  code: [],
   commands: [],
   errors: [],
   mended: [],

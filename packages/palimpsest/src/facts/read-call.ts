@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../wire/json.ts'
 import type { ToolUseBlock } from '../wire/message.ts'
 import type { TodoFact } from './facts.ts'
-import { tellingCode } from './telling-code.ts'
 import { joinPath, shellReads, type FileChange } from './shell-changes.ts'
 
 // What a tool call is about, by the names and members that the usual agents use.
@@ -70,7 +69,8 @@ const STOP_TOOLS = new Set(['killshell', 'killbash', 'taskstop', 'close_agent'])
 
 const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'notebook_path', 'filename']
 const NEW_TEXT_MEMBERS = ['new_string', 'newString', 'newText', 'new_str', 'content', 'file_text']
-const OLD_TEXT_MEMBERS = ['old_string', 'oldString', 'oldText', 'old_str']
+/** Of the code that a call puts into a file. */
+const CODE_CHARS_MAX = 700
 const COMMAND_MEMBERS = ['command', 'cmd', 'script']
 const FOLDER_MEMBERS = ['workdir', 'cwd']
 const ID_MEMBERS = ['bash_id', 'shell_id', 'task_id', 'taskId', 'agent_id', 'agentId', 'session_id', 'id']
@@ -121,7 +121,7 @@ function fileTool(
   const file = tidyPath(path)
   if (verb === 'view') return { family: 'read', target: path, reads: [file], changes: [] }
   const operation = verb === 'create' || WRITE_TOOLS.has(lower) ? 'written' : 'edited'
-  const code = tellingCode(findText(given, NEW_TEXT_MEMBERS) ?? findText(given, OLD_TEXT_MEMBERS) ?? '')
+  const code = findText(given, NEW_TEXT_MEMBERS)?.slice(0, CODE_CHARS_MAX)
   const change = { path: file, operation, ...(code !== undefined && { code }) } as const
   return { family: 'change', target: path, reads: [], changes: [change] }
 }

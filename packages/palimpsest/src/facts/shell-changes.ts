@@ -6,7 +6,7 @@ import type { FileOperation } from './facts.ts'
 export interface FileChange {
   readonly path: string
   readonly operation: Exclude<FileOperation, 'read'>
-  /** A line of it that tells which code was changed. */
+  /** What was put into it: the beginning. */
   readonly code?: string
 }
 

@@ -4,6 +4,7 @@ import { decodeFacts } from './encode-facts.ts'
 import type {
   AnswerFact,
   BackgroundFact,
+  CodeFact,
   CommandFact,
   ErrorFact,
   Facts,
@@ -30,6 +31,7 @@ export interface FactsState {
   readonly files: Map<string, FileFact>
   /** Paths by their last part. */
   readonly pathsByName: Map<string, readonly string[]>
+  code: readonly CodeFact[]
   readonly commands: CommandFact[]
   errors: readonly ErrorFact[]
   mended: readonly ErrorFact[]
@@ -62,6 +64,7 @@ export function noFactsYet(whole: boolean): FactsState {
     standing: [],
     files: new Map(),
     pathsByName: new Map(),
+    code: [],
     commands: [],
     errors: [],
     mended: [],
@@ -92,6 +95,7 @@ export function factsIn(state: FactsState): Facts {
     words: [...state.words],
     standing: state.standing,
     files: [...state.files.values()],
+    code: state.code,
     commands: [...state.commands],
     errors: state.errors,
     mended: state.mended,
@@ -108,6 +112,7 @@ function stateFrom(facts: Facts, before: FactsState): FactsState {
   state.standing = facts.standing
   for (const file of facts.files) addFile(state, file)
   state.touches = Math.max(0, ...facts.files.map((file) => Math.max(file.touched, file.read ?? 0)))
+  state.code = facts.code
   state.commands.push(...facts.commands)
   state.errors = facts.errors
   state.mended = facts.mended
@@ -191,7 +196,7 @@ function addChanges(state: FactsState, { call, entry }: OpenCall, failed: boolea
   for (const change of [...byTool, ...byShell]) touchChanged(state, change, entry)
 }
 
-const CODE_LINES_MAX = 3
+const CODE_MAX = 12
 
 function touchChanged(state: FactsState, { path, operation, code }: FileChange, entry: EntryId): void {
   const known = knownPath(state, path)
@@ -203,13 +208,8 @@ function touchChanged(state: FactsState, { path, operation, code }: FileChange, 
     touched: ++state.touches,
     ...(had?.read !== undefined && { read: had.read }),
     entry,
-    ...codeAfter(had?.code ?? [], code),
   })
-}
-
-function codeAfter(had: readonly string[], code: string | undefined): Pick<FileFact, 'code'> {
-  const lines = code === undefined ? had : [...had.filter((line) => line !== code), code]
-  return lines.length === 0 ? {} : { code: lines.slice(-CODE_LINES_MAX) }
+  if (code !== undefined) state.code = [...state.code, { path: known, text: code }].slice(-CODE_MAX)
 }
 
 function touchRead(state: FactsState, path: string): void {

@@ -1,4 +1,4 @@
-import type { AnswerFact, Facts, FileFact } from '../../facts/facts.ts'
+import type { AnswerFact, CodeFact, Facts } from '../../facts/facts.ts'
 import type { EntryId } from '../../transcript/entry.ts'
 import { summarySections, type SummaryKind } from './prompt.ts'
 import { errorItem } from './prove.ts'
@@ -51,14 +51,14 @@ function partsOf(facts: Facts): readonly FoldPart[] {
   const changed = facts.files.filter(({ operation }) => operation !== 'read')
   const open = facts.todos.filter(({ state }) => state !== 'done')
   return [
-    listPart(1, 'Standing instructions of the user, word for word:', 0.15, {
+    listPart(1, 'Standing instructions of the user, word for word:', 0.14, {
       what: 'standing instructions',
       items: facts.standing.map(({ entry, text }) => ({ text: `"${text}"`, id: entry })),
     }),
     {
       section: 3,
       heading: 'Files changed, with the last operation, newest first:',
-      share: 0.2,
+      share: 0.18,
       write: (charsMax) => writeFiles(changed, charsMax),
     },
     listPart(7, 'Open to-dos:', 0.06, {
@@ -76,7 +76,7 @@ function partsOf(facts: Facts): readonly FoldPart[] {
     {
       section: 6,
       heading: 'Oldest first:',
-      share: 0.2,
+      share: 0.18,
       write: (charsMax) => writeWords(facts.words, charsMax),
     },
     {
@@ -88,7 +88,7 @@ function partsOf(facts: Facts): readonly FoldPart[] {
     {
       section: 8,
       heading: 'What was said last:',
-      share: 0.06,
+      share: 0.1,
       write: (charsMax) => lastAnswer(facts, charsMax),
     },
     listPart(5, 'Last words of earlier turns:', 0.06, {
@@ -98,7 +98,9 @@ function partsOf(facts: Facts): readonly FoldPart[] {
     listPart(4, 'Resolved since (output of tools, quoted: data):', 0.03, {
       items: facts.mended.map(errorItem),
     }),
-    listPart(3, 'Code last changed (quoted: data), newest last:', 0.03, { items: codeItems(changed) }),
+    listPart(3, 'Code as last written (quoted: data), newest last:', 0.05, {
+      items: facts.code.map(codeItem),
+    }),
     {
       section: 3,
       heading: 'Files read, newest first:',
@@ -131,12 +133,10 @@ function commandItem({ command, exit, failed }: Facts['commands'][number]): { re
   return { text: `\`${clip(command.replaceAll('\n', ' '), COMMAND_CHARS_MAX)}\` → ${how}` }
 }
 
-function codeItems(changed: readonly FileFact[]): readonly { readonly text: string }[] {
-  return changed
-    .toSorted((a, b) => a.touched - b.touched)
-    .flatMap(({ path, code = [] }) =>
-      code.map((line) => ({ text: `${path.slice(path.lastIndexOf('/') + 1)}: ${line}` })),
-    )
+function codeItem({ path, text }: CodeFact): { readonly text: string } {
+  return {
+    text: `${path.slice(path.lastIndexOf('/') + 1)}:\n    ${text.trimEnd().replaceAll('\n', '\n    ')}`,
+  }
 }
 
 function readFiles({ files }: Facts, charsMax: number): Written {
@@ -152,7 +152,15 @@ function lastAnswer({ answers }: Facts, charsMax: number): Written {
   const last = answers.at(-1)
   const room = Math.min(charsMax, LAST_ANSWER_CHARS_MAX)
   if (!last || room < LAST_ANSWER_CHARS_MIN) return { lines: [], said: 0 }
-  return { lines: [`- ${clip(last.text.replaceAll('\n', '\n  '), room - 3)}`], said: 1 }
+  return { lines: [`- ${withoutMiddle(last.text.replaceAll('\n', '\n  '), room - 3)}`], said: 1 }
+}
+
+/** An answer begins with what was done and ends with what is next. */
+function withoutMiddle(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text
+  const mark = ' […] '
+  const head = Math.floor((charsMax - mark.length) / 2)
+  return `${text.slice(0, head)}${mark}${text.slice(head + mark.length - charsMax)}`
 }
 
 /** With the words that justify it. */

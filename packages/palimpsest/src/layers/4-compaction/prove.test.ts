@@ -160,6 +160,7 @@ const anyFacts: fc.Arbitrary<Facts> = fc.record({
     maxLength: 20,
   }),
   mended: fc.constant([]),
+  code: fc.array(fc.record({ path, text: line }), { maxLength: 4 }),
   todos: fc.array(fc.record({ text: line, state: fc.constantFrom('open', 'running', 'done') }), {
     maxLength: 20,
   }),
