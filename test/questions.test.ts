@@ -22,7 +22,17 @@ const KEYS_MAX = 3
 const SHORT_NAME_CHARS = 4
 
 /** Exported names that are also words anybody would use. Whoever exports one more that a question uses may add it. */
-const ORDINARY_WORDS = new Set(['answer', 'before', 'http 2', 'model', 'number', 'prompt', 'request'])
+const ORDINARY_WORDS = new Set([
+  'answer',
+  'before',
+  'claims',
+  'http 2',
+  'korean',
+  'model',
+  'number',
+  'prompt',
+  'request',
+])
 
 describe.each(CODE_BASES)('the questions about $name', (codeBase) => {
   const questions = readQuestions(codeBase.name)
@@ -130,7 +140,8 @@ function exportedNames({ root, folders }: CodeBase): ReadonlySet<string> {
     { cwd: root },
   )
   const sources = files.filter(
-    (file) => !file.endsWith('.test.ts') && !file.startsWith('test/') && !file.includes('node_modules'),
+    (file) =>
+      !file.endsWith('.test.ts') && !file.startsWith('test/') && !/\/(?:node_modules|dist)\//.test(file),
   )
   return new Set(
     sources.flatMap((file) => {

@@ -1,5 +1,6 @@
-import { join, relative } from 'node:path'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 import { BUILT_IN_FLAGS, type Ports } from 'palimpsest'
@@ -29,18 +30,13 @@ export interface Asked {
   readonly resultChars: number
 }
 
-export type Ask = (question: string) => Promise<Asked>
+export interface Ask extends AsyncDisposable {
+  readonly ask: (question: string) => Promise<Asked>
+}
 
-export async function createAsk({ root, folders }: CodeBase): Promise<Ask> {
-  const found = await createAccess({ cwd: root, home: tmpdir(), rules: [] })
-  const isHidden = (path: string): boolean => {
-    const below = relative(found.cwd, path)
-    return (
-      !folders.some((folder) => below.startsWith(`${folder}/`)) ||
-      /(?:^|\/)(?:node_modules|dist)\//.test(below)
-    )
-  }
-  const access = { ...found, isHidden }
+export async function createAsk(codeBase: CodeBase): Promise<Ask> {
+  const copy = await copyAsked(codeBase)
+  const access = await createAccess({ cwd: copy, home: tmpdir(), rules: [] })
   const sessionFolder = join(tmpdir(), 'palimpsest-questions')
   const env = { PATH: process.env['PATH'] ?? '' }
   const tools = createTools({ access, sessionFolder, shells: createShells(), env, now: () => 0 })
@@ -48,7 +44,7 @@ export async function createAsk({ root, folders }: CodeBase): Promise<Ask> {
   const reading = readWindow(OFFLINE_MODEL, { env: {} })
   const { facts } = reading.model
   const prefix = requestPrefix({ model: OFFLINE_MODEL, facts, system: SYSTEM_PROMPT, tools, reason: 'start' })
-  return async (prompt) => {
+  const ask: Ask['ask'] = async (prompt) => {
     let resultChars = 0
     const output: Output = {
       begin: () => undefined,
@@ -78,6 +74,18 @@ export async function createAsk({ root, folders }: CodeBase): Promise<Ask> {
     if (run.end.reason !== 'answered') throw new Error(`"${prompt}" ended as ${run.end.reason}.`)
     return { answer: run.text, rounds: run.turns, resultChars }
   }
+  return { ask, [Symbol.asyncDispose]: () => rm(copy, { recursive: true, force: true }) }
+}
+
+/** What is asked about, alone in a folder of its own, under the same paths. */
+async function copyAsked({ name, root, folders }: CodeBase): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), `palimpsest-questions-${name}-`))
+  for (const folder of folders)
+    await cp(join(root, folder), join(copy, folder), {
+      recursive: true,
+      filter: (path) => !/\/(?:node_modules|dist)$/.test(path.slice(root.length - 1)),
+    })
+  return copy
 }
 
 function createPorts(): Ports {

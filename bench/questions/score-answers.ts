@@ -19,15 +19,26 @@ export interface Citation {
 
 /** Every question about a code base, asked and judged by the first line that the answer cites. */
 export async function scoreAnswers(codeBase: CodeBase): Promise<readonly Scored[]> {
-  const ask = await createAsk(codeBase)
+  await using asking = await createAsk(codeBase)
   const scored: Scored[] = []
   for (const [index, question] of readQuestions(codeBase.name).entries()) {
-    const asked = await ask(question.question)
+    const asked = await asking.ask(question.question)
     const cited = firstCitation(asked.answer)
-    const isRight = cited !== undefined && isNear(codeBase, question, cited)
-    scored.push({ question, isRight, half: index % 2 === 0 ? 'even' : 'odd', cited, ...asked })
+    scored.push({
+      question,
+      isRight: isRight(codeBase, question, asked.answer),
+      half: index % 2 === 0 ? 'even' : 'odd',
+      cited,
+      ...asked,
+    })
   }
   return scored
+}
+
+/** Whether the first line that an answer cites is near one that answers the question. */
+export function isRight(codeBase: CodeBase, question: Question, answer: string): boolean {
+  const cited = firstCitation(answer)
+  return cited !== undefined && isNear(codeBase, question, cited)
 }
 
 function firstCitation(answer: string): Citation | undefined {

@@ -24,6 +24,8 @@ export interface OfflineRequest {
   readonly messages: readonly WireMessage[]
   /** Where the answer must be JSON of this form. */
   readonly schema?: Json
+  /** Said where nothing can be quoted. */
+  readonly hint?: string
 }
 
 /** What the model answers with; further kinds of blocks come with tool use. */
@@ -32,11 +34,11 @@ export interface OfflineReply {
 }
 
 export function answerOffline(request: OfflineRequest): OfflineReply {
-  const { messages, schema } = request
+  const { messages, schema, hint } = request
   const asked = lastUserText(messages)
   const text =
     schema === undefined
-      ? (writeForm(messages) ?? quoteAnswer(messages, asked))
+      ? (writeForm(messages) ?? quoteAnswer(messages, asked, hint))
       : JSON.stringify(fillSchema(schema, asked))
   return { content: [{ type: 'text', text }] }
 }
@@ -59,10 +61,11 @@ export function writeForm(messages: readonly WireMessage[]): string | undefined 
   }
 }
 
-function quoteAnswer(messages: readonly WireMessage[], question: string): string {
+function quoteAnswer(messages: readonly WireMessage[], question: string, hint = ''): string {
   const said = utterancesOf(messages.slice(0, -1), READ_CHARS_MAX)
   const quotes = pickSentences(said, question, QUOTES_MAX)
-  if (quotes.length === 0) return `${WHAT_IT_IS} Nothing said so far is related to your last message.`
+  if (quotes.length === 0)
+    return `${WHAT_IT_IS} Nothing said so far is related to your last message. ${hint}`.trim()
   return `${WHAT_IT_IS} Nearest to your last message:\n\n${quotes.map(render).join('\n')}`
 }
 

@@ -13,6 +13,9 @@ import { turnSoFar, type TurnSoFar } from './turn-so-far.ts'
 const WHAT_IT_IS =
   '(Found by the offline extractive model: it searches and quotes, it does not reason. For a real model set ANTHROPIC_API_KEY, or --base-url and --model.)'
 
+const HOW_TO_ASK =
+  'Ask in English about the files of this folder, with words that they use: "Where is the retry delay computed?" For a real model set ANTHROPIC_API_KEY, or --base-url and --model.'
+
 export function chooseReply(request: MessagesRequest): readonly ReplyBlock[] {
   const { messages } = request
   const format = request.output_config?.format ?? request.output_format
@@ -21,8 +24,9 @@ export function chooseReply(request: MessagesRequest): readonly ReplyBlock[] {
   if (written !== undefined) return [{ type: 'text', text: written }]
   const turn = turnSoFar(messages)
   const tools = offeredTools(request)
-  const isForFolder = !isAboutConversation(turn.asked) && tools.grep !== undefined
-  return (isForFolder ? search(turn, tools) : undefined) ?? textsOf(answerOffline({ messages }).content)
+  if (tools.grep === undefined) return textsOf(answerOffline({ messages }).content)
+  const found = isAboutConversation(turn.asked) ? undefined : search(turn, tools)
+  return found ?? textsOf(answerOffline({ messages, hint: HOW_TO_ASK }).content)
 }
 
 /** Undefined where the folder has nothing to say. */

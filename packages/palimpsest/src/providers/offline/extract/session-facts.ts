@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json.ts'
 import { isBlock, toBlocks, type ToolUseBlock, type WireMessage } from '../../../wire/message.ts'
+import { patchedFiles, shellFiles } from './changed-files.ts'
+import { readEarlierSummary, type EarlierSummary } from './earlier-summary.ts'
 import { toolKind } from './tool-kind.ts'
 
 // What can be told of a conversation without understanding it: who said what, which files were touched, which commands ran and how
@@ -20,7 +22,7 @@ export interface SessionFacts {
 
 export interface TouchedFile {
   readonly path: string
-  readonly operation: 'read' | 'edited' | 'written'
+  readonly operation: 'read' | 'edited' | 'created' | 'written' | 'moved' | 'deleted'
   /** Code of the last change. */
   readonly snippet?: string
 }
@@ -46,14 +48,42 @@ export interface Todo {
 
 export function sessionFacts(messages: readonly WireMessage[]): SessionFacts {
   const calls = callsOf(messages)
+  const earlier = earlierOf(messages)
+  const before = <T>(read: (summary: EarlierSummary) => readonly T[]): readonly T[] => earlier.flatMap(read)
   return {
-    requests: messages.filter(({ role }) => role === 'user').flatMap(wordsOf),
-    files: filesOf(calls),
+    requests: [
+      ...before(({ requests }) => requests),
+      ...messages.filter(({ role }) => role === 'user').flatMap(wordsOf),
+    ],
+    files: filesOf(
+      calls,
+      before(({ files }) => files),
+    ),
     commands: calls.filter(({ kind }) => kind === 'shell').map(toCommand),
-    errors: errorsOf(calls),
-    todos: todosOf(calls),
-    answers: answersOf(messages),
+    errors: [...before(({ errors }) => errors).map((error) => resolvedBy(calls, error)), ...errorsOf(calls)],
+    todos: todosOf(
+      calls,
+      before(({ todos }) => todos),
+    ),
+    answers: [...before(({ answers }) => answers), ...answersOf(messages)],
   }
+}
+
+/** The newest summary of what was before: it has taken over what older ones said. */
+function earlierOf(messages: readonly WireMessage[]): readonly EarlierSummary[] {
+  return messages
+    .filter(({ role }) => role === 'user')
+    .flatMap(textsOf)
+    .flatMap((text) => readEarlierSummary(text) ?? [])
+    .slice(-1)
+}
+
+/** A failure that an earlier summary tells of may have been mended since. */
+function resolvedBy(calls: readonly Call[], error: FoundError): FoundError {
+  const isResolved = calls.some(
+    (call) => call.result?.isError === false && describe(call).startsWith(error.during),
+  )
+  return { ...error, isResolved }
 }
 
 export interface Call {
@@ -88,11 +118,19 @@ function toCall({ name, input }: ToolUseBlock, result: Call['result']): Call {
 /** Text in one pair of tags is context that nobody typed. */
 const CONTEXT = /^<([\w-]+)[^>]*>[^]*<\/[\w-]+>$/
 
+/** What programs put beside the user's words. */
+const REMINDER =
+  /<(system-reminder|task-notification|local-command-\w+|command-name|command-message)>[^]*?<\/\1>/g
+const NOTICE = /^\[Request interrupted by user[^\]]*\]$/
+
 function wordsOf(message: WireMessage): readonly string[] {
-  return toBlocks(message.content).flatMap((block) => {
-    const text = isBlock(block, 'text') ? block.text.trim() : ''
-    return text === '' || CONTEXT.test(text) ? [] : [text]
-  })
+  return textsOf(message)
+    .map((text) => text.replace(REMINDER, '').trim())
+    .filter((text) => text !== '' && !CONTEXT.test(text) && !NOTICE.test(text) && !readEarlierSummary(text))
+}
+
+function textsOf({ content }: WireMessage): readonly string[] {
+  return toBlocks(content).flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
 }
 
 function textOf({ content }: Pick<WireMessage, 'content'>): string {
@@ -101,44 +139,59 @@ function textOf({ content }: Pick<WireMessage, 'content'>): string {
     .join('\n')
 }
 
-function filesOf(calls: readonly Call[]): readonly TouchedFile[] {
-  const files = new Map<string, TouchedFile>()
-  for (const { kind, input, result } of calls) {
-    const path = pathOf(input)
-    if (path === undefined || result?.isError) continue
-    if (kind !== 'read' && kind !== 'edit' && kind !== 'write') continue
-    const had = files.get(path)
-    // A file that was changed stays changed, however often it is read afterwards.
-    if (kind === 'read' && had && had.operation !== 'read') continue
-    const snippet = firstText(input, ['new_string', 'content', 'new_str', 'patch'])
-    files.delete(path)
-    files.set(path, {
-      path,
-      operation: kind === 'read' ? 'read' : kind === 'edit' ? 'edited' : 'written',
-      ...(snippet === undefined || kind === 'read' ? {} : { snippet }),
-    })
+function filesOf(calls: readonly Call[], before: readonly TouchedFile[]): readonly TouchedFile[] {
+  const files = new Map(before.map((file) => [file.path, file]))
+  for (const call of calls) {
+    if (!call.result || call.result.isError) continue
+    for (const file of touchedBy(call)) {
+      const had = files.get(file.path)
+      // A file that was changed stays changed, however often it is read afterwards.
+      if (file.operation === 'read' && had && had.operation !== 'read') continue
+      files.delete(file.path)
+      files.set(file.path, file)
+    }
   }
   return [...files.values()]
 }
 
+function touchedBy({ kind, input }: Call): readonly TouchedFile[] {
+  const patched = patchedFiles(input)
+  if (patched.length > 0) return patched
+  if (kind === 'shell') return shellFiles(commandText(input))
+  const path = pathOf(input)
+  if (path === undefined || (kind !== 'read' && kind !== 'edit' && kind !== 'write')) return []
+  if (kind === 'read') return [{ path, operation: 'read' }]
+  const snippet = firstText(input, ['new_string', 'newText', 'content', 'new_str', 'patch'])
+  const operation = kind === 'edit' ? 'edited' : 'written'
+  return [{ path, operation, ...(snippet === undefined ? {} : { snippet }) }]
+}
+
 function pathOf(input: JsonObject): string | undefined {
-  return firstText(input, ['file_path', 'path', 'filename', 'notebook_path'])
+  return firstText(input, ['file_path', 'filePath', 'path', 'filename', 'notebook_path'])
 }
 
 function firstText(input: JsonObject, names: readonly string[]): string | undefined {
   return names.map((name) => input[name]).find((value) => typeof value === 'string')
 }
 
-const EXIT_CODE = /\bexit(?:ed with)? (?:code|status):? (\d+)/i
+/** At the top or at the end of a result; in between one may be quoted. */
+const EXIT_CODE = /(?:^|\n)\W{0,2}(?:command |process )?exit(?:ed with)? (?:code|status):? (\d+)/i
+const EXIT_CHARS = 400
 
 function toCommand({ input, result }: Call): RunCommand {
-  const command = firstText(input, ['command', 'cmd', 'script']) ?? JSON.stringify(input)
-  return { command, outcome: outcomeOf(result) }
+  return { command: commandText(input), outcome: outcomeOf(result) }
+}
+
+function commandText(input: JsonObject): string {
+  const argv = input['command']
+  if (Array.isArray(argv)) return argv.filter((part) => typeof part === 'string').join(' ')
+  return firstText(input, ['command', 'cmd', 'script']) ?? JSON.stringify(input)
 }
 
 function outcomeOf(result: Call['result']): string {
   if (!result) return 'no result'
-  const [, code] = EXIT_CODE.exec(result.text) ?? []
+  const [, code] =
+    EXIT_CODE.exec(result.text.slice(0, EXIT_CHARS)) ?? EXIT_CODE.exec(result.text.slice(-EXIT_CHARS)) ?? []
   if (code !== undefined) return `exit ${code}`
   return result.isError ? 'failed' : 'exit 0'
 }
@@ -171,14 +224,33 @@ export function describe({ name, input }: Call): string {
   return `${name} ${main}`.slice(0, DURING_CHARS_MAX)
 }
 
-function todosOf(calls: readonly Call[]): readonly Todo[] {
-  const list: unknown = calls.findLast(({ kind }) => kind === 'todo')?.input['todos']
-  if (!Array.isArray(list)) return []
-  return list.filter(isJsonObject).flatMap((item) => {
+function todosOf(calls: readonly Call[], before: readonly Todo[]): readonly Todo[] {
+  const written = calls.findLast(({ kind }) => kind === 'todo')
+  const list: unknown = written?.input['todos'] ?? written?.input['plan']
+  const items = Array.isArray(list) ? list.filter(isJsonObject) : undefined
+  const todos = items?.flatMap((item): readonly Todo[] => {
     const text = firstText(item, ['content', 'text', 'step', 'title'])
     const status = firstText(item, ['status', 'state']) ?? 'pending'
     return text === undefined ? [] : [{ text, status }]
   })
+  const tasks = tasksOf(calls)
+  const named = new Set(tasks.map(({ text }) => text))
+  return [...(todos ?? before.filter(({ text }) => !named.has(text))), ...tasks]
+}
+
+/** Items that are created one by one and known by a number. */
+function tasksOf(calls: readonly Call[]): readonly Todo[] {
+  const tasks = new Map<string, Todo>()
+  for (const { name, input, result } of calls) {
+    const id = firstText(input, ['taskId', 'task_id']) ?? /#(\d+)/.exec(result?.text ?? '')?.[1]
+    const text = firstText(input, ['subject', 'title'])
+    if (id === undefined || result?.isError) continue
+    if (/^task_?create$/i.test(name) && text !== undefined) tasks.set(id, { text, status: 'pending' })
+    const had = tasks.get(id)
+    const status = firstText(input, ['status'])
+    if (/^task_?update$/i.test(name) && had && status !== undefined) tasks.set(id, { ...had, status })
+  }
+  return [...tasks.values()]
 }
 
 /** A turn ends with the last answer before the user speaks again. */

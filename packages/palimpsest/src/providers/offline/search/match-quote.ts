@@ -1,23 +1,27 @@
 /** A text may be put together at run time: so many words in a row are a find. */
 const WORDS_IN_A_ROW_MIN = 3
-/** Marks and spaces between two words in a row. */
-const GAP_CHARS_MAX = 3
 
 /** Which part of a quoted text stands in a line, from 0 to 1. */
 export function matchQuote(quote: string, line: string): number {
-  const text = line.toLowerCase()
-  const wanted = quote.toLowerCase()
-  if (text.includes(wanted)) return 1
-  const words = wanted.match(/[\p{L}\p{N}]+/gu) ?? []
+  if (line.toLowerCase().includes(quote.toLowerCase())) return 1
+  const words = wordsOf(quote)
   if (words.length < WORDS_IN_A_ROW_MIN) return 0
-  let [best, row, end] = [0, 0, 0]
-  for (const word of words) {
-    const next = text.indexOf(word, end)
-    const goesOn = row > 0 && next >= 0 && next - end <= GAP_CHARS_MAX
-    const at = goesOn ? next : text.indexOf(word)
-    row = goesOn ? row + 1 : at >= 0 ? 1 : 0
-    if (at >= 0) end = at + word.length
-    best = Math.max(best, row)
+  const row = longestRow(words, wordsOf(line))
+  return row >= WORDS_IN_A_ROW_MIN ? row / words.length : 0
+}
+
+export function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+/** How many words stand in a row in both. */
+export function longestRow(one: readonly string[], other: readonly string[]): number {
+  let best = 0
+  let above: readonly number[] = []
+  for (const word of one) {
+    const row = other.map((found, i) => (found === word ? (above[i - 1] ?? 0) + 1 : 0))
+    best = Math.max(best, ...row)
+    above = row
   }
-  return best >= WORDS_IN_A_ROW_MIN ? best / words.length : 0
+  return best
 }

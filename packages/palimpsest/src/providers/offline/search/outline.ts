@@ -105,7 +105,19 @@ export function isRemark(kind: LineKind): boolean {
   return kind === 'comment' || kind === 'doc' || kind === 'example'
 }
 
+const memory = new Map<string, CodeWord>()
+/** Code has few different words; a bound all the same. */
+const MEMORY_MAX = 50_000
+
 function toWord(raw: string): CodeWord {
+  const known = memory.get(raw)
+  if (known) return known
+  const word = splitWord(raw)
+  if (memory.size < MEMORY_MAX) memory.set(raw, word)
+  return word
+}
+
+function splitWord(raw: string): CodeWord {
   if (!/\w/.test(raw)) return { name: raw, parts: [raw] }
   // A `k` in front marks a symbol in many code bases.
   const parts = splitIdentifier(raw)

@@ -1,7 +1,7 @@
 import { fileWeight, pathWords } from './file-kind.ts'
 import { findAssigned, findScopes, type Scope } from './find-scopes.ts'
 import { matchWord, type MatchedWord } from './match-words.ts'
-import { matchQuote } from './match-quote.ts'
+import { longestRow, matchQuote, wordsOf } from './match-quote.ts'
 import type { Outline, OutlineLine } from './outline.ts'
 import * as weight from './ranking-weights.ts'
 import type { Question } from './read-question.ts'
@@ -26,6 +26,8 @@ export interface Ranking {
 /** What all files are measured by. */
 interface Measure {
   readonly question: Question
+  /** All words of the question, in order. */
+  readonly words: readonly string[]
   readonly weights: readonly number[]
   readonly scopes: readonly (Scope | undefined)[]
   readonly assigned: readonly ReadonlySet<string>[]
@@ -39,6 +41,7 @@ export function rankLines({ question, rarities, outlines }: Ranking): readonly R
   const scopes = findScopes(concepts, rarities, outlines)
   const measure: Measure = {
     question,
+    words: wordsOf(question.text),
     weights,
     scopes,
     assigned: concepts.map((concept, i) => (scopes[i] ? NO_NAMES : findAssigned(concept, outlines))),
@@ -172,16 +175,17 @@ function definedWorth(
 }
 
 /** Words that stand together in the question and in the line. */
-function togetherWorth(line: OutlineLine, { question, weights }: Measure): number {
-  const { concepts, pairs, runs } = question
+function togetherWorth(line: OutlineLine, measure: Measure): number {
+  const { question, weights } = measure
+  const { concepts, pairs } = question
   const worthOf = (key: string): number => weights[concepts.findIndex((concept) => concept.key === key)] ?? 0
   const pairWorth = pairs.reduce((sum, [a, b]) => {
     const isThere = line.stems.some((part, i) => part === a && line.stems[i + 1] === b)
     return isThere ? sum + 2 * Math.min(worthOf(a), worthOf(b)) : sum
   }, 0)
-  const text = ` ${(line.text.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? []).join(' ')} `
-  const runCount = runs.filter((run) => text.includes(` ${run} `)).length
-  return weight.PAIR * pairWorth + weight.RUN * runCount
+  const row = longestRow(measure.words, wordsOf(line.text))
+  const rowWorth = Math.max(0, Math.min(weight.ROW_WORDS_MAX, row) - weight.ROW_WORDS_FREE)
+  return weight.PAIR * pairWorth + weight.ROW * rowWorth
 }
 
 function quotedWorth({ text }: OutlineLine, { quotes }: Question): number {

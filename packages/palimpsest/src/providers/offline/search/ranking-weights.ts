@@ -42,7 +42,10 @@ export const OWN_WORDS = 0.3
 export const OFTEN_IN_FILE = 0.25
 export const IN_PATH = 0.3
 export const PAIR = 0.25
-export const RUN = 1.3
+/** Words that stand in a row in the question and in the line: the first two are chance, more than seven say no more. */
+export const ROW = 1.3
+export const ROW_WORDS_FREE = 2
+export const ROW_WORDS_MAX = 7
 export const QUOTE = 10
 
 /** A definition whose name is made of the question's words. */

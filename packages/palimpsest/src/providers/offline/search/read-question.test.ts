@@ -46,6 +46,8 @@ test('a quote put together at run time is found by the words in a row', () => {
   expect(matchQuote('Proxy response (407) !== 200 when tunneling', '!== 200 when tunneling`)')).toBeCloseTo(
     0.5,
   )
+  // A word inside a name is no word of a row.
+  expect(matchQuote('found a long string', "FOUND_CHARS_MAX ? 'a long string' : value")).toBe(0.75)
   expect(matchQuote('No timeout provided.', "throw new TypeError('No timeout provided.')")).toBe(1)
 })
 
