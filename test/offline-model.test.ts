@@ -197,6 +197,15 @@ describe('the offline model in a tool loop', () => {
     expect(usesOf(await answerTo(messages, TOOLS))).toEqual([])
   })
 
+  test.each(['hello', '?', 'thanks!', '什么是自动压缩'])(
+    'to %s it says what it is and how to ask',
+    async (said) => {
+      const answer = await answerTo([{ role: 'user', content: said }], TOOLS)
+      expect(usesOf(answer)).toEqual([])
+      expect(textOf(answer)).toMatch(/^I am the offline extractive model[^]*Ask in English about the files/)
+    },
+  )
+
   test('a summary is written, not searched for, and holds no word about itself', async () => {
     const messages: WireMessage[] = [
       { role: 'user', content: 'Never touch main.ts.' },

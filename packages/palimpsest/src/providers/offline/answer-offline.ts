@@ -49,7 +49,7 @@ export function writeForm(messages: readonly WireMessage[]): string | undefined 
   const form = at === messages.length - 1 ? requestedForm(asked) : undefined
   switch (form) {
     case 'summary':
-      return `<summary>\n${summarizeOffline(before)}\n</summary>`
+      return `<summary>\n${summarizeOffline(before, charsAllowed(asked))}\n</summary>`
     case 'notes':
       return writeNotes(asked, sessionFacts(before))
     case 'memories':
@@ -59,6 +59,14 @@ export function writeForm(messages: readonly WireMessage[]): string | undefined 
     default:
       return form satisfies never
   }
+}
+
+const ALLOWED = /\bat most ([\d,.]+) characters\b/i
+
+/** Where the request says how long the text may be. */
+function charsAllowed(asked: string): number {
+  const [, digits] = ALLOWED.exec(asked) ?? []
+  return digits === undefined ? Infinity : Number(digits.replace(/\D/g, ''))
 }
 
 function quoteAnswer(messages: readonly WireMessage[], question: string, hint = ''): string {

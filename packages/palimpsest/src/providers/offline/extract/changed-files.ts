@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../wire/json.ts'
-import type { TouchedFile } from './session-facts.ts'
+import type { TouchedFile } from './found-facts.ts'
 
 // Files that a patch or a shell command changes, by their plainest forms.
 

@@ -1,4 +1,4 @@
-import type { FoundError, Todo, TouchedFile } from './session-facts.ts'
+import type { FoundError, Todo, TouchedFile } from './found-facts.ts'
 
 // A conversation that was compacted begins with a summary of what was before. What it lists is taken over, so that a second summary
 // forgets nothing that the first one said.

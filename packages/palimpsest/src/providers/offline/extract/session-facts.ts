@@ -2,49 +2,11 @@ import { isJsonObject, type JsonObject } from '../../../wire/json.ts'
 import { isBlock, toBlocks, type ToolUseBlock, type WireMessage } from '../../../wire/message.ts'
 import { patchedFiles, shellFiles } from './changed-files.ts'
 import { readEarlierSummary, type EarlierSummary } from './earlier-summary.ts'
+import type { FoundError, RunCommand, SessionFacts, Todo, TouchedFile } from './found-facts.ts'
 import { toolKind } from './tool-kind.ts'
 
 // What can be told of a conversation without understanding it: who said what, which files were touched, which commands ran and how
 // they ended, what failed, what is still to be done.
-
-export interface SessionFacts {
-  /** The user's words, in order. */
-  readonly requests: readonly string[]
-  /** By path, with the last thing done to each. */
-  readonly files: readonly TouchedFile[]
-  readonly commands: readonly RunCommand[]
-  readonly errors: readonly FoundError[]
-  /** The newest list. */
-  readonly todos: readonly Todo[]
-  /** The last words of each turn. */
-  readonly answers: readonly string[]
-}
-
-export interface TouchedFile {
-  readonly path: string
-  readonly operation: 'read' | 'edited' | 'created' | 'written' | 'moved' | 'deleted'
-  /** Code of the last change. */
-  readonly snippet?: string
-}
-
-export interface RunCommand {
-  readonly command: string
-  /** `exit 0`, `exit 1`, `failed`, `no result`. */
-  readonly outcome: string
-}
-
-export interface FoundError {
-  readonly text: string
-  /** What was being done. */
-  readonly during: string
-  /** The same thing went well later. */
-  readonly isResolved: boolean
-}
-
-export interface Todo {
-  readonly text: string
-  readonly status: string
-}
 
 export function sessionFacts(messages: readonly WireMessage[]): SessionFacts {
   const calls = callsOf(messages)

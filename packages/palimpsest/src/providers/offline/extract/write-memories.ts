@@ -1,5 +1,5 @@
 import { visibleText } from '../visible-text.ts'
-import type { SessionFacts } from './session-facts.ts'
+import type { SessionFacts } from './found-facts.ts'
 import { sentencesOf } from './standing-words.ts'
 
 // What may still matter in later conversations, from the user's own words alone: what tools said is never remembered here.

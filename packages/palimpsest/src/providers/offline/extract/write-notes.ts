@@ -1,5 +1,5 @@
 import { visibleText } from '../visible-text.ts'
-import type { SessionFacts } from './session-facts.ts'
+import type { SessionFacts } from './found-facts.ts'
 import { standingWords } from './standing-words.ts'
 import { clip, commandLines, conceptsOf, errorLines, fileLines } from './write-summary.ts'
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
+import { NO_FACTS } from '../../../facts/facts.ts'
+import { continuationText } from '../../../layers/4-compaction/continuation.ts'
+import { prove } from '../../../layers/4-compaction/prove.ts'
 import type { Block, WireMessage } from '../../../wire/message.ts'
 import { requestedForm } from './requested-form.ts'
 import { sessionFacts } from './session-facts.ts'
@@ -109,11 +112,65 @@ test('a summary has nine sections and holds what a proof would look for', () => 
     '9. Next step:',
   ])
   for (const words of FACTS.requests) expect(summary).toContain(words)
-  expect(summary).toContain('src/parse.ts (edited)')
+  expect(summary).toContain('- edited src/parse.ts\n')
   expect(summary).toContain('Unresolved, during `Bash npm run lint`')
   expect(summary).toContain('[pending] Document it')
-  expect(summary).toContain('Standing: Never use regular expressions.')
   expect(summary).toContain('`npm run lint` → exit 2')
+})
+
+test('a summary keeps to the length it is given, and gives up the user’s words last', () => {
+  const long = sessionFacts([
+    ...Array.from({ length: 40 }, (_, i): WireMessage => ({
+      role: 'user',
+      content: `Request ${i}: make part ${i} work.`,
+    })),
+    ...Array.from({ length: 60 }, (_, i) =>
+      call('Write', { file_path: `src/part-${i}.ts`, content: 'x'.repeat(400) }, 'ok'),
+    ).flat(),
+    { role: 'assistant', content: 'y'.repeat(5_000) },
+  ])
+  for (const charsMax of [3_000, 6_000, 20_000])
+    expect(writeSummary(long, charsMax).length).toBeLessThanOrEqual(charsMax)
+  const summary = writeSummary(long, 6_000)
+  for (const words of long.requests) expect(summary).toContain(words)
+  for (const { path } of long.files) expect(summary).toContain(path)
+})
+
+test('a second summary takes over what the first one lists', () => {
+  const first = continuationText({ mode: 'automatic', summary: writeSummary(FACTS), keepsTail: false })
+  const again = sessionFacts([
+    { role: 'user', content: first },
+    ...call('Edit', { file_path: 'src/lex.ts', old_string: 'a', new_string: 'b' }, 'Edited.'),
+    { role: 'user', content: 'Go on.' },
+  ])
+  expect(again.requests).toEqual([...FACTS.requests, 'Go on.'])
+  expect(again.files.map(({ path, operation }) => `${operation} ${path}`)).toEqual([
+    'edited src/parse.ts',
+    'edited src/lex.ts',
+  ])
+  expect(again.errors).toMatchObject([{ text: 'src/parse.ts: error: unused', isResolved: false }])
+  expect(again.todos.map(({ text }) => text)).toEqual(['Write its tests', 'Document it'])
+})
+
+test('what a proof appended is taken over too', () => {
+  const facts = {
+    ...NO_FACTS,
+    words: [{ entry: 'a', text: 'Fix the\nlogin page' }],
+    files: [
+      { path: '/p/src/a.ts', operation: 'edited', touched: 2 },
+      { path: '/p/src/b.ts', operation: 'deleted', touched: 1 },
+    ],
+    todos: [{ text: 'write tests', state: 'open' }],
+  } as const
+  const { text } = prove({ summary: 'Nothing.', facts, visible: '', budgetChars: 9_000 })
+  const summary = continuationText({ mode: 'manual', summary: text, keepsTail: false })
+  const again = sessionFacts([{ role: 'user', content: summary }])
+  expect(again.requests).toEqual(['Fix the\nlogin page'])
+  expect(again.files).toEqual([
+    { path: '/p/src/b.ts', operation: 'deleted' },
+    { path: '/p/src/a.ts', operation: 'edited' },
+  ])
+  expect(again.todos).toEqual([{ text: 'write tests', status: 'open' }])
 })
 
 test('notes keep the headings of the template they were asked for in', () => {
@@ -152,6 +209,9 @@ test.each([
   ['Write memories of the types user, feedback, project and reference.', 'memories'],
   ['Answer with <analysis> and <summary>.', 'summary'],
   ['How does the user write memory files?', undefined],
+  ['Where is the summary of a conversation read?', undefined],
+  ['In which order do summary and kept messages stand?', undefined],
+  ['Could you summarize this session?', 'summary'],
 ])('%s → %s', (asked, form) => {
   expect(requestedForm(asked)).toBe(form)
 })
