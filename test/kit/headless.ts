@@ -26,7 +26,7 @@ export const COMMAND = [
   join(ROOT, 'packages/palimpsest-cli/src/main.ts'),
 ] as const
 /** Compiled code is kept from one start to the next: half of the time of a short run. */
-const COMPILED = join(ROOT, 'node_modules/.cache/palimpsest-compiled')
+export const COMPILED = join(ROOT, 'node_modules/.cache/palimpsest-compiled')
 
 export interface Bench {
   readonly simulator: Simulator
