@@ -79,4 +79,11 @@ describe('the report on a terminal', () => {
     const text = printReport(report, { columns: 80, colours: false })
     expect(text).toContain('batch+digest   -   -   -   - .80 .70 .60 .50   -   -   -   -   -   -   -   -')
   })
+  test('says where the dollars of a strategy went that asks a model on its own', () => {
+    expect(printReport(report, { columns: 80, colours: false })).not.toContain('by layer')
+    const asking = { ...row('palimpsest', 0), cost_by_layer: { conversation: 1.5, compaction: 0.25 } }
+    const window = { window: 200_000, strategies: [row('none', 0), asking] }
+    const text = printReport({ ...report, windows: [window] }, { columns: 80, colours: false })
+    expect(text).toContain('palimpsest      1.50 conversation\n                0.25 compaction\n')
+  })
 })

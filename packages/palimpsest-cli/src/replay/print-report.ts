@@ -41,6 +41,7 @@ function printWindow({ window, strategies }: PooledWindow, options: PrintOptions
     ),
     ...own.map((row) => printRow(row, columns, options)),
     '',
+    ...printLayers(managed, options),
     ...printSpread(managed, options),
     '',
     ...printControls(managed, strategies, options),
@@ -54,6 +55,21 @@ function printRow(row: PooledRow, columns: readonly ReportColumn[], options: Pri
     columns.map(({ show, width }) => show(row).padStart(width)),
   )
   return row.engine_text_red ? red(text, options) : text
+}
+
+/** Where the dollars went, for strategies that ask a model on their own too. */
+function printLayers(rows: readonly PooledRow[], options: PrintOptions): string[] {
+  const several = rows.filter((row) => Object.keys(row.cost_by_layer).length > 1)
+  if (several.length === 0) return []
+  return [
+    bold('Dollars by layer, mean of a session', options),
+    ...several.flatMap((row) =>
+      Object.entries(row.cost_by_layer).map(([layer, dollars], index) =>
+        line(index === 0 ? row.strategy : '', [dollars.toFixed(2).padStart(7), layer]),
+      ),
+    ),
+    '',
+  ]
 }
 
 function printSpread(rows: readonly PooledRow[], options: PrintOptions): string[] {
