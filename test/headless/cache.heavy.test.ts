@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { call, createBench, jsonLines, jsonObject, put, text } from '../kit/headless.ts'
+import { call, createBench, jsonLines, jsonObject, put, sentBody, text } from '../kit/headless.ts'
 
 // What the command tells of the provider's cache.
 
@@ -67,3 +67,33 @@ test('what an edit came to is in `context`, as it was billed', async () => {
     /\d+ tokens less in the next request; \d+ written again for \$\d/,
   )
 })
+
+test('server-clearing: the request carries it from the start, and the switch changes no running conversation', async () => {
+  const bench = await createBench({ script: [{ content: [text('noted')], times: 3 }] })
+  const flags = join(bench.home, 'flags.json')
+  await put(flags, switchTo(true))
+  const env = { PALIMPSEST_CONTEXT_MAX_INPUT: '90000', PALIMPSEST_CONTEXT_TARGET_INPUT: '40000' }
+  await bench.run(['-p', 'begin', '--model', 'claude-opus-4-6'], { env })
+  await put(flags, switchTo(false))
+  await bench.run(['-p', 'go on', '--continue'])
+  await bench.run(['-p', 'begin anew', '--model', 'claude-opus-4-6'])
+  const sent = bench.simulator.requests()
+  expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
+  const managed = sent.map((_, i) => sentBody(bench, i)['context_management'])
+  expect(managed[0]).toMatchObject({
+    edits: [
+      { type: 'clear_thinking_20251015', keep: { type: 'all' } },
+      {
+        trigger: { value: 90_000 },
+        clear_at_least: { value: 50_000 },
+        exclude_tools: expect.arrayContaining(['TodoWrite']),
+      },
+    ],
+  })
+  expect(managed.slice(1)).toEqual([managed[0], undefined])
+  expect(sent[1]?.headers['anthropic-beta']).toContain('context-management-2025-06-27')
+})
+
+function switchTo(defaultValue: boolean): string {
+  return JSON.stringify({ features: { 'server-clearing': { defaultValue } } })
+}

@@ -24,6 +24,7 @@ import { createPorts } from './create-ports.ts'
 import { openSession, resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
 import { requestPrefix } from './request-prefix.ts'
 import type { HeadlessRun } from './run-headless.ts'
+import { serverClearingOf } from './server-clearing-of.ts'
 
 // From flags to a run: trust, settings, model, session, tools. Nothing here talks to a model.
 
@@ -88,6 +89,7 @@ async function prepareWith(
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
   flags.start()
+  const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
   const run: HeadlessRun = {
     session,
     ports: createPorts({
@@ -106,6 +108,7 @@ async function prepareWith(
       system: composeSystemPrompt(wishes.systemPrompt),
       tools,
       reason: Object.keys(wishes.systemPrompt).length > 0 ? 'asked' : 'start',
+      contextManagement: clearing.contextManagement,
     }),
     opening: [messageBody({ role: 'user', content: context.text }, 'engine')],
     prompt: wishes.prompt,
@@ -119,6 +122,7 @@ async function prepareWith(
     ...ground.notices,
     ...chosen.notices,
     ...reading.warnings,
+    ...clearing.warnings,
     ...opened.notices,
     ...context.notices,
   ]

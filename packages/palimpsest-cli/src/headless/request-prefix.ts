@@ -1,4 +1,4 @@
-import type { EntryBody } from 'palimpsest/engine'
+import { CONTEXT_MANAGEMENT_BETA, type EntryBody } from 'palimpsest/engine'
 import type { LoopTool } from 'palimpsest/loop'
 import type { PrefixEntry } from 'palimpsest/transcript'
 import type { ModelFacts } from 'palimpsest/wire'
@@ -18,19 +18,28 @@ export function requestPrefix(options: {
   readonly system: string
   readonly tools: readonly LoopTool[]
   readonly reason: string
+  /** What the provider is to clear by itself. */
+  readonly contextManagement?: string | undefined
 }): EntryBody<PrefixEntry> {
-  const { model, facts, system, tools, reason } = options
+  const { model, facts, system, tools, reason, contextManagement } = options
   const { bindsPrefix } = facts.thinking
   const thinking = thinkingParameter(facts)
   return {
     kind: 'prefix',
     model,
-    betas: [HOUR_BETA, ...(bindsPrefix ? [BINDING_BETA] : [])],
+    betas: [
+      HOUR_BETA,
+      ...(bindsPrefix ? [BINDING_BETA] : []),
+      ...(contextManagement === undefined ? [] : [CONTEXT_MANAGEMENT_BETA]),
+    ],
     system: JSON.stringify([{ type: 'text', text: system }]),
     tools: JSON.stringify(
       tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
     ),
-    parameters: thinking === undefined ? {} : { thinking },
+    parameters: {
+      ...(thinking === undefined ? {} : { thinking }),
+      ...(contextManagement === undefined ? {} : { context_management: contextManagement }),
+    },
     reason,
   }
 }

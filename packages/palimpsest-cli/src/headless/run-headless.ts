@@ -144,7 +144,7 @@ const FIRST_PROMPT_CHARS = 1_000
 /** A stored session keeps its prefix, byte for byte; only what was asked for anew changes it, and says so. */
 async function withPrefix(run: HeadlessRun): Promise<Session> {
   const had = run.session.view.prefix
-  if (had && had.model === run.prefix.model && run.prefix.reason !== 'asked') return run.session
+  if (had && had.model === run.prefix.model && run.prefix.reason !== 'asked') return await afterIdle(had, run)
   const kept =
     had && run.prefix.reason !== 'asked'
       ? { ...run.prefix, system: had.system, tools: had.tools, reason: 'model' }
@@ -153,3 +153,17 @@ async function withPrefix(run: HeadlessRun): Promise<Session> {
   const { session } = await appendTo(run.session, [kept, ...title], run.ports)
   return session
 }
+
+/** After an hour nothing is cached, so what the provider clears of thinking may change: only its newest is kept from then on. */
+async function afterIdle(had: PrefixEntry, run: HeadlessRun): Promise<Session> {
+  const clears = run.prefix.parameters[CONTEXT_MANAGEMENT]
+  const isIdle = clears?.includes('"thinking_turns"') ?? false
+  const before = had.parameters[CONTEXT_MANAGEMENT]
+  if (!isIdle || clears === undefined || before === undefined || before === clears) return run.session
+  const parameters = { ...had.parameters, [CONTEXT_MANAGEMENT]: clears }
+  const { id: _id, parent: _parent, at: _at, ...kept } = had
+  const { session } = await appendTo(run.session, [{ ...kept, parameters, reason: 'idle' }], run.ports)
+  return session
+}
+
+const CONTEXT_MANAGEMENT = 'context_management'

@@ -65,7 +65,7 @@ function planEditNow(
   const now = ports.clock.now()
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   const prefixTokens = Math.max(0, tokens - messageTokens)
-  const micro = microFor(ports.flags, limits.micro)
+  const micro = microFor(ports.flags, limits.micro, view.prefix)
   const planned = planEdit(view, { now, sizeTokens: tokens, prefixTokens }, { ...limits, micro })
   if (planned) {
     const { cause, freedTokens, replace, drop } = planned.edit

@@ -9,6 +9,7 @@ import type { CacheLifetimes } from './build-request.ts'
 import { createCacheWatch, type CacheReading, type CacheWatch } from './cache-watch.ts'
 import { learnNewest } from './calibration.ts'
 import { modelPolicy } from './model-policy.ts'
+import { clearedTokens } from './server-edits.ts'
 
 // The cache's history, from the transcript alone: its requests are laid out again, one by one, as they were sent. A request begins when
 // the last entry before its answer was written.
@@ -53,7 +54,11 @@ export function cacheHistory(
         : foreign(settled, usage)
       const at = before?.at ?? entry.at
       watch.sent({ view, settled, facts, at, toTokens: (raw) => raw * factor, changedUnseen, ...bought })
-      events.push({ ...watch.answered({ usage, at: entry.at }), entry: entry.id, at: entry.at })
+      events.push({
+        ...watch.answered({ usage, at: entry.at, clearedTokens: clearedIn(entry) }),
+        entry: entry.id,
+        at: entry.at,
+      })
       changedUnseen = false
     }
     // Another agent's line that we give no meaning to may be one that tells of a clearing.
@@ -62,6 +67,10 @@ export function cacheHistory(
     before = entry
   }
   return { events, watch }
+}
+
+function clearedIn({ message }: MessageEntry): number {
+  return 'context_management' in message ? clearedTokens(message.context_management) : 0
 }
 
 function isAnswer(entry: Entry): entry is MessageEntry {

@@ -48,6 +48,8 @@ export interface WatchedAnswer {
   readonly at: number
   /** What the provider says of it. */
   readonly diagnosis?: CacheMissReason | null | undefined
+  /** Tokens that the provider itself took out of the request. */
+  readonly clearedTokens?: number
 }
 
 /** Less was read than must have been in the cache. */
@@ -63,7 +65,7 @@ export interface CacheBreak {
 }
 
 /** A fall that was foreseen. */
-export type CacheFall = 'edit' | 'boundary' | 'void' | 'expired' | 'thinking' | 'unseen'
+export type CacheFall = 'edit' | 'boundary' | 'void' | 'expired' | 'thinking' | 'server' | 'unseen'
 
 export interface CacheReading {
   readonly expectedTokens: number
@@ -94,6 +96,7 @@ interface Answered {
   readonly end?: KnownEnd
   readonly inputTokens: number
   readonly logLength: number
+  readonly clearedTokens: number
 }
 
 interface Pending {
@@ -140,10 +143,13 @@ export function createCacheWatch(): CacheWatch {
       ends = ends.filter(({ index, hash }) => request.prompt.positions[index]?.hash === hash)
       const reading = readingOf(pending, answer, last, ends)
       const found = endsOf(request, answer.usage)
-      const others = ends.filter(({ index }) => found.every((end) => end.index !== index))
+      // What was known of sizes was known of a prompt with more in it.
+      const standing = reading.fall === 'server' ? [] : ends
+      const others = standing.filter(({ index }) => found.every((end) => end.index !== index))
       ends = [...others, ...found].toSorted((a, b) => a.index - b.index)
       const end = found.at(-1)
-      last = { request, logLength, inputTokens: reading.inputTokens, ...(end ? { end } : {}) }
+      const { clearedTokens = 0 } = answer
+      last = { request, logLength, clearedTokens, inputTokens: reading.inputTokens, ...(end ? { end } : {}) }
       pending = undefined
       return reading
     },
@@ -168,14 +174,15 @@ function toCacheRequest(laid: LaidRequest, { at, facts, lifetimes }: WatchedRequ
 
 function readingOf(
   pending: Pending,
-  { usage, diagnosis }: WatchedAnswer,
+  { usage, diagnosis, clearedTokens = 0 }: WatchedAnswer,
   last: Answered | undefined,
   ends: readonly KnownEnd[],
 ): CacheReading {
   const inputTokens = promptTokens(usage)
   const readTokens = contextUsage(usage).cache_read_input_tokens ?? 0
   const { expectedTokens, path } = expectationOf(pending, last, ends)
-  const fall = fallOf(pending, last)
+  const isCleared = clearedTokens !== (last?.clearedTokens ?? 0)
+  const fall = isCleared ? 'server' : fallOf(pending, last)
   const effect = last ? editEffect(effectInput(pending, usage, last)) : undefined
   const reading = {
     expectedTokens,
@@ -184,7 +191,7 @@ function readingOf(
     ...(fall ? { fall } : {}),
     ...(effect ? { effect } : {}),
   }
-  const isExcused = pending.watched.changedUnseen === true || fall === 'thinking'
+  const isExcused = pending.watched.changedUnseen === true || fall === 'thinking' || fall === 'server'
   if (isExcused || !isShort(expectedTokens, readTokens)) return reading
   const told = diagnosis ? { diagnosis: diagnosis.type } : {}
   const cause = causeOf(pending, diagnosis)

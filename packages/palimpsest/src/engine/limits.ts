@@ -1,4 +1,9 @@
 // The layers' policies, for callers of the engine.
 
 export { storagePolicy, type StoragePolicy } from '../layers/1-tool-results/policy.ts'
+export {
+  CONTEXT_MANAGEMENT_BETA,
+  serverClearing,
+  type ServerClearing,
+} from '../layers/2-micro-compaction/server-clearing.ts'
 export { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/policy.ts'

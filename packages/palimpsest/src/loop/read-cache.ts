@@ -1,6 +1,7 @@
 import { breakpointPlaces } from '../engine/breakpoint-places.ts'
 import type { CacheLifetimes } from '../engine/build-request.ts'
 import type { CacheReading, CacheWatch } from '../engine/cache-watch.ts'
+import { clearedTokens } from '../engine/server-edits.ts'
 import type { Session } from '../engine/session.ts'
 import type { Ports, TraceEvent } from '../ports.ts'
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
@@ -36,7 +37,12 @@ export function* readCache(
     toTokens: (raw) => raw * factor,
   })
   const diagnosis = response.diagnostics?.cache_miss_reason
-  const reading = cacheWatch.answered({ usage: response.usage, at: ports.clock.now(), diagnosis })
+  const reading = cacheWatch.answered({
+    usage: response.usage,
+    at: ports.clock.now(),
+    diagnosis,
+    clearedTokens: clearedTokens(response.context_management),
+  })
   const isTold = ports.flags.value('cache-break-detection')
   ports.trace(traceOf(reading, isTold))
   if (reading.break && isTold) yield { type: 'cache-break', break: reading.break }

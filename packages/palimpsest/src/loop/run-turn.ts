@@ -3,6 +3,7 @@ import { beforeRequest, type Readiness } from '../engine/before-request.ts'
 import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/build-request.ts'
 import type { CacheWatch } from '../engine/cache-watch.ts'
 import { learnNewest } from '../engine/calibration.ts'
+import { serverEdits } from '../engine/server-edits.ts'
 import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../engine/session.ts'
 import { ProviderError } from '../errors.ts'
 import type { MicroPolicy, StoragePolicy } from '../engine/limits.ts'
@@ -93,6 +94,8 @@ async function* runRounds(
     yield* readCache(state, collected, setup)
     traceTransformed(collected, setup.ports)
     yield* appendShown(state, answerBody(collected, built), setup)
+    const { context_management: applied } = collected.response
+    yield* appendEngine(state, serverEdits(state.session.view, applied), setup)
     state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
     const end = yield* actOn(state, collected, setup, signal)
     if (end) return end
