@@ -20,6 +20,13 @@ writeFileSync(join(folder, 'prose.jsonl'), 'once upon a time\nthere was a log\n'
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('palimpsest replay', () => {
+  test('says that a model without a known price has no cost', async () => {
+    const args = ['sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000', '--model', 'nobody-1']
+    const { code, out } = await run('replay', ...args)
+    expect(code).toBe(0)
+    expect(out).toContain('one.jsonl: no price is known for nobody-1: left out of the cost columns')
+  })
+
   test('prints one JSON document, the same every time, and skips what is no session', async () => {
     const args = ['replay', 'sessions', '--window', '20000,40000', '--json']
     const [first, second] = [await run(...args), await run(...args)]

@@ -1,4 +1,4 @@
-import type { PooledRow, PooledWindow, ReplayReport } from 'palimpsest/replay'
+import type { PooledRow, PooledWindow, ReplayReport, SessionReport } from 'palimpsest/replay'
 
 import { narrowColumns, wideColumns, type ReportColumn } from './report-columns.ts'
 
@@ -129,11 +129,22 @@ function percent(value: number): string {
   return `${Math.round(value * 100)}%`
 }
 
+/** What a reader of the figures must know of single sessions. */
 function unreported({ sessions }: ReplayReport): string[] {
+  const names = (of: readonly SessionReport[]): string => of.map((session) => session.session).join(', ')
   const without = sessions.filter((session) => !session.usage_reported)
-  if (without.length === 0) return []
-  const sizes = 'no usage is recorded: sizes and costs stand on defaults'
-  return [`${without.map((session) => session.session).join(', ')}: ${sizes}\n`]
+  const isUnpriced = ({ strategies }: SessionReport): boolean =>
+    strategies.some((row) => row.strategy === 'none' && row.at === undefined && row.cost_usd === null)
+  const unpriced = sessions.filter(isUnpriced)
+  const models = [...new Set(unpriced.map((session) => session.model))].join(', ')
+  return [
+    ...(without.length > 0
+      ? [`${names(without)}: no usage is recorded: sizes and costs stand on defaults\n`]
+      : []),
+    ...(unpriced.length > 0
+      ? [`${names(unpriced)}: no price is known for ${models}: left out of the cost columns\n`]
+      : []),
+  ]
 }
 
 function line(name: string, cells: readonly string[]): string {
