@@ -49,7 +49,7 @@ describe('the offline model', () => {
     expect(summary).toMatch(/^<summary>\n[^]*\n<\/summary>$/)
     for (const part of [
       'Never edit src/generated/api.ts by hand.',
-      'src/server.ts (read)',
+      'read src/server.ts',
       'Error: ENOENT',
       'It listens on port 4317.',
     ])

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
 
-import { NO_FACTS } from '../../../facts/facts.ts'
-import { continuationText } from '../../../layers/4-compaction/continuation.ts'
-import { prove } from '../../../layers/4-compaction/prove.ts'
 import type { Block, WireMessage } from '../../../wire/message.ts'
 import { requestedForm } from './requested-form.ts'
 import { sessionFacts } from './session-facts.ts'
@@ -134,43 +131,6 @@ test('a summary keeps to the length it is given, and gives up the user’s words
   const summary = writeSummary(long, 6_000)
   for (const words of long.requests) expect(summary).toContain(words)
   for (const { path } of long.files) expect(summary).toContain(path)
-})
-
-test('a second summary takes over what the first one lists', () => {
-  const first = continuationText({ mode: 'automatic', summary: writeSummary(FACTS), keepsTail: false })
-  const again = sessionFacts([
-    { role: 'user', content: first },
-    ...call('Edit', { file_path: 'src/lex.ts', old_string: 'a', new_string: 'b' }, 'Edited.'),
-    { role: 'user', content: 'Go on.' },
-  ])
-  expect(again.requests).toEqual([...FACTS.requests, 'Go on.'])
-  expect(again.files.map(({ path, operation }) => `${operation} ${path}`)).toEqual([
-    'edited src/parse.ts',
-    'edited src/lex.ts',
-  ])
-  expect(again.errors).toMatchObject([{ text: 'src/parse.ts: error: unused', isResolved: false }])
-  expect(again.todos.map(({ text }) => text)).toEqual(['Write its tests', 'Document it'])
-})
-
-test('what a proof appended is taken over too', () => {
-  const facts = {
-    ...NO_FACTS,
-    words: [{ entry: 'a', text: 'Fix the\nlogin page' }],
-    files: [
-      { path: '/p/src/a.ts', operation: 'edited', touched: 2 },
-      { path: '/p/src/b.ts', operation: 'deleted', touched: 1 },
-    ],
-    todos: [{ text: 'write tests', state: 'open' }],
-  } as const
-  const { text } = prove({ summary: 'Nothing.', facts, visible: '', budgetChars: 9_000 })
-  const summary = continuationText({ mode: 'manual', summary: text, keepsTail: false })
-  const again = sessionFacts([{ role: 'user', content: summary }])
-  expect(again.requests).toEqual(['Fix the\nlogin page'])
-  expect(again.files).toEqual([
-    { path: '/p/src/b.ts', operation: 'deleted' },
-    { path: '/p/src/a.ts', operation: 'edited' },
-  ])
-  expect(again.todos).toEqual([{ text: 'write tests', status: 'open' }])
 })
 
 test('notes keep the headings of the template they were asked for in', () => {

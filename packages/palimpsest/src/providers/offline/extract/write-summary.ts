@@ -123,10 +123,6 @@ function keepWords(text: string): string {
   return `${head}\n[… ${text.length - REQUEST_CHARS_MAX} characters left out …]\n${text.slice(-REQUEST_TAIL_CHARS)}`
 }
 
-function firstParagraph(text: string): string {
-  return text.split(/\n\s*\n/)[0] ?? ''
-}
-
 const NAME = /\b(?:[A-Za-z_$][\w$]*[a-z][A-Z][\w$]*|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+)\b/g
 const MENTIONS_MIN = 2
 

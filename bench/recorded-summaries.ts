@@ -1,0 +1,134 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Share } from '../packages/palimpsest/src/replay/measure/retention.ts'
+import {
+  judgeSummaries,
+  LATER_STEPS,
+  REPAIR_CHARS_MAX,
+  SUMMARY_COLUMNS,
+  SUMMARY_MAKERS,
+  type JudgedBoundary,
+  type JudgedSummary,
+  type SummaryColumn,
+  type SummaryMaker,
+} from '../test/kit/measure-summary.ts'
+import { readRecorded, recordedRows } from '../test/kit/recorded.ts'
+
+// Writes docs/recorded-summaries.md: summaries that recorded agents went on with, and ours of the same history, side by side.
+//   node --conditions=x-source bench/recorded-summaries.ts
+
+const REPORT_PATH = join(import.meta.dirname, '..', 'docs', 'recorded-summaries.md')
+
+/** Where the two must be at least as good after repair. */
+const PROVEN: readonly SummaryColumn[] = ['user words', 'paths', 'errors', 'to-dos']
+/** Before repair, as a share of the recorded one's figure. */
+const WITHIN = 0.7
+
+async function judgeRecorded(): Promise<JudgedBoundary[]> {
+  const boundaries: JudgedBoundary[] = []
+  for (const row of recordedRows()) {
+    const name = row.path.replace(/^[^/]+\//, '').replace(/\.jsonl?$/, '')
+    boundaries.push(...judgeSummaries(await readRecorded(row), name))
+  }
+  return boundaries
+}
+
+function writeReport(boundaries: readonly JudgedBoundary[]): string {
+  const means = SUMMARY_MAKERS.map((maker) => meanRow(boundaries, maker))
+  return `# Summaries of recorded compactions, side by side
+
+Written by \`bench/recorded-summaries.ts\`. The sessions are other people's and are not part of this project. Of each of their ${boundaries.length} compactions that
+left a summary, the summary that the recorded agent went on with stands beside two of ours of the same history: by extraction (the offline model) and
+computed from facts (the fold). **Ours have at most the recorded one's characters**, before repair. Repairs may take ${REPAIR_CHARS_MAX} characters more.
+
+Each text is judged alone, without the messages that are kept beside it, by the measure of the [replay](replay.md): *user words*, share of the words
+of the user's lines that stand whole in it; *prohibitions*, sentences of the user that forbid or restrict; *paths*, changed files that it says were changed;
+*last operation*, those with the right one; *errors*, failed calls that the very same call never mended, by the line that tells; *to-dos*, open ones; *later*, of what
+the next ${LATER_STEPS} steps used and nobody had said again since the compaction, how much is there at all, and in relation to its line. Means over
+compactions that have the figure. In the five of \`agentv\` the recorded summary itself is encrypted; what can be read is a copy of the user's messages. A recorded agent that compacts a second time sees only its own first summary of what was before; ours are made
+of the whole history.
+
+| summary | characters | ${SUMMARY_COLUMNS.join(' | ')} |
+| --- | --- | ${SUMMARY_COLUMNS.map(() => '---').join(' | ')} |
+${means.join('\n')}
+
+What is asked of ours, and how it stands:
+
+${verdicts(boundaries).join('\n')}
+
+## Each compaction
+
+| session | no. | summary | characters | ${SUMMARY_COLUMNS.join(' | ')} |
+| --- | --- | --- | --- | ${SUMMARY_COLUMNS.map(() => '---').join(' | ')} |
+${boundaries.flatMap(boundaryRows).join('\n')}
+`
+}
+
+function meanRow(boundaries: readonly JudgedBoundary[], maker: SummaryMaker): string {
+  const own = boundaries.flatMap(({ summaries }) => summaries.filter((one) => one.maker === maker))
+  const chars = Math.round(own.reduce((sum, one) => sum + one.chars, 0) / own.length)
+  const cells = SUMMARY_COLUMNS.map((column) => figure(meanOf(boundaries, maker, column)))
+  return `| ${maker} | ${chars} | ${cells.join(' | ')} |`
+}
+
+function meanOf(
+  boundaries: readonly JudgedBoundary[],
+  maker: SummaryMaker,
+  column: SummaryColumn,
+): number | undefined {
+  const shares = boundaries
+    .flatMap(({ summaries }) => summaries.filter((one) => one.maker === maker))
+    .flatMap((one) => shareOf(one.shares[column]) ?? [])
+  return shares.length === 0 ? undefined : shares.reduce((sum, share) => sum + share, 0) / shares.length
+}
+
+function verdicts(boundaries: readonly JudgedBoundary[]): readonly string[] {
+  return (['offline', 'fold'] as const).flatMap((maker) => {
+    const below = SUMMARY_COLUMNS.filter((column) => {
+      const recorded = meanOf(boundaries, 'recorded', column) ?? 0
+      return (meanOf(boundaries, maker, column) ?? 0) < WITHIN * recorded
+    })
+    const after = PROVEN.map((column) => {
+      const worse = boundaries.filter(({ summaries }) => {
+        const of = (name: SummaryMaker): number =>
+          shareOf(summaries.find((one) => one.maker === name)?.shares[column] ?? { hits: 0, of: 0 }) ?? 1
+        return of(`${maker}, repaired`) < of('recorded')
+      })
+      return `${column} ${boundaries.length - worse.length} of ${boundaries.length}`
+    })
+    return [
+      `- *${maker}*, before repair, in the mean within 30% of the recorded summary: ${below.length === 0 ? 'on every measure' : `not on ${below.join(', ')}`}.`,
+      `- *${maker}*, after repair, compactions on which it is at least the recorded one: ${after.join(', ')}.`,
+    ]
+  })
+}
+
+function boundaryRows({ session, number, summaries }: JudgedBoundary): readonly string[] {
+  return summaries.map((one) => `| ${session} | ${number} | ${summaryCells(one)} |`)
+}
+
+function summaryCells({ maker, chars, shares }: JudgedSummary): string {
+  return [maker, chars, ...SUMMARY_COLUMNS.map((column) => figure(shareOf(shares[column])))].join(' | ')
+}
+
+function shareOf({ hits, of }: Share): number | undefined {
+  return of === 0 ? undefined : hits / of
+}
+
+function figure(share: number | undefined): string {
+  return share === undefined ? '–' : share.toFixed(3)
+}
+
+const report = writeReport(await judgeRecorded())
+const changed = report !== readOrEmpty(REPORT_PATH)
+writeFileSync(REPORT_PATH, report)
+console.log(changed ? `written: ${REPORT_PATH}` : 'nothing changed')
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
