@@ -46,7 +46,8 @@ Each text is judged alone, without the messages that are kept beside it, by the 
 of the user's lines that stand whole in it; *prohibitions*, sentences of the user that forbid or restrict; *paths*, changed files that it says were changed;
 *last operation*, those with the right one; *errors*, failed calls that the very same call never mended, by the line that tells; *to-dos*, open ones; *later*, of what
 the next ${LATER_STEPS} steps used and nobody had said again since the compaction, how much is there at all, and in relation to its line. Means over
-compactions that have the figure. In the five of \`agentv\` the recorded summary itself is encrypted; what can be read is a copy of the user's messages. A recorded agent that compacts a second time sees only its own first summary of what was before; ours are made
+compactions that have the figure. In the five of \`agentv\` no summary can be read (it is encrypted or left out): what
+stands there is a copy of the user's messages. A recorded agent that compacts a second time sees only its own first summary of what was before; ours are made
 of the whole history.
 
 | summary | characters | ${SUMMARY_COLUMNS.join(' | ')} |
