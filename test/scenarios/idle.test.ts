@@ -61,6 +61,19 @@ test.each([
   expect(edits(agent)).toBe(made)
 })
 
+test('a result that had gone to disk is cleared with its path', async () => {
+  const large = { ...readTool, run: async () => ({ content: 'a line of words\n'.repeat(5_000) }) }
+  const agent = await workedAgent('1h', 'main', large)
+  await comeBack(agent, 61)
+  const [, after] = lastBodies(agent)
+  const paths = agent.entries.flatMap((entry) =>
+    entry.kind === 'stored' ? [`/blobs/${entry.blob.path}`] : [],
+  )
+  expect(paths).toHaveLength(RESULTS)
+  expect(clearedIn(agent)).toBe(RESULTS - 5)
+  expect(paths.filter((path) => !JSON.stringify(after).includes(`stored whole in ${path}`))).toEqual([])
+})
+
 /** About 1,300 tokens. */
 const RESULT_LINES = 100
 
@@ -73,13 +86,17 @@ const readTool: LoopTool = {
 }
 
 /** An agent that has read twenty files in one turn. */
-async function workedAgent(lifetime: '5m' | '1h', source: Source = 'main'): Promise<TestAgent> {
+async function workedAgent(
+  lifetime: '5m' | '1h',
+  source: Source = 'main',
+  tool: LoopTool = readTool,
+): Promise<TestAgent> {
   const reads = Array.from({ length: RESULTS }, (_, i) => ({
     content: [{ type: 'tool_use', name: 'Read', input: { file_path: `/src/file-${i}.ts` } }],
   }))
   const agent = createTestAgent({
     model: MODEL,
-    tools: [readTool],
+    tools: [tool],
     simulator: {
       script: [...reads, { content: [{ type: 'text', text: 'read' }] }],
       switches: { ...STRICT_SWITCHES, pastScript: 'refuse' },

@@ -1,12 +1,11 @@
+import { renderPersisted, withoutRest } from '../../transcript/persisted-output.ts'
 import type { JsonText } from '../../wire/json.ts'
 import type { ToolResultBlock } from '../../wire/message.ts'
 import { previewOf } from './preview.ts'
 
-const OPENING = '<persisted-output>'
 const HINT =
   '\nRead that file with offset and limit to page through it, or search it with Grep. A narrower call would return less.'
 const PREVIEW = '\n\nIts beginning:\n'
-const CLOSING = '\n</persisted-output>'
 
 /** The block that stands for a stored result, for ever. */
 export function storedStandIn(
@@ -23,9 +22,8 @@ export function storedStandIn(
 
 /** The same block with nothing but its size and path; undefined where that is all it has. */
 export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
-  const at = typeof content === 'string' ? content.indexOf(HINT) : -1
-  if (typeof content !== 'string' || !content.startsWith(OPENING) || at < 0) return undefined
-  return JSON.stringify({ ...result, content: `${content.slice(0, at)}${CLOSING}` })
+  const bare = typeof content === 'string' ? withoutRest(content) : undefined
+  return bare === undefined ? undefined : JSON.stringify({ ...result, content: bare })
 }
 
 /** Disk full: as much as would have been a preview, and the truth about the rest. */
@@ -56,9 +54,8 @@ function persistedText({
 }): string {
   const preview = previewOf(text, previewBytes)
   const size = `This result has ${text.length} characters in ${lineCount(text)} lines.`
-  const head = `${OPENING}\n${size} It is stored whole in ${path}${HINT}`
   const cut = preview.length < text.length ? '\n…' : ''
-  return `${head}${PREVIEW}${preview}${cut}${CLOSING}`
+  return renderPersisted({ size, path, rest: `${HINT}${PREVIEW}${preview}${cut}` })
 }
 
 function lineCount(text: string): number {

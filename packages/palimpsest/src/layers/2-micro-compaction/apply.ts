@@ -1,4 +1,5 @@
 import type { EditEntry, Entry, MessageEntry } from '../../transcript/entry.ts'
+import { findPersistedPath } from '../../transcript/persisted-output.ts'
 import { toViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
@@ -18,9 +19,10 @@ export function clearingEdit(
   policy: MicroPolicy,
 ): ClearingEdit | undefined {
   const firsts = policy.acts.digest ? firstMentions(view.log, plan) : new Map<string, string>()
+  const stored = new Set(view.log.flatMap((entry) => (entry.kind === 'stored' ? [entry.toolUseId] : [])))
   let freedRaw = 0
   const replace = plan.results.flatMap((result) => {
-    const text = renderStandIn(result, firsts, policy)
+    const text = renderStandIn(result, { firsts, stored }, policy)
     const freed = result.block.tokens - toViewBlock(result.block.at, text, false).tokens
     if (freed <= 0) return []
     freedRaw += freed
@@ -32,12 +34,13 @@ export function clearingEdit(
 
 function renderStandIn(
   { block, result, call }: ClearableResult,
-  firsts: ReadonlyMap<string, string>,
+  { firsts, stored }: { readonly firsts: ReadonlyMap<string, string>; readonly stored: ReadonlySet<string> },
   policy: MicroPolicy,
 ): string {
   const text = resultText(result)
+  const path = stored.has(result.tool_use_id) ? findPersistedPath(text) : undefined
   const isNew = (identifier: string): boolean => firsts.get(identifier) === block.at.entry
-  return standIn(result, { call, chars: text.length, digest: digest(text, isNew, policy.digestChars) })
+  return standIn(result, { call, chars: text.length, digest: digest(text, isNew, policy.digestChars), path })
 }
 
 /** Which message brought an identifier into the conversation, up to the newest result that is cleared. */

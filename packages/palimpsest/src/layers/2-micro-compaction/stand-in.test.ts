@@ -24,6 +24,12 @@ test('with details it says what was there and how to get it back', () => {
   ])
 })
 
+test('of a result that went to disk it says where it lies', () => {
+  const path = '/home/a/results/t1.txt'
+  const block: { content: string } = JSON.parse(standIn(result, { call, chars: 11, digest: '', path }))
+  expect(block.content).toBe(`${CLEARED_TEXT}\nRead {"file_path":"/a/b.ts"}; stored whole in ${path}`)
+})
+
 test('a long argument is cut, an error stays one', () => {
   const long = { ...call, input: { command: 'x'.repeat(500) } }
   const text = standIn({ ...result, is_error: true }, { call: long, chars: 11, digest: '' })

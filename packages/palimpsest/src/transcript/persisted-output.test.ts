@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+
+import { findPersistedPath, renderPersisted, withoutRest } from './persisted-output.ts'
+
+const size = 'This result has 60000 characters in 9 lines.'
+
+test('the path is read back as it was written, spaces included', () => {
+  const path = '/home/a b/.palimpsest/tool-results/toolu_1.txt'
+  expect(findPersistedPath(renderPersisted({ size, path, rest: '\nIts beginning:\none' }))).toBe(path)
+  expect(findPersistedPath(renderPersisted({ size, path, rest: '' }))).toBe(path)
+})
+
+test('without the rest, size and path are left; once that is all, nothing can go', () => {
+  const bare = renderPersisted({ size, path: '/a', rest: '' })
+  expect(withoutRest(renderPersisted({ size, path: '/a', rest: '\nIts beginning:\none' }))).toBe(bare)
+  expect(withoutRest(bare)).toBeUndefined()
+})
+
+test.each(['', 'plain text', '<persisted-output>', '<persisted-output>\nno path'])(
+  '%j stands for nothing',
+  (text) => {
+    expect([findPersistedPath(text), withoutRest(text)]).toEqual([undefined, undefined])
+  },
+)

@@ -1,0 +1,36 @@
+// The text that stands for a result on disk. It is written when the result is stored, and read when what stands for it leaves the view
+// in its turn: the path must not be lost.
+
+const OPENING = '<persisted-output>'
+const CLOSING = '\n</persisted-output>'
+const STORED = ' It is stored whole in '
+
+export function renderPersisted(stored: {
+  /** A sentence. */
+  readonly size: string
+  readonly path: string
+  /** What else there is to say. */
+  readonly rest: string
+}): string {
+  return `${OPENING}\n${stored.size}${STORED}${stored.path}${stored.rest}${CLOSING}`
+}
+
+/** Where the result lies; undefined where the text stands for none. */
+export function findPersistedPath(text: string): string | undefined {
+  return findPersisted(text)?.path
+}
+
+/** The same text with nothing but size and path; undefined where that is all it has. */
+export function withoutRest(text: string): string | undefined {
+  const found = findPersisted(text)
+  if (!found) return undefined
+  const bare = renderPersisted({ ...found, rest: '' })
+  return bare.length < text.length ? bare : undefined
+}
+
+function findPersisted(text: string): { readonly size: string; readonly path: string } | undefined {
+  if (!text.startsWith(`${OPENING}\n`)) return undefined
+  const line = text.slice(OPENING.length + 1, text.indexOf('\n', OPENING.length + 1))
+  const at = line.indexOf(STORED)
+  return at < 0 ? undefined : { size: line.slice(0, at), path: line.slice(at + STORED.length) }
+}
