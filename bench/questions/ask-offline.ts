@@ -91,7 +91,7 @@ async function copyAsked({ name, root, folders }: CodeBase): Promise<string> {
 function createPorts(): Ports {
   let ids = 0
   return {
-    clock: { now: () => 0, sleep: async () => undefined },
+    clock: { now: () => 0, sleep: async () => undefined, within: async (work) => await work },
     newId: () => `id-${++ids}`,
     random: () => 0,
     streamModel: createOfflineModel(),

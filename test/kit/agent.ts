@@ -4,7 +4,9 @@ import {
   type EntryBody,
   type Session,
 } from '../../packages/palimpsest/src/engine/session.ts'
-import { microPolicy, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
+import type { NotesPolicy } from '../../packages/palimpsest/src/engine/notes-for.ts'
+import { createNotesKeeper } from '../../packages/palimpsest/src/loop/notes-keeper.ts'
+import { microPolicy, NOTES_TEMPLATE, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
@@ -58,6 +60,8 @@ export interface TestAgentOptions {
   readonly setup?: Partial<TurnSetup>
   readonly idleMsMax?: number
   readonly flags?: Flags
+  /** Notes are kept, by this policy. */
+  readonly notes?: Partial<NotesPolicy>
   /** Instead of the kit's own, which keep everything in memory. */
   readonly blobs?: Blobs
   /** Instead of the simulator's. */
@@ -88,6 +92,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
         signal.throwIfAborted()
         wait(ms)
       },
+      within: async (work) => await work,
     },
     newId: () => `entry-${count++}`,
     random: () => 0,
@@ -142,6 +147,17 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     storage: storagePolicy(1),
     ...options.setup,
   }
+  const keeper =
+    options.notes &&
+    createNotesKeeper({
+      ports,
+      runFork: forkPoint.runFork,
+      policy: { template: NOTES_TEMPLATE, eager: false, scale: 1, ...options.notes },
+      maySpend: () => true,
+      save: async () => undefined,
+      signal: new AbortController().signal,
+    })
+  const withNotes = keeper ? { ...setup, notes: keeper } : setup
   const agent: TestAgent = {
     simulator,
     entries,
@@ -159,7 +175,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       const turn = runTurn(
         agent.session,
         [messageBody({ role: 'user', content: text }, 'user')],
-        setup,
+        withNotes,
         signal,
       )
       for (let next = await turn.next(); ; next = await turn.next()) {

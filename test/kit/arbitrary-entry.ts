@@ -187,6 +187,14 @@ const ownEntry: fc.Arbitrary<Entry> = fc.oneof(
   own(fc.record({ kind: fc.constant('pin' as const), target: blockRef, on: fc.boolean() })),
   own(fc.record({ kind: fc.constant('notes' as const), upTo: id, text })),
   own(fc.record({ kind: fc.constant('mail' as const), messageId: text, from: text })),
+  own(
+    fc.record({
+      kind: fc.constant('spent' as const),
+      source: text,
+      model: text,
+      usage: fc.record({ input_tokens: count, output_tokens: count }),
+    }),
+  ),
   own(fc.record({ kind: fc.constant('title' as const), title: text, firstPrompt: text })),
 )
 

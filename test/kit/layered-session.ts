@@ -143,7 +143,11 @@ function createWorld({ model, window, lifetime, diskWorks }: LayeredScript): Wor
   const blobs = new Map<string, string>()
   let [now, count] = [1_800_000_000_000, 0]
   const ports = {
-    clock: { now: () => now, sleep: async () => undefined },
+    clock: {
+      now: () => now,
+      sleep: async () => undefined,
+      within: async <T>(work: Promise<T>) => await work,
+    },
     newId: () => `e${count++}`,
     transcript: { append: async (added: readonly Entry[]) => void entries.push(...added) },
     trace: () => undefined,
@@ -161,13 +165,14 @@ function createWorld({ model, window, lifetime, diskWorks }: LayeredScript): Wor
   const limits = { ...setup, blockingTokens: setup.thresholds.blocking, lifetime, isMain: true }
   const append: World['append'] = async (session, bodies) => (await appendTo(session, bodies, ports)).session
   const drive = async (start: Session): Promise<Driven> => {
-    const steps = beforeRequest(start, limits, ports)
+    const steps = beforeRequest(start, limits, ports, new AbortController().signal)
     const bodies: EntryBody[] = []
     let session = start
     for (let next = await steps.next(session); ; next = await steps.next(session)) {
       if (next.done) return { session, bodies, isBlocked: next.value.blocked !== undefined }
-      bodies.push(...next.value)
-      session = await append(session, next.value)
+      if (!('append' in next.value)) continue
+      bodies.push(...next.value.append)
+      session = await append(session, next.value.append)
     }
   }
   return {

@@ -1,12 +1,13 @@
 import { priceOf } from 'palimpsest/ledger'
-import type { MessageEntry } from 'palimpsest/transcript'
+import type { MessageEntry, SpentEntry } from 'palimpsest/transcript'
 import { findModelFacts } from 'palimpsest/wire'
 
 /** Costs of entries that come one by one. Lines of one response each repeat its usage: it is paid for once, by the newest. */
-export function createCostOf(): (entry: MessageEntry) => number {
+export function createCostOf(): (entry: MessageEntry | SpentEntry) => number {
   const paid = new Map<string, number>()
   return (entry) => {
     const cost = costOf(entry)
+    if (entry.kind === 'spent') return cost
     if (entry.responseId === undefined || !entry.usage) return cost
     const before = paid.get(entry.responseId) ?? 0
     paid.set(entry.responseId, cost)

@@ -7,12 +7,17 @@ export type { ExplainedFlag, Flags, FlagSource } from './flags/create-flags.ts'
 export { FLAGS } from './flags/flags.ts'
 export type { Flag, FlagValue } from './flags/flags.ts'
 export type {
+  AskModel,
+  AskOutcome,
   Clock,
+  CompactionHost,
   Fork,
   ForkOutcome,
   ModelEvent,
   ModelRequest,
   Ports,
+  Restored,
+  RestoreWish,
   RunFork,
   Source,
   StreamModel,

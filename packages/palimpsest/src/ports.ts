@@ -1,6 +1,6 @@
 import type { Flags } from './flags/create-flags.ts'
 import type { ProviderFailure } from './errors.ts'
-import type { BlobRef, Entry } from './transcript/entry.ts'
+import type { BlobRef, Entry, Origin } from './transcript/entry.ts'
 import type { JsonText } from './wire/json.ts'
 import type { ToolUseBlock } from './wire/message.ts'
 import type { MessagesResponse } from './wire/response.ts'
@@ -13,6 +13,8 @@ export interface Clock {
   readonly now: () => number
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** What the work comes to, or undefined where it takes longer than `ms`; it goes on then. No timer stays behind. */
+  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>
 }
 
 /** Who is asking: the main conversation (`main`, `main:<style>`) or a fork of our own. */
@@ -48,6 +50,8 @@ export interface Fork {
   readonly shared?: readonly JsonText[]
   /** Texts of the messages that follow: what this fork alone says. Without breakpoints. */
   readonly messages: readonly JsonText[]
+  /** Not worth its price unless the cache holds what the parent wrote: `unfit` then. */
+  readonly needsCache?: boolean
 }
 
 export type ForkOutcome =
@@ -64,6 +68,45 @@ export type ForkOutcome =
 
 /** Asks once, without retries. Of several called at once the first goes ahead until the others can read what it wrote. Rejects only when aborted. */
 export type RunFork = (fork: Fork, signal: AbortSignal) => Promise<ForkOutcome>
+
+export type AskOutcome = Exclude<ForkOutcome, { kind: 'unfit' }>
+
+/** One request that has nothing to do with the conversation's cache. Asks once. Rejects only when aborted. */
+export type AskModel = (request: ModelRequest, signal: AbortSignal) => Promise<AskOutcome>
+
+/** Something a compaction puts behind what it keeps. */
+export interface Restored {
+  readonly text: string
+  readonly origin: Origin
+}
+
+export interface RestoreWish {
+  /** Most recently read first. */
+  readonly files: readonly string[]
+  /** Files that the kept messages show whole. */
+  readonly visible: ReadonlySet<string>
+  readonly filesMax: number
+  readonly charsPerFile: number
+}
+
+/** What the host does around a compaction: hooks, and what only it can read. */
+export interface CompactionHost {
+  readonly before: (
+    input: { readonly trigger: 'auto' | 'manual'; readonly instructions: string },
+    signal: AbortSignal,
+  ) => Promise<{
+    /** Why it must not happen. */
+    readonly block?: string
+    readonly instructions?: string
+    readonly notices?: readonly string[]
+  }>
+  readonly restore: (wish: RestoreWish, signal: AbortSignal) => Promise<readonly Restored[]>
+  /** After it took effect. */
+  readonly after: (
+    input: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
+    signal: AbortSignal,
+  ) => Promise<void>
+}
 
 export interface Transcript {
   /** Resolves when the entries are on disk. Nothing is acted on before. */

@@ -15,7 +15,7 @@ export function createPorts(options: {
 }): Ports {
   const { file, blobs, streamModel, flags, now, trace } = options
   return {
-    clock: { now, sleep: async (ms, signal) => await sleep(ms, undefined, { signal }) },
+    clock: { now, sleep: async (ms, signal) => await sleep(ms, undefined, { signal }), within },
     newId: () => randomUUID(),
     random: () => Math.random(),
     streamModel,
@@ -23,5 +23,15 @@ export function createPorts(options: {
     flags,
     transcript: { append: async (entries) => await file.append(entries) },
     trace,
+  }
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const stop = new AbortController()
+  const late = sleep(ms, undefined, { signal: stop.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    stop.abort()
   }
 }

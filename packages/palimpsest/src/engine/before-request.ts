@@ -6,12 +6,17 @@ import type { EditEntry } from '../transcript/entry.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import { toViewBlock } from '../transcript/view-block.ts'
+import type { View } from '../transcript/view.ts'
+import { REFILLS_MAX } from '../layers/4-compaction/decide.ts'
+import { recordOf } from '../layers/4-compaction/record.ts'
+import { LEFT_SHARE_MAX } from './compact.ts'
 import { interruptedResults } from './interrupted.ts'
 import { microFor } from './micro-for.ts'
 import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
 import { storedBody } from './stored-body.ts'
+import { autoCompact, type AutoCompaction, type EngineStep } from './auto-compact.ts'
 import type { EntryBody, Session } from './session.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
@@ -21,6 +26,9 @@ export interface RequestLimits extends EditLimits {
   /** Tokens at which a request is refused rather than sent. */
   readonly blockingTokens: number
   readonly storage: StoragePolicy
+  /** Left out: nothing is compacted. */
+  readonly compaction?: AutoCompaction
+  readonly source?: string
 }
 
 export interface Readiness {
@@ -33,26 +41,44 @@ export interface Readiness {
 export async function* beforeRequest(
   start: Session,
   limits: RequestLimits,
-  ports: Pick<Ports, 'blobs' | 'clock' | 'trace' | 'flags'>,
-): AsyncGenerator<readonly EntryBody[], Readiness, Session> {
+  ports: Pick<Ports, 'blobs' | 'clock' | 'trace' | 'flags' | 'newId'>,
+  signal: AbortSignal,
+): AsyncGenerator<EngineStep, Readiness, Session> {
   let session = start
   const open = interruptedResults(session.view)
-  if (open.length > 0) session = yield open
+  if (open.length > 0) session = yield { append: open }
   const storage = storageFor(ports.flags, limits.storage)
   const shared = storage ? await storeAll(planShare(session.view, storage), limits, ports) : []
-  if (shared.length > 0) session = yield shared
+  if (shared.length > 0) session = yield { append: shared }
   let tokens = sizeOf(session.view, limits)
   const planned = planEditNow(session, tokens, limits, ports)
   if (planned) {
-    session = yield [planned.edit]
+    session = yield { append: [planned.edit] }
     tokens = sizeOf(session.view, limits)
   }
-  if (tokens >= limits.blockingTokens && ports.flags.value('tool-result-guard')) {
-    session = yield* guardRequest(session, limits, ports)
+  const { compaction, source = 'main' } = limits
+  if (compaction && tokens >= limits.thresholds.auto && limits.isMain) {
+    session = yield* autoCompact(
+      session,
+      { ...limits, compaction, source, cause: 'threshold', sizeTokens: tokens },
+      ports,
+      signal,
+    )
+    tokens = sizeOf(session.view, limits)
+  }
+  const guardTokens = guardLimit(session.view, limits)
+  if (tokens >= guardTokens && ports.flags.value('tool-result-guard')) {
+    session = yield* guardRequest(session, { ...limits, blockingTokens: guardTokens }, ports)
     tokens = sizeOf(session.view, limits)
   }
   ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
   return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
+}
+
+/** Right behind a compaction that had to go harder, results must leave it room. */
+function guardLimit({ boundary, nodes }: View, { blockingTokens, thresholds }: RequestLimits): number {
+  const isHarder = boundary?.nodes === nodes.length && recordOf(boundary.entry)?.refills === REFILLS_MAX
+  return isHarder ? Math.min(blockingTokens, LEFT_SHARE_MAX * thresholds.auto) : blockingTokens
 }
 
 /** One edit at most before a request. */
@@ -80,7 +106,7 @@ async function* guardRequest(
   start: Session,
   limits: RequestLimits,
   ports: Pick<Ports, 'blobs' | 'trace'>,
-): AsyncGenerator<readonly EntryBody[], Session, Session> {
+): AsyncGenerator<EngineStep, Session, Session> {
   const toTokens = (raw: number): number => raw * factorOf(limits.calibration)
   const excessOf = ({ view }: Session): number => sizeOf(view, limits) - limits.blockingTokens + 1
   let session = start
@@ -88,10 +114,10 @@ async function* guardRequest(
   for (let excess = excessOf(session); excess > 0; excess = excessOf(session)) {
     const guarded = await storeAll(planGuard(session.view, excess, toTokens, limits.storage), limits, ports)
     if (guarded.length === 0) break
-    session = yield guarded
+    session = yield { append: guarded }
   }
   const bare = planBare(session.view, excessOf(session), toTokens)
-  if (bare.length > 0) session = yield bare.map((one) => ({ kind: 'stored', ...one }))
+  if (bare.length > 0) session = yield { append: bare.map((one) => ({ kind: 'stored', ...one })) }
   return session
 }
 

@@ -14,6 +14,9 @@ export type {
   WatchedRequest,
 } from './cache-watch.ts'
 export { calibrationOf } from './calibration.ts'
+export { compact } from './compact.ts'
+export type { CompactJob, CompactResult } from './compact.ts'
+export type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
 export { describeContext } from './describe-context.ts'
 export type {
   CacheHealth,
@@ -25,11 +28,13 @@ export type {
 export type { EditEffect } from './edit-effect.ts'
 export { forkRequest } from './fork-request.ts'
 export type { ForkParent } from './fork-request.ts'
+export { NO_HOST } from './no-host.ts'
+export type { NotesPolicy } from './notes-for.ts'
 export { modelPolicy } from './model-policy.ts'
 export { serverClearingFor } from './server-clearing-for.ts'
 export { appendMessage, appendTo, messageBody } from './session.ts'
-export type { Appended, EntryBody, Session } from './session.ts'
+export type { Appended, EntryBody, NamedBody, Session } from './session.ts'
 export { sizeOf } from './size-of.ts'
 export type { Sizing } from './size-of.ts'
-export { CONTEXT_MANAGEMENT_BETA, microPolicy, storagePolicy } from './limits.ts'
+export { CONTEXT_MANAGEMENT_BETA, microPolicy, NOTES_TEMPLATE, storagePolicy } from './limits.ts'
 export type { MicroPolicy, ServerClearing, StoragePolicy } from './limits.ts'

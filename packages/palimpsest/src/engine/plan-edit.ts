@@ -35,6 +35,8 @@ export interface EditLimits extends Sizing {
   /** Lifetime bought for the messages. */
   readonly lifetime: '5m' | '1h' | undefined
   readonly isMain: boolean
+  /** Where nothing compacts: the oldest rounds go when the window is full. */
+  readonly dropsWhenFull?: boolean
 }
 
 export interface EditMoment {
@@ -63,7 +65,7 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   const cleared = plan && clearingEdit(view, plan, toTokens, limits.micro)
   // Clearing that leaves the window full comes along with what makes room.
   const isFull = moment.sizeTokens - (cleared?.freedTokens ?? 0) >= limits.thresholds.auto
-  const forced = isFull ? planFull(view, situation, limits) : undefined
+  const forced = isFull && limits.dropsWhenFull ? planFull(view, situation, limits) : undefined
   const left = plan && forced ? withoutDropped(plan, forced) : plan
   const clearing = left === plan ? cleared : left && clearingEdit(view, left, toTokens, limits.micro)
   if (!clearing && !forced && !media) return undefined

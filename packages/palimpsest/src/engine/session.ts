@@ -19,15 +19,20 @@ export interface Appended {
   readonly entries: readonly Entry[]
 }
 
+type AppendPorts = Pick<Ports, 'transcript' | 'newId'> & { readonly clock: Pick<Ports['clock'], 'now'> }
+
+/** A body whose id is named by another of the same batch. */
+export type NamedBody<T extends Entry = Entry> = EntryBody<T> & { readonly id?: string }
+
 /** On disk first, then in view. Entries are chained to the newest one and to each other. */
 export async function appendTo(
   session: Session,
-  bodies: readonly EntryBody[],
-  ports: Pick<Ports, 'transcript' | 'clock' | 'newId'>,
+  bodies: readonly NamedBody[],
+  ports: AppendPorts,
 ): Promise<Appended> {
   let parent = session.view.leaf
   const entries = bodies.map((body): Entry => {
-    const entry: Entry = { ...body, id: ports.newId(), parent, at: ports.clock.now() }
+    const entry: Entry = { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
     parent = entry.id
     return entry
   })
@@ -41,7 +46,7 @@ export async function appendTo(
 export async function appendMessage(
   session: Session,
   body: EntryBody<MessageEntry>,
-  ports: Pick<Ports, 'transcript' | 'clock' | 'newId'>,
+  ports: AppendPorts,
 ): Promise<{ readonly session: Session; readonly entry: MessageEntry }> {
   const entry: MessageEntry = { ...body, id: ports.newId(), parent: session.view.leaf, at: ports.clock.now() }
   await ports.transcript.append([entry])

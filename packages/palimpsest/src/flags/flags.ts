@@ -70,21 +70,21 @@ export const FLAGS = {
   'micro-digest': on(2, '0.1', 'stand-ins carry the identifiers that the result was the first to bring'),
   'cache-edits': off(2, 'later', 'clearing by edits of the cache, where provider and model have them'),
   'server-clearing': off(2, '0.1', 'clearing on the server, on models that bind no thinking'),
-  'session-memory': on(3, 'later', 'notes of the conversation'),
-  'session-memory-eager': off(3, 'later', 'notes are written as the conversation grows, not once'),
-  'compaction-from-notes': on(3, 'later', 'the notes are the summary where they serve'),
+  'session-memory': on(3, '0.1', 'notes of the conversation'),
+  'session-memory-eager': off(3, '0.1', 'notes are written as the conversation grows, not once'),
+  'compaction-from-notes': on(3, '0.1', 'the notes are the summary where they serve'),
   'auto-compact': on(
     4,
-    'later',
+    '0.1',
     'every compaction that nobody asked for: by threshold, after an overflow, prepared',
   ),
   'reactive-only': off(
     4,
-    'later',
+    '0.1',
     'no threshold and no blocking; the refusal of the provider starts a compaction',
   ),
   'prepared-compaction': on(4, 'later', 'a summary made in the background before the threshold is crossed'),
-  'compaction-fork': on(4, 'later', 'the summary is asked for on the cached prefix'),
+  'compaction-fork': on(4, '0.1', 'the summary is asked for on the cached prefix'),
   'server-compaction': on(
     4,
     'later',
@@ -106,7 +106,7 @@ export const FLAGS = {
     'later',
     'a pointer to what left the window, when its identifiers are named again',
   ),
-  'background-calls': on('around', 'later', 'any model call that no user and no answer is waiting for'),
+  'background-calls': on('around', '0.1', 'any model call that no user and no answer is waiting for'),
 } as const satisfies { readonly [name: string]: Flag }
 
 export type FlagName = keyof typeof FLAGS

@@ -48,4 +48,8 @@ export type LoopEvent =
   /** Less was read from the cache than must have been in it. */
   | { readonly type: 'cache-break'; readonly break: CacheBreak }
   | { readonly type: 'notice'; readonly text: string }
+  /** Between the two the conversation is being compacted; `keep-alive` comes while a model is at it. */
+  | { readonly type: 'compaction-start'; readonly cause: string }
+  | { readonly type: 'compaction-end' }
+  | { readonly type: 'keep-alive' }
   | { readonly type: 'turn-end'; readonly end: TurnEnd }

@@ -1,11 +1,9 @@
 import { forkRequest, type ForkParent } from '../engine/fork-request.ts'
-import { ProviderError } from '../errors.ts'
 import { TTL_MS } from '../ledger/cache.ts'
-import type { Fork, ForkOutcome, ModelEvent, ModelRequest, Ports, RunFork, TraceEvent } from '../ports.ts'
-import { isBlock, type ToolUseBlock } from '../wire/message.ts'
+import type { Fork, ForkOutcome, Ports, RunFork, TraceEvent } from '../ports.ts'
 import type { MessagesResponse } from '../wire/response.ts'
 import { promptTokens } from '../wire/usage.ts'
-import { collectResponse } from './collect-response.ts'
+import { askOnce } from './ask-once.ts'
 
 // Where forks of a conversation begin: its last request that was answered. What a request writes can be read once its answer has begun,
 // so forks that start together would all pay for the same prefix. Unless the entry can be read already, one goes ahead and the others
@@ -30,11 +28,11 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
       const ways = createWays(startedAt + TTL_MS[parent.lifetime])
       run = async (fork, signal) => {
         const request = forkRequest(parent, fork)
-        if (!request) return { kind: 'unfit' }
+        if (!request || (fork.needsCache && !ways.isReadable(ports.clock.now()))) return { kind: 'unfit' }
         const lifetimeMs = TTL_MS[parent.lifetime]
         const outcome = await ways.go((fork.shared ?? []).join(','), ports.clock.now, signal, (begun) => {
           const startedAt = ports.clock.now()
-          return ask(request, ports, signal, () => begun(startedAt + lifetimeMs))
+          return askOnce(request, ports, signal, () => begun(startedAt + lifetimeMs))
         })
         if ('response' in outcome) onAnswer?.(outcome.response, fork)
         ports.trace(traceOf(fork, outcome))
@@ -49,6 +47,8 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
 type Begun = (readableUntil: number) => void
 
 interface Ways {
+  /** Whether what the parent wrote can be read. */
+  readonly isReadable: (now: number) => boolean
   /** Does the work when what it reads can be read, or when it is the one that goes ahead. */
   readonly go: <T>(
     shared: string,
@@ -69,6 +69,7 @@ interface Way {
 function createWays(readableUntil: number): Ways {
   const ways = new Map<string, Way>([['', { readableUntil }]])
   return {
+    isReadable: (now) => now < (ways.get('')?.readableUntil ?? 0),
     go: async (shared, now, signal, work) => {
       const way = ways.get(shared) ?? { readableUntil: 0 }
       ways.set(shared, way)
@@ -95,40 +96,6 @@ function createWays(readableUntil: number): Ways {
       }
     },
   }
-}
-
-async function ask(
-  request: ModelRequest,
-  { streamModel }: Pick<Ports, 'streamModel'>,
-  signal: AbortSignal,
-  onBegin: () => void,
-): Promise<ForkOutcome> {
-  try {
-    const events = collectResponse(noting(streamModel(request, signal), onBegin))
-    for (let next = await events.next(); ; next = await events.next()) {
-      if (!next.done) continue
-      signal.throwIfAborted()
-      return outcomeOf(next.value.response)
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!(error instanceof ProviderError)) throw error
-    return { kind: 'failed', failure: error.failure, message: error.message }
-  }
-}
-
-async function* noting(events: AsyncIterable<ModelEvent>, onBegin: () => void): AsyncGenerator<ModelEvent> {
-  for await (const event of events) {
-    if (event.type === 'message_start') onBegin()
-    yield event
-  }
-}
-
-function outcomeOf(response: MessagesResponse): ForkOutcome {
-  const calls = response.content.filter((block): block is ToolUseBlock => isBlock(block, 'tool_use'))
-  if (calls.length > 0) return { kind: 'called-tools', response, calls }
-  const text = response.content.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('')
-  return { kind: 'answered', response, text }
 }
 
 function traceOf({ source }: Fork, outcome: ForkOutcome): TraceEvent {

@@ -1,10 +1,20 @@
 import { afterTurn } from '../engine/after-turn.ts'
+import { autoCompact, type AutoCompaction, type EngineStep } from '../engine/auto-compact.ts'
 import { beforeRequest, type Readiness } from '../engine/before-request.ts'
 import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/build-request.ts'
+import { NO_HOST } from '../engine/no-host.ts'
 import type { CacheWatch } from '../engine/cache-watch.ts'
 import { learnNewest } from '../engine/calibration.ts'
 import { serverEdits } from '../engine/server-edits.ts'
-import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../engine/session.ts'
+import {
+  appendMessage,
+  appendTo,
+  messageBody,
+  type EntryBody,
+  type NamedBody,
+  type Session,
+} from '../engine/session.ts'
+import { sizeOf } from '../engine/size-of.ts'
 import { ProviderError } from '../errors.ts'
 import type { MicroPolicy, StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
@@ -14,6 +24,9 @@ import type { Thresholds } from '../tokens/thresholds.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import { promptTokens } from '../wire/usage.ts'
+import type { NotesKeeper } from './notes-keeper.ts'
+import { createAskModel } from './ask-once.ts'
 import { collectResponse, type AnsweredRequest, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import type { ForkPoint } from './fork-point.ts'
@@ -27,6 +40,7 @@ import type { LoopTool, Permit } from './tool.ts'
 /** How often a turn asks the model to go on after its output limit. */
 export const CONTINUATIONS_MAX = 2
 const GO_ON = 'Your answer reached the output limit. Go on exactly where it stopped; repeat nothing.'
+const WINDOW_FULL = 'The answer ended because the window is full. Compact, then go on.'
 const CUT_SHORT = 'The answer reached the output limit again and again, and is cut short. Ask for the rest.'
 
 export interface TurnSetup {
@@ -46,11 +60,17 @@ export interface TurnSetup {
   readonly thresholds: Thresholds
   readonly storage: StoragePolicy
   readonly micro: MicroPolicy
+  /** What compactions need beside the model. Left out: when the window is full, the oldest rounds leave the view. */
+  readonly compaction?: TurnCompaction
+  /** Writes notes beside the turn. */
+  readonly notes?: NotesKeeper
   /** Compares what each request read from the cache with what the ledger says. */
   readonly cacheWatch?: CacheWatch
   /** Moved to each request that was answered. */
-  readonly forkPoint?: Pick<ForkPoint, 'moveTo'>
+  readonly forkPoint?: ForkPoint
 }
+
+export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes'>
 
 interface TurnState {
   session: Session
@@ -73,6 +93,7 @@ export async function* runTurn(
   } catch (error) {
     end = endOf(error, signal)
   }
+  if (!signal.aborted) considerNotes(state, 'turn-end', setup)
   yield* appendEngine(state, afterTurn(state.session, end), setup)
   yield { type: 'turn-end', end }
   return state.session
@@ -85,11 +106,11 @@ async function* runRounds(
 ): AsyncGenerator<LoopEvent, TurnEnd> {
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
-    const ready = yield* prepare(state, setup)
+    yield* appendEngine(state, setup.notes?.take(state.session.view) ?? [], setup)
+    const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
-    const built = buildRequest(state.session.view, { ...setup, stream: true })
-    const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
+    const { built, collected } = yield* askOrCompact(state, ready.tokens, setup, signal)
     setup.forkPoint?.moveTo(built, collected.startedAt)
     yield* readCache(state, collected, setup)
     traceTransformed(collected, setup.ports)
@@ -97,25 +118,110 @@ async function* runRounds(
     const { context_management: applied } = collected.response
     yield* appendEngine(state, serverEdits(state.session.view, applied), setup)
     state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
+    considerNotes(state, 'response', setup)
     const end = yield* actOn(state, collected, setup, signal)
     if (end) return end
   }
   return { reason: 'max-rounds' }
 }
 
+function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: TurnSetup): void {
+  const sizing = { ...setup, calibration: state.calibration }
+  setup.notes?.consider(state.session.view, at, {
+    ...sizing,
+    sizeTokens: sizeOf(state.session.view, sizing),
+    warningTokens: setup.thresholds.warning,
+  })
+}
+
+/** At a compaction, notes that are being written are waited for, at most so long. */
+const NOTES_WAIT_MS = 15_000
+
+interface Exchange {
+  readonly built: BuiltRequest
+  readonly collected: AnsweredRequest
+}
+
+/** A refusal because of size is held back: compacted, the conversation is sent once more, and only then does the error surface. */
+async function* askOrCompact(
+  state: TurnState,
+  tokens: number,
+  setup: TurnSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, Exchange> {
+  try {
+    return yield* exchange(state, setup, signal)
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.failure.kind !== 'context-overflow') throw error
+    const before = state.session
+    const used = error.failure.used ?? tokens
+    yield* compactNow(state, used, setup, signal)
+    if (state.session === before) throw error
+    return yield* exchange(state, setup, signal)
+  }
+}
+
+async function* exchange(
+  state: TurnState,
+  setup: TurnSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, Exchange> {
+  const built = buildRequest(state.session.view, { ...setup, stream: true })
+  const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
+  return { built, collected }
+}
+
+/** After the provider said that the window is full. */
+async function* compactNow(
+  state: TurnState,
+  sizeTokens: number,
+  setup: TurnSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent> {
+  const limits = { ...limitsOf(state, setup), cause: 'overflow' as const, sizeTokens }
+  yield* takeSteps(state, autoCompact(state.session, limits, setup.ports, signal), setup)
+}
+
 /** Appends what the engine asks for before a request, and hands it the session as it then is. */
-async function* prepare(state: TurnState, setup: TurnSetup): AsyncGenerator<LoopEvent, Readiness> {
+async function* prepare(
+  state: TurnState,
+  setup: TurnSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, Readiness> {
   const limits = {
-    ...setup,
-    calibration: state.calibration,
+    ...limitsOf(state, setup),
     blockingTokens: setup.thresholds.blocking,
     lifetime: setup.lifetimes.messages,
     isMain: setup.source === 'main' || setup.source.startsWith('main:'),
   }
-  const steps = beforeRequest(state.session, limits, setup.ports)
+  return yield* takeSteps(state, beforeRequest(state.session, limits, setup.ports, signal), setup)
+}
+
+function limitsOf(state: TurnState, setup: TurnSetup) {
+  const compaction: AutoCompaction = {
+    ...(setup.compaction ?? NO_COMPACTION),
+    askModel: createAskModel(setup.ports),
+    runFork: setup.forkPoint?.runFork,
+    settleNotes: async (view) => {
+      await setup.notes?.settle(NOTES_WAIT_MS)
+      return setup.notes?.take(view) ?? []
+    },
+  }
+  return { ...setup, calibration: state.calibration, compaction, dropsWhenFull: !setup.compaction }
+}
+
+const NO_COMPACTION: TurnCompaction = { host: NO_HOST, isOn: false, scale: 1 }
+
+/** Does what the engine asks for, step by step. */
+async function* takeSteps<T>(
+  state: TurnState,
+  steps: AsyncGenerator<EngineStep, T, Session>,
+  setup: Pick<TurnSetup, 'ports'>,
+): AsyncGenerator<LoopEvent, T> {
   for (let next = await steps.next(state.session); ; next = await steps.next(state.session)) {
     if (next.done) return next.value
-    yield* appendEngine(state, next.value, setup)
+    if ('append' in next.value) yield* appendEngine(state, next.value.append, setup)
+    else yield next.value.tell
   }
 }
 
@@ -162,11 +268,13 @@ async function* actOn(
       yield* appendShown(state, messageBody({ role: 'user', content: GO_ON }, 'engine'), setup)
       return undefined
     }
-    case 'model_context_window_exceeded':
-      return {
-        reason: 'window-full',
-        message: 'The answer ended because the window is full. Compact, then go on.',
-      }
+    case 'model_context_window_exceeded': {
+      const before = state.session
+      yield* compactNow(state, promptTokens(response.usage), setup, signal)
+      if (state.session === before) return { reason: 'window-full', message: WINDOW_FULL }
+      yield* appendShown(state, messageBody({ role: 'user', content: GO_ON }, 'engine'), setup)
+      return undefined
+    }
     default:
       return { reason: 'answered' }
   }
@@ -209,7 +317,7 @@ async function* appendShown(
 
 async function* appendEngine(
   state: TurnState,
-  bodies: readonly EntryBody[],
+  bodies: readonly NamedBody[],
   setup: Pick<TurnSetup, 'ports'>,
 ): AsyncGenerator<LoopEvent> {
   if (bodies.length === 0) return

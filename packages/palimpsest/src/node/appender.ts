@@ -95,7 +95,7 @@ function encodeBatch(entries: readonly Entry[], before: AppenderStart): Batch {
   const lines: Buffer[] = []
   let { size: offset, totals, chain } = before
   for (const entry of entries) {
-    const costUsd = entry.kind === 'message' ? before.costOf(entry) : 0
+    const costUsd = entry.kind === 'message' || entry.kind === 'spent' ? before.costOf(entry) : 0
     totals = addToTotals(totals, entry, costUsd)
     const known = (id: EntryId): number | undefined => offsets.get(id) ?? before.offsets.get(id)
     chain = extendChain(chain, entry, offset)

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { MessageEntry } from '../transcript/entry.ts'
+import type { MessageEntry, SpentEntry } from '../transcript/entry.ts'
 import { addToTotals, NO_TOTALS, totalsInHead, type Totals } from '../transcript/totals.ts'
 import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
@@ -8,7 +8,10 @@ import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
 /** Room for a working folder's longest path, escaped, before the sums. */
 const SUMS_BYTES = 1 << 15
 
-export type CostOf = (entry: MessageEntry) => number
+const COUNTED: ReadonlySet<string> = new Set(['message', 'boundary', 'spent'])
+
+/** Of an entry that has a usage. */
+export type CostOf = (entry: MessageEntry | SpentEntry) => number
 
 /**
  * The sums of a session. The newest message line of ours carries them; where the newest lines are another agent's, they are read
@@ -19,7 +22,7 @@ export async function readTotals(handle: FileHandle, lastEnd: number, costOf: Co
   let totals = NO_TOTALS
   for await (const line of linesFromEnd(handle, lastEnd)) {
     if (!('link' in line) || line.link.sidechain) continue
-    if (line.link.kind !== 'message' && line.link.kind !== 'boundary') continue
+    if (!COUNTED.has(line.link.kind)) continue
     const known = await totalsAt(handle, line)
     if (known) {
       totals = known
@@ -30,7 +33,11 @@ export async function readTotals(handle: FileHandle, lastEnd: number, costOf: Co
   for (const line of later.toReversed()) {
     const entry = decodeBytes(await readBytes(handle, line.offset, line.offset + line.length))
     if (entry.kind === 'problem') continue
-    totals = addToTotals(totals, entry, entry.kind === 'message' ? costOf(entry) : 0)
+    totals = addToTotals(
+      totals,
+      entry,
+      entry.kind === 'message' || entry.kind === 'spent' ? costOf(entry) : 0,
+    )
   }
   return totals
 }

@@ -69,6 +69,7 @@ const OWN_KINDS = [
   'pin',
   'notes',
   'mail',
+  'spent',
   'title',
 ] as const satisfies readonly Entry['kind'][]
 

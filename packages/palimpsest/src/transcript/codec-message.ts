@@ -1,7 +1,7 @@
 import { findMember, isJsonObject, splitObject, type JsonObject, type JsonText } from '../wire/json.ts'
 import { toBlocks, type WireMessage } from '../wire/message.ts'
 import { parseMessage } from '../wire/parse.ts'
-import type { Usage } from '../wire/usage.ts'
+import { isUsage, type Usage } from '../wire/usage.ts'
 import { ORIGINS, type MessageEntry, type Origin } from './entry.ts'
 import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
 import { choiceField, FieldError, numberField, textField } from './line-fields.ts'
@@ -105,11 +105,6 @@ function factsFrom(id: unknown, model: unknown, usage: unknown): AnswerFacts {
     ...(typeof model === 'string' && { model }),
     ...(isUsage(usage) && { usage }),
   }
-}
-
-function isUsage(value: unknown): value is Usage {
-  if (!isJsonObject(value)) return false
-  return typeof value['input_tokens'] === 'number' && typeof value['output_tokens'] === 'number'
 }
 
 /** What to write down of a fact: nothing where the text tells the same. */

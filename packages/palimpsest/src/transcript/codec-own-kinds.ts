@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonText } from '../wire/json.ts'
 import type { BlobRef, BlockRef, EditCause, Entry } from './entry.ts'
+import { isUsage, type Usage } from '../wire/usage.ts'
 import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
-import { choiceField, flagField, numberField, objectField, objectsField } from './line-fields.ts'
+import { choiceField, FieldError, flagField, numberField, objectField, objectsField } from './line-fields.ts'
 import { textField, textsField } from './line-fields.ts'
 
 // The kinds that no other reader knows. JSON texts in them are written as strings, so they come back as they were, line ends and
@@ -54,6 +55,14 @@ export function decodeOwnKind(fields: JsonObject, place: EntryPlace): OwnKind | 
       return { kind: subtype, ...place, upTo: textField(own, 'upTo'), text: textField(own, 'text') }
     case 'mail':
       return { kind: subtype, ...place, messageId: textField(own, 'messageId'), from: textField(own, 'from') }
+    case 'spent':
+      return {
+        kind: subtype,
+        ...place,
+        source: textField(own, 'source'),
+        model: textField(own, 'model'),
+        usage: usageOf(own),
+      }
     case 'title': {
       const title = textField(own, 'title')
       return { kind: subtype, ...place, title, firstPrompt: textField(own, 'firstPrompt') }
@@ -86,6 +95,8 @@ function payloadOf(entry: OwnKind): object {
       return { upTo: entry.upTo, text: entry.text }
     case 'mail':
       return { messageId: entry.messageId, from: entry.from }
+    case 'spent':
+      return { source: entry.source, model: entry.model, usage: entry.usage }
     case 'title':
       return { title: entry.title, firstPrompt: entry.firstPrompt }
     default:
@@ -122,6 +133,12 @@ function editOf(own: JsonObject) {
     drop: textsField(own, 'drop'),
     freedTokens: numberField(own, 'freedTokens'),
   }
+}
+
+function usageOf(own: JsonObject): Usage {
+  const usage = own['usage']
+  if (!isUsage(usage)) throw new FieldError('"usage" is not a usage')
+  return usage
 }
 
 function blobOf(blob: JsonObject): BlobRef {

@@ -38,6 +38,7 @@ export function encodeEntry(entry: Entry, envelope: Envelope): string {
     case 'pin':
     case 'notes':
     case 'mail':
+    case 'spent':
     case 'title':
       return encodeOwnKind(entry, envelope)
     default:

@@ -170,6 +170,15 @@ export interface MailEntry extends EntryBase {
   readonly from: string
 }
 
+/** A model call beside the conversation: a summary, notes. It is on the bill, and nothing else. */
+export interface SpentEntry extends EntryBase {
+  readonly kind: 'spent'
+  /** Who asked. */
+  readonly source: string
+  readonly model: string
+  readonly usage: Usage
+}
+
 /** What the resume list shows. Written again after a boundary, so that it is found near the end of the file. */
 export interface TitleEntry extends EntryBase {
   readonly kind: 'title'
@@ -194,5 +203,6 @@ export type Entry =
   | PinEntry
   | NotesEntry
   | MailEntry
+  | SpentEntry
   | TitleEntry
   | OtherEntry

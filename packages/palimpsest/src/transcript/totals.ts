@@ -28,6 +28,7 @@ export const NO_TOTALS: Totals = { messages: 0, tokens: 0, costUsd: 0 }
 export function addToTotals(totals: Totals, entry: Entry, costUsd: number): Totals {
   if (entry.sidechain) return totals
   if (entry.kind === 'boundary') return { ...totals, tokens: entry.meta.postTokens ?? totals.tokens }
+  if (entry.kind === 'spent') return { ...totals, costUsd: totals.costUsd + costUsd }
   // A copy was counted, and paid for, as the message it repeats.
   if (entry.kind !== 'message' || entry.part === 'kept') return totals
   return {

@@ -117,6 +117,7 @@ function apply(view: View, entry: Exclude<Entry, { kind: 'void' }>): void {
         : view.pinned.delete(blockKey(entry.target)))
     case 'notes':
     case 'mail':
+    case 'spent':
     case 'title':
     case 'other':
       return

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import { isJsonObject, type JsonObject } from './json.ts'
 
 export interface CacheCreation {
   readonly ephemeral_5m_input_tokens: number
@@ -59,4 +59,9 @@ export function promptTokens(usage: Usage): number {
 /** Tokens of the prompt and of the answer to it: what the conversation holds right after the response. */
 export function conversationTokens(usage: Usage): number {
   return promptTokens(usage) + contextUsage(usage).output_tokens
+}
+
+export function isUsage(value: unknown): value is Usage {
+  if (!isJsonObject(value)) return false
+  return typeof value['input_tokens'] === 'number' && typeof value['output_tokens'] === 'number'
 }

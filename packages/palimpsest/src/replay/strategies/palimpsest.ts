@@ -22,6 +22,7 @@ function plan(view: View, moment: Moment, settings: StrategySettings): Actions {
       micro: microPolicy(settings.scale),
       lifetime: moment.ttl,
       isMain: true,
+      dropsWhenFull: true,
       thinking: moment.thinking,
       calibration,
     },

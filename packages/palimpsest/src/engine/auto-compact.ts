@@ -1,0 +1,84 @@
+import type { AskModel, CompactionHost, Ports, RunFork } from '../ports.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import { settle, tokensEnd } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import type { CompactionCause } from '../layers/4-compaction/decide.ts'
+import { compact } from './compact.ts'
+import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
+import type { NamedBody, Session } from './session.ts'
+
+// Compactions that nobody asked for: by threshold, and after a refusal of the provider.
+
+/** Something to append, or to tell. */
+export type EngineStep =
+  | { readonly append: readonly NamedBody[] }
+  | { readonly tell: CompactEvent | { readonly type: 'compaction-end' } }
+
+/** What a caller of the engine gives for compactions. */
+export interface AutoCompaction {
+  readonly host: CompactionHost
+  readonly askModel: AskModel
+  readonly runFork?: RunFork | undefined
+  /** Whether anything automatic may compact: settings and environment say so. */
+  readonly isOn: boolean
+  readonly scale: number
+  readonly summaryModel?: string
+  readonly transcriptPath?: string
+  readonly notesTemplate?: string
+  /** Waits a moment for notes that are being written: they may be the summary. */
+  readonly settleNotes?: ((view: View) => Promise<readonly NamedBody[]>) | undefined
+}
+
+export type AutoLimits = { readonly cause: CompactionCause } & Omit<
+  CompactSetup,
+  'prefixTokens' | 'scale' | 'summaryModel' | 'transcriptPath' | 'notesTemplate'
+> & {
+    readonly compaction: AutoCompaction
+  }
+
+/** The session is what it was where nothing could be done; a notice then says why. */
+export async function* autoCompact(
+  begin: Session,
+  limits: AutoLimits,
+  ports: Pick<Ports, 'clock' | 'trace' | 'flags' | 'newId'>,
+  signal: AbortSignal,
+): AsyncGenerator<EngineStep, Session, Session> {
+  const { compaction, cause } = limits
+  if (!compaction.isOn || !ports.flags.value('auto-compact')) return begin
+  if (cause === 'threshold' && ports.flags.value('reactive-only')) return begin
+  const late = (await compaction.settleNotes?.(begin.view)) ?? []
+  const start = late.length > 0 ? yield { append: late } : begin
+  const wish = { cause, span: { kind: 'whole' as const } }
+  const steps = compact(start, { wish, setup: setupFor(start, limits) }, { ...ports, ...compaction }, signal)
+  let began = false
+  for (let next = await steps.next(); ; next = await steps.next()) {
+    if (!next.done) {
+      began ||= next.value.type === 'compaction-start'
+      yield { tell: next.value }
+      continue
+    }
+    const result = next.value
+    let session = start
+    if (result.kind === 'compacted') session = yield { append: result.bodies }
+    else if (cause !== 'threshold' || result.kind === 'stopped')
+      yield { tell: { type: 'notice', text: result.why } }
+    if (began) yield { tell: { type: 'compaction-end' } }
+    if (result.kind === 'compacted')
+      await compaction.host.after({ trigger: 'auto', summary: result.summary }, signal)
+    return session
+  }
+}
+
+/** For a compaction of this session now. */
+export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
+  const { scale, summaryModel, transcriptPath, notesTemplate } = limits.compaction
+  const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
+  return {
+    ...limits,
+    scale,
+    prefixTokens: Math.max(0, limits.sizeTokens - messageTokens),
+    ...(summaryModel === undefined ? {} : { summaryModel }),
+    ...(transcriptPath === undefined ? {} : { transcriptPath }),
+    ...(notesTemplate === undefined ? {} : { notesTemplate }),
+  }
+}

@@ -1,0 +1,195 @@
+import { encodeFacts } from '../facts/encode-facts.ts'
+import { factsOf } from '../facts/facts-of.ts'
+import { biggestContributors } from '../layers/4-compaction/contributors.ts'
+import { continuationText } from '../layers/4-compaction/continuation.ts'
+import { decideCompaction, type CompactionDecision } from '../layers/4-compaction/decide.ts'
+import { withRecord, type CompactionRecord } from '../layers/4-compaction/record.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { Ports, RestoreWish } from '../ports.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import { settle } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import { compactionBodies } from './compaction-bodies.ts'
+import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
+import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
+import { usableNotes } from './notes-for.ts'
+import { makeSummary, proveNotes, type MadeSummary } from './make-summary.ts'
+import { messageEntries } from './message-entries.ts'
+import { visibleFiles } from './visible-files.ts'
+import type { NamedBody, Session } from './session.ts'
+
+// A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
+
+/** Of the threshold: a compaction that leaves more is none. */
+export const LEFT_SHARE_MAX = 0.6
+/** Files that are read again, and how much of each, in a full-size window. */
+const RESTORED_FILES_MAX = 5
+const RESTORED_FILE_TOKENS = 5_000
+const CHARS_PER_TOKEN = 4
+const CONTRIBUTORS_SHOWN = 5
+
+export type CompactResult =
+  | {
+      readonly kind: 'compacted'
+      readonly bodies: readonly NamedBody[]
+      readonly summary: string
+      readonly path: string
+    }
+  /** Nothing was done, and the sentence says why. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Automatic compaction no longer helps. */
+  | { readonly kind: 'stopped'; readonly why: string }
+
+/** A compaction that is wished for, and what is known for it. */
+export interface CompactJob {
+  readonly wish: CompactWish
+  readonly setup: CompactSetup
+}
+
+export async function* compact(
+  { view }: Session,
+  { wish, setup }: CompactJob,
+  ports: CompactPorts,
+  signal: AbortSignal,
+): AsyncGenerator<CompactEvent, CompactResult> {
+  const model = view.prefix?.model ?? setup.summaryModel ?? ''
+  const decision = decideCompaction(view, {
+    now: ports.clock.now(),
+    cause: wish.cause,
+    source: setup.source,
+    model,
+    thresholdTokens: setup.thresholds.auto,
+  })
+  if (decision.kind === 'nothing-new')
+    return { kind: 'refused', why: 'Nothing was said since the last compaction.' }
+  if (decision.kind === 'stop') return { kind: 'stopped', why: stoppedText(view, setup) }
+  yield { type: 'compaction-start', cause: wish.cause }
+  const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
+  const hook = await ports.host.before({ trigger, instructions: wish.instructions ?? '' }, signal)
+  for (const text of hook.notices ?? []) yield { type: 'notice', text }
+  if (hook.block !== undefined) return { kind: 'refused', why: hook.block }
+  const instructions = [wish.instructions, hook.instructions].filter(Boolean).join('\n')
+  const keep = {
+    ...setup,
+    span: wish.span,
+    harder: decision.harder,
+    targetTokens: LEFT_SHARE_MAX * setup.thresholds.auto,
+  }
+  const noted = instructions === '' ? fromNotes(view, keep, setup, ports) : undefined
+  if (noted) return await conclude({ view, wish, setup, decision, ...noted }, ports, signal)
+  const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
+  const made = yield* makeSummary(
+    { view, plan, instructions, mayAsk: decision.mayAsk, setup, model },
+    ports,
+    signal,
+  )
+  for (const text of made.notices) yield { type: 'notice', text }
+  return await conclude({ view, wish, setup, decision, plan, made }, ports, signal)
+}
+
+/** The notes as the summary, with all they do not cover kept; no model is asked. */
+function fromNotes(
+  view: View,
+  keep: KeepWish,
+  setup: CompactSetup,
+  { flags }: Pick<Ports, 'flags'>,
+): { readonly plan: KeptPlan; readonly made: MadeSummary } | undefined {
+  if (keep.span.kind !== 'whole' || setup.notesTemplate === undefined) return undefined
+  if (!flags.value('compaction-from-notes')) return undefined
+  const { scale, notesTemplate: template, transcriptPath = 'the transcript' } = setup
+  const notes = usableNotes(view, { template, scale }, transcriptPath)
+  if (!notes) return undefined
+  const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: notes.rest })
+  const made = proveNotes(notes.text, { view, plan, setup })
+  return made && { plan, made }
+}
+
+interface Conclusion {
+  readonly view: View
+  readonly wish: CompactWish
+  readonly setup: CompactSetup
+  readonly decision: Extract<CompactionDecision, { kind: 'compact' }>
+  readonly plan: KeptPlan
+  readonly made: MadeSummary
+}
+
+async function conclude(
+  { view, wish, setup, decision, plan, made }: Conclusion,
+  ports: CompactPorts,
+  signal: AbortSignal,
+): Promise<CompactResult> {
+  const facts = factsOf(view)
+  const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
+  const restored = await ports.host.restore(restoreWish(facts, plan, setup), signal)
+  const summary = continuationText({
+    summary: made.text,
+    mode: trigger === 'manual' ? 'manual' : 'automatic',
+    keepsTail: plan.keeps === 'tail' && plan.kept.length > 0,
+    ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
+  })
+  const raw = estimateText(summary) + restored.reduce((sum, { text }) => sum + estimateText(text), 0)
+  const postTokens = Math.round(setup.prefixTokens + plan.keptTokens + factorOf(setup.calibration) * raw)
+  const record = recordAfter(decision.record, made, ports.clock.now())
+  const bodies = compactionBodies(
+    view,
+    {
+      keeps: plan.keeps,
+      summary,
+      kept: plan.kept,
+      copies: messageEntries(view, plan.copied),
+      restored,
+      meta: {
+        trigger,
+        preTokens: Math.round(setup.sizeTokens),
+        postTokens,
+        messagesSummarized: view.nodes.length - plan.kept.length,
+        path: made.path,
+        proof: made.score,
+        extra: withRecord(record, { facts: encodeFacts(facts), invented: [...made.invented] }),
+      },
+    },
+    ports.newId,
+  )
+  ports.trace({
+    name: 'compaction',
+    reason: wish.cause,
+    path: made.path,
+    preTokens: Math.round(setup.sizeTokens),
+    postTokens,
+    near: record.near,
+    turnsSince: record.turnsSince,
+    refills: record.refills,
+    failures: record.failures,
+    ...made.score,
+  })
+  return { kind: 'compacted', bodies: [...made.spent, ...bodies], summary, path: made.path }
+}
+
+/** What was read last is what a summary flattens most. */
+function restoreWish({ files }: Facts, plan: KeptPlan, { scale }: CompactSetup): RestoreWish {
+  const tokens = Math.min(RESTORED_FILE_TOKENS * scale, plan.restoredTokens)
+  return {
+    files: files
+      .filter((file) => file.read !== undefined)
+      .toSorted((a, b) => (b.read ?? 0) - (a.read ?? 0))
+      .map((file) => file.path),
+    visible: visibleFiles([...plan.kept, ...plan.copied]),
+    filesMax: plan.restoredTokens > 0 ? RESTORED_FILES_MAX : 0,
+    charsPerFile: Math.floor(tokens * CHARS_PER_TOKEN),
+  }
+}
+
+/** A model that served closes the breaker; where none was asked nothing is learned of them. */
+function recordAfter(before: CompactionRecord, made: MadeSummary, now: number): CompactionRecord {
+  const { outcomes, asked, path } = made
+  if (!asked) return { ...before, outcomes }
+  return { ...before, outcomes, triedAt: now, failures: path === 'fold' ? before.failures + 1 : 0 }
+}
+
+function stoppedText(view: View, setup: CompactSetup): string {
+  const factor = factorOf(setup.calibration)
+  const biggest = biggestContributors(view, (raw) => raw * factor, CONTRIBUTORS_SHOWN)
+  const list = biggest.map(({ what, tokens }) => `${what} (${tokens} tokens)`).join('; ')
+  return `The window was full again within a few answers, four times in a row, so automatic compaction stops. The most room is taken by: ${list}. Ask for smaller pieces of these, compact by hand with instructions, or use a larger window.`
+}

@@ -1,0 +1,42 @@
+import type { CompactionCause } from '../layers/4-compaction/decide.ts'
+import type { AskModel, Clock, CompactionHost, Ports, RunFork } from '../ports.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
+import type { CompactionSpan } from './keep-for.ts'
+import type { Sizing } from './size-of.ts'
+
+export interface CompactWish {
+  readonly cause: CompactionCause
+  readonly span: CompactionSpan
+  readonly instructions?: string
+}
+
+export interface CompactSetup extends Sizing {
+  readonly thresholds: Thresholds
+  /** Of sizes, below a full-size window. */
+  readonly scale: number
+  readonly facts: ModelFacts
+  readonly source: string
+  /** Another model for summaries: it has nothing of ours in its cache, so it is never asked by a fork. */
+  readonly summaryModel?: string
+  /** Notes may be the summary. */
+  readonly notesTemplate?: string
+  /** Told in the summary: where the whole is. */
+  readonly transcriptPath?: string
+  /** The size of the next request, and of what stands before its messages. */
+  readonly sizeTokens: number
+  readonly prefixTokens: number
+}
+
+export interface SummaryPorts extends Pick<Ports, 'flags'> {
+  readonly clock: Clock
+  readonly askModel: AskModel
+  readonly runFork?: RunFork | undefined
+}
+
+export type CompactPorts = SummaryPorts & Pick<Ports, 'newId' | 'trace'> & { readonly host: CompactionHost }
+
+export type CompactEvent =
+  | { readonly type: 'compaction-start'; readonly cause: CompactionCause }
+  | { readonly type: 'keep-alive' }
+  | { readonly type: 'notice'; readonly text: string }

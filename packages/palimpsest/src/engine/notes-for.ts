@@ -1,0 +1,80 @@
+import { factsOf } from '../facts/facts-of.ts'
+import { computedNotes } from '../layers/3-session-memory/computed.ts'
+import { cutSections } from '../layers/3-session-memory/cut-sections.ts'
+import { notesDue, notesInView } from '../layers/3-session-memory/plan.ts'
+import { notesPrompt, readNotes } from '../layers/3-session-memory/prompt.ts'
+import { isBare } from '../layers/3-session-memory/template.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import type { EntryId } from '../transcript/entry.ts'
+import { settle } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import type { Sizing } from './size-of.ts'
+
+export { readNotes }
+
+// Notes of a conversation, as the engine's callers need them: whether a model is to write some now, and what they say as a summary.
+
+export interface NotesPolicy {
+  readonly template: string
+  /** The user's own request for notes. */
+  readonly prompt?: string
+  readonly eager: boolean
+  readonly scale: number
+}
+
+export interface NotesLimits extends Sizing {
+  readonly sizeTokens: number
+  readonly warningTokens: number
+}
+
+export interface NotesWish {
+  readonly prompt: string
+  /** The last message that a request has carried: what the notes will cover. */
+  readonly upTo: EntryId
+  readonly why: string
+}
+
+/** Undefined where none are due, or nothing was sent yet. */
+export function notesWish(
+  view: View,
+  at: 'response' | 'turn-end',
+  limits: NotesLimits,
+  policy: NotesPolicy,
+): NotesWish | undefined {
+  const upTo = lastSent(view)
+  if (upTo === undefined) return undefined
+  const factor = factorOf(limits.calibration)
+  const why = notesDue(view, {
+    at,
+    ...limits,
+    rawBefore: settle(view, limits.thinking).tokens,
+    toTokens: (raw) => raw * factor,
+    scale: policy.scale,
+    eager: policy.eager,
+  })
+  if (why === undefined) return undefined
+  const notes = notesInView(view)?.entry.text ?? computedNotes(factsOf(view), policy.template)
+  const { template, scale, prompt } = policy
+  return {
+    prompt: notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) }),
+    upTo,
+    why,
+  }
+}
+
+/** Before the newest answer. */
+function lastSent(view: View): EntryId | undefined {
+  const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
+  return newest > 0 ? view.nodes[newest - 1]?.entries.at(-1) : undefined
+}
+
+/** Notes that can be the summary, and the first node they do not cover. */
+export function usableNotes(
+  view: View,
+  policy: Pick<NotesPolicy, 'template' | 'scale'>,
+  whole: string,
+): { readonly text: string; readonly rest: number } | undefined {
+  const found = notesInView(view)
+  if (!found || isBare(found.entry.text, policy.template)) return undefined
+  return { text: cutSections(found.entry.text, policy.scale, whole), rest: found.node + 1 }
+}

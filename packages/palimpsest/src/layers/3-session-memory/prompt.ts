@@ -1,0 +1,60 @@
+import { NOTES_TOKENS_MAX, SECTION_TOKENS_MAX, sizesOf } from './cut-sections.ts'
+
+export interface NotesPrompt {
+  readonly template: string
+  /** What the notes say now. */
+  readonly notes: string
+  readonly scale: number
+  /** The user's own wording, in place of ours. `{{notes}}` stands for the notes as they are. */
+  readonly custom?: string
+}
+
+/** The request for new notes, as the one message behind the conversation. */
+export function notesPrompt({ template, notes, scale, custom }: NotesPrompt): string {
+  const current = notes.trim() === '' ? template : notes
+  const body = custom === undefined ? ownWords(current) : custom.replaceAll('{{notes}}', () => current)
+  return [body, ...reminders(current, scale)].join('\n\n')
+}
+
+function ownWords(current: string): string {
+  return `This is not part of the conversation with the user. Do not call any tool; answer with text only.
+
+Bring the notes of this session up to date. They are what a successor reads who sees nothing else of it.
+
+Rules:
+- Answer with the whole notes, from the first heading to the last, inside <notes> and </notes>, and with nothing else.
+- Keep every heading and the italic line below it exactly as they are, in their order. Write under them.
+- Be exact: paths, names of functions, commands, numbers and error messages as they were. Write down nothing that did not happen.
+- "Current state" is always written anew. In the other sections change what is no longer true and add what is missing.
+- Leave out what the project's files say anyway. Do not speak of these notes or of this request in them.
+
+The notes as they are:
+
+<notes>
+${current}
+</notes>
+
+Do not call any tool. Answer with the notes only.`
+}
+
+function reminders(notes: string, scale: number): readonly string[] {
+  const { long, isOver } = sizesOf(notes, scale)
+  const section = Math.round(SECTION_TOKENS_MAX * scale)
+  const whole = Math.round(NOTES_TOKENS_MAX * scale)
+  return [
+    ...(long.length === 0
+      ? []
+      : [`These sections are longer than ${section} tokens; condense them: ${long.join(', ')}.`]),
+    ...(isOver
+      ? [
+          `The notes are longer than ${whole} tokens and what is over will be cut away. Condense them now: merge what repeats, drop what no longer matters, keep "Current state" and "Errors and corrections" exact.`,
+        ]
+      : []),
+  ]
+}
+
+/** The notes in an answer: what stands inside the tags, or the whole text where it begins with a heading. */
+export function readNotes(answer: string): string | undefined {
+  const inside = /<notes>\s*([\s\S]*?)\s*<\/notes>/.exec(answer)?.[1] ?? answer.trim()
+  return inside.startsWith('# ') ? inside : undefined
+}

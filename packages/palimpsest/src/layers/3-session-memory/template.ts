@@ -1,0 +1,27 @@
+// The notes of a conversation: ten sections, each a heading and an italic line that says what belongs there.
+
+export interface NotesSection {
+  readonly heading: string
+  readonly about: string
+}
+
+export const SECTIONS: readonly NotesSection[] = [
+  { heading: 'Session title', about: 'Five to ten words that tell this session from others.' },
+  { heading: 'Current state', about: 'What is being done now, what is pending, what comes next.' },
+  { heading: 'Task specification', about: 'What the user asked for, and the decisions made about it.' },
+  { heading: 'Files and functions', about: 'Which ones matter, and why.' },
+  { heading: 'Workflow', about: 'Commands, in which order, and how to read their output.' },
+  { heading: 'Errors and corrections', about: 'What failed, how it was mended, what the user corrected.' },
+  { heading: 'Codebase documentation', about: 'How the parts of the system work and fit together.' },
+  { heading: 'Learnings', about: 'What worked, what did not, what to avoid.' },
+  { heading: 'Key results', about: 'Exact output the user asked for: answers, tables, documents.' },
+  { heading: 'Worklog', about: 'Step by step what was tried and done, a line each.' },
+]
+
+export const TEMPLATE: string = SECTIONS.map(({ heading, about }) => `# ${heading}\n_${about}_\n`).join('\n')
+
+/** Whether nobody has written into a template yet: every line of the notes is one of the template's. */
+export function isBare(notes: string, template: string): boolean {
+  const known = new Set(template.split('\n').map((line) => line.trim()))
+  return notes.split('\n').every((line) => known.has(line.trim()) || line.trim() === '')
+}

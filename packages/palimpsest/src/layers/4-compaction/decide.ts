@@ -1,0 +1,76 @@
+import type { View } from '../../transcript/view.ts'
+import { recordOf, type CompactionRecord } from './record.ts'
+import { isUserNode } from './tail.ts'
+
+// Whether to compact, and how far to go. Pure: all of it follows from the conversation and the moment.
+
+/** A model that failed so often in a row is not asked again by itself. */
+export const FAILURES_MAX = 3
+/** After so long it is asked once more. */
+export const BREAKER_REST_MS = 30 * 60_000
+/** A window that is full again within fewer rounds was compacted for nothing. */
+export const NEAR_ROUNDS = 5
+/** So many in a row, and harder means are used; one more, and it stops. */
+export const REFILLS_MAX = 3
+
+export type CompactionCause = 'threshold' | 'overflow' | 'blocking' | 'asked' | 'smaller-window'
+
+export interface CompactionMoment {
+  readonly now: number
+  readonly cause: CompactionCause
+  readonly source: string
+  readonly model: string
+  readonly thresholdTokens: number
+}
+
+export type CompactionDecision =
+  /** Nothing has been said since the last boundary. */
+  | { readonly kind: 'nothing-new' }
+  /** The window fills faster than compaction empties it: asking again would burn quota for nothing. */
+  | { readonly kind: 'stop' }
+  | {
+      readonly kind: 'compact'
+      /** Whether models may be asked: the breaker is closed, or half open. */
+      readonly mayAsk: boolean
+      /** Big results go to disk first, and only the last round stays verbatim. */
+      readonly harder: boolean
+      /** As known before the steps ran: failures and outcomes are still those of before. */
+      readonly record: CompactionRecord
+    }
+
+export function decideCompaction(view: View, moment: CompactionMoment): CompactionDecision {
+  const before = recordOf(view.boundary?.entry)
+  const since = view.nodes.slice(view.boundary?.nodes ?? 0)
+  const rounds = since.filter((node) => node.role === 'assistant').length
+  if (rounds === 0 && moment.cause !== 'smaller-window') return { kind: 'nothing-new' }
+  const near = view.boundary !== undefined && rounds < NEAR_ROUNDS
+  const isAsked = moment.cause === 'asked'
+  const refills = near && !isAsked ? (before?.refills ?? 0) + 1 : 0
+  if (refills > REFILLS_MAX) return { kind: 'stop' }
+  const users = since.filter(isUserNode)
+  return {
+    kind: 'compact',
+    mayAsk: mayAsk(before, moment),
+    harder: refills === REFILLS_MAX,
+    record: {
+      cause: moment.cause,
+      source: moment.source,
+      model: moment.model,
+      thresholdTokens: moment.thresholdTokens,
+      near,
+      turnsSince: view.boundary ? users.length : -1,
+      turn: users.at(-1)?.source.id ?? before?.turn ?? null,
+      previousTurn: before?.turn ?? null,
+      refills,
+      failures: before?.failures ?? 0,
+      triedAt: before?.triedAt ?? 0,
+      outcomes: [],
+    },
+  }
+}
+
+/** Open after failures in a row; half open when asked by hand, on another model, or after a rest. */
+function mayAsk(before: CompactionRecord | undefined, { now, cause, model }: CompactionMoment): boolean {
+  if (!before || before.failures < FAILURES_MAX) return true
+  return cause === 'asked' || model !== before.model || now - before.triedAt >= BREAKER_REST_MS
+}

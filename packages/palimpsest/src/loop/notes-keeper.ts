@@ -1,0 +1,107 @@
+import {
+  notesWish,
+  readNotes,
+  type NotesLimits,
+  type NotesPolicy,
+  type NotesWish,
+} from '../engine/notes-for.ts'
+import type { NamedBody } from '../engine/session.ts'
+import type { Clock, ForkOutcome, Ports, RunFork } from '../ports.ts'
+import type { EntryId } from '../transcript/entry.ts'
+import type { View } from '../transcript/view.ts'
+
+// Notes are written beside the conversation: a fork is started, nobody waits for it, and what it brings is appended between requests
+// if it still fits.
+
+/** After so many failures in a row no more are asked for. */
+const FAILURES_MAX = 3
+
+export interface NotesKeeper {
+  /** Starts an update where one is due. One at a time. */
+  readonly consider: (view: View, at: 'response' | 'turn-end', limits: NotesLimits) => void
+  /** What has come since, to be appended now. */
+  readonly take: (view: View) => readonly NamedBody[]
+  /** Waits for an update under way, at most so long. */
+  readonly settle: (ms: number) => Promise<void>
+}
+
+export interface NotesSetup {
+  readonly ports: Pick<Ports, 'flags' | 'trace'> & { readonly clock: Pick<Clock, 'within'> }
+  readonly runFork: RunFork
+  readonly policy: NotesPolicy
+  /** Whether the bill allows one more call beside the conversation. */
+  readonly maySpend: () => boolean
+  /** Keeps the file that people read. */
+  readonly save: (text: string) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+interface Arrived {
+  readonly bodies: readonly NamedBody[]
+  readonly upTo: EntryId
+  readonly boundary: EntryId | undefined
+}
+
+export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
+  const { ports, policy } = setup
+  let working: Promise<void> | undefined
+  let arrived: Arrived[] = []
+  let failures = 0
+  const update = async (wish: NotesWish, boundary: EntryId | undefined): Promise<void> => {
+    const message = JSON.stringify({ role: 'user', content: wish.prompt })
+    const outcome = await setup.runFork({ source: 'session-memory', messages: [message] }, setup.signal)
+    const text = outcome.kind === 'answered' ? readNotes(outcome.text) : undefined
+    failures = text === undefined ? failures + 1 : 0
+    if (text !== undefined) await setup.save(text)
+    ports.trace({ name: 'notes', reason: text === undefined ? outcome.kind : wish.why, failures })
+    const notes = text === undefined ? [] : [{ kind: 'notes' as const, upTo: wish.upTo, text }]
+    arrived.push({ bodies: [...spentOn(outcome), ...notes], upTo: wish.upTo, boundary })
+  }
+  return {
+    consider: (view, at, limits) => {
+      if (
+        working ||
+        arrived.length > 0 ||
+        failures >= FAILURES_MAX ||
+        setup.signal.aborted ||
+        !setup.maySpend()
+      )
+        return
+      if (!ports.flags.value('session-memory') || !ports.flags.value('background-calls')) return
+      const eager = policy.eager || ports.flags.value('session-memory-eager')
+      const wish = notesWish(view, at, limits, { ...policy, eager })
+      if (!wish) return
+      working = update(wish, view.boundary?.entry.id)
+        .catch((error: unknown) => {
+          failures++
+          ports.trace({
+            name: 'notes',
+            reason: error instanceof Error ? error.message : String(error),
+            failures,
+          })
+        })
+        .finally(() => {
+          working = undefined
+        })
+    },
+    take: (view) => {
+      const taken = arrived
+      arrived = []
+      return taken.flatMap(({ bodies, upTo, boundary }) => {
+        const fits =
+          view.boundary?.entry.id === boundary && view.nodes.some(({ entries }) => entries.includes(upTo))
+        if (!fits) ports.trace({ name: 'notes', reason: 'what they cover has left the view' })
+        return fits ? bodies : bodies.filter(({ kind }) => kind === 'spent')
+      })
+    },
+    settle: async (ms) => {
+      if (working) await ports.clock.within(working, ms)
+    },
+  }
+}
+
+function spentOn(outcome: ForkOutcome): readonly NamedBody[] {
+  if (outcome.kind !== 'answered' && outcome.kind !== 'called-tools') return []
+  const { model, usage } = outcome.response
+  return [{ kind: 'spent', source: 'session-memory', model, usage }]
+}
