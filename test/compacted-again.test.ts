@@ -106,7 +106,7 @@ function compactAgainAndAgain(summarise: Summarise): Compacted {
   let summary: WireMessage | undefined
   for (let at = 0; at < SPOKEN.length; at += EVERY * SPOKEN_EACH) {
     const fresh = said(SPOKEN.slice(at, at + EVERY * SPOKEN_EACH), 10_000 + 10 * at)
-    entries = [...entries, ...fresh]
+    entries = entries.concat(fresh)
     const messages = fresh.flatMap((entry) => (entry.kind === 'message' ? [entry.message] : []))
     const view = viewOf(entries, from)
     const proof = prove({

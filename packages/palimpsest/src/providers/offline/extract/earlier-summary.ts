@@ -22,14 +22,27 @@ export function readEarlierSummary(text: string): EarlierSummary | undefined {
   const itemsUnder = (title: RegExp): readonly string[] =>
     sections.filter((section) => title.test(section.title)).flatMap(({ lines }) => itemsOf(lines))
   return {
-    requests: [...new Set(itemsUnder(/user messages|messages of the user/i))].filter(
-      (item) => item !== 'None.',
-    ),
+    requests: withoutTwins(itemsUnder(/user messages|messages of the user/i)),
     files: sections.filter(({ title }) => /files/i.test(title)).flatMap(({ lines }) => filesIn(lines)),
     errors: itemsUnder(/errors/i).flatMap(errorIn),
     todos: itemsUnder(/pending|to-dos/i).flatMap(todoIn),
-    answers: itemsUnder(/problem solving|current work/i).filter((item) => item !== 'None.'),
+    answers: itemsUnder(/problem solving|current work/i).filter((item) => !NO_ANSWER.test(item)),
   }
+}
+
+const NO_ANSWER = /^(?:None\.$|Commands:|In progress:|`)/
+const CUT_MARK = /^\[[\w-]+, \d+ characters\] /
+const HEAD_CHARS = 40
+
+/** A message that stands there twice, once cut with its id, is the one with the id. */
+function withoutTwins(items: readonly string[]): readonly string[] {
+  const heads = new Set(
+    items
+      .filter((item) => CUT_MARK.test(item))
+      .map((item) => item.replace(CUT_MARK, '').slice(0, HEAD_CHARS)),
+  )
+  const kept = items.filter((item) => item !== 'None.' && !heads.has(item.slice(0, HEAD_CHARS)))
+  return [...new Set(kept)]
 }
 
 interface Section {
@@ -55,14 +68,18 @@ const ITEM = /^( {0,3})- (.*)$/
 function itemsOf(lines: readonly string[]): readonly string[] {
   const items: string[][] = []
   let indent = 0
+  // What is not indented belongs to no item.
+  let closed = true
   for (const line of lines) {
     const item = ITEM.exec(line)
+    if (closed && !item) continue
+    closed = false
     if (item && (items.length === 0 || (item[1]?.length ?? 0) <= indent)) {
       indent = item[1]?.length ?? 0
       items.push([item[2] ?? ''])
     } else if (line.startsWith(' '.repeat(indent + 2))) items.at(-1)?.push(line.slice(indent + 2))
-    else if (line.trim() === '') items.at(-1)?.push('')
-    else indent = 0
+    else if (line.trim() === '' || line.startsWith(' ')) items.at(-1)?.push(line.trim())
+    else closed = true
   }
   return items.map((item) => item.join('\n').trim()).filter((item) => item !== '')
 }

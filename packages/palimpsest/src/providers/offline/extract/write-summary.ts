@@ -1,5 +1,5 @@
 import { visibleText } from '../visible-text.ts'
-import type { SessionFacts } from './found-facts.ts'
+import type { SessionFacts, TouchedFile } from './found-facts.ts'
 
 // A summary in nine sections, by extraction: nothing in it was not said or done in the conversation.
 
@@ -18,19 +18,28 @@ const LINE_CHARS_MAX = 300
 
 interface Section {
   readonly title: string
+  readonly parts: readonly Part[]
+}
+
+interface Part {
   readonly items: readonly string[]
   /** Of the room, where there is not enough for all. */
   readonly share: number
+  /** Items that say something only as a whole. */
+  readonly uncut?: true
 }
 
 /** With `charsMax` every section gives way, the user's words and the changed files last. */
 export function writeSummary(facts: SessionFacts, charsMax = Infinity): string {
   const sections = sectionsOf(facts)
   const frame = sections.reduce((sum, { title }) => sum + title.length + FRAME_CHARS, 0)
-  const rooms = shareOut(sections, charsMax - frame)
+  const rooms = shareOut(
+    sections.flatMap(({ parts }) => parts),
+    charsMax - frame,
+  )
   return sections
-    .map(({ title, items }, i) => {
-      const fitting = fitItems(items.map(toItem), rooms[i] ?? 0)
+    .map(({ title, parts }, i) => {
+      const fitting = parts.flatMap((part) => fitItems(part, rooms.get(part) ?? 0))
       return `${i + 1}. ${title}:\n${fitting.length === 0 ? '   - None.' : fitting.join('\n')}`
     })
     .join('\n\n')
@@ -43,59 +52,69 @@ function sectionsOf(facts: SessionFacts): readonly Section[] {
   const { requests, answers, todos } = facts
   const open = todos.filter(({ status }) => status !== 'completed' && status !== 'deleted')
   const first = requests.slice(0, 1).map((text) => clip(text, LINE_CHARS_MAX))
+  const solved = answers.slice(-ANSWERS_MAX, -1).map((text) => clip(text, ANSWER_CHARS_MAX))
   return [
-    { title: 'Primary request and intent', share: 0.04, items: first },
-    { title: 'Key concepts', share: 0.02, items: conceptsOf(facts) },
+    { title: 'Primary request and intent', parts: [{ share: 0.03, items: first }] },
+    { title: 'Key concepts', parts: [{ share: 0.02, items: conceptsOf(facts) }] },
     {
       title: 'Files and code',
-      share: 0.28,
-      items: [...changedLines(facts), ...codeLines(facts), ...readLines(facts)],
+      parts: [
+        { share: 0.24, items: changedLines(facts), uncut: true },
+        { share: 0.06, items: codeLines(facts) },
+        { share: 0.02, items: readLines(facts), uncut: true },
+      ],
     },
-    { title: 'Errors and fixes', share: 0.1, items: errorLines(facts) },
+    { title: 'Errors and fixes', parts: [{ share: 0.08, items: errorLines(facts) }] },
+    { title: 'Problem solving', parts: [{ share: 0.1, items: solved }] },
+    { title: 'All user messages', parts: [{ share: 0.28, items: requests.map(keepWords) }] },
     {
-      title: 'Problem solving',
-      share: 0.1,
-      items: answers.slice(-ANSWERS_MAX, -1).map((text) => clip(text, ANSWER_CHARS_MAX)),
+      title: 'Pending tasks',
+      parts: [{ share: 0.05, items: open.map(({ text, status }) => `[${status}] ${text}`) }],
     },
-    { title: 'All user messages', share: 0.3, items: requests.map(keepWords) },
-    { title: 'Pending tasks', share: 0.05, items: open.map(({ text, status }) => `[${status}] ${text}`) },
-    { title: 'Current work', share: 0.08, items: currentWork(facts) },
-    { title: 'Next step', share: 0.03, items: nextStep(facts) },
+    { title: 'Current work', parts: [{ share: 0.1, items: currentWork(facts) }] },
+    { title: 'Next step', parts: [{ share: 0.02, items: nextStep(facts) }] },
   ]
 }
 
-function shareOut(sections: readonly Section[], room: number): readonly number[] {
-  const wanted = sections.map(({ items }) => items.reduce((sum, text) => sum + toItem(text).length + 1, 0))
-  if (wanted.reduce((sum, chars) => sum + chars, 0) <= room) return wanted
-  const rooms = sections.map(({ share }, i) =>
-    Math.min(wanted[i] ?? 0, Math.floor(share * Math.max(0, room))),
+/** What is left over goes to the largest shares first. */
+function shareOut(parts: readonly Part[], room: number): ReadonlyMap<Part, number> {
+  const wanted = (part: Part): number => sizeOf(part.items.map(toItem))
+  const rooms = new Map(
+    parts.map((part) => [part, Math.min(wanted(part), Math.floor(part.share * Math.max(0, room)))]),
   )
-  let rest = room - rooms.reduce((sum, chars) => sum + chars, 0)
-  // What is left over goes to the user's words first, then in order.
-  const order = sections.map((_, i) => i).toSorted((a, b) => Number(b === WORDS_AT) - Number(a === WORDS_AT))
-  for (const i of order) {
-    const more = Math.max(0, Math.min((wanted[i] ?? 0) - (rooms[i] ?? 0), rest))
-    rooms[i] = (rooms[i] ?? 0) + more
+  if (room === Infinity) return new Map(parts.map((part) => [part, Infinity]))
+  let rest = room - [...rooms.values()].reduce((sum, chars) => sum + chars, 0)
+  for (const part of parts.toSorted((a, b) => b.share - a.share)) {
+    const had = rooms.get(part) ?? 0
+    const more = Math.max(0, Math.min(wanted(part) - had, rest))
+    rooms.set(part, had + more)
     rest -= more
   }
   return rooms
 }
 
-/** The place of the user's messages among the sections. */
-const WORDS_AT = 5
+function sizeOf(items: readonly string[]): number {
+  return items.reduce((sum, text) => sum + text.length + 1, 0)
+}
+
 /** A shorter piece of an item says nothing. */
 const ITEM_CHARS_MIN = 60
 
-/** The longest items are cut first, by head and tail; where that is not enough the oldest go. */
-function fitItems(items: readonly string[], room: number): readonly string[] {
-  const size = (list: readonly string[]): number => list.reduce((sum, text) => sum + text.length + 1, 0)
-  if (size(items) <= room) return items
-  let limit = Math.max(...items.map((text) => text.length))
-  while (limit > ITEM_CHARS_MIN && size(items.map((text) => cutMiddle(text, limit))) > room)
+/** The longest items are cut first, by head and tail; where that is not enough the last of a list of names go, else the oldest. */
+function fitItems({ items, uncut }: Part, room: number): readonly string[] {
+  const lines = items.map(toItem)
+  if (sizeOf(lines) <= room) return lines
+  if (uncut) {
+    let count = lines.length
+    while (count > 0 && sizeOf(lines.slice(0, count)) > room) count--
+    return lines.slice(0, count)
+  }
+  let limit = Math.max(...lines.map((text) => text.length))
+  while (limit > ITEM_CHARS_MIN && sizeOf(lines.map((text) => cutMiddle(text, limit))) > room)
     limit = Math.max(ITEM_CHARS_MIN, Math.floor(limit * LIMIT_STEP))
-  const cut = items.map((text) => cutMiddle(text, limit))
+  const cut = lines.map((text) => cutMiddle(text, limit))
   let from = 0
-  while (from < cut.length && size(cut.slice(from)) > room) from++
+  while (from < cut.length && sizeOf(cut.slice(from)) > room) from++
   return cut.slice(from)
 }
 
@@ -148,17 +167,35 @@ export function fileLines({ files }: SessionFacts): readonly string[] {
 /** More names in a line are hard to read. */
 const NAMES_MAX = 7
 
-/** `edited src/a.ts, src/b.ts`, the newest first. */
+/** Of these the path stands whole. */
+const NEWEST_FILES = 40
+
+/** `edited src/a.ts, src/b.ts`, the newest first; older ones by folder: `edited in src: c.ts, d.ts`. */
 function changedLines({ files }: SessionFacts): readonly string[] {
   const changed = files.filter(({ operation }) => operation !== 'read').toReversed()
-  const operations = [...new Set(changed.map(({ operation }) => operation))]
-  return operations.flatMap((operation) => {
-    const paths = changed.filter((file) => file.operation === operation).map(({ path }) => path)
-    return Array.from(
-      { length: Math.ceil(paths.length / NAMES_MAX) },
-      (_, i) => `${operation} ${paths.slice(i * NAMES_MAX, (i + 1) * NAMES_MAX).join(', ')}`,
-    )
+  const newest = groupLines(changed.slice(0, NEWEST_FILES), ({ path, operation }) => [operation, path])
+  const older = groupLines(changed.slice(NEWEST_FILES), ({ path, operation }) => {
+    const at = path.lastIndexOf('/')
+    return at < 0 ? [operation, path] : [`${operation} in ${path.slice(0, at)}:`, path.slice(at + 1)]
   })
+  return [...newest, ...older]
+}
+
+function groupLines(
+  files: readonly TouchedFile[],
+  nameOf: (file: TouchedFile) => readonly [heading: string, name: string],
+): readonly string[] {
+  const groups = new Map<string, string[]>()
+  for (const file of files) {
+    const [heading, name] = nameOf(file)
+    groups.set(heading, [...(groups.get(heading) ?? []), name])
+  }
+  return [...groups].flatMap(([heading, names]) =>
+    Array.from(
+      { length: Math.ceil(names.length / NAMES_MAX) },
+      (_, i) => `${heading} ${names.slice(i * NAMES_MAX, (i + 1) * NAMES_MAX).join(', ')}`,
+    ),
+  )
 }
 
 function readLines({ files }: SessionFacts): readonly string[] {
