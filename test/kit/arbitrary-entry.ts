@@ -177,7 +177,7 @@ const ownEntry: fc.Arbitrary<Entry> = fc.oneof(
   own(
     fc.record({
       kind: fc.constant('edit' as const),
-      cause: fc.constantFrom('cold', 'batch', 'forced', 'media', 'server', 'snip', 'restore'),
+      cause: fc.constantFrom('cold', 'batch', 'forced', 'media', 'server', 'cache', 'snip', 'restore'),
       replace: fc.array(fc.record({ at: blockRef, with: fc.array(jsonText) })),
       drop: fc.array(id),
       freedTokens: count,

@@ -12,6 +12,7 @@ import { recordOf } from '../layers/4-compaction/record.ts'
 import { LEFT_SHARE_MAX } from './compact.ts'
 import { interruptedResults } from './interrupted.ts'
 import { microFor } from './micro-for.ts'
+import { withCacheEdits } from './plan-cache-edits.ts'
 import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
@@ -29,6 +30,8 @@ export interface RequestLimits extends EditLimits {
   /** Left out: nothing is compacted. */
   readonly compaction?: AutoCompaction
   readonly source?: string
+  /** Provider and model take edits of their cache. */
+  readonly cacheEdits?: boolean
 }
 
 export interface Readiness {
@@ -92,7 +95,9 @@ function planEditNow(
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   const prefixTokens = Math.max(0, tokens - messageTokens)
   const micro = microFor(ports.flags, limits.micro, view.prefix)
-  const planned = planEdit(view, { now, sizeTokens: tokens, prefixTokens }, { ...limits, micro })
+  const mayDelete = limits.cacheEdits === true && ports.flags.value('cache-edits')
+  const edit = planEdit(view, { now, sizeTokens: tokens, prefixTokens }, { ...limits, micro })
+  const planned = withCacheEdits(view, edit, now, { ...limits, micro, mayDelete })
   if (planned) {
     const { cause, freedTokens, replace, drop } = planned.edit
     const counts = { freedTokens, replaced: replace.length, dropped: drop.length, sizeTokens: tokens }

@@ -77,7 +77,8 @@ function newestEdits(log: readonly Entry[]): readonly Edited[] {
     const entry = log[i]
     if (!entry || voided?.has(entry.id)) continue
     if (entry.kind === 'boundary') edits = []
-    if (entry.kind !== 'edit' || entry.replace.length === 0) continue
+    // An edit of the cache stands in a message that was not sent yet: nothing before it changed.
+    if (entry.kind !== 'edit' || entry.cause === 'cache' || entry.replace.length === 0) continue
     const edited: Edited = { entries: new Set(entry.replace.map(({ at }) => at.entry)), node: -1 }
     edits = [edited, ...edits].slice(0, 2)
   }

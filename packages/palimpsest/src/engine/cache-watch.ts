@@ -65,7 +65,7 @@ export interface CacheBreak {
 }
 
 /** A fall that was foreseen. */
-export type CacheFall = 'edit' | 'boundary' | 'void' | 'expired' | 'thinking' | 'server' | 'unseen'
+export type CacheFall = 'edit' | 'boundary' | 'void' | 'expired' | 'thinking' | 'server' | 'cache' | 'unseen'
 
 export interface CacheReading {
   readonly expectedTokens: number
@@ -144,7 +144,7 @@ export function createCacheWatch(): CacheWatch {
       const reading = readingOf(pending, answer, last, ends)
       const found = endsOf(request, answer.usage)
       // What was known of sizes was known of a prompt with more in it.
-      const standing = reading.fall === 'server' ? [] : ends
+      const standing = reading.fall === 'server' || reading.fall === 'cache' ? [] : ends
       const others = standing.filter(({ index }) => found.every((end) => end.index !== index))
       ends = [...others, ...found].toSorted((a, b) => a.index - b.index)
       const end = found.at(-1)
@@ -191,12 +191,15 @@ function readingOf(
     ...(fall ? { fall } : {}),
     ...(effect ? { effect } : {}),
   }
-  const isExcused = pending.watched.changedUnseen === true || fall === 'thinking' || fall === 'server'
+  const isExcused = pending.watched.changedUnseen === true || (fall !== undefined && RESIZING.has(fall))
   if (isExcused || !isShort(expectedTokens, readTokens)) return reading
   const told = diagnosis ? { diagnosis: diagnosis.type } : {}
   const cause = causeOf(pending, diagnosis)
   return { ...reading, break: { cause, path, expectedTokens, readTokens, ...told } }
 }
+
+/** The provider takes something out of what it had cached: how much is read is its own affair. */
+const RESIZING: ReadonlySet<CacheFall> = new Set(['thinking', 'server', 'cache'])
 
 function isShort(expected: number, read: number): boolean {
   const shortfall = expected - read
@@ -231,6 +234,7 @@ function fallOf(pending: Pending, last: Answered | undefined): CacheFall | undef
   if (!last?.end) return undefined
   const declared = since.find(({ kind }) => DECLARED.has(kind))?.kind
   if (!wasAlive) return 'expired'
+  if (since.some((entry) => entry.kind === 'edit' && entry.cause === 'cache')) return 'cache'
   if (declared === 'edit' || declared === 'boundary' || declared === 'void') return declared
   if (watched.changedUnseen) return 'unseen'
   return dropsThinking(pending) ? 'thinking' : undefined

@@ -68,7 +68,7 @@ export const FLAGS = {
   'micro-snip': on(2, '0.1', 'superseded rounds go along with an edit'),
   'micro-media': on(2, '0.1', 'the oldest media become markers when the request nears its limit of bytes'),
   'micro-digest': on(2, '0.1', 'stand-ins carry the identifiers that the result was the first to bring'),
-  'cache-edits': off(2, 'later', 'clearing by edits of the cache, where provider and model have them'),
+  'cache-edits': off(2, '0.1', 'clearing by edits of the cache, where provider and model have them'),
   'server-clearing': off(2, '0.1', 'clearing on the server, on models that bind no thinking'),
   'session-memory': on(3, '0.1', 'notes of the conversation'),
   'session-memory-eager': off(3, '0.1', 'notes are written as the conversation grows, not once'),

@@ -64,6 +64,8 @@ export interface TurnSetup {
   readonly compaction?: TurnCompaction
   /** Writes notes beside the turn. */
   readonly notes?: NotesKeeper
+  /** Provider and model take edits of their cache: no public API does. */
+  readonly cacheEdits?: boolean
   /** Compares what each request read from the cache with what the ledger says. */
   readonly cacheWatch?: CacheWatch
   /** Moved to each request that was answered. */

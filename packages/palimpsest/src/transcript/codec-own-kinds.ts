@@ -16,6 +16,7 @@ const CAUSES = [
   'forced',
   'media',
   'server',
+  'cache',
   'snip',
   'restore',
 ] as const satisfies readonly EditCause[]

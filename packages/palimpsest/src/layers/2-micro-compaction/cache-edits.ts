@@ -1,0 +1,95 @@
+import type { EditEntry } from '../../transcript/entry.ts'
+import type { ViewBlock } from '../../transcript/view-block.ts'
+import type { View } from '../../transcript/view.ts'
+import { isJsonObject, type JsonText } from '../../wire/json.ts'
+import { isBlock } from '../../wire/message.ts'
+import type { Usage } from '../../wire/usage.ts'
+import { clearableResults, type ClearableResult } from './results-in-view.ts'
+
+// Clearing by edits of the cache: results are deleted from what the provider has cached, the prefix stays as it is. No public API has
+// this; it needs a capability of provider and model. There is no state beside the transcript: an edit is a block behind the results of a
+// message that was not sent yet. So it is made once, whatever is built or sent again, and stands there for ever after. When the cache is
+// lost there is nothing left to edit: the blocks go, and the same results are cleared in the messages themselves.
+
+/** With so many live results the older ones are deleted. */
+const LIVE_RESULTS_MAX = 12
+
+/** A `cache_edits` block in view, with what stands under the same reference. */
+export interface CacheEditPin {
+  readonly at: ViewBlock['at']
+  /** What stays of it. */
+  readonly texts: readonly JsonText[]
+  readonly references: readonly string[]
+}
+
+/** Deletes all but the newest results, behind the last ones; undefined where there are few, or where the last message has none. */
+export function planCacheEdits(
+  view: View,
+  keepNewest: number,
+  toTokens: (raw: number) => number,
+): Omit<EditEntry, 'id' | 'parent' | 'at'> | undefined {
+  const last = view.nodes.at(-1)
+  const owner = last?.blocks.findLast(({ block }) => isBlock(block, 'tool_result'))
+  if (!last || last.answers === undefined || !owner) return undefined
+  const deleted = new Set(findPins(view).flatMap(({ references }) => references))
+  const live = clearableResults(view).filter(({ result }) => !deleted.has(result.tool_use_id))
+  if (live.length < LIVE_RESULTS_MAX) return undefined
+  const doomed = live.slice(0, -keepNewest).filter(({ sent, pinned }) => sent && !pinned)
+  if (doomed.length === 0) return undefined
+  const under = last.blocks.filter(({ at }) => isSame(at, owner.at)).map(({ json }) => json)
+  const replace = [{ at: owner.at, with: [...under, editsText(doomed)] }]
+  const raw = doomed.reduce((sum, { block }) => sum + block.tokens, 0)
+  return { kind: 'edit', cause: 'cache', replace, drop: [], freedTokens: Math.round(toTokens(raw)) }
+}
+
+export function findPins(view: View): readonly CacheEditPin[] {
+  return view.nodes.flatMap(({ blocks }) =>
+    blocks.flatMap(({ at, block }) =>
+      block.type === EDITS && 'edits' in block
+        ? [{ at, texts: textsBeside(blocks, at), references: referencesOf(block.edits) }]
+        : [],
+    ),
+  )
+}
+
+/** The results that pins deleted and that are still in view. */
+export function deletedResults(view: View, pins: readonly CacheEditPin[]): readonly ClearableResult[] {
+  const deleted = new Set(pins.flatMap(({ references }) => references))
+  return clearableResults(view).filter(({ result }) => deleted.has(result.tool_use_id))
+}
+
+/** Whether the newest answer had to write most of its prompt although edits stood in it: the cache they were made for is gone. */
+export function hasCollapsed(view: View, pins: readonly CacheEditPin[]): boolean {
+  const index = view.nodes.findLastIndex(({ source }) => source.usage !== undefined)
+  const usage = view.nodes[index]?.source.usage
+  const sent = view.nodes.slice(0, Math.max(0, index)).flatMap(({ entries }) => entries)
+  if (!usage || !pins.some(({ at }) => sent.includes(at.entry))) return false
+  return writtenTokens(usage) > (usage.cache_read_input_tokens ?? 0)
+}
+
+const EDITS = 'cache_edits'
+
+function editsText(results: readonly ClearableResult[]): JsonText {
+  const edits = results.map(({ result }) => ({ type: 'delete', cache_reference: result.tool_use_id }))
+  return JSON.stringify({ type: EDITS, edits })
+}
+
+function textsBeside(blocks: readonly ViewBlock[], at: ViewBlock['at']): readonly JsonText[] {
+  return blocks.flatMap((one) => (isSame(one.at, at) && one.block.type !== EDITS ? [one.json] : []))
+}
+
+function referencesOf(edits: unknown): readonly string[] {
+  if (!Array.isArray(edits)) return []
+  return edits.flatMap((edit: unknown) => {
+    const reference = isJsonObject(edit) ? edit['cache_reference'] : undefined
+    return typeof reference === 'string' ? [reference] : []
+  })
+}
+
+function isSame(a: ViewBlock['at'], b: ViewBlock['at']): boolean {
+  return a.entry === b.entry && a.index === b.index
+}
+
+function writtenTokens(usage: Usage): number {
+  return (usage.cache_creation_input_tokens ?? 0) + usage.input_tokens
+}
