@@ -1,9 +1,17 @@
 import { publishWrites } from '../ledger/cache.ts'
 import type { CacheExplanation } from '../ledger/explain.ts'
+import { hashBlock } from '../ledger/request-prompt.ts'
 import type { Json } from '../wire/json.ts'
+import { toBlocks } from '../wire/message.ts'
 import type { TokenCount } from '../wire/request.ts'
 import type { ErrorBody, MessagesResponse } from '../wire/response.ts'
-import { explainAgainst, findCommonPrefix, missReason, rememberRequest } from './earlier-requests.ts'
+import {
+  explainAgainst,
+  findCommonPrefix,
+  findPredecessor,
+  missReason,
+  rememberRequest,
+} from './earlier-requests.ts'
 import { errorMessageOf, errorTypeOf, takeFault, type Fault, type StatusFault } from './faults.ts'
 import { maskSecrets, SOURCE_HEADER, type HeaderRecord } from './headers.ts'
 import { judge, type Accepted, type Call } from './judge.ts'
@@ -92,10 +100,12 @@ function messageAnswer(state: State, entry: EntryStart, outcome: Outcome): Prepa
   const { judged, fault } = outcome
   const cache = cacheFor(state, judged.caller.workspace)
   const common = findCommonPrefix(state.earlier, outcome.sampled.cacheRequest)
-  const explanation = explain(state, outcome, common.of)
+  const lane = laneOf(judged)
+  const predecessor = findPredecessor(state.earlier, outcome.sampled.cacheRequest, lane, common)
+  const explanation = explain(state, outcome, predecessor)
   const sampled = withDiagnostics(state, outcome)
   const { response, charges, cacheRequest } = sampled
-  rememberRequest(state.earlier, entry.id, cacheRequest)
+  rememberRequest(state.earlier, entry.id, cacheRequest, lane)
   state.earlier.byMessage.set(response.id, entry.id)
   const logged: LoggedRequest = {
     ...entry,
@@ -120,6 +130,12 @@ function messageAnswer(state: State, entry: EntryStart, outcome: Outcome): Prepa
       for (const charge of charges) publishWrites(cache, charge, state.clock.now())
     },
   }
+}
+
+/** Requests of one source that begin with the same words are one conversation, whatever else changes between them. */
+function laneOf({ caller, request }: Accepted): string {
+  const [first] = toBlocks(request.messages[0]?.content)
+  return `${caller.workspace} ${caller.source} ${hashBlock(first ?? null, '')}`
 }
 
 function explain(state: State, { judged, sampled }: Outcome, other: string | null): CacheExplanation | null {

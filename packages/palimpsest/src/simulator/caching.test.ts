@@ -245,3 +245,55 @@ describe('diagnostics', () => {
     expect(ask(simulator, body).diagnostics).toBeUndefined()
   })
 })
+
+describe('explanations in the log', () => {
+  const system = [block(2_000)]
+  const first = { role: 'user', content: 'Hi.' }
+  const asked = (answer: string): object => ({
+    system,
+    cache_control: MARK,
+    messages: [first, { role: 'assistant', content: answer }, { role: 'user', content: 'Go on.' }],
+  })
+  const why = (simulator: Simulator): unknown => simulator.requests().at(-1)?.cache_explanation
+
+  test('name an edit right behind what the request before last had', () => {
+    const simulator = create()
+    ask(simulator, { system, cache_control: MARK, messages: [first] })
+    ask(simulator, asked('Yes.'))
+    ask(simulator, asked('No.'))
+    expect(why(simulator)).toEqual({ kind: 'changed', path: 'messages.1.content.0', lostTokens: 10 })
+  })
+
+  test('name a change at the very beginning: tools, system, model', () => {
+    const simulator = create()
+    ask(simulator, asked('Yes.'))
+    ask(simulator, { ...asked('Yes.'), system: [block(2_001)] })
+    expect(why(simulator)).toMatchObject({ kind: 'changed', path: 'system.0' })
+    ask(simulator, { ...asked('Yes.'), model: 'claude-opus-5' })
+    expect(why(simulator)).toMatchObject({ kind: 'changed', path: 'model' })
+    ask(simulator, {
+      ...asked('Yes.'),
+      model: 'claude-opus-5',
+      tools: [{ name: 'a', input_schema: { type: 'object' } }],
+    })
+    expect(why(simulator)).toMatchObject({ kind: 'changed', path: 'tools.0' })
+  })
+
+  test('do not take a fork, or another conversation, for the request before', () => {
+    const simulator = create()
+    ask(simulator, asked('Yes.'))
+    const fork = {
+      ...asked('Yes.'),
+      messages: [first, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Sum up.' }],
+    }
+    ask(simulator, fork, { 'x-palimpsest-source': 'compact' })
+    ask(simulator, asked('Yes.'))
+    expect(why(simulator)).toMatchObject({ kind: 'hit' })
+    ask(simulator, {
+      system: [block(3_000)],
+      cache_control: MARK,
+      messages: [{ role: 'user', content: 'Else.' }],
+    })
+    expect(why(simulator)).toEqual({ kind: 'first' })
+  })
+})

@@ -1,5 +1,6 @@
 import type { Cache, CacheCharge, CacheRequest } from '../ledger/cache.ts'
 import { explainCharge, type CacheExplanation } from '../ledger/explain.ts'
+import { commonPositions } from '../ledger/prompt.ts'
 import type { Hash } from '../wire/hash.ts'
 import type { CacheMissReason } from '../wire/response.ts'
 
@@ -8,18 +9,21 @@ import type { CacheMissReason } from '../wire/response.ts'
 /** Positions of requests kept for explanations, and of hashes kept for common prefixes. */
 const POSITIONS_MAX = 500_000
 const OWNERS_MAX = 4_000_000
+const LANES_MAX = 100_000
 
 export interface EarlierRequests {
   /** Which request first had the position with this cumulative hash. */
   readonly owners: Map<Hash, string>
   readonly requests: Map<string, CacheRequest>
+  /** The newest request with breakpoints of every conversation, as far as conversations can be told apart. */
+  readonly newest: Map<string, string>
   /** Requests by the id of their response, for `diagnostics.previous_message_id`. */
   readonly byMessage: Map<string, string>
   positions: number
 }
 
 export function createEarlierRequests(): EarlierRequests {
-  return { owners: new Map(), requests: new Map(), byMessage: new Map(), positions: 0 }
+  return { owners: new Map(), requests: new Map(), newest: new Map(), byMessage: new Map(), positions: 0 }
 }
 
 export interface CommonPrefix {
@@ -40,8 +44,32 @@ export function findCommonPrefix({ owners }: EarlierRequests, { prompt }: CacheR
   return { tokens: last?.tokens ?? 0, of: last ? (owners.get(last.hash) ?? null) : null }
 }
 
-export function rememberRequest(earlier: EarlierRequests, id: string, request: CacheRequest): void {
+/**
+ * Which request a new one goes on from: the newest of its conversation, unless another shares more with it. Whoever first had the
+ * longest common prefix is not it: after an edit right behind that prefix it would seem that nothing was lost.
+ */
+export function findPredecessor(
+  earlier: EarlierRequests,
+  request: CacheRequest,
+  lane: string,
+  common: CommonPrefix,
+): string | null {
+  const newest = earlier.newest.get(lane)
+  const held = newest === undefined ? undefined : earlier.requests.get(newest)
+  if (newest === undefined || !held) return common.of
+  const shared = commonPositions(request.prompt, held.prompt)
+  return (request.prompt.positions[shared - 1]?.tokens ?? 0) >= common.tokens ? newest : common.of
+}
+
+export function rememberRequest(
+  earlier: EarlierRequests,
+  id: string,
+  request: CacheRequest,
+  lane: string,
+): void {
   if (earlier.owners.size > OWNERS_MAX) earlier.owners.clear()
+  if (earlier.newest.size > LANES_MAX) earlier.newest.clear()
+  if (request.breakpoints.length > 0) earlier.newest.set(lane, id)
   const { positions } = request.prompt
   for (let i = positions.length - 1; i >= 0; i--) {
     const hash = positions[i]?.hash ?? ''
