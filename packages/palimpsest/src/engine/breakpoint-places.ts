@@ -12,6 +12,8 @@ import { isBlock, SERVER_RESULT_TYPES } from '../wire/message.ts'
 export interface BreakpointPlace {
   readonly node: number
   readonly block: number
+  /** `anchor`: what the next edit leaves. `end`: of this request, or of the one before. */
+  readonly slot: 'anchor' | 'end'
 }
 
 /**
@@ -22,12 +24,18 @@ export interface BreakpointPlace {
  * follows its edit: later on it lies within what is read, and nothing is written there.
  */
 export function breakpointPlaces(view: View, settled: Settled): readonly BreakpointPlace[] {
-  const end = findPlace(settled, settled.texts.length)
+  const end = findPlace(settled, settled.texts.length, 'end')
   if (!end) return []
   const { before, anchor } = findAnchors(view)
   const known = findKnownEnd(view, settled)
-  const limits = known > anchor ? [anchor, known] : [before, anchor]
-  const places = limits.flatMap((limit) => findPlace(settled, Math.min(limit, end.node)) ?? [])
+  const isGoingOn = known > anchor
+  const first = findPlace(settled, Math.min(isGoingOn ? anchor : before, end.node), 'anchor')
+  const second = findPlace(
+    settled,
+    Math.min(isGoingOn ? known : anchor, end.node),
+    isGoingOn ? 'end' : 'anchor',
+  )
+  const places = [...(first ? [first] : []), ...(second ? [second] : [])]
   return [...places, end].filter((place, i, all) => place.node !== all[i + 1]?.node)
 }
 
@@ -94,10 +102,14 @@ function behind(edited: Edited, nodes: readonly ViewNode[]): number {
 }
 
 /** The last block before node `limit` that may carry a breakpoint. */
-function findPlace({ blocks }: Settled, limit: number): BreakpointPlace | undefined {
+function findPlace(
+  { blocks }: Settled,
+  limit: number,
+  slot: BreakpointPlace['slot'],
+): BreakpointPlace | undefined {
   for (let node = limit - 1; node >= 0; node--) {
     const block = blocks[node]?.findLastIndex(mayCarryBreakpoint) ?? -1
-    if (block >= 0) return { node, block }
+    if (block >= 0) return { node, block, slot }
   }
   return undefined
 }

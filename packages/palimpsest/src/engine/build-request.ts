@@ -18,10 +18,12 @@ import { breakpointMember, withBreakpoint } from './with-breakpoint.ts'
 
 // From view to request. Only the last stretch is put together anew: everything before the previous request's end is one text already.
 
-/** Lifetimes bought for the breakpoints: the end of `system`, and the messages. The first is never the shorter one. */
+/** Lifetimes bought for the breakpoints, by their slot. One further up is never the shorter one. */
 export interface CacheLifetimes {
   readonly system: Ttl
   readonly messages: Ttl
+  /** Of what the next edit leaves: written once after each edit, so an hour of it is cheap where pauses are common. As the messages, unless given. */
+  readonly anchor?: Ttl
 }
 
 export interface BuildOptions {
@@ -76,10 +78,10 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
     ...systemMember(prefix.system, systemLifetime(lifetimes)),
   ]
   const places = breakpointPlaces(view, settled)
-  const messages = joinMessages(settled, { places, ttl: lifetimes.messages })
+  const messages = joinMessages(settled, { places, lifetimes })
   const head = `{${members.join(',')},"messages":[`
   const lastRole = settled.roles[settled.texts.length]
-  const spare = spareOf(settled, places, head.length, lifetimes.messages)
+  const spare = spareOf(settled, { places, lifetimes }, head.length)
   return {
     body: `${head}${messages}]}`,
     betas: prefix.betas,
@@ -93,8 +95,16 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
 }
 
 /** The API refuses a longer lifetime behind a shorter one. */
-export function systemLifetime({ system, messages }: CacheLifetimes): Ttl {
-  return TTL_MS[messages] > TTL_MS[system] ? messages : system
+export function systemLifetime(lifetimes: CacheLifetimes): Ttl {
+  return longer(lifetimes.system, placeLifetime(lifetimes, 'anchor'))
+}
+
+export function placeLifetime({ messages, anchor }: CacheLifetimes, slot: BreakpointPlace['slot']): Ttl {
+  return slot === 'end' || anchor === undefined ? messages : longer(anchor, messages)
+}
+
+function longer(a: Ttl, b: Ttl): Ttl {
+  return TTL_MS[b] > TTL_MS[a] ? b : a
 }
 
 /** Whoever made the prefix may have put breakpoints into it; where they stand is decided here. */
@@ -113,38 +123,35 @@ function systemMember(system: JsonText, ttl: Ttl): string[] {
 }
 
 /** The first of the messages' breakpoints: nothing that a fork reads lies there alone. */
-function spareOf(
-  settled: Settled,
-  places: readonly BreakpointPlace[],
-  headChars: number,
-  ttl: Ttl,
-): TextRange | undefined {
+function spareOf(settled: Settled, { places, lifetimes }: Marks, headChars: number): TextRange | undefined {
   const place = places.length < PLACES_MAX ? undefined : places[0]
   const node = place && settled.nodes[place.node]
   if (!place || !node) return undefined
   const upTo = (settled.blocks[place.node] ?? []).slice(0, place.block + 1).map(({ json }) => json)
   const before = messageText(node, upTo).length - messageEnd(node).length
   const from = headChars + (settled.joined[place.node]?.length ?? 0) + before - '}'.length
-  return { from, to: from + breakpointMember(ttl).length }
+  return { from, to: from + breakpointMember(placeLifetime(lifetimes, place.slot)).length }
 }
 
-function joinMessages(settled: Settled, { places, ttl }: Marks): string {
+function joinMessages(settled: Settled, { places, lifetimes }: Marks): string {
   const from = (places.at(-2) ?? places.at(-1))?.node ?? settled.texts.length
-  const rest = textsBetween(settled, from, settled.texts.length, { places, ttl })
-  const before = joinedBefore(settled, from, { places: places.slice(0, -2), ttl })
+  const rest = textsBetween(settled, from, settled.texts.length, { places, lifetimes })
+  const before = joinedBefore(settled, from, { places: places.slice(0, -2), lifetimes })
   return rest.length > 0 ? `${before}${rest.join(',')}` : before.slice(0, -1)
 }
 
 interface Marks {
   readonly places: readonly BreakpointPlace[]
-  readonly ttl: Ttl
+  readonly lifetimes: CacheLifetimes
 }
 
-function textsBetween(settled: Settled, from: number, to: number, { places, ttl }: Marks): string[] {
+function textsBetween(settled: Settled, from: number, to: number, { places, lifetimes }: Marks): string[] {
   const texts: string[] = []
   for (let i = from; i < to; i++) {
     const place = places.find(({ node }) => node === i)
-    const text = place ? textWithBreakpoint(settled, place, ttl) : settled.texts[i]
+    const text = place
+      ? textWithBreakpoint(settled, place, placeLifetime(lifetimes, place.slot))
+      : settled.texts[i]
     if (text) texts.push(text)
   }
   return texts
@@ -164,7 +171,7 @@ const joined = new WeakMap<Settled, Joined>()
 function joinedBefore(settled: Settled, nodes: number, marks: Marks): string {
   const place = marks.places[0]
   if (!place) return settled.joined[nodes] ?? ''
-  const mark = `${place.node}.${place.block}.${marks.ttl}`
+  const mark = `${place.node}.${place.block}.${placeLifetime(marks.lifetimes, place.slot)}`
   const known = joined.get(settled)
   const stands = known?.mark === mark && known.nodes <= nodes && known.chain === settled.chains[known.nodes]
   const start = stands ? known : { nodes: place.node, text: settled.joined[place.node] ?? '' }

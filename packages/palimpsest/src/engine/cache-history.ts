@@ -84,6 +84,6 @@ function foreign(
 ): { readonly places: readonly BreakpointPlace[]; readonly lifetimes: CacheLifetimes } {
   const ttl = usage.cache_creation?.ephemeral_1h_input_tokens ? '1h' : '5m'
   const node = blocks.findLastIndex((sent) => sent.length > 0)
-  const place = { node, block: (blocks[node]?.length ?? 0) - 1 }
+  const place = { node, block: (blocks[node]?.length ?? 0) - 1, slot: 'end' } as const
   return { places: node < 0 ? [] : [place], lifetimes: { system: ttl, messages: ttl } }
 }

@@ -16,7 +16,7 @@ import type { ModelFacts } from '../wire/model-facts.ts'
 import type { CacheMissReason } from '../wire/response.ts'
 import { contextUsage, promptTokens, type Usage } from '../wire/usage.ts'
 import type { BreakpointPlace } from './breakpoint-places.ts'
-import { systemLifetime, type CacheLifetimes } from './build-request.ts'
+import { placeLifetime, systemLifetime, type CacheLifetimes } from './build-request.ts'
 import { editEffect, type EditEffect } from './edit-effect.ts'
 import { layRequest, type LaidRequest } from './lay-request.ts'
 import { hiddenHead, promptHead } from './prompt-head.ts'
@@ -164,10 +164,11 @@ function lay(
   return layRequest({ settled, head, places, toTokens }, last)
 }
 
-function toCacheRequest(laid: LaidRequest, { at, facts, lifetimes }: WatchedRequest): CacheRequest {
-  const breakpoints = laid.breakpoints.map((index): Breakpoint => {
-    const isHead = index === laid.head.breakpoint
-    return { index, ttl: isHead ? systemLifetime(lifetimes) : lifetimes.messages }
+function toCacheRequest(laid: LaidRequest, { at, facts, lifetimes, places }: WatchedRequest): CacheRequest {
+  const before = laid.breakpoints.length - places.length
+  const breakpoints = laid.breakpoints.map((index, i): Breakpoint => {
+    const slot = places[i - before]?.slot
+    return { index, ttl: slot === undefined ? systemLifetime(lifetimes) : placeLifetime(lifetimes, slot) }
   })
   return { at, prompt: laid.prompt, breakpoints, minimumTokens: facts.cacheMinimumTokens }
 }

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createTestAgent, echoTool, MODEL, type TestAgent } from '../../../../test/kit/agent.ts'
+import {
+  createTestAgent,
+  echoTool,
+  MODEL,
+  type TestAgent,
+  type TestAgentOptions,
+} from '../../../../test/kit/agent.ts'
 import type { ForkOutcome } from '../ports.ts'
 import { isBlock, toBlocks } from '../wire/message.ts'
 import type { LoopTool } from './tool.ts'
@@ -77,24 +83,27 @@ describe('forks of a conversation', () => {
     expect(forked?.usage?.cache_read_input_tokens).toBe(main?.input_tokens)
   })
 
-  test('with all four breakpoints taken the one for what is shared replaces the first in the messages, and the prefix stays', async () => {
-    const bodies: string[] = []
-    const agent = agentSeeing(bodies)
-    for (const text of [LONG, 'Go on.', 'And on.']) await agent.say(text)
-    const parent = bodies.at(-1) ?? ''
-    expect(parent.split('"cache_control"')).toHaveLength(5)
-    const shared = [
-      JSON.stringify({ role: 'assistant', content: [{ type: 'text', text: 'said' }] }),
-      user('Fork.'),
-    ]
-    await agent.runFork({ source: 'subagent:part', shared, messages: [user('Part 1.')] }, never())
-    const fork = bodies.at(-1) ?? ''
-    expect(fork.split('"cache_control"')).toHaveLength(5)
-    expect(withoutMarks(fork)).toBe(
-      `${withoutMarks(parent).slice(0, -2)},${[...shared, user('Part 1.')].join(',')}]}`,
-    )
-    expect(agent.simulator.requests().at(-1)?.cache_explanation?.kind).toBe('hit')
-  })
+  test.each(['5m', '1h'] as const)(
+    'with all four breakpoints taken the one for what is shared replaces the first in the messages (%s), and the prefix stays',
+    async (anchor) => {
+      const bodies: string[] = []
+      const agent = agentSeeing(bodies, undefined, { lifetimes: { system: '1h', messages: '5m', anchor } })
+      for (const text of [LONG, 'Go on.', 'And on.']) await agent.say(text)
+      const parent = bodies.at(-1) ?? ''
+      expect(parent.split('"cache_control"')).toHaveLength(5)
+      const shared = [
+        JSON.stringify({ role: 'assistant', content: [{ type: 'text', text: 'said' }] }),
+        user('Fork.'),
+      ]
+      await agent.runFork({ source: 'subagent:part', shared, messages: [user('Part 1.')] }, never())
+      const fork = bodies.at(-1) ?? ''
+      expect(fork.split('"cache_control"')).toHaveLength(5)
+      expect(withoutMarks(fork)).toBe(
+        `${withoutMarks(parent).slice(0, -2)},${[...shared, user('Part 1.')].join(',')}]}`,
+      )
+      expect(agent.simulator.requests().at(-1)?.cache_explanation?.kind).toBe('hit')
+    },
+  )
 
   test.each([
     ['the model', (sent) => ({ ...sent, body: sent.body.replace(MODEL, 'claude-fable-5-1') }), 'first'],
@@ -177,9 +186,14 @@ interface Sent {
 }
 
 /** Shows every body as it is sent. `change` spoils those of forks. */
-function agentSeeing(bodies: string[], change: (sent: Sent) => Sent = (sent) => sent): TestAgent {
+function agentSeeing(
+  bodies: string[],
+  change: (sent: Sent) => Sent = (sent) => sent,
+  setup: TestAgentOptions['setup'] = {},
+): TestAgent {
   const agent: TestAgent = createTestAgent({
     simulator: { script: says(FORKS) },
+    setup,
     fetch: async (input, init) => {
       const request = new Request(input, init)
       const sent = { body: await request.text(), betas: request.headers.get('anthropic-beta') ?? '' }

@@ -206,8 +206,28 @@ function watchedAgent(options: TestAgentOptions = {}): TestAgent {
   })
 }
 
+test.each([
+  ['5m', 'the system prompt'],
+  ['1h', 'all that the last edit left'],
+] as const)('an anchor bought for %s: after ten minutes %s is read', async (anchor, _what) => {
+  const agent = clearingAgent({
+    flags: createFlags([{ name: 'no cold', find: (key) => (key === 'micro-cold' ? false : undefined) }]),
+    setup: { lifetimes: { ...LIFETIMES, anchor } },
+  })
+  for (let turn = 0; turn < TURNS; turn++) await agent.say(`turn ${turn}: ${LONG.slice(0, 2000)}`)
+  agent.wait(10 * MINUTE_MS)
+  await agent.say('after a pause')
+  const requests = agent.simulator.requests()
+  expect(new Set(requests.map(({ status }) => status))).toEqual(new Set([200]))
+  const system = requests[0]?.usage?.cache_creation?.ephemeral_1h_input_tokens ?? 0
+  const read = requests.at(-1)?.usage?.cache_read_input_tokens ?? 0
+  expect(read > system).toBe(anchor === '1h')
+  expect(read).toBeGreaterThanOrEqual(system)
+  expect(agent.traces.filter(({ name }) => name === 'cache-break')).toEqual([])
+})
+
 /** Reads four files a turn, in a window that they fill every few turns. */
-function clearingAgent(): TestAgent {
+function clearingAgent(options: TestAgentOptions = {}): TestAgent {
   const read: LoopTool = {
     ...echoTool,
     name: 'Read',
@@ -225,8 +245,9 @@ function clearingAgent(): TestAgent {
   ])
   return createTestAgent({
     tools: [read],
-    simulator: { script: rounds.flat() },
-    setup: { ...windowSetup('claude-opus-5-5', 60_000), cacheWatch: createCacheWatch() },
+    simulator: { script: [...rounds.flat(), { content: [text] }] },
+    ...options,
+    setup: { ...windowSetup('claude-opus-5-5', 60_000), cacheWatch: createCacheWatch(), ...options.setup },
   })
 }
 
