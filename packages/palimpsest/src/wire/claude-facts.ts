@@ -112,7 +112,6 @@ export const CLAUDE_FACTS: readonly ModelFacts[] = [
   model({
     id: 'claude-opus-5-5',
     prices: PRICES_OPUS_5_5,
-    cacheMinimum: 512,
     thinking: bound(ALWAYS_ADAPTIVE),
     capabilities: CURRENT,
   }),
@@ -158,7 +157,6 @@ export const CLAUDE_FACTS: readonly ModelFacts[] = [
   model({
     id: 'claude-sonnet-5-5',
     prices: PRICES_SONNET_5_5,
-    cacheMinimum: 512,
     thinking: { ...bound(ADAPTIVE_OR_BETWEEN_TOOLS), bindsAccount: true },
     capabilities: CURRENT,
   }),
@@ -190,7 +188,6 @@ export const CLAUDE_FACTS: readonly ModelFacts[] = [
   model({
     id: 'claude-haiku-5-5',
     prices: PRICES_HAIKU_5_5,
-    cacheMinimum: 512,
     thinking: { ...bound(ADAPTIVE), bindsAccount: true },
     capabilities: CURRENT,
   }),

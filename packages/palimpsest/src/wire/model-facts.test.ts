@@ -98,6 +98,9 @@ describe('the table of models', () => {
       ['claude-fable-5-2', 1_024],
       ['claude-mythos-5-2', 1_024],
       ['claude-mythos-5-1', 1_024],
+      ['claude-opus-5-5', 1_024],
+      ['claude-sonnet-5-5', 1_024],
+      ['claude-haiku-5-5', 1_024],
     ])
   })
 
