@@ -3,6 +3,8 @@
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/
 const TAG_OPEN = /^\s*<([A-Za-z][\w-]*)(?:\s[^>]*)?>\s*$/
 const COMMENT_OPEN = /^\s*(?:\/\*|<!--|"""|''')/
+/** What opens a comment has at most so many characters. */
+const COMMENT_MARK_CHARS = 3
 const COMMENT_CLOSE = /(?:\*\/|-->|"""|''')\s*$/
 const DIFF_OPEN = /^(?:diff --git |--- [ab/]|\+\+\+ [ab/]|@@ -\d|index [0-9a-f]{7,}\.\.)/
 const DIFF_LINE = /^(?:[+\-@\\ ]|diff |index |$)/
@@ -33,9 +35,14 @@ const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/
 /** Of the lines of one paragraph: from here on all of it is a paste. */
 const PASTE_SHARE = 0.5
 
+/** A longer text is a paste for the most part: its beginning and its end are looked at. */
+const LOOKED_AT_CHARS = 20_000
+
 /** The text's own sentences, in order, word for word but for line breaks. */
 export function proseOf(text: string): readonly string[] {
-  return paragraphsOf(text).flatMap((lines) => joinLines(lines).flatMap(sentencesOf))
+  const isLong = text.length > 2 * LOOKED_AT_CHARS
+  const parts = isLong ? [text.slice(0, LOOKED_AT_CHARS), text.slice(-LOOKED_AT_CHARS)] : [text]
+  return parts.flatMap(paragraphsOf).flatMap((lines) => joinLines(lines).flatMap(sentencesOf))
 }
 
 /** Lines between blank lines, without what is pasted. */
@@ -58,42 +65,48 @@ function isPasted(line: string): boolean {
 /** A block that opens a line and closes one: fences, tags alone on their line, comments, diffs. Its lines become blank. */
 function withoutBlocks(lines: readonly string[]): readonly string[] {
   const kept: string[] = []
+  // What is not closed is looked for once.
+  const open = new Set<string>()
   for (let i = 0; i < lines.length; i++) {
-    const line = lines[i] ?? ''
-    const end = blockEnd(lines, i)
-    if (end === undefined) kept.push(line)
-    else {
-      kept.push('')
-      i = end
-    }
+    const end = blockEnd(lines, i, open)
+    kept.push(end === undefined ? (lines[i] ?? '') : '')
+    i = end ?? i
   }
   return kept
 }
 
 /** The last line of the block that this line opens. */
-function blockEnd(lines: readonly string[], from: number): number | undefined {
+function blockEnd(lines: readonly string[], from: number, open: Set<string>): number | undefined {
   const line = lines[from] ?? ''
-  const closes = (matches: (line: string) => boolean, after = from + 1): number =>
-    lines.findIndex((one, i) => i >= after && matches(one))
   const fence = FENCE.exec(line)?.[1]
   if (fence !== undefined) {
-    const end = closes(
-      (one) => one.trim().startsWith(fence) && one.trim().replaceAll(fence[0] ?? '', '') === '',
-    )
-    return end < 0 ? lines.length - 1 : end
+    const isFence = (one: string): boolean =>
+      one.trim().startsWith(fence) && one.trim().replaceAll(fence[0] ?? '', '') === ''
+    return nextLine(lines, from, isFence) ?? lines.length - 1
   }
   const tag = TAG_OPEN.exec(line)?.[1]
-  if (tag !== undefined) {
-    const end = closes((one) => one.includes(`</${tag}>`))
-    return end < 0 ? undefined : end
-  }
-  if (COMMENT_OPEN.test(line) && !COMMENT_CLOSE.test(line.trim().slice(3))) {
-    const end = closes((one) => COMMENT_CLOSE.test(one))
-    return end < 0 ? undefined : end
+  const isComment = COMMENT_OPEN.test(line) && !COMMENT_CLOSE.test(line.trim().slice(COMMENT_MARK_CHARS))
+  if (tag !== undefined || isComment) {
+    const name = tag ?? 'comment'
+    if (open.has(name)) return undefined
+    const end = nextLine(lines, from, (one) =>
+      tag === undefined ? COMMENT_CLOSE.test(one) : one.includes(`</${tag}>`),
+    )
+    if (end === undefined) open.add(name)
+    return end
   }
   if (!DIFF_OPEN.test(line)) return undefined
-  const end = closes((one) => !DIFF_LINE.test(one) && !DIFF_OPEN.test(one))
-  return end < 0 ? lines.length - 1 : end - 1
+  const end = nextLine(lines, from, (one) => !DIFF_LINE.test(one) && !DIFF_OPEN.test(one))
+  return end === undefined ? lines.length - 1 : end - 1
+}
+
+function nextLine(
+  lines: readonly string[],
+  from: number,
+  matches: (line: string) => boolean,
+): number | undefined {
+  for (let i = from + 1; i < lines.length; i++) if (matches(lines[i] ?? '')) return i
+  return undefined
 }
 
 /** Lines of one paragraph that go on in the next one are one: wrapped text. */

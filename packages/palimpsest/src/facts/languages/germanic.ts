@@ -1,10 +1,8 @@
-import { all, begins, words, type Language } from './language.ts'
+import { begins, words, wordSet, type Language } from './language.ts'
 
 export const ENGLISH: Language = {
-  common: all(
-    ...'the a an to of in on is are it this that you i we and or for with be my your when if please use any from by as at not have'.split(
-      ' ',
-    ),
+  common: wordSet(
+    'the a an to of in on is are it this that you i we and or for with be my your when if please use any from by as at not have',
   ),
   standing: words(
     'never',
@@ -69,10 +67,8 @@ export const ENGLISH: Language = {
 }
 
 export const GERMAN: Language = {
-  common: all(
-    ...'der die das und ist ich du wir ein eine einen den dem zu im auf mit für bitte wenn es nicht von mehr was oder auch'.split(
-      ' ',
-    ),
+  common: wordSet(
+    'der die das und ist ich du wir ein eine einen den dem zu im auf mit für bitte wenn es nicht von mehr was oder auch',
   ),
   standing: words(
     'nie(?:mals)?',

@@ -1,8 +1,8 @@
 // Words by which people lay down what holds from then on, and take it back, language by language.
 
 export interface Language {
-  /** Small words by which its sentences are known; or its letters. */
-  readonly common: RegExp
+  /** Small words by which its sentences are known. Empty where its letters tell. */
+  readonly common: ReadonlySet<string>
   /** A sentence with one of these holds until it is revoked. */
   readonly standing: RegExp
   /** A sentence with one of these is talk all the same. */
@@ -28,7 +28,6 @@ export function begins(...alternatives: readonly string[]): RegExp {
   return new RegExp(`^(?:${alternatives.join('|')})(?![\\p{L}\\p{N}_])`, 'iu')
 }
 
-/** Every place where one of the words stands. */
-export function all(...alternatives: readonly string[]): RegExp {
-  return new RegExp(words(...alternatives).source, 'giu')
+export function wordSet(list: string): ReadonlySet<string> {
+  return new Set(list.split(' '))
 }

@@ -9,22 +9,23 @@ const LATIN: readonly Language[] = [ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE
 /** A sentence has few words; a message is long enough once this much of it was looked at. */
 const LOOKED_AT_CHARS = 600
 
+/** Japanese before Chinese: it uses both scripts. */
+const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
+  [/\p{Script=Hangul}/u, KOREAN],
+  [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, JAPANESE],
+  [/\p{Script=Han}/u, CHINESE],
+  [/\p{Script=Cyrillic}/u, RUSSIAN],
+]
+const BEYOND_ASCII = /[^\s!-~]/
+const WORD = /[\p{L}]+/gu
+
 /** The languages that a text may be in. Several where it is too short to tell. */
 export function languagesOf(text: string): readonly Language[] {
   const head = text.slice(0, LOOKED_AT_CHARS)
-  if (has(KOREAN, head)) return [KOREAN]
-  if (has(JAPANESE, head)) return [JAPANESE]
-  if (has(CHINESE, head)) return [CHINESE]
-  if (has(RUSSIAN, head)) return [RUSSIAN]
-  const counts = LATIN.map((language) => count(language, head))
+  const script = BEYOND_ASCII.test(head) ? SCRIPTS.find(([letters]) => letters.test(head)) : undefined
+  if (script) return [script[1]]
+  const words = head.toLowerCase().match(WORD) ?? []
+  const counts = LATIN.map(({ common }) => words.filter((word) => common.has(word)).length)
   const most = Math.max(...counts)
   return LATIN.filter((_, i) => counts[i] === most)
-}
-
-function has(language: Language, text: string): boolean {
-  return count(language, text) > 0
-}
-
-function count({ common }: Language, text: string): number {
-  return text.match(common)?.length ?? 0
 }

@@ -1,7 +1,9 @@
 import { begins, parts, words, type Language } from './language.ts'
 
+const NONE: ReadonlySet<string> = new Set()
+
 export const RUSSIAN: Language = {
-  common: /[а-яё]/giu,
+  common: NONE,
   standing: words(
     'никогда',
     'всегда',
@@ -37,7 +39,7 @@ export const RUSSIAN: Language = {
 }
 
 export const CHINESE: Language = {
-  common: /\p{Script=Han}/gu,
+  common: NONE,
   standing: parts(
     '不要',
     '不要再',
@@ -86,7 +88,7 @@ export const CHINESE: Language = {
 }
 
 export const JAPANESE: Language = {
-  common: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu,
+  common: NONE,
   standing: parts(
     'ないで(?:ください|下さい|くれ|ね|。|$)',
     'しないこと',
@@ -125,7 +127,7 @@ export const JAPANESE: Language = {
 }
 
 export const KOREAN: Language = {
-  common: /\p{Script=Hangul}/gu,
+  common: NONE,
   standing: parts(
     '지\\s?마(?:세요|십시오|라|요|시오|\\s|$|[.!])',
     '지\\s?말(?:고|아|자|것|아야)',

@@ -1,10 +1,8 @@
-import { all, begins, words, type Language } from './language.ts'
+import { begins, words, wordSet, type Language } from './language.ts'
 
 export const FRENCH: Language = {
-  common: all(
-    ...'le la les un une des et est je tu vous nous de du dans sur avec pour pas que ce cette il en sans au'.split(
-      ' ',
-    ),
+  common: wordSet(
+    'le la les un une des et est je tu vous nous de du dans sur avec pour pas que ce cette il en sans au',
   ),
   standing: words(
     'jamais',
@@ -52,9 +50,7 @@ export const FRENCH: Language = {
 }
 
 export const SPANISH: Language = {
-  common: all(
-    ...'el la los las un una y es yo tú que de del en con por para esto este lo se sin al'.split(' '),
-  ),
+  common: wordSet('el la los las un una y es yo tú que de del en con por para esto este lo se sin al'),
   standing: words(
     'nunca',
     'jamás',
@@ -100,9 +96,7 @@ export const SPANISH: Language = {
 }
 
 export const PORTUGUESE: Language = {
-  common: all(
-    ...'o a os as um uma e é eu você que de do da na em com por para isso este não se sem ao'.split(' '),
-  ),
+  common: wordSet('o a os as um uma e é eu você que de do da na em com por para isso este não se sem ao'),
   standing: words(
     'nunca',
     'jamais',
@@ -146,10 +140,8 @@ export const PORTUGUESE: Language = {
 }
 
 export const ITALIAN: Language = {
-  common: all(
-    ...'il lo la i gli le in poi ora un una e è io tu che di del della nel con per questo non si senza al'.split(
-      ' ',
-    ),
+  common: wordSet(
+    'il lo la i gli le in poi ora un una e è io tu che di del della nel con per questo non si senza al',
   ),
   standing: words(
     'mai',

@@ -33,11 +33,17 @@ export function occursIn(log: readonly Entry[]): (identifier: string) => boolean
   let texts: readonly string[] = []
   return (identifier) => {
     if (!known) {
-      texts = log.flatMap((entry) => (entry.kind === 'message' ? [entry.json] : []))
+      texts = log.flatMap(textOf)
       known = new Set(texts.flatMap((text) => text.match(IDENTIFIER) ?? []))
     }
     if (known.has(identifier)) return true
     // A path may be named by its end, or stand in a longer word.
     return texts.some((text) => text.includes(identifier))
   }
+}
+
+/** A boundary carries facts of what lies before it. */
+function textOf(entry: Entry): readonly string[] {
+  if (entry.kind === 'message') return [entry.json]
+  return entry.kind === 'boundary' && entry.meta.extra ? [JSON.stringify(entry.meta.extra)] : []
 }
