@@ -10,6 +10,7 @@ import {
 import { windowSetup } from '../../../../test/kit/window-setup.ts'
 import { cacheHistory } from '../engine/cache-history.ts'
 import { createCacheWatch, type CacheBreak } from '../engine/cache-watch.ts'
+import { NO_HOST } from '../engine/no-host.ts'
 import { messageBody } from '../engine/session.ts'
 import { createFlags } from '../flags/create-flags.ts'
 import type { PrefixEntry } from '../transcript/entry.ts'
@@ -178,6 +179,22 @@ describe('what is foreseen is no break', () => {
   })
 })
 
+test('compactions by the engine itself, one after the other, are no breaks', async () => {
+  const agent = clearingAgent({
+    setup: {
+      ...windowSetup('claude-opus-5-5', 30_000),
+      compaction: { host: NO_HOST, isOn: true, scale: 30_000 / 200_000 },
+    },
+  })
+  for (let turn = 0; turn < TURNS; turn++) await agent.say(`turn ${turn}: ${LONG.slice(0, 4000)}`)
+  const boundaries = agent.entries.filter(({ kind }) => kind === 'boundary')
+  expect(boundaries.length).toBeGreaterThan(2)
+  const { events } = cacheHistory(agent.entries, LIFETIMES)
+  expect(events.filter(({ fall }) => fall === 'boundary')).toHaveLength(boundaries.length)
+  expect(events.flatMap(({ break: broken }) => broken ?? [])).toEqual([])
+  expect(agent.traces.filter(({ name }) => name === 'cache-break')).toEqual([])
+})
+
 test('the transcript alone tells the same: breaks, falls, and what is expected next', async () => {
   const agent = watchedAgent()
   await agent.say(LONG)
@@ -245,7 +262,9 @@ function clearingAgent(options: TestAgentOptions = {}): TestAgent {
   ])
   return createTestAgent({
     tools: [read],
-    simulator: { script: [...rounds.flat(), { content: [text] }] },
+    simulator: {
+      script: [...rounds.flat(), { content: [text] }].map((step) => ({ ...step, when: { source: 'main' } })),
+    },
     ...options,
     setup: { ...windowSetup('claude-opus-5-5', 60_000), cacheWatch: createCacheWatch(), ...options.setup },
   })
