@@ -27,6 +27,8 @@ import { hiddenHead, promptHead } from './prompt-head.ts'
 /** A shortfall is a break when it is over both: less is noise of the provider's own counting. */
 const SHORTFALL_SHARE = 0.05
 const SHORTFALL_TOKENS = 2_000
+/** Known ends that are kept: a read goes back to one of the last, or to the first. */
+const ENDS_MAX = 64
 
 export interface WatchedRequest {
   readonly view: View
@@ -146,7 +148,7 @@ export function createCacheWatch(): CacheWatch {
       // What was known of sizes was known of a prompt with more in it.
       const standing = reading.fall === 'server' || reading.fall === 'cache' ? [] : ends
       const others = standing.filter(({ index }) => found.every((end) => end.index !== index))
-      ends = [...others, ...found].toSorted((a, b) => a.index - b.index)
+      ends = newest([...others, ...found].toSorted((a, b) => a.index - b.index))
       const end = found.at(-1)
       const { clearedTokens = 0 } = answer
       last = { request, logLength, clearedTokens, inputTokens: reading.inputTokens, ...(end ? { end } : {}) }
@@ -154,6 +156,11 @@ export function createCacheWatch(): CacheWatch {
       return reading
     },
   }
+}
+
+/** The first is the end of `system`, which outlives the others. */
+function newest(ends: readonly KnownEnd[]): readonly KnownEnd[] {
+  return ends.length > ENDS_MAX ? [...ends.slice(0, 1), ...ends.slice(1 - ENDS_MAX)] : ends
 }
 
 function lay(
