@@ -73,6 +73,10 @@ export async function* beforeRequest(
   if (tokens >= guardTokens && ports.flags.value('tool-result-guard')) {
     session = yield* guardRequest(session, { ...limits, blockingTokens: guardTokens }, ports)
     tokens = sizeOf(session.view, limits)
+    // What was too little beside a round that large may be enough now.
+    const late = planned ? undefined : planEditNow(session, tokens, limits, ports)
+    if (late) session = yield { append: [late.edit] }
+    if (late) tokens = sizeOf(session.view, limits)
   }
   ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
   return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
