@@ -57,14 +57,14 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
 
 async function readAsked({ flags, words }: CommandInput, world: World): Promise<Asked> {
   const { findSessionFiles } = await import('../replay/find-session-files.ts')
-  const { STRATEGIES } = await import('palimpsest/replay')
+  const { ABLATIONS, STRATEGIES } = await import('palimpsest/replay')
   if (words.length === 0)
     throw new UsageError(
       'give recorded sessions, or folders of them: Claude Code keeps them in ~/.claude/projects, Codex in ~/.codex/sessions, pi in ~/.pi/agent/sessions; opencode writes one with `opencode export`',
     )
   const model = textFlag(flags, 'model')
   const asked = {
-    strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', STRATEGIES),
+    strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', STRATEGIES, ABLATIONS),
     windows: chosenWindows(textFlag(flags, 'window')),
     ...(model !== undefined && { model }),
   }
@@ -73,9 +73,14 @@ async function readAsked({ flags, words }: CommandInput, world: World): Promise<
   return { ...asked, files: await findSessionFiles(words, world.cwd) }
 }
 
-/** `none` is always among them: the others are held against it. */
-function chosenStrategies(text: string, all: readonly Strategy[]): readonly Strategy[] {
-  if (text === 'all') return all
+/** `none` is always among them: the others are held against it. Ablations are had by name only. */
+function chosenStrategies(
+  text: string,
+  main: readonly Strategy[],
+  ablations: readonly Strategy[],
+): readonly Strategy[] {
+  if (text === 'all') return main
+  const all = [...main, ...ablations]
   const names = text.split(',').map((name) => name.trim())
   const stranger = names.find((name) => all.every((strategy) => strategy.name !== name))
   if (stranger !== undefined) {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 
-import { replayOne, STRATEGIES } from 'palimpsest/replay'
+import { ABLATIONS, replayOne, STRATEGIES } from 'palimpsest/replay'
 
 import { loadSession } from './load-session.ts'
 import type { SessionTask, TaskMessage } from './session-task.ts'
@@ -18,7 +18,7 @@ async function answer(task: SessionTask): Promise<TaskMessage> {
     const loaded = await loadSession(task.file, task.model)
     if ('why' in loaded) return { kind: 'skipped', index, why: loaded.why }
     const report = replayOne(loaded.session, {
-      strategies: STRATEGIES.filter(({ name }) => task.strategies.includes(name)),
+      strategies: [...STRATEGIES, ...ABLATIONS].filter(({ name }) => task.strategies.includes(name)),
       windows: task.windows,
       progress: (row) => port?.postMessage({ kind: 'row', index, row } satisfies TaskMessage),
     })

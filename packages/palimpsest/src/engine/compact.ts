@@ -15,7 +15,6 @@ import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './co
 import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { usableNotes } from './notes-for.ts'
 import { makeSummary, proveNotes, type MadeSummary } from './make-summary.ts'
-import { messageEntries } from './message-entries.ts'
 import { visibleFiles } from './visible-files.ts'
 import type { NamedBody, Session } from './session.ts'
 
@@ -74,7 +73,7 @@ export async function* compact(
     ...setup,
     span: wish.span,
     harder: decision.harder,
-    targetTokens: LEFT_SHARE_MAX * setup.thresholds.auto,
+    targetTokens: targetFor(setup),
   }
   const noted = instructions === '' ? fromNotes(view, keep, setup, ports) : undefined
   if (noted) return await conclude({ view, wish, setup, decision, ...noted }, ports, signal)
@@ -86,6 +85,14 @@ export async function* compact(
   )
   for (const text of made.notices) yield { type: 'notice', text }
   return await conclude({ view, wish, setup, decision, plan, made }, ports, signal)
+}
+
+/** What stands before the messages cannot be made smaller: the share is of what is left beside it. */
+export function targetFor({
+  thresholds,
+  prefixTokens,
+}: Pick<CompactSetup, 'thresholds' | 'prefixTokens'>): number {
+  return prefixTokens + LEFT_SHARE_MAX * Math.max(0, thresholds.auto - prefixTokens)
 }
 
 /** The notes as the summary, with all they do not cover kept; no model is asked. */
@@ -128,7 +135,10 @@ async function conclude(
     keepsTail: plan.keeps === 'tail' && plan.kept.length > 0,
     ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
   })
-  const raw = estimateText(summary) + restored.reduce((sum, { text }) => sum + estimateText(text), 0)
+  const raw =
+    estimateText(summary) +
+    estimateText(plan.quotes) +
+    restored.reduce((sum, { text }) => sum + estimateText(text), 0)
   const postTokens = Math.round(setup.prefixTokens + plan.keptTokens + factorOf(setup.calibration) * raw)
   const record = recordAfter(decision.record, made, ports.clock.now())
   const bodies = compactionBodies(
@@ -137,7 +147,8 @@ async function conclude(
       keeps: plan.keeps,
       summary,
       kept: plan.kept,
-      copies: messageEntries(view, plan.copied),
+      quotes: plan.quotes,
+      copied: plan.copied,
       restored,
       meta: {
         trigger,

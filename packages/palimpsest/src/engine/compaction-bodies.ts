@@ -1,16 +1,26 @@
 import type { Restored } from '../ports.ts'
-import type { BoundaryMeta, EntryId, KeptSegment, MessageEntry } from '../transcript/entry.ts'
-import type { View, ViewNode } from '../transcript/view.ts'
-import { messageBody, type NamedBody } from './session.ts'
+import type {
+  BlockRef,
+  BoundaryMeta,
+  EditEntry,
+  EntryId,
+  KeptSegment,
+  MessageEntry,
+} from '../transcript/entry.ts'
+import { blockKey, type View, type ViewNode } from '../transcript/view.ts'
+import { messageEntries } from './message-entries.ts'
+import { messageBody, type EntryBody, type NamedBody } from './session.ts'
 
 /** What the conversation becomes. */
 export interface NewConversation {
   readonly keeps: 'tail' | 'head'
   readonly summary: string
+  /** Lines of what leaves; a message of its own behind the summary, where the next compaction finds them. */
+  readonly quotes: string
   /** Nodes that stay as they are, in a row. */
   readonly kept: readonly ViewNode[]
-  /** Older messages that stay, pairs whole, oldest first. */
-  readonly copies: readonly MessageEntry[]
+  /** Older nodes that stay, pairs whole, oldest first. */
+  readonly copied: readonly ViewNode[]
   readonly restored: readonly Restored[]
   readonly meta: BoundaryMeta
 }
@@ -18,21 +28,23 @@ export interface NewConversation {
 /** All of it in one batch: a crash leaves the old conversation or the new one. */
 export function compactionBodies(
   view: View,
-  { keeps, summary, kept, copies, restored, meta }: NewConversation,
+  { keeps, summary, quotes, kept, copied, restored, meta }: NewConversation,
   newId: () => EntryId,
 ): readonly NamedBody[] {
   const boundary = newId()
-  const summaryId = newId()
-  const copyBodies = copies.map((entry) => copyBody(entry, newId()))
+  const made = [summary, quotes]
+    .filter((text) => text !== '')
+    .map((text) => ({ ...madeBody(text), id: newId() }))
+  const copyBodies = messageEntries(view, copied).map((entry) => copyBody(entry, newId()))
   const attachments = restored.map(({ text, origin }) => ({
     ...messageBody({ role: 'user', content: text }, origin, { part: 'attachment' }),
     id: newId(),
   }))
-  const segment = segmentOf(kept, keeps === 'tail' ? summaryId : boundary)
+  const segment = segmentOf(kept, keeps === 'tail' ? (made.at(-1)?.id ?? boundary) : boundary)
   const head: NamedBody = {
     kind: 'boundary',
     id: boundary,
-    summary: [summaryId],
+    summary: made.map(({ id }) => id),
     keeps,
     ...(segment && { kept: segment }),
     ...(copyBodies.length > 0 && { copies: copyBodies.map(({ id }) => id) }),
@@ -40,8 +52,24 @@ export function compactionBodies(
     logicalParent: view.leaf,
     meta,
   }
-  const text = messageBody({ role: 'user', content: summary }, 'engine', { part: 'summary' })
-  return [head, { ...text, id: summaryId }, ...copyBodies, ...attachments]
+  return [head, ...made, ...copyBodies, ...attachments, ...standInBodies(copied)]
+}
+
+function madeBody(text: string): EntryBody<MessageEntry> {
+  return messageBody({ role: 'user', content: text }, 'engine', { part: 'summary' })
+}
+
+/** A copy repeats its original; what stood in the place of a block stands there again. */
+function standInBodies(copied: readonly ViewNode[]): readonly EntryBody<EditEntry>[] {
+  const standIns = new Map<string, { readonly at: BlockRef; readonly with: string[] }>()
+  for (const { at, json, original } of copied.flatMap((node) => node.blocks)) {
+    if (original) continue
+    const known = standIns.get(blockKey(at))
+    if (known) known.with.push(json)
+    else standIns.set(blockKey(at), { at, with: [json] })
+  }
+  const replace = [...standIns.values()]
+  return replace.length > 0 ? [{ kind: 'edit', cause: 'forced', replace, drop: [], freedTokens: 0 }] : []
 }
 
 /** Counted and paid for as the message it repeats, so without usage. */

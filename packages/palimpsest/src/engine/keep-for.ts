@@ -1,3 +1,6 @@
+import { chooseKept, type KeptRoom } from '../layers/4-compaction/choose-kept.ts'
+import { compactionPolicy, type CompactionPolicy } from '../layers/4-compaction/policy.ts'
+import { quoteLines } from '../layers/4-compaction/quote-lines.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import type { EntryId } from '../transcript/entry.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
@@ -5,14 +8,11 @@ import type { Sizing } from './size-of.ts'
 
 // What stays verbatim in a compaction, and how much room that leaves for the rest.
 
-/** The newest part that stays, of the threshold. */
-const TAIL_SHARE = 0.2
-/** In a full-size window. */
-const TAIL_TOKENS_MIN = 10_000
-const TAIL_TOKENS_MAX = 40_000
 /** Of what is left beside the kept messages, for files read again. */
 const RESTORED_SHARE = 0.5
 const RESTORED_TOKENS_MAX = 25_000
+/** Of code, about. */
+const QUOTED_CHARS_PER_TOKEN = 3.2
 
 export type CompactionSpan =
   | { readonly kind: 'whole' }
@@ -32,6 +32,8 @@ export interface KeepWish extends Sizing {
   readonly thresholds: { readonly auto: number }
   /** What the conversation may hold afterwards. */
   readonly targetTokens: number
+  /** How much stays, and of what. Left out: as learned. */
+  readonly policy?: CompactionPolicy
 }
 
 export interface KeptPlan {
@@ -46,49 +48,60 @@ export interface KeptPlan {
   readonly restoredTokens: number
   /** Room for the summary with its repairs. */
   readonly summaryTokens: number
+  /** Of that, for a summary that no model wrote: what it has to say is known, and more is not better. */
+  readonly foldTokens: number
+  /** Lines of what leaves, word for word; '' where there are none. */
+  readonly quotes: string
 }
 
 export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish): KeptPlan {
-  const { keeps, from, to } = rangeOf(view, rawBefore, wish)
-  const kept = view.nodes.slice(from, to)
-  const summarised = [...view.nodes.slice(0, from), ...view.nodes.slice(to)]
   const factor = factorOf(wish.calibration)
-  const keptTokens = factor * ((rawBefore[to] ?? 0) - (rawBefore[from] ?? 0))
-  const room = Math.max(0, wish.targetTokens - wish.prefixTokens - keptTokens)
-  const restoredTokens = wish.harder ? 0 : Math.min(room * RESTORED_SHARE, RESTORED_TOKENS_MAX * wish.scale)
+  const room: KeptRoom = {
+    autoTokens: wish.thresholds.auto,
+    prefixTokens: wish.prefixTokens,
+    toTokens: (raw) => raw * factor,
+    rawBefore,
+  }
+  const policy = wish.policy ?? compactionPolicy(wish.scale)
+  const choice = chooseKept(view, room, wish.harder ? { ...policy, keptShare: 0, userShare: 0 } : policy)
+  const { keeps, from, to } = rangeOf(view, choice.tailFrom, wish)
+  const isWhole = wish.span.kind === 'whole'
+  const copied = isWhole ? choice.copied.filter((index) => index < from) : []
+  const stays = new Set([...copied, ...indexes(from, to)])
+  const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
+  const rawOf = (index: number): number => (rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0)
+  const keptTokens = factor * [...stays].reduce((sum, index) => sum + rawOf(index), 0)
+  const left = Math.max(0, wish.targetTokens - wish.prefixTokens - keptTokens)
+  const restoredTokens = wish.harder ? 0 : Math.min(left * RESTORED_SHARE, RESTORED_TOKENS_MAX * wish.scale)
+  const charsMax = isWhole && !wish.harder ? choice.quotedTokens * QUOTED_CHARS_PER_TOKEN : 0
   return {
     keeps,
-    kept,
-    copied: [],
-    summarised,
+    kept: view.nodes.slice(from, to),
+    copied: nodesAt(view, copied),
+    summarised: nodesAt(view, gone),
     keptTokens,
     restoredTokens,
-    summaryTokens: room - restoredTokens,
+    summaryTokens: Math.max(left - restoredTokens, choice.summaryTokens),
+    foldTokens: choice.summaryTokens,
+    quotes: quoteLines(view, gone, [...stays], { ...room, charsMax }),
   }
 }
 
-function rangeOf(view: View, rawBefore: readonly number[], wish: KeepWish) {
-  const { span, scale, thresholds } = wish
+function indexes(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i)
+}
+
+function nodesAt({ nodes }: View, wanted: readonly number[]): ViewNode[] {
+  return wanted.flatMap((index) => nodes[index] ?? [])
+}
+
+function rangeOf(view: View, start: number, { span, tailFrom }: KeepWish) {
   const end = view.nodes.length
   if (span.kind === 'from') return { keeps: 'head' as const, from: 0, to: indexOf(view, span.entry) ?? end }
-  const share = TAIL_SHARE * thresholds.auto
-  const tokens = wish.harder ? 0 : Math.min(Math.max(share, TAIL_TOKENS_MIN * scale), TAIL_TOKENS_MAX * scale)
-  const start = tailFrom(view, rawBefore, tokens / factorOf(wish.calibration))
   const named = span.kind === 'up_to' ? indexOf(view, span.entry) : undefined
   // Never across a boundary.
-  const first = Math.min(named ?? start, wish.tailFrom ?? end)
+  const first = Math.min(named ?? start, tailFrom ?? end)
   return { keeps: 'tail' as const, from: Math.max(first, view.boundary?.nodes ?? 0), to: end }
-}
-
-/** The newest rounds up to a size, whole, and always the newest answer with what follows it. */
-function tailFrom(view: View, rawBefore: readonly number[], rawMax: number): number {
-  const end = rawBefore[view.nodes.length] ?? 0
-  const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
-  let first = newest < 0 ? view.nodes.length : newest
-  for (let i = first - 1; i >= 0 && end - (rawBefore[i] ?? 0) <= rawMax; i--) {
-    if (view.nodes[i]?.answers === undefined) first = i
-  }
-  return first
 }
 
 function indexOf(view: View, entry: EntryId): number | undefined {

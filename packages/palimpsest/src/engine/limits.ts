@@ -8,3 +8,4 @@ export {
   type ServerClearing,
 } from '../layers/2-micro-compaction/server-clearing.ts'
 export { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
+export { compactionPolicy, type CompactionPolicy } from '../layers/4-compaction/policy.ts'

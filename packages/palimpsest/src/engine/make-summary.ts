@@ -67,16 +67,22 @@ export async function* makeSummary(
     outcomes.push(`${path}: ${judged.outcome}`)
     if (judged.outcome === 'prompt_too_long') tooLong = { excess: judged.excess }
   }
-  const fold = foldSummary({
-    facts,
-    budgetChars: charsFor(wish),
-    kind: promptKind(wish.plan),
-    visibleEntries: visibleEntries(wish.plan),
-  })
   const notices = asked
     ? [`No model could summarise the conversation (${outcomes.join(', ')}); it was folded without one.`]
     : []
-  return { path: 'fold', asked, ...toMade(proveFor(wish, facts, fold)), outcomes, spent, notices }
+  return { path: 'fold', asked, ...toMade(foldFor(wish)), outcomes, spent, notices }
+}
+
+/** The summary that needs no model, proved like any other. */
+export function foldFor(wish: Judgeable): Proof {
+  const facts = factsOf(wish.view)
+  const fold = foldSummary({
+    facts,
+    budgetChars: Math.floor(wish.plan.foldTokens * CHARS_PER_TOKEN),
+    kind: promptKind(wish.plan),
+    visibleEntries: visibleEntries(wish.plan),
+  })
+  return proveFor(wish, facts, fold)
 }
 
 /** The same ports, noting what each answer cost. */
@@ -157,7 +163,9 @@ function rawOf(node: ViewNode): number {
   return node.blocks.reduce((sum, block) => sum + block.tokens, 0)
 }
 
-type Judgeable = Pick<SummaryWish, 'view' | 'plan' | 'setup'>
+interface Judgeable extends Pick<SummaryWish, 'view' | 'plan'> {
+  readonly setup: Pick<CompactSetup, 'calibration' | 'thresholds'>
+}
 
 type Judged = { readonly proof: Proof } | { readonly outcome: StepOutcome; readonly excess?: number }
 
@@ -191,10 +199,6 @@ function proveFor(wish: Judgeable, facts: Facts, summary: string): Proof {
 
 function visibleEntries({ kept, copied }: KeptPlan): ReadonlySet<EntryId> {
   return new Set([...copied, ...kept].flatMap((node) => node.entries))
-}
-
-function charsFor({ plan }: SummaryWish): number {
-  return Math.floor(plan.summaryTokens * CHARS_PER_TOKEN)
 }
 
 function toMade({ text, score, invented }: Proof) {

@@ -11,6 +11,7 @@ export { toReport } from './report.ts'
 export type { PooledRow, PooledWindow, ReplayReport } from './report.ts'
 export type { Row } from './row.ts'
 export { STRATEGIES } from './strategies/all.ts'
+export { ABLATIONS } from './strategies/palimpsest.ts'
 export type {
   Actions,
   BackgroundCall,

@@ -9,13 +9,15 @@ export function isUserNode(node: ViewNode): boolean {
 
 /**
  * The first node of the tail. A round (an answer and its results) stays or goes as a whole; the user's own messages take no room:
- * they stay whatever happens. `rawBefore` has the estimated tokens before each node.
+ * they stay whatever happens. `rawBefore` has the estimated tokens before each node. What the last boundary left stands before it in
+ * the transcript, so no tail begins there.
  */
 export function tailStart(view: View, rawBefore: readonly number[], rawMax: number): number {
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
+  const behindBoundary = view.boundary?.nodes ?? 0
   let first = view.nodes.length
   let raw = 0
-  for (let i = view.nodes.length - 1; i >= 0; i--) {
+  for (let i = view.nodes.length - 1; i >= behindBoundary; i--) {
     const node = view.nodes[i]
     if (!node) break
     if (!isUserNode(node)) raw += (rawBefore[i + 1] ?? 0) - (rawBefore[i] ?? 0)

@@ -1,0 +1,42 @@
+// How much a compaction leaves, and of what. Learned from recorded sessions; the figures are in docs/decisions/0043.
+
+/** Shares are of the room: what the window holds up to the automatic threshold, less prefix and the user's messages. */
+export interface CompactionPolicy {
+  /** All that is left, the user's messages aside. More is dearer twice: it is written anew, and the window fills sooner. */
+  readonly keptShare: number
+  /** Work needs so much, however small the window, in tokens; up to a greater share. */
+  readonly keptTokensMin: number
+  readonly keptShareMax: number
+  /** The newest of it, which stays whatever it is, in tokens; at most a share of what stays. */
+  readonly tailTokens: number
+  readonly tailShare: number
+  /** Of it, text that is made: the summary, where no model writes it, and quoted lines. */
+  readonly madeShare: number
+  readonly summaryShare: number
+  /** What must not be forgotten has to stand somewhere, in tokens; up to a greater share. */
+  readonly summaryTokensMin: number
+  readonly summaryShareMax: number
+  /** The user's messages, newest first, that stay as they were, of what the window holds behind the prefix. Older ones are in the summary. */
+  readonly userShare: number
+  /** Once the cache has expired, messages that take this much of the window behind the prefix are compacted. 1: only a full window is. */
+  readonly coldShare: number
+}
+
+export const COMPACTION_POLICY: CompactionPolicy = {
+  keptShare: 0.42,
+  keptTokensMin: 8_000,
+  keptShareMax: 0.6,
+  tailTokens: 10_000,
+  tailShare: 0.5,
+  madeShare: 0.08,
+  summaryShare: 0.035,
+  summaryTokensMin: 800,
+  summaryShareMax: 0.2,
+  userShare: 0.3,
+  coldShare: 0.4,
+}
+
+/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. */
+export function compactionPolicy(scale: number): CompactionPolicy {
+  return { ...COMPACTION_POLICY, tailTokens: Math.round(COMPACTION_POLICY.tailTokens * scale) }
+}
