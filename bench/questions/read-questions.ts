@@ -26,7 +26,7 @@ export const LINES_OFF_MAX = 3
 export interface CodeBase {
   readonly name: 'palimpsest' | 'undici' | 'rxjs' | 'zod'
   readonly root: string
-  /** What is asked about, from the root. The rest (builds, other versions, these questions) is to be left out of sight. */
+  /** Folders and files that are asked about, from the root. The rest (builds, other versions, these questions) is to be left out of sight. */
   readonly folders: readonly string[]
 }
 
@@ -38,11 +38,20 @@ export const CODE_BASES: readonly CodeBase[] = [
   },
   { name: 'undici', root: packageRoot(import.meta.resolve('undici/package.json')), folders: ['lib'] },
   { name: 'rxjs', root: packageRoot(import.meta.resolve('rxjs/package.json')), folders: ['src'] },
-  { name: 'zod', root: packageRoot(import.meta.resolve('zod/package.json')), folders: ['src/v4'] },
+  {
+    name: 'zod',
+    root: packageRoot(import.meta.resolve('zod/package.json')),
+    folders: ['src/v4', 'src/compile.ts'],
+  },
 ]
 
+/** By two hands: the first list asks for what is hard to find, the second for what people ask. */
+const LISTS = ['', '-2'] as const
+
 export function readQuestions(name: CodeBase['name']): readonly Question[] {
-  return JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8'))
+  return LISTS.flatMap((list): readonly Question[] =>
+    JSON.parse(readFileSync(new URL(`${name}${list}.json`, import.meta.url), 'utf8')),
+  )
 }
 
 /** The lines, counted from 1, that hold the snippet. A sound key has one. */

@@ -23,6 +23,8 @@ for (const codeBase of CODE_BASES) {
       share('all', () => true),
       share('even', ({ half }) => half === 'even'),
       share('odd', ({ half }) => half === 'odd'),
+      share('list 1', ({ question }) => !isOfSecond(question)),
+      share('list 2', ({ question }) => isOfSecond(question)),
       share('plain', ({ question }) => question.plain),
       share('with names', ({ question }) => !question.plain),
       `rounds ≤ ${Math.max(...scored.map(({ rounds }) => rounds))}`,
@@ -32,6 +34,10 @@ for (const codeBase of CODE_BASES) {
   )
   if (scored.filter(({ isRight }) => isRight).length < RIGHT_SHARE_GOAL * scored.length) process.exitCode = 1
   if (showsMisses) for (const one of scored) if (!one.isRight && one.half === 'even') showMiss(one)
+}
+
+function isOfSecond({ id }: Scored['question']): boolean {
+  return /^[a-z]+-2-/.test(id)
 }
 
 function rate(scored: readonly Scored[]): string {

@@ -160,17 +160,22 @@ function findHits(
 
 /** What each line is worth as a definition. */
 function definedWorth(
-  { lines }: Outline,
+  { lines, words }: Outline,
   matched: readonly (MatchedWord | undefined)[],
   { subjects }: OutlineFacts,
-  { wants }: Question,
+  { wants, action }: Question,
 ): Float64Array {
   return Float64Array.from(lines, ({ definition, kind }, i) => {
     if (!definition || kind === 'signature') return 0
     if (subjects.has(i)) return wants.definition ? weight.ASKED_DEFINITION : 0
     const word = matched[definition.word]
     if (!word) return 0
-    return weight.DEFINED[definition.kind] * word.worth * word.coverage ** weight.DEFINED_COVERAGE_POWER
+    const parts = words[definition.word]?.parts ?? []
+    const isDeed = action !== undefined && word.coverage === 1 && parts.length > 1 && parts.includes(action)
+    return (
+      weight.DEFINED[definition.kind] * word.worth * word.coverage ** weight.DEFINED_COVERAGE_POWER +
+      (isDeed && definition.kind === 'function' ? weight.DEED * word.worth : 0)
+    )
   })
 }
 
@@ -189,5 +194,11 @@ function togetherWorth(line: OutlineLine, measure: Measure): number {
 }
 
 function quotedWorth({ text }: OutlineLine, { quotes }: Question): number {
-  return quotes.reduce((sum, quote) => sum + weight.QUOTE * matchQuote(quote, text) ** 2, 0)
+  return quotes.reduce(
+    (sum, quote) =>
+      sum +
+      weight.QUOTE * matchQuote(quote, text) ** 2 +
+      (quote.length >= weight.QUOTE_CHARS_MIN && text.includes(quote) ? weight.WHOLE_QUOTE : 0),
+    0,
+  )
 }

@@ -47,10 +47,15 @@ export const ROW = 1.3
 export const ROW_WORDS_FREE = 2
 export const ROW_WORDS_MAX = 7
 export const QUOTE = 10
+/** A text that stands in the line just as it was quoted, and is too long for chance. */
+export const WHOLE_QUOTE = 30
+export const QUOTE_CHARS_MIN = 8
 
 /** A definition whose name is made of the question's words. */
 export const DEFINED = { function: 0.5, constant: 0.45, heading: 0.45, variable: 0.15, type: 0.15 } as const
 export const DEFINED_COVERAGE_POWER = 1.3
+/** A function that is named after what is asked for: the deed and all it is done to. */
+export const DEED = 2.5
 /** What stands inside such a definition. */
 export const INSIDE_DEFINED = 0.5
 /** The line that defines what was asked for by name. */
@@ -75,9 +80,9 @@ export const KINDS: { readonly [Kind in LineKind]: number } = {
 /** What a line of the wanted kind gains. */
 export const WANTED = {
   refusal: 0.2,
-  number: 0.35,
-  namedNumber: 0.2,
-  definition: 0.3,
+  number: 0.6,
+  namedNumber: 0.4,
+  definition: 1,
   condition: 0.12,
   reason: 0.08,
   fallback: 0.15,

@@ -31,6 +31,8 @@ export interface Question {
   /** Runs of words that an author may have written just so. */
   readonly runs: readonly string[]
   readonly wants: Wants
+  /** The stem of what is done, in a question for the place where it is: `where is the delay computed`. */
+  readonly action?: string
 }
 
 const SHARES: { readonly [Class in WordClass]: number } = { stop: 0, frame: 0.35, everyday: 0.6, telling: 1 }
@@ -68,7 +70,16 @@ export function readQuestion(asked: string): Question {
     }),
     runs: findRuns(lower),
     wants: readWants(lower),
+    ...actionOf(lower),
   }
+}
+
+const DONE_WHERE =
+  /^\s*(?:where|in which [a-z]+) (?:is|are|was|were|do|does|gets?)\b.*\b([a-z]+ed|made|built|kept|read|sent|set|found|written|split|cut|put)\b[^a-z]*$/
+
+function actionOf(lower: string): { action?: string } {
+  const verb = DONE_WHERE.exec(lower)?.[1]
+  return verb === undefined ? {} : { action: stem(verb) }
 }
 
 /** The whole name of a concept, without marks, to be compared with file names. */
