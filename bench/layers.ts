@@ -94,22 +94,8 @@ interface Conversation {
 
 async function createConversation(): Promise<Conversation> {
   const setup = windowSetup(MODEL, 'whole')
-  let [count, now, rounds, estimate] = [0, 1_800_000_000_000, 0, 0]
-  const ports = {
-    clock: {
-      now: () => now++,
-      sleep: async () => undefined,
-      within: async <T>(work: Promise<T>) => await work,
-    },
-    newId: () => `e${count++}`,
-    transcript: { append: async () => undefined },
-    trace: () => undefined,
-    flags: BUILT_IN_FLAGS,
-    blobs: {
-      save: async (toolUseId: string, text: string) => ({ path: toolUseId, bytes: text.length }),
-      locate: ({ path }: { readonly path: string }) => path,
-    },
-  }
+  let [now, rounds, estimate] = [1_800_000_000_000, 0, 0]
+  const ports = inMemory(() => now++)
   const limits = {
     ...setup,
     blockingTokens: setup.thresholds.blocking,
@@ -162,6 +148,22 @@ async function createConversation(): Promise<Conversation> {
       const judged = performance.now() - arrival
       await append(bodies)
       return checked + judged
+    },
+  }
+}
+
+/** Ports that write nowhere. */
+function inMemory(now: () => number) {
+  let count = 0
+  return {
+    clock: { now, sleep: async () => undefined, within: async <T>(work: Promise<T>) => await work },
+    newId: () => `e${count++}`,
+    transcript: { append: async () => undefined },
+    trace: () => undefined,
+    flags: BUILT_IN_FLAGS,
+    blobs: {
+      save: async (toolUseId: string, text: string) => ({ path: toolUseId, bytes: text.length }),
+      locate: ({ path }: { readonly path: string }) => path,
     },
   }
 }
