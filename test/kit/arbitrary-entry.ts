@@ -89,6 +89,7 @@ const messageEntry: fc.Arbitrary<MessageEntry> = fc
         copyOf: id,
         requestId: text,
         under: text,
+        standsFor: text,
         sentEstimate: count,
       },
       { requiredKeys: [] },

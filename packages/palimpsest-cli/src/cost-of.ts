@@ -1,4 +1,4 @@
-import { priceOf } from 'palimpsest/ledger'
+import { costOfUsage } from 'palimpsest/ledger'
 import type { MessageEntry, SpentEntry } from 'palimpsest/transcript'
 import { findModelFacts } from 'palimpsest/wire'
 
@@ -19,13 +19,5 @@ export function createCostOf(): (entry: MessageEntry | SpentEntry) => number {
 function costOf({ usage, model }: Pick<MessageEntry, 'usage' | 'model'>): number {
   const facts = usage && model !== undefined ? findModelFacts(model) : undefined
   if (!usage || !facts) return 0
-  const written1h = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0
-  const billed = {
-    read: usage.cache_read_input_tokens ?? 0,
-    written5m: (usage.cache_creation_input_tokens ?? 0) - written1h,
-    written1h,
-    uncached: usage.input_tokens,
-    output: usage.output_tokens,
-  }
-  return priceOf(billed, facts.prices)
+  return costOfUsage(usage, facts.prices)
 }

@@ -43,9 +43,10 @@ export type ProviderFailure =
       readonly excess?: number
     }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs?: number }
-  | { readonly kind: 'overloaded'; readonly retryAfterMs?: number }
+  /** The provider's own code for it goes with it, where it has one. */
+  | { readonly kind: 'overloaded'; readonly retryAfterMs?: number; readonly code?: string }
   | { readonly kind: 'unauthorized' }
-  | { readonly kind: 'invalid-request'; readonly status: number }
+  | { readonly kind: 'invalid-request'; readonly status: number; readonly code?: string }
   /** No answer, a stall, a cut stream, a server's own fault. */
   | { readonly kind: 'transport'; readonly retryAfterMs?: number }
   /** An answer that is none: HTML, garbage, events in an impossible order. */

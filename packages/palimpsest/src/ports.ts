@@ -1,6 +1,7 @@
 import type { Flags } from './flags/create-flags.ts'
 import type { ProviderFailure } from './errors.ts'
 import type { BlobRef, Entry, Origin } from './transcript/entry.ts'
+import type { Hash } from './wire/hash.ts'
 import type { JsonText } from './wire/json.ts'
 import type { ToolUseBlock } from './wire/message.ts'
 import type { MessagesResponse } from './wire/response.ts'
@@ -52,6 +53,15 @@ export interface Fork {
   readonly messages: readonly JsonText[]
   /** Not worth its price unless the cache holds what the parent wrote: `unfit` then. */
   readonly needsCache?: boolean
+  /** Instead of messages: the provider is to summarise the parent's own, in a signed block. */
+  readonly compaction?: CompactionWish
+}
+
+export interface CompactionWish {
+  /** Instead of the provider's own prompt. */
+  readonly instructions?: string
+  /** What the parent's answers are made under: `unfit` where that is another conversation by now. */
+  readonly under: Hash
 }
 
 export type ForkOutcome =

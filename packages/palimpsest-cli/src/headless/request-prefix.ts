@@ -1,4 +1,4 @@
-import { CONTEXT_MANAGEMENT_BETA, type EntryBody } from 'palimpsest/engine'
+import { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, type EntryBody } from 'palimpsest/engine'
 import type { LoopTool } from 'palimpsest/loop'
 import type { PrefixEntry } from 'palimpsest/transcript'
 import type { ModelFacts } from 'palimpsest/wire'
@@ -30,6 +30,7 @@ export function requestPrefix(options: {
     betas: [
       HOUR_BETA,
       ...(bindsPrefix ? [BINDING_BETA] : []),
+      ...(bindsPrefix && facts.capabilities.onDemandCompaction ? [COMPACTION_BETA] : []),
       ...(contextManagement === undefined ? [] : [CONTEXT_MANAGEMENT_BETA]),
     ],
     system: JSON.stringify([{ type: 'text', text: system }]),

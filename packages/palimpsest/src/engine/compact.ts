@@ -14,7 +14,8 @@ import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
 import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { usableNotes } from './notes-for.ts'
-import { makeSummary, proveNotes, type MadeSummary } from './make-summary.ts'
+import { makeSummary, proveText, type MadeSummary } from './make-summary.ts'
+import { compactOnServer, NOT_TRIED, type ServerAttempt } from './server-compaction.ts'
 import { visibleFiles } from './visible-files.ts'
 import type { NamedBody, Session } from './session.ts'
 
@@ -75,16 +76,19 @@ export async function* compact(
     harder: decision.harder,
     targetTokens: targetFor(setup),
   }
-  const noted = instructions === '' ? fromNotes(view, keep, setup, ports) : undefined
-  if (noted) return await conclude({ view, wish, setup, decision, ...noted }, ports, signal)
+  const tried = decision.mayAsk
+    ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)
+    : NOT_TRIED
+  const served = tried.served ?? (instructions === '' ? fromNotes(view, keep, setup, ports) : undefined)
+  if (served) return await conclude({ view, wish, setup, decision, tried, ...served }, ports, signal)
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
   const made = yield* makeSummary(
-    { view, plan, instructions, mayAsk: decision.mayAsk, setup, model },
+    { view, plan, instructions, mayAsk: decision.mayAsk, setup, model, calls: tried.calls },
     ports,
     signal,
   )
   for (const text of made.notices) yield { type: 'notice', text }
-  return await conclude({ view, wish, setup, decision, plan, made }, ports, signal)
+  return await conclude({ view, wish, setup, decision, tried, plan, made }, ports, signal)
 }
 
 /** What stands before the messages cannot be made smaller: the share is of what is left beside it. */
@@ -108,7 +112,7 @@ function fromNotes(
   const notes = usableNotes(view, { template, scale }, transcriptPath)
   if (!notes) return undefined
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: notes.rest })
-  const made = proveNotes(notes.text, { view, plan, setup })
+  const made = proveText('notes', notes.text, { view, plan, setup })
   return made && { plan, made }
 }
 
@@ -117,12 +121,14 @@ interface Conclusion {
   readonly wish: CompactWish
   readonly setup: CompactSetup
   readonly decision: Extract<CompactionDecision, { kind: 'compact' }>
+  /** What went before. */
+  readonly tried: ServerAttempt
   readonly plan: KeptPlan
   readonly made: MadeSummary
 }
 
 async function conclude(
-  { view, wish, setup, decision, plan, made }: Conclusion,
+  { view, wish, setup, decision, tried, plan, made }: Conclusion,
   ports: CompactPorts,
   signal: AbortSignal,
 ): Promise<CompactResult> {
@@ -130,22 +136,28 @@ async function conclude(
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
   const restored = await ports.host.restore(restoreWish(facts, plan, setup), signal)
   const summary = continuationText({
-    summary: made.text,
+    summary: made.signed ? made.repairs : made.text,
+    isSigned: made.signed !== undefined,
     mode: trigger === 'manual' ? 'manual' : 'automatic',
     keepsTail: plan.keeps === 'tail' && plan.kept.length > 0,
     ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
   })
+  const written = [summary, made.signed?.block.content ?? '']
   const raw =
-    estimateText(summary) +
-    estimateText(plan.quotes) +
+    [...written, plan.quotes].reduce((sum, text) => sum + estimateText(text), 0) +
     restored.reduce((sum, { text }) => sum + estimateText(text), 0)
   const postTokens = Math.round(setup.prefixTokens + plan.keptTokens + factorOf(setup.calibration) * raw)
-  const record = recordAfter(decision.record, made, ports.clock.now())
+  const record = recordAfter(
+    decision.record,
+    { ...made, outcomes: [...tried.outcomes, ...made.outcomes] },
+    ports.clock.now(),
+  )
   const bodies = compactionBodies(
     view,
     {
       keeps: plan.keeps,
       summary,
+      ...(made.signed && { signed: made.signed }),
       kept: plan.kept,
       quotes: plan.quotes,
       copied: plan.copied,
@@ -162,19 +174,18 @@ async function conclude(
     },
     ports.newId,
   )
-  ports.trace({
-    name: 'compaction',
-    reason: wish.cause,
+  const preTokens = Math.round(setup.sizeTokens)
+  ports.trace({ name: 'compaction', path: made.path, preTokens, postTokens, ...told(record), ...made.score })
+  return {
+    kind: 'compacted',
+    bodies: [...tried.spent, ...made.spent, ...bodies],
+    summary: written.toReversed().filter(Boolean).join('\n\n'),
     path: made.path,
-    preTokens: Math.round(setup.sizeTokens),
-    postTokens,
-    near: record.near,
-    turnsSince: record.turnsSince,
-    refills: record.refills,
-    failures: record.failures,
-    ...made.score,
-  })
-  return { kind: 'compacted', bodies: [...made.spent, ...bodies], summary, path: made.path }
+  }
+}
+
+function told({ cause, near, turnsSince, refills, failures }: CompactionRecord) {
+  return { reason: cause, near, turnsSince, refills, failures }
 }
 
 /** What was read last is what a summary flattens most. */

@@ -9,12 +9,15 @@ import type {
 } from '../transcript/entry.ts'
 import { blockKey, type View, type ViewNode } from '../transcript/view.ts'
 import { messageEntries } from './message-entries.ts'
+import type { SignedBlock } from './signed-block.ts'
 import { messageBody, type EntryBody, type NamedBody } from './session.ts'
 
 /** What the conversation becomes. */
 export interface NewConversation {
   readonly keeps: 'tail' | 'head'
   readonly summary: string
+  /** The summary itself is this block, and comes first; `summary` is what goes with it, behind what is kept. */
+  readonly signed?: SignedBlock
   /** Lines of what leaves; a message of its own behind the summary, where the next compaction finds them. */
   readonly quotes: string
   /** Nodes that stay as they are, in a row. */
@@ -28,18 +31,20 @@ export interface NewConversation {
 /** All of it in one batch: a crash leaves the old conversation or the new one. */
 export function compactionBodies(
   view: View,
-  { keeps, summary, quotes, kept, copied, restored, meta }: NewConversation,
+  { keeps, summary, signed, quotes, kept, copied, restored, meta }: NewConversation,
   newId: () => EntryId,
 ): readonly NamedBody[] {
+  const named = <T extends EntryBody<MessageEntry>>(body: T) => ({ ...body, id: newId() })
   const boundary = newId()
-  const made = [summary, quotes]
-    .filter((text) => text !== '')
-    .map((text) => ({ ...madeBody(text), id: newId() }))
-  const copyBodies = messageEntries(view, copied).map((entry) => copyBody(entry, newId()))
-  const attachments = restored.map(({ text, origin }) => ({
-    ...messageBody({ role: 'user', content: text }, origin, { part: 'attachment' }),
-    id: newId(),
-  }))
+  const texts = [summary, quotes].filter((text) => text !== '').map(madeBody)
+  const made = (signed ? [signedBody(signed)] : texts).map(named)
+  const copyBodies = messageEntries(view, copied)
+    .filter(mayBeCopied)
+    .map((entry) => copyBody(entry, newId()))
+  const files = restored.map(({ text, origin }) =>
+    messageBody({ role: 'user', content: text }, origin, { part: 'attachment' }),
+  )
+  const attachments = [...(signed ? texts : []), ...files].map(named)
   const segment = segmentOf(kept, keeps === 'tail' ? (made.at(-1)?.id ?? boundary) : boundary)
   const head: NamedBody = {
     kind: 'boundary',
@@ -70,6 +75,20 @@ function standInBodies(copied: readonly ViewNode[]): readonly EntryBody<EditEntr
   }
   const replace = [...standIns.values()]
   return replace.length > 0 ? [{ kind: 'edit', cause: 'forced', replace, drop: [], freedTokens: 0 }] : []
+}
+
+function signedBody({ json, block, standsFor }: SignedBlock): EntryBody<MessageEntry> {
+  const message = { role: 'assistant' as const, content: [block] }
+  return messageBody(message, 'model', {
+    part: 'summary',
+    json: `{"role":"assistant","content":[${json}]}`,
+    standsFor,
+  })
+}
+
+/** A signed block stands for what was before it, and only at the beginning. */
+function mayBeCopied({ standsFor }: MessageEntry): boolean {
+  return standsFor === undefined
 }
 
 /** Counted and paid for as the message it repeats, so without usage. */

@@ -1,4 +1,4 @@
-import type { Fork, ModelRequest } from '../ports.ts'
+import type { CompactionWish, Fork, ModelRequest } from '../ports.ts'
 import { findMember, splitArray, withMember, withoutMember, type JsonText } from '../wire/json.ts'
 import type { BuiltRequest } from './build-request.ts'
 import { withBreakpoint } from './with-breakpoint.ts'
@@ -19,16 +19,26 @@ export type ForkParent = Pick<
 >
 
 /** Undefined where nothing can follow the parent's last message. */
-export function forkRequest(
-  parent: ForkParent,
-  { source, shared = [], messages }: Fork,
-): ModelRequest | undefined {
+export function forkRequest(parent: ForkParent, fork: Fork): ModelRequest | undefined {
+  const { source, shared = [], messages, compaction } = fork
   const { betas, model, lastRole } = parent
+  if (compaction) return compactionRequest(parent, source, compaction)
   const first = shared[0] ?? messages[0]
   if (first === undefined || !mayFollow(lastRole, first)) return undefined
   const body = shared.length > 0 ? withRoom(parent) : parent.body
   const behind = [...withEndMarked(shared, parent.lifetime), ...messages].join(',')
   return { body: `${body.slice(0, -BODY_END.length)},${behind}${BODY_END}`, betas, model, source }
+}
+
+/** The parent's own messages, to be summarised. One that ends in an answer is not finished. */
+function compactionRequest(
+  { body, betas, model, lastRole, under }: ForkParent,
+  source: Fork['source'],
+  { instructions, under: expected }: CompactionWish,
+): ModelRequest | undefined {
+  if (lastRole !== 'user' || under !== expected) return undefined
+  const wish = JSON.stringify({ type: 'summarize', ...(instructions === undefined ? {} : { instructions }) })
+  return { body: `${body.slice(0, -'}'.length)},"compaction":${wish}}`, betas, model, source }
 }
 
 /** Behind a system message comes an answer; behind an answer that goes on, nothing of ours. */

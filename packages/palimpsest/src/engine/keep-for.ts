@@ -25,6 +25,8 @@ export interface KeepWish extends Sizing {
   readonly span: CompactionSpan
   /** Only the last round stays. */
   readonly harder: boolean
+  /** Nothing older than the newest answer stays: the summary covers all before it, and nothing may stand between. */
+  readonly newestOnly?: boolean
   /** The tail begins here or before: what follows is not in the summary. */
   readonly tailFrom?: number
   readonly scale: number
@@ -63,10 +65,11 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
     rawBefore,
   }
   const policy = wish.policy ?? compactionPolicy(wish.scale)
-  const choice = chooseKept(view, room, wish.harder ? { ...policy, keptShare: 0, userShare: 0 } : policy)
+  const isBare = wish.harder || wish.newestOnly === true
+  const choice = chooseKept(view, room, isBare ? { ...policy, keptShare: 0, userShare: 0 } : policy)
   const { keeps, from, to } = rangeOf(view, choice.tailFrom, wish)
   const isWhole = wish.span.kind === 'whole'
-  const copied = isWhole ? choice.copied.filter((index) => index < from) : []
+  const copied = isWhole && !wish.newestOnly ? choice.copied.filter((index) => index < from) : []
   const stays = new Set([...copied, ...indexes(from, to)])
   const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
   const rawOf = (index: number): number => (rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0)

@@ -12,6 +12,7 @@ import { isBlock, toBlocks } from '../wire/message.ts'
 import type { CompactEvent, CompactSetup, SummaryPorts } from './compaction-setup.ts'
 import type { KeptPlan } from './keep-for.ts'
 import type { EntryBody } from './session.ts'
+import type { SignedBlock } from './signed-block.ts'
 import { askFork, askPlain, type StepOutcome, type StepResult } from './summary-steps.ts'
 
 // The chain that always ends: each step is dearer or plainer than the one before, the last cannot fail, and every text is proved
@@ -31,15 +32,21 @@ export interface SummaryWish {
   readonly mayAsk: boolean
   readonly setup: CompactSetup
   readonly model: string
+  /** Calls of steps before: they count as retries. */
+  readonly calls?: number
 }
 
 export interface MadeSummary {
   readonly text: string
-  /** The step that served: `notes`, `fork`, `plain`, `fold`. */
+  /** The step that served: `server`, `notes`, `fork`, `plain`, `fold`. */
   readonly path: string
   /** Whether a model was asked, whatever came of it. */
   readonly asked: boolean
   readonly score: Proof['score']
+  /** Of the text: what was added to it. */
+  readonly repairs: string
+  /** The text is the provider's, and stands in a block of its own. */
+  readonly signed?: SignedBlock
   readonly invented: readonly string[]
   readonly outcomes: readonly string[]
   /** What the models that were asked cost, whatever came of it. */
@@ -86,7 +93,7 @@ export function foldFor(wish: Judgeable): Proof {
 }
 
 /** The same ports, noting what each answer cost. */
-function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): SummaryPorts {
+export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): SummaryPorts {
   const note = <T extends ForkOutcome>(outcome: T): T => {
     if (outcome.kind === 'answered' || outcome.kind === 'called-tools') {
       const { model, usage } = outcome.response
@@ -102,14 +109,15 @@ function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): SummaryPor
   }
 }
 
-/** Notes are proved like any summary; undefined where they do not serve. */
-export function proveNotes(
+/** A text that no step here made is proved like any other; undefined where it does not serve. */
+export function proveText(
+  path: string,
   text: string,
   wish: Pick<SummaryWish, 'view' | 'plan' | 'setup'>,
 ): MadeSummary | undefined {
   const judged = createJudge(wish, factsOf(wish.view))(text)
   if (!('proof' in judged)) return undefined
-  return { path: 'notes', asked: false, ...toMade(judged.proof), outcomes: [], spent: [], notices: [] }
+  return { path, asked: false, ...toMade(judged.proof), outcomes: [], spent: [], notices: [] }
 }
 
 interface Step {
@@ -140,6 +148,7 @@ function stepsOf(wish: SummaryWish, ports: SummaryPorts): readonly Step[] {
           maxTokens: setup.facts.maxOutput,
           tokensOf: (node) => factorOf(setup.calibration) * rawOf(node),
           tooLong,
+          retried: wish.calls ?? 0,
         },
         ports,
         signal,
@@ -201,8 +210,8 @@ function visibleEntries({ kept, copied }: KeptPlan): ReadonlySet<EntryId> {
   return new Set([...copied, ...kept].flatMap((node) => node.entries))
 }
 
-function toMade({ text, score, invented }: Proof) {
-  return { text, score, invented }
+function toMade({ text, score, repairs, invented }: Proof) {
+  return { text, score, repairs, invented }
 }
 
 function textOf(nodes: readonly ViewNode[]): string {
@@ -218,13 +227,10 @@ function shownText(block: ViewNode['blocks'][number]['block'], json: string): st
 }
 
 /** Tells that it is alive while it waits. */
-async function* whileAlive(
-  work: Promise<StepResult>,
-  { within }: Clock,
-): AsyncGenerator<CompactEvent, StepResult> {
+export async function* whileAlive<T>(work: Promise<T>, { within }: Clock): AsyncGenerator<CompactEvent, T> {
   for (;;) {
     const result = await within(work, KEEP_ALIVE_MS)
-    if (result) return result
+    if (result !== undefined) return result
     yield { type: 'keep-alive' }
   }
 }

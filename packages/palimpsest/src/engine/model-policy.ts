@@ -8,5 +8,6 @@ export function modelPolicy(model: string, facts: ModelFacts | undefined): Think
     bindsPrefix: facts?.thinking.bindsPrefix ?? true,
     readsFrom: facts?.thinking.readsFrom ?? [],
     systemAsUser: !(facts?.capabilities.systemMessages ?? false),
+    compactionAsText: !(facts?.capabilities.onDemandCompaction ?? false),
   }
 }

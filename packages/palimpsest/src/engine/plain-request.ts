@@ -8,7 +8,7 @@ import {
   withoutMember,
   type JsonText,
 } from '../wire/json.ts'
-import { isThinking, type Block } from '../wire/message.ts'
+import { isBlock, isThinking, type Block } from '../wire/message.ts'
 
 // A request for a summary that shares nothing with the conversation's cache: sent where the fork cannot be. Media become markers, what
 // will be restored anyway is left out, and rounds go from the front until it fits.
@@ -21,6 +21,9 @@ const CUT_MARKER: JsonText = JSON.stringify({
   role: 'user',
   content: '[The beginning of this conversation was left out: it is too long for one request.]',
 })
+
+/** A summary that the provider alone can read. */
+const SEALED = '[A summary of the beginning of this conversation stood here.]'
 
 export interface PlainOptions {
   /** How many rounds are left out at the front. */
@@ -67,16 +70,19 @@ export function plainRequest(
 
 function messageText(node: ViewNode): JsonText[] {
   if (node.source.part === 'attachment') return []
+  // A signed block may stand first alone, and here something stands before it: what it says goes in the clear.
+  const isSummary = node.source.standsFor !== undefined
   const blocks = node.blocks
     .filter(({ block }) => !isThinking(block))
     .map(({ block, json }) => bare(block, json))
   if (blocks.length === 0) return []
-  const role = node.role === 'assistant' ? 'assistant' : 'user'
+  const role = node.role === 'assistant' && !isSummary ? 'assistant' : 'user'
   return [`{"role":"${role}","content":[${blocks.join(',')}]}`]
 }
 
 /** Media, nested ones too, become markers. */
 function bare(block: Block, json: JsonText): JsonText {
+  if (isBlock(block, 'compaction')) return JSON.stringify({ type: 'text', text: block.content || SEALED })
   const marker = markerOf(block.type)
   if (marker !== undefined) return marker
   const content = block.type === 'tool_result' ? findMember(json, 'content') : undefined

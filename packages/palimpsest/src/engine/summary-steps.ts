@@ -36,6 +36,8 @@ export interface PlainStep {
   readonly tokensOf: (node: ViewNode) => number
   /** Tokens that a step before was found to be too long by; undefined: it was not. */
   readonly tooLong?: { readonly excess?: number | undefined } | undefined
+  /** Of retries, what steps before have used up. */
+  readonly retried?: number
 }
 
 export async function askPlain(
@@ -46,7 +48,7 @@ export async function askPlain(
   const rounds = roundsOf(step.nodes)
   let skipped = step.tooLong ? shorten(rounds, 0, step.tooLong.excess, step) : 0
   let shortened = step.tooLong ? 1 : 0
-  let retries = 0
+  let retries = step.retried ?? 0
   for (;;) {
     if (skipped >= rounds.length) return { kind: 'none', outcome: 'prompt_too_long' }
     const outcome = await ports.askModel(plainRequest(step.view, rounds, { ...step, skipped }), signal)
@@ -101,11 +103,11 @@ function excessOf({ excess }: Extract<ProviderFailure, { kind: 'context-overflow
   return excess === undefined ? {} : { excess }
 }
 
-function mayPass({ kind }: ProviderFailure): boolean {
+export function mayPass({ kind }: ProviderFailure): boolean {
   return kind === 'rate-limited' || kind === 'overloaded' || kind === 'transport' || kind === 'bad-output'
 }
 
-function waitMs(failure: ProviderFailure, retries: number): number {
+export function waitMs(failure: ProviderFailure, retries: number): number {
   const asked = 'retryAfterMs' in failure ? failure.retryAfterMs : undefined
   return Math.min(asked ?? WAIT_MS * 2 ** retries, WAIT_MS_MAX)
 }

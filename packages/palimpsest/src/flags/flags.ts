@@ -87,7 +87,7 @@ export const FLAGS = {
   'compaction-fork': on(4, '0.1', 'the summary is asked for on the cached prefix'),
   'server-compaction': on(
     4,
-    'later',
+    '0.1',
     'signed compaction on the server, where the model binds thinking and offers it',
   ),
   'compact-before-expiry': off(

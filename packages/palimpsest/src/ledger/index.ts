@@ -12,7 +12,7 @@ export {
 export type { Breakpoint, Cache, CacheCharge, CacheEntry, CacheRequest, CacheWrite, Ttl } from './cache.ts'
 export { explainCharge } from './explain.ts'
 export type { CacheExplanation } from './explain.ts'
-export { findTier, inputTokens, priceOf } from './prices.ts'
+export { costOfUsage, findTier, inputTokens, priceOf } from './prices.ts'
 export type { BilledTokens } from './prices.ts'
 export { commonPositions, layPrompt } from './prompt.ts'
 export type { Level, Prompt, PromptKey, PromptPart, PromptPosition } from './prompt.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findModelFacts } from '../wire/model-facts.ts'
-import { findTier, inputTokens, priceOf, type BilledTokens } from './prices.ts'
+import { costOfUsage, findTier, inputTokens, priceOf, type BilledTokens } from './prices.ts'
 
 const NOTHING: BilledTokens = { read: 0, written5m: 0, written1h: 0, uncached: 0, output: 0 }
 
@@ -15,6 +15,15 @@ describe('prices', () => {
     expect(price('claude-opus-5-5', { written1h: 1_000_000 })).toBeCloseTo(8, 10)
     expect(price('claude-opus-5-5', { read: 1_000_000 })).toBeCloseTo(0.2, 10)
     expect(price('claude-opus-5-5', { output: 1_000_000 })).toBeCloseTo(20, 10)
+  })
+
+  test('an answer of several samplings costs what they cost together, whatever its own figures say', () => {
+    const prices = findModelFacts('claude-opus-5-5')?.prices ?? []
+    const one = { type: 'compaction', input_tokens: 500_000, output_tokens: 100_000 }
+    const usage = { input_tokens: 0, output_tokens: 0, iterations: [one, { ...one, type: 'message' }] }
+    expect(costOfUsage(usage, prices)).toBeCloseTo(2 * (2 + 2), 10)
+    const plain = { input_tokens: 500_000, output_tokens: 0, cache_read_input_tokens: 1_000_000 }
+    expect(costOfUsage(plain, prices)).toBeCloseTo(2 + 0.2, 10)
   })
 
   test('a request is the sum of its kinds', () => {

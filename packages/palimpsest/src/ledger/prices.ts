@@ -1,4 +1,5 @@
 import type { PriceTier } from '../wire/model-facts.ts'
+import type { IterationUsage, Usage } from '../wire/usage.ts'
 
 const TOKENS_PER_PRICE = 1_000_000
 
@@ -17,6 +18,23 @@ export function inputTokens(billed: Omit<BilledTokens, 'output'>): number {
 /** The tier is chosen by the whole input and holds for every token of the request. */
 export function findTier(tiers: readonly PriceTier[], input: number): PriceTier | undefined {
   return tiers.find((tier) => tier.upToTokens === undefined || input <= tier.upToTokens) ?? tiers.at(-1)
+}
+
+/** US dollars for one answer. One that took several samplings is billed for each, and its own figures may leave some of them out. */
+export function costOfUsage(usage: Usage, tiers: readonly PriceTier[]): number {
+  const samplings = usage.iterations?.length ? usage.iterations : [usage]
+  return samplings.reduce((sum, one) => sum + priceOf(billedIn(one), tiers), 0)
+}
+
+function billedIn(usage: Usage | IterationUsage): BilledTokens {
+  const written1h = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0
+  return {
+    read: usage.cache_read_input_tokens ?? 0,
+    written5m: (usage.cache_creation_input_tokens ?? 0) - written1h,
+    written1h,
+    uncached: usage.input_tokens,
+    output: usage.output_tokens,
+  }
 }
 
 /** US dollars for one request; 0 for a model without a price. */

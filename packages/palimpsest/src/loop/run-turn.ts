@@ -15,6 +15,7 @@ import {
   type Session,
 } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
+import { unsealed } from '../engine/unsealed.ts'
 import { ProviderError } from '../errors.ts'
 import type { MicroPolicy, StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
@@ -154,7 +155,13 @@ async function* askOrCompact(
   try {
     return yield* exchange(state, setup, signal)
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.failure.kind !== 'context-overflow') throw error
+    if (!(error instanceof ProviderError)) throw error
+    const plain = unsealed(state.session.view, error.failure, setup.ports.newId)
+    if (plain) {
+      yield* appendEngine(state, plain, setup)
+      return yield* exchange(state, setup, signal)
+    }
+    if (error.failure.kind !== 'context-overflow') throw error
     const before = state.session
     const used = error.failure.used ?? tokens
     yield* compactNow(state, used, setup, signal)

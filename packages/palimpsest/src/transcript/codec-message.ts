@@ -27,6 +27,7 @@ export function encodeMessage(entry: MessageEntry, envelope: Envelope): string {
     part: entry.part,
     copyOf: entry.copyOf,
     under: entry.under,
+    standsFor: entry.standsFor,
     sentEstimate: entry.sentEstimate,
     responseId: unlessTold(entry.responseId, told.responseId),
     model: unlessTold(entry.model, told.model),
@@ -66,6 +67,7 @@ export function decodeMessage(
     ...ownFacts(own, told),
     ...(typeof fields['requestId'] === 'string' && { requestId: fields['requestId'] }),
     ...(own['under'] !== undefined && { under: textField(own, 'under') }),
+    ...(own['standsFor'] !== undefined && { standsFor: textField(own, 'standsFor') }),
     ...(own['sentEstimate'] !== undefined && { sentEstimate: numberField(own, 'sentEstimate') }),
   }
 }

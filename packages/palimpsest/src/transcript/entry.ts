@@ -75,6 +75,11 @@ export interface MessageEntry extends EntryBase {
   readonly usage?: Usage
   /** Chain hash of what was sent when this answer was made. Its thinking may be sent only behind the same. */
   readonly under?: Hash
+  /**
+   * Of a signed compaction block: what an answer kept right behind it was made under, linked to the system and tools of then. The
+   * signature vouches for the one by the other, so kept thinking stays valid while this fits.
+   */
+  readonly standsFor?: Hash
   /** Estimated tokens of the messages that were sent for it, before calibration: what later counts start from. */
   readonly sentEstimate?: number
 }

@@ -1,14 +1,15 @@
 import { chainHash, hashText, type Hash } from '../wire/hash.ts'
 import { findMember, splitArray } from '../wire/json.ts'
-import { isThinking } from '../wire/message.ts'
+import { isBlock, isThinking } from '../wire/message.ts'
 import type { PrefixEntry } from './entry.ts'
 import { isBlank } from './place-system.ts'
-import type { ViewBlock } from './view-block.ts'
+import { toViewBlock, type ViewBlock } from './view-block.ts'
 import type { View, ViewNode } from './view.ts'
 
 // From view to bytes. Walking forward, the hash chain of what is sent grows block by block. An answer's thinking is sent only where
 // the chain before it is the one it was made under. That is computed from the bytes, never declared, so an undo brings thinking back
-// by itself. What is settled stays settled until a node before it changes.
+// by itself. What is settled stays settled until a node before it changes. Behind a signed compaction block two chains count: that of the
+// bytes, and that of the conversation which the block stands for.
 
 /** What the current model does with thinking. */
 export interface ThinkingPolicy {
@@ -18,6 +19,8 @@ export interface ThinkingPolicy {
   readonly readsFrom: readonly string[]
   /** The model takes no system messages: they go as the user's. */
   readonly systemAsUser?: boolean
+  /** The model takes no compaction blocks: what they say goes as the user's text. */
+  readonly compactionAsText?: boolean
 }
 
 export interface Settled {
@@ -33,6 +36,8 @@ export interface Settled {
   readonly blocks: (readonly ViewBlock[])[]
   /** Before node i, and one more behind the last: chain, estimated tokens, joined texts, role of the last message sent. */
   readonly chains: Hash[]
+  /** Before node i, and one more: the chain of what a signed block stands for and of what was kept behind it. */
+  readonly stoodFor: (Hash | undefined)[]
   readonly tokens: number[]
   readonly joined: string[]
   readonly roles: (ViewNode['role'] | undefined)[]
@@ -47,6 +52,7 @@ export function emptySettled(): Settled {
     texts: [],
     blocks: [],
     chains: [],
+    stoodFor: [],
     tokens: [],
     joined: [],
     roles: [],
@@ -60,6 +66,7 @@ export function dropSettled(settled: Settled, index: number): void {
   settled.texts.length = index
   settled.blocks.length = index
   settled.chains.length = index + 1
+  settled.stoodFor.length = index + 1
   settled.tokens.length = index + 1
   settled.joined.length = index + 1
   settled.roles.length = index + 1
@@ -96,36 +103,65 @@ export function messageEnd({ extras }: ViewNode): string {
 }
 
 function settleNode(settled: Settled, viewNode: ViewNode, index: number): void {
-  const node = settled.policy?.systemAsUser && viewNode.role === 'system' ? asUser(viewNode) : viewNode
+  const node = asTaken(viewNode, settled.policy)
   const before = settled.chains[index] ?? settled.seed
+  const stoodFor = stoodForAt(settled, node, index)
   const roleBefore = settled.roles[index]
   const sent = node.role !== 'system' || roleBefore === 'user' || roleBefore === 'system'
-  const blocks = sent ? sentBlocks(node, before, settled.policy) : []
+  const blocks = sent ? sentBlocks(node, [before, stoodFor], settled.policy) : []
   // A system message may carry settings alone.
   const bare = sent && blocks.length === 0 && node.role === 'system' && node.extras !== ''
-  let chain = bare ? chainHash(before, `${node.role}${node.extras}`) : before
+  const linked = blocks.map(({ json }, place) => `${node.role}${place === 0 ? node.extras : ''}${json}`)
+  const links = bare ? [`${node.role}${node.extras}`] : linked
   let tokens = settled.tokens[index] ?? 0
-  for (const [place, block] of blocks.entries()) {
-    chain = chainHash(chain, `${node.role}${place === 0 ? node.extras : ''}${block.json}`)
-    tokens += block.tokens
-  }
+  for (const block of blocks) tokens += block.tokens
   const texts = blocks.map((block) => block.json)
   const text = blocks.length > 0 || bare ? messageText(node, texts) : ''
   settled.nodes.push(node)
   settled.texts.push(text)
   settled.blocks.push(blocks)
-  settled.chains.push(chain)
+  settled.chains.push(links.reduce(chainHash, before))
+  settled.stoodFor.push(stoodFor === undefined ? undefined : links.reduce(chainHash, stoodFor))
   settled.tokens.push(tokens)
   settled.roles.push(text === '' ? roleBefore : node.role)
   const joined = settled.joined[index] ?? ''
   settled.joined.push(text === '' ? joined : `${joined}${text},`)
 }
 
+/** The node in a form that the model takes. */
+function asTaken(node: ViewNode, policy: ThinkingPolicy | undefined): ViewNode {
+  if (policy?.systemAsUser && node.role === 'system') return asUser(node)
+  return policy?.compactionAsText && node.source.standsFor !== undefined ? asUser(withText(node)) : node
+}
+
 function asUser(node: ViewNode): ViewNode {
   return { ...node, role: 'user', extras: '' }
 }
 
-function sentBlocks(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): readonly ViewBlock[] {
+/** What a compaction block says, in the clear. */
+function withText(node: ViewNode): ViewNode {
+  const blocks = node.blocks.map((one) => {
+    if (!isBlock(one.block, 'compaction')) return one
+    return toViewBlock(one.at, JSON.stringify({ type: 'text', text: one.block.content ?? '' }), false)
+  })
+  return { ...node, blocks }
+}
+
+/** Right behind a block that vouches for it, an answer's own chain; from there on what was kept is linked to it. */
+function stoodForAt(settled: Settled, { source }: ViewNode, index: number): Hash | undefined {
+  const before = settled.nodes[index - 1]
+  const vouched = before?.source.standsFor
+  if (vouched === undefined || !before?.blocks.every((block) => block.original))
+    return settled.stoodFor[index]
+  if (source.under === undefined || chainHash(settled.seed, source.under) !== vouched) return undefined
+  return source.under
+}
+
+function sentBlocks(
+  node: ViewNode,
+  before: readonly (Hash | undefined)[],
+  policy: ThinkingPolicy | undefined,
+): readonly ViewBlock[] {
   const present = node.blocks.filter((block) => !isBlank(block))
   if (!present.some((block) => isThinking(block.block))) return present
   return thinkingFits(node, before, policy)
@@ -138,11 +174,16 @@ function withoutEndingThinking(blocks: readonly ViewBlock[]): readonly ViewBlock
   return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block.block)) + 1)
 }
 
-function thinkingFits(node: ViewNode, before: Hash, policy: ThinkingPolicy | undefined): boolean {
+function thinkingFits(
+  node: ViewNode,
+  before: readonly (Hash | undefined)[],
+  policy: ThinkingPolicy | undefined,
+): boolean {
   if (!policy) return false
   const maker = node.source.model ?? policy.model
   if (maker !== policy.model && !policy.readsFrom.includes(maker)) return false
-  return !policy.bindsPrefix || (node.source.under === before && isIntact(node))
+  if (!policy.bindsPrefix) return true
+  return node.source.under !== undefined && before.includes(node.source.under) && isIntact(node)
 }
 
 /** A later thinking block of the answer is bound to the answer's own earlier blocks too. */
@@ -164,6 +205,7 @@ function restart(settled: Settled, prefix: PrefixEntry | undefined, policy: Thin
   settled.prefix = prefix
   settled.seed = bindingSeed(prefix)
   settled.chains[0] = settled.seed
+  settled.stoodFor[0] = undefined
   settled.tokens[0] = 0
   settled.joined[0] = ''
   settled.roles[0] = undefined
@@ -174,6 +216,7 @@ function samePolicy(a: ThinkingPolicy | undefined, b: ThinkingPolicy): boolean {
     a?.model === b.model &&
     a.bindsPrefix === b.bindsPrefix &&
     a.readsFrom.join() === b.readsFrom.join() &&
-    a.systemAsUser === b.systemAsUser
+    a.systemAsUser === b.systemAsUser &&
+    a.compactionAsText === b.compactionAsText
   )
 }

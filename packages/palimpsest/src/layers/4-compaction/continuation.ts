@@ -7,22 +7,35 @@ export interface Continuation {
   readonly transcriptPath?: string
   /** Messages of the earlier part follow the summary as they were. */
   readonly keepsTail: boolean
+  /** The summary stands where the provider put it, before the kept messages: what is given here as one is what it left out. */
+  readonly isSigned?: boolean
 }
 
+const STANDS_BELOW =
+  'This conversation continues an earlier one that had filled the context window. The summary below stands for its earlier part.'
+const STANDS_FIRST =
+  'This conversation continues an earlier one that had filled the context window. The summary at its beginning stands for the earlier part; the messages behind it are as they were.'
+
 /** The text of the message that stands for the earlier conversation. */
-export function continuationText({ mode, summary, transcriptPath, keepsTail }: Continuation): string {
+export function continuationText({
+  mode,
+  summary,
+  transcriptPath,
+  keepsTail,
+  isSigned = false,
+}: Continuation): string {
   const where =
     transcriptPath === undefined
       ? []
       : [
           `Nothing is lost: the whole conversation is in ${transcriptPath}, and \`palimpsest recall <words or id>\` finds any part of it word for word. Look there before you guess at a detail.`,
         ]
-  const tail = keepsTail ? ['The newest messages follow the summary as they were.'] : []
+  const tail = keepsTail && !isSigned ? ['The newest messages follow the summary as they were.'] : []
   return [
-    'This conversation continues an earlier one that had filled the context window. The summary below stands for its earlier part.',
+    isSigned ? STANDS_FIRST : STANDS_BELOW,
     ...where,
     ...tail,
-    summary,
+    ...(summary === '' ? [] : [summary]),
     ...GOING_ON[mode],
   ].join('\n\n')
 }

@@ -33,7 +33,8 @@ function classify(failure: ApiFailure): ProviderFailure {
   if (status === undefined) return { kind: 'transport', ...patience }
   const overflow = status < 500 && status !== 429 ? parseOverflow(failure.body ?? failure.message) : undefined
   if (overflow) return { kind: 'context-overflow', ...numbersOf(overflow) }
-  if (headers?.get('x-should-retry') === 'false') return { kind: 'invalid-request', status }
+  const coded = codeIn(failure.body)
+  if (headers?.get('x-should-retry') === 'false') return { kind: 'invalid-request', status, ...coded }
   switch (true) {
     case status === 401 || status === 402 || status === 403:
       return { kind: 'unauthorized' }
@@ -42,11 +43,11 @@ function classify(failure: ApiFailure): ProviderFailure {
     case status === 429:
       return { kind: 'rate-limited', ...patience }
     case status === 529:
-      return { kind: 'overloaded', ...patience }
+      return { kind: 'overloaded', ...patience, ...coded }
     case status === 408 || status === 409 || status >= 500:
       return { kind: 'transport', ...patience }
     default:
-      return { kind: 'invalid-request', status }
+      return { kind: 'invalid-request', status, ...coded }
   }
 }
 
@@ -90,6 +91,14 @@ function rootMessage(error: unknown): string {
   const { cause } = error
   if (cause instanceof Error && cause !== error) return rootMessage(cause)
   return error.message || error.name
+}
+
+/** `error.details.error_code`: more precise than any type. */
+function codeIn(body: unknown): { code?: string } {
+  const inner = isJsonObject(body) ? body['error'] : undefined
+  const details = isJsonObject(inner) ? inner['details'] : undefined
+  const code = isJsonObject(details) ? details['error_code'] : undefined
+  return typeof code === 'string' ? { code } : {}
 }
 
 function messageIn(body: unknown): string | undefined {
