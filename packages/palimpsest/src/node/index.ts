@@ -19,6 +19,8 @@ export {
   transcriptPath,
 } from './paths.ts'
 export type { ProjectFolder } from './paths.ts'
+export { readStored, readStoredFile } from './read-stored.ts'
+export type { StoredItem, StoredWish } from './read-stored.ts'
 export { readTranscript } from './read-transcript.ts'
 export type { TranscriptItem } from './read-transcript.ts'
 export { removeSession } from './remove-session.ts'

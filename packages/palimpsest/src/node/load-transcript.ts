@@ -27,21 +27,28 @@ export interface LoadedTranscript {
   readonly warnings: readonly TranscriptWarning[]
 }
 
-/** For reading only: the file is never changed. */
-export async function loadTranscript(path: string): Promise<LoadedTranscript> {
+/** For reading only: the file is never changed. With `assumed`, as if these entries stood at its end: what would an undo show? */
+export async function loadTranscript(
+  path: string,
+  assumed: readonly Entry[] = [],
+): Promise<LoadedTranscript> {
   const handle = await openToRead(path)
   try {
-    return await loadFrom(handle, path)
+    return await loadFrom(handle, path, assumed)
   } finally {
     await handle.close()
   }
 }
 
-export async function loadFrom(handle: FileHandle, path: string): Promise<LoadedTranscript> {
+export async function loadFrom(
+  handle: FileHandle,
+  path: string,
+  assumed: readonly Entry[] = [],
+): Promise<LoadedTranscript> {
   const { size } = await handle.stat()
   const found = size === 0 ? undefined : await readHeader(handle, path)
   const end = await findEnd(handle, size)
-  const { selected, problems: passedOver } = await scanBack(handle, end.lastEnd)
+  const { selected, problems: passedOver } = await scanBack(handle, end.lastEnd, assumed)
   const decoded = await decodeLines(handle, selected.lines)
   const isBad = passedOver.length > 0 || end.torn !== undefined
   if (!found && isBad && selected.lines.length === 0) throw notATranscript(path)
@@ -66,7 +73,8 @@ export async function loadFrom(handle: FileHandle, path: string): Promise<Loaded
 
 type Selection = Omit<SelectedChain, 'places'> & { readonly lines: readonly LinkedLine[] }
 
-type LinkedLine = LineSpan & { readonly link: StartLink }
+/** `assumed`: it stands in no file. */
+type LinkedLine = LineSpan & { readonly link: StartLink; readonly assumed?: Entry }
 type BadSpan = LineSpan & { readonly reason: string }
 
 /** Looking for the start is proportional to what was read, so it is done ever more rarely. */
@@ -78,8 +86,10 @@ interface Scan {
   readonly problems: readonly BadSpan[]
 }
 
-async function scanBack(handle: FileHandle, lastEnd: number): Promise<Scan> {
-  const newestFirst: LinkedLine[] = []
+async function scanBack(handle: FileHandle, lastEnd: number, assumed: readonly Entry[]): Promise<Scan> {
+  const newestFirst: LinkedLine[] = assumed
+    .toReversed()
+    .map((entry) => ({ offset: lastEnd, length: 0, link: startLinkOf(entry), assumed: entry }))
   const problems: BadSpan[] = []
   /** First messages that boundaries keep. */
   const heads = new Set<EntryId>()
@@ -184,7 +194,11 @@ async function decodeLines(handle: FileHandle, lines: readonly LinkedLine[]) {
   const problems: BadSpan[] = []
   let block: Buffer = Buffer.alloc(0)
   let blockStart = 0
-  for (const { offset, length } of lines) {
+  for (const { offset, length, assumed } of lines) {
+    if (assumed) {
+      entries.push(assumed)
+      continue
+    }
     if (offset < blockStart || offset + length > blockStart + block.length) {
       block = await readBytes(handle, offset, offset + Math.max(length, BLOCK_BYTES))
       blockStart = offset

@@ -1,0 +1,10 @@
+// palimpsest/recall: what a text says to a query, word for word.
+
+export { createBestHits } from './best-hits.ts'
+export type { BestHits, RecallHit } from './best-hits.ts'
+export { findQuotes } from './find-quotes.ts'
+export type { Quote } from './find-quotes.ts'
+export { toQuery } from './query.ts'
+export type { RecallQuery } from './query.ts'
+export { textsOf } from './texts-of.ts'
+export type { EntryText, TextKind } from './texts-of.ts'
