@@ -97,6 +97,10 @@ export interface RestoreWish {
   readonly visible: ReadonlySet<string>
   readonly filesMax: number
   readonly charsPerFile: number
+  /** Of all files together. */
+  readonly charsMax: number
+  /** Those that are not done. */
+  readonly todos: readonly { readonly text: string; readonly state: 'open' | 'running' }[]
 }
 
 /** What the host does around a compaction: hooks, and what only it can read. */

@@ -10,6 +10,7 @@ import type { View } from '../transcript/view.ts'
 import { REFILLS_MAX } from '../layers/4-compaction/decide.ts'
 import { recordOf } from '../layers/4-compaction/record.ts'
 import { LEFT_SHARE_MAX } from './compact.ts'
+import { thresholdsAfterUndo, undoneIn } from './after-undo.ts'
 import { interruptedResults } from './interrupted.ts'
 import { microFor } from './micro-for.ts'
 import { withCacheEdits } from './plan-cache-edits.ts'
@@ -43,11 +44,12 @@ export interface Readiness {
 
 export async function* beforeRequest(
   start: Session,
-  limits: RequestLimits,
+  given: RequestLimits,
   ports: Pick<Ports, 'blobs' | 'clock' | 'trace' | 'flags' | 'newId'>,
   signal: AbortSignal,
 ): AsyncGenerator<EngineStep, Readiness, Session> {
   let session = start
+  const limits = { ...given, thresholds: thresholdsAfterUndo(given.thresholds, undoneIn(start.view)) }
   const open = interruptedResults(session.view)
   if (open.length > 0) session = yield { append: open }
   const storage = storageFor(ports.flags, limits.storage)
@@ -90,11 +92,12 @@ function guardLimit({ boundary, nodes }: View, { blockingTokens, thresholds }: R
 
 /** One edit at most before a request. */
 function planEditNow(
-  { view }: Session,
+  session: Session,
   tokens: number,
   limits: RequestLimits,
   ports: Pick<Ports, 'clock' | 'flags' | 'trace'>,
 ): PlannedEdit | undefined {
+  const view = withUndonePinned(session.view)
   const now = ports.clock.now()
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   const prefixTokens = Math.max(0, tokens - messageTokens)
@@ -108,6 +111,12 @@ function planEditNow(
     ports.trace({ name: 'edit-planned', cause, reason: planned.why, ...counts, ...planned.numbers })
   }
   return planned
+}
+
+/** What was taken back is not taken out again. */
+function withUndonePinned(view: View): View {
+  const { blocks } = undoneIn(view)
+  return blocks.size === 0 ? view : { ...view, pinned: new Set([...view.pinned, ...blocks]) }
 }
 
 /** What was not sent yet goes to disk, and where that is not enough, without a preview. */

@@ -28,6 +28,7 @@ const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
 const CHARS_PER_TOKEN = 4
 const CONTRIBUTORS_SHOWN = 5
+const NOTHING_LEAVES = 'The conversation is no longer than what a compaction keeps as it is.'
 
 export type CompactResult =
   | {
@@ -82,6 +83,7 @@ export async function* compact(
   const served = tried.served ?? (instructions === '' ? fromNotes(view, keep, setup, ports) : undefined)
   if (served) return await conclude({ view, wish, setup, decision, tried, ...served }, ports, signal)
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
+  if (wish.cause === 'asked' && plan.summarised.length === 0) return { kind: 'refused', why: NOTHING_LEAVES }
   const made = yield* makeSummary(
     { view, plan, instructions, mayAsk: decision.mayAsk, setup, model, calls: tried.calls },
     ports,
@@ -189,7 +191,7 @@ function told({ cause, near, turnsSince, refills, failures }: CompactionRecord) 
 }
 
 /** What was read last is what a summary flattens most. */
-function restoreWish({ files }: Facts, plan: KeptPlan, { scale }: CompactSetup): RestoreWish {
+function restoreWish({ files, todos }: Facts, plan: KeptPlan, { scale }: CompactSetup): RestoreWish {
   const tokens = Math.min(RESTORED_FILE_TOKENS * scale, plan.restoredTokens)
   return {
     files: files
@@ -199,6 +201,8 @@ function restoreWish({ files }: Facts, plan: KeptPlan, { scale }: CompactSetup):
     visible: visibleFiles([...plan.kept, ...plan.copied]),
     filesMax: plan.restoredTokens > 0 ? RESTORED_FILES_MAX : 0,
     charsPerFile: Math.floor(tokens * CHARS_PER_TOKEN),
+    charsMax: Math.floor(plan.restoredTokens * CHARS_PER_TOKEN),
+    todos: todos.flatMap(({ text, state }) => (state === 'done' ? [] : [{ text, state }])),
   }
 }
 

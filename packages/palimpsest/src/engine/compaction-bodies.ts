@@ -6,6 +6,7 @@ import type {
   EntryId,
   KeptSegment,
   MessageEntry,
+  PinEntry,
 } from '../transcript/entry.ts'
 import { blockKey, type View, type ViewNode } from '../transcript/view.ts'
 import { messageEntries } from './message-entries.ts'
@@ -57,7 +58,28 @@ export function compactionBodies(
     logicalParent: view.leaf,
     meta,
   }
-  return [head, ...made, ...copyBodies, ...attachments, ...standInBodies(copied)]
+  return [
+    head,
+    ...made,
+    ...copyBodies,
+    ...attachments,
+    ...standInBodies(copied),
+    ...pinBodies(view, [...copied, ...kept]),
+    ...titleAgain(view),
+  ]
+}
+
+/** Pins are said again behind the boundary: loading begins there. */
+function pinBodies(view: View, nodes: readonly ViewNode[]): readonly EntryBody<PinEntry>[] {
+  const pinned = nodes.flatMap((node) => node.blocks.filter(({ at }) => view.pinned.has(blockKey(at))))
+  const targets = new Map(pinned.map(({ at }) => [blockKey(at), at]))
+  return [...targets.values()].map((target) => ({ kind: 'pin', target, on: true }))
+}
+
+/** The list of sessions looks for it near the end of the file. */
+function titleAgain({ log }: View): readonly NamedBody[] {
+  const last = log.findLast((entry) => entry.kind === 'title')
+  return last ? [{ kind: 'title', title: last.title, firstPrompt: last.firstPrompt }] : []
 }
 
 function madeBody(text: string): EntryBody<MessageEntry> {

@@ -17,6 +17,7 @@ export { calibrationOf } from './calibration.ts'
 export { compact } from './compact.ts'
 export type { CompactJob, CompactResult } from './compact.ts'
 export type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
+export type { CompactionSpan } from './keep-for.ts'
 export { describeContext } from './describe-context.ts'
 export type {
   CacheHealth,

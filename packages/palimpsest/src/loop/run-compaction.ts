@@ -1,0 +1,47 @@
+import { setupFor } from '../engine/auto-compact.ts'
+import { compact, type CompactResult } from '../engine/compact.ts'
+import type { CompactWish } from '../engine/compaction-setup.ts'
+import { appendTo, type Session } from '../engine/session.ts'
+import { sizeOf } from '../engine/size-of.ts'
+import { createAskModel } from './ask-once.ts'
+import type { LoopEvent } from './events.ts'
+import type { TurnCompaction, TurnSetup } from './run-turn.ts'
+
+export interface CompactionRun {
+  readonly session: Session
+  readonly result: CompactResult
+}
+
+/** A compaction that somebody asked for. The session is what it was where nothing was done. */
+export async function* runCompaction(
+  session: Session,
+  wish: Omit<CompactWish, 'cause'>,
+  setup: TurnSetup & { readonly compaction: TurnCompaction },
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, CompactionRun> {
+  const { ports, forkPoint } = setup
+  const askModel = createAskModel(ports)
+  const compaction = { ...setup.compaction, askModel, runFork: forkPoint?.runFork }
+  const cause = 'asked'
+  const limits = { ...setup, compaction, cause, sizeTokens: sizeOf(session.view, setup) } as const
+  const job = { wish: { ...wish, cause } as const, setup: setupFor(session, limits) }
+  const steps = compact(session, job, { ...ports, ...compaction }, signal)
+  let began = false
+  for (let next = await steps.next(); ; next = await steps.next()) {
+    if (!next.done) {
+      began ||= next.value.type === 'compaction-start'
+      yield next.value
+      continue
+    }
+    const result = next.value
+    if (result.kind !== 'compacted') {
+      if (began) yield { type: 'compaction-end' }
+      return { session, result }
+    }
+    const appended = await appendTo(session, result.bodies, ports)
+    yield { type: 'engine', entries: appended.entries }
+    yield { type: 'compaction-end' }
+    await compaction.host.after({ trigger: 'manual', summary: result.summary }, signal)
+    return { session: appended.session, result }
+  }
+}
