@@ -1,16 +1,30 @@
 import type { Command, PlannedCommand } from './command.ts'
+import { compact } from './commands/compact.ts'
 import { context } from './commands/context.ts'
 import { doctor } from './commands/doctor.ts'
+import { pin } from './commands/pin.ts'
+import { recall } from './commands/recall.ts'
 import { replay } from './commands/replay.ts'
+import { restore } from './commands/restore.ts'
 import { sessions } from './commands/sessions.ts'
 import { sim } from './commands/sim.ts'
+import { undo } from './commands/undo.ts'
 
-export const COMMANDS: readonly Command[] = [replay, sim, sessions, context, doctor]
+export const COMMANDS: readonly Command[] = [
+  replay,
+  sim,
+  sessions,
+  context,
+  compact,
+  undo,
+  pin,
+  restore,
+  recall,
+  doctor,
+]
 
 export const PLANNED: readonly PlannedCommand[] = [
   { name: 'demo', usage: '', summary: 'a long session, replayed live through all layers' },
-  { name: 'compact', usage: '[instructions]', summary: 'compacts a stored session' },
-  { name: 'recall', usage: 'QUERY', summary: 'searches all that ever left the window' },
   {
     name: 'proxy',
     usage: '--upstream URL',

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
 import { mainWorktree, projectIn, projectSlug, requireSessionId } from 'palimpsest/node'
@@ -15,11 +15,42 @@ export interface FoundSession {
 /** The session of that id in any project; without one, the session of this project that was used last. */
 export async function findSession(id: string | undefined, world: World): Promise<FoundSession> {
   if (id !== undefined) return (await sessionNamed(id, world)) ?? noSession(id)
-  const folders = await foldersOf(await mainWorktree(world.cwd), projectsIn(world))
+  const folders = await projectFolders(world)
   const files = await Promise.all(folders.map(transcriptsIn))
   const newest = files.flat().toSorted((a, b) => b.usedAt - a.usedAt)[0]
   if (newest) return newest
   throw new UsageError('no session in this folder yet; `palimpsest sessions` lists those of all folders')
+}
+
+/** By an id of ours, an id of another agent's session of this project, or a path to one. */
+export async function whichSession(which: string, world: World): Promise<FoundSession> {
+  if (!which.includes('/') && !which.endsWith('.jsonl'))
+    return (await sessionNamed(which, world)) ?? (await otherAgentsSession(which, world)) ?? noSession(which)
+  const path = resolve(world.cwd, which)
+  const exists = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  if (!exists) throw new UsageError(`there is no session file ${path}`)
+  return { id: basename(path, '.jsonl'), path }
+}
+
+/** Claude Code keeps a project's sessions in a folder named like ours. */
+async function otherAgentsSession(
+  id: string,
+  { cwd, env, userHome }: World,
+): Promise<FoundSession | undefined> {
+  const config = env['CLAUDE_CONFIG_DIR'] ?? join(userHome, '.claude')
+  for (const folder of new Set([cwd, await mainWorktree(cwd)])) {
+    const home = join(config, 'projects', projectSlug(folder))
+    if ((await namesIn(home)).includes(`${id}.jsonl`)) return { id, path: join(home, `${id}.jsonl`) }
+  }
+  return undefined
+}
+
+/** Where this project's sessions lie. */
+export async function projectFolders(world: World): Promise<readonly string[]> {
+  return await foldersOf(await mainWorktree(world.cwd), projectsIn(world))
 }
 
 /** A name that begins alike may be another project's: its `project.json` decides. */
@@ -35,7 +66,7 @@ async function foldersOf(project: string, projects: string): Promise<readonly st
 }
 
 /** Undefined where no project of ours has one of that id. */
-export async function sessionNamed(id: string, world: World): Promise<FoundSession | undefined> {
+async function sessionNamed(id: string, world: World): Promise<FoundSession | undefined> {
   const projects = projectsIn(world)
   requireSessionId(id)
   for (const name of await namesIn(projects)) {
@@ -45,7 +76,7 @@ export async function sessionNamed(id: string, world: World): Promise<FoundSessi
   return undefined
 }
 
-export function noSession(id: string): never {
+function noSession(id: string): never {
   throw new UsageError(`no session "${id}"; \`palimpsest sessions\` lists all`)
 }
 

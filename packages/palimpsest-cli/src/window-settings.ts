@@ -20,7 +20,10 @@ export interface WindowReading {
   readonly model: ResolvedModel
   readonly window: Window
   readonly thresholds: Thresholds
+  /** Whether anything may compact by itself. */
   readonly autoEnabled: boolean
+  /** Whether anything may compact at all. */
+  readonly compactEnabled: boolean
   /** Values of the environment that could not be meant. */
   readonly warnings: readonly string[]
 }
@@ -29,7 +32,7 @@ export interface WindowReading {
 export function readWindow(
   modelName: string,
   { env }: Pick<World, 'env'>,
-  { workingWindow }: Pick<Settings, 'workingWindow'> = {},
+  { workingWindow, autoCompactEnabled }: Pick<Settings, 'workingWindow' | 'autoCompactEnabled'> = {},
 ): WindowReading {
   const { id, extended } = parseModelName(modelName)
   const model = resolveModel(NO_MODELS, id, env['ANTHROPIC_BASE_URL'] ?? '')
@@ -40,6 +43,7 @@ export function readWindow(
   const switches = readCompactionSwitches({
     disableCompact: env['DISABLE_COMPACT'],
     disableAutoCompact: env['DISABLE_AUTO_COMPACT'],
+    autoCompactEnabled,
   })
   const window = computeWindow(model, {
     extended,
@@ -56,6 +60,7 @@ export function readWindow(
       ...named('blockingLimit', blockingLimit),
     }),
     autoEnabled: switches.auto,
+    compactEnabled: switches.manual,
     warnings: [...settings.flatMap(({ warning }) => warning ?? []), ...switches.warnings],
   }
 }

@@ -10,6 +10,17 @@ export function toPrintable(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, toEscape)
 }
 
+/** A JSON document that no terminal obeys, and that reads back as the same value. */
+export function toPrintableJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(UNSAFE, (character) =>
+    Array.from({ length: character.length }, (_, i) => unitEscape(character.charCodeAt(i))).join(''),
+  )
+}
+
+function unitEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}
+
 function toEscape(character: string): string {
   const code = character.codePointAt(0) ?? 0
   const hex = code.toString(16)

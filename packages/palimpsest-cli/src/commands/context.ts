@@ -5,6 +5,7 @@ import type { Settings } from '../agent/settings/load-settings.ts'
 import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
+import { undoCommand } from '../stored/undo-command.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 /** The shape of `palimpsest context --json`. */
@@ -42,8 +43,8 @@ interface ContextDocument {
     readonly layer: number
     readonly what: string
     readonly tokens: number
-    /** Whether an undo of it is still possible. */
-    readonly undo: boolean
+    /** What takes it back; null for a stored result, which can only be brought back. */
+    readonly undo: string | null
     /** As the request behind it was billed. */
     readonly realised?: {
       readonly tokens: number
@@ -82,12 +83,12 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const { findSession } = await import('../find-session.ts')
   const { readWindow } = await import('../window-settings.ts')
   const { createCostOf } = await import('../cost-of.ts')
+  const { modelOf } = await import('../stored/open-stored.ts')
   const { id, path } = await findSession(sessionId, world)
   const loaded = await loadTranscript(path)
   const view = viewOf(loaded.entries, loaded.from)
-  const answered = view.log.findLast((entry) => entry.kind === 'message' && entry.model !== undefined)
-  const model = view.prefix?.model ?? (answered?.kind === 'message' ? answered.model : undefined) ?? 'unknown'
-  const reading = readWindow(model, world, await userSettings(world))
+  const model = modelOf(view)
+  const reading = readWindow(model, world, await settingsHere(world))
   const { facts } = reading.model
   const thinking = modelPolicy(model, facts)
   const description = describeContext(view, {
@@ -136,7 +137,7 @@ function toDocument(
     removals: removals.map(({ at, effect, ...removal }) => ({
       ...removal,
       at: new Date(at).toISOString(),
-      undo: removal.layer !== 1,
+      undo: removal.layer === 1 ? null : undoCommand(removal.id, about.id),
       ...(effect ? { realised: toRealised(effect) } : {}),
     })),
   }
@@ -172,11 +173,15 @@ function toRealised(effect: EditEffect): Realised {
   }
 }
 
-/** The user's own: what a project asks for counts where its agent runs. */
-async function userSettings(world: World): Promise<Pick<Settings, 'workingWindow'>> {
+/** The user's, and in a trusted folder the project's. */
+async function settingsHere(world: World): Promise<Settings> {
   const { loadSettings } = await import('../agent/settings/load-settings.ts')
+  const { isTrusted } = await import('../agent/settings/trust.ts')
+  const { mainWorktree } = await import('palimpsest/node')
   const home = palimpsestHome(world)
-  return (await loadSettings({ home, projectFolder: world.cwd, isTrusted: false })).settings
+  const projectFolder = await mainWorktree(world.cwd)
+  const trusted = await isTrusted(home, projectFolder)
+  return (await loadSettings({ home, projectFolder, isTrusted: trusted })).settings
 }
 
 function toText(document: ContextDocument): string {
@@ -201,6 +206,9 @@ function toText(document: ContextDocument): string {
       `  ${id}  layer ${layer}: ${what}, ${tokens} tokens`,
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
+    ...(removals.length > 0
+      ? ['`palimpsest undo ID` takes one back, `palimpsest restore ID` brings it to the end']
+      : []),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 
 import { StorageError, UsageError } from 'palimpsest'
 import type { Session } from 'palimpsest/engine'
@@ -8,10 +8,9 @@ import {
   createTranscript,
   forkTranscript,
   isSessionId,
-  mainWorktree,
   openProject,
   openTranscript,
-  projectSlug,
+  projectIn,
   removeSession,
   transcriptPath,
   type ProjectFolder,
@@ -20,7 +19,7 @@ import {
 import { emptyView, viewOf } from 'palimpsest/transcript'
 
 import { createCostOf } from '../cost-of.ts'
-import { findSession, noSession, sessionNamed } from '../find-session.ts'
+import { findSession, whichSession, type FoundSession } from '../find-session.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import type { World } from '../world.ts'
 
@@ -35,6 +34,8 @@ export type SessionChoice =
   | { readonly kind: 'continue' }
   /** An id of ours, an id of another agent's session of this project, or a path to one. */
   | { readonly kind: 'resume'; readonly which: string }
+  /** A session of ours, by id or the one used last, never a fork of it. */
+  | { readonly kind: 'stored'; readonly id?: string | undefined }
 
 export interface OpenedSession {
   readonly file: TranscriptFile
@@ -42,6 +43,7 @@ export interface OpenedSession {
   readonly project: ProjectFolder
   /** Takes back a session that was made for this run and came to nothing; closes any other. */
   readonly giveUp: () => Promise<void>
+  readonly isFork: boolean
   /** For tool results, checkpoints and sub-agents. */
   readonly folder: string
   /** For the user: forks, torn lines, lines that could not be read. */
@@ -52,9 +54,10 @@ export async function openSession(choice: SessionChoice, cwd: string, world: Wor
   const project = await openProject(palimpsestHome(world), cwd)
   if (choice.kind === 'new') return await createSession(project, choice.id ?? randomUUID(), cwd, world)
   const found =
-    choice.kind === 'continue'
-      ? await findSession(undefined, { ...world, cwd })
-      : await whichSession(choice.which, cwd, world)
+    choice.kind === 'resume'
+      ? await whichSession(choice.which, { ...world, cwd })
+      : await findSession(choice.kind === 'stored' ? choice.id : undefined, { ...world, cwd })
+  if (choice.kind === 'stored') return await openStored(found, cwd, world)
   if (!isOurs(found, project)) return await forkSession({ source: found.path, project, cwd }, world)
   try {
     return await resumeSession(project, found.id, cwd, world)
@@ -73,38 +76,15 @@ export function resultFolders({ folder, project, session }: OpenedSession): read
   return [...new Set([join(folder, RESULTS), ...inherited])]
 }
 
-interface Found {
-  readonly id: string
-  readonly path: string
+/** Written where it lies, which may be another project's folder. */
+async function openStored({ id, path }: FoundSession, cwd: string, world: World): Promise<OpenedSession> {
+  const folder = dirname(path)
+  const home = await realpath(palimpsestHome(world))
+  const project = (await projectIn(join(folder, 'project.json'))) ?? cwd
+  return await resumeSession({ home, folder: await realpath(folder), project }, id, cwd, world)
 }
 
-async function whichSession(which: string, cwd: string, world: World): Promise<Found> {
-  const path = resolve(cwd, which)
-  if (which.includes('/') || which.endsWith('.jsonl')) {
-    const exists = await stat(path).then(
-      (found) => found.isFile(),
-      () => false,
-    )
-    if (!exists) throw new UsageError(`there is no session file ${path}`)
-    return { id: basename(path, '.jsonl'), path }
-  }
-  return (
-    (await sessionNamed(which, world)) ?? (await otherAgentsSession(which, cwd, world)) ?? noSession(which)
-  )
-}
-
-/** Claude Code keeps a project's sessions in a folder named like ours. */
-async function otherAgentsSession(id: string, cwd: string, world: World): Promise<Found | undefined> {
-  const config = world.env['CLAUDE_CONFIG_DIR'] ?? join(world.userHome, '.claude')
-  for (const folder of new Set([cwd, await mainWorktree(cwd)])) {
-    const home = join(config, 'projects', projectSlug(folder))
-    const names: readonly string[] = await readdir(home).catch(() => [])
-    if (names.includes(`${id}.jsonl`)) return { id, path: join(home, `${id}.jsonl`) }
-  }
-  return undefined
-}
-
-function isOurs({ id, path }: Found, project: ProjectFolder): boolean {
+function isOurs({ id, path }: FoundSession, project: ProjectFolder): boolean {
   return isSessionId(id) && path === transcriptPath(project, id)
 }
 
@@ -121,6 +101,7 @@ async function createSession(
     session,
     project,
     folder: folderOf(file),
+    isFork: false,
     giveUp: () => removeAgain(file, project),
     notices: [],
   }
@@ -138,6 +119,7 @@ async function resumeSession(
     session: { id, view: viewOf(loaded.entries, loaded.from) },
     project,
     folder: folderOf(file),
+    isFork: false,
     giveUp: () => file.close(),
     notices: loaded.warnings.map(({ text }) => text),
   }
@@ -163,7 +145,7 @@ async function forkSession(
   }
   const reason = why === undefined ? '' : ` (${why})`
   const notice = `going on with a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
-  return { ...opened, giveUp, notices: [notice, ...opened.notices] }
+  return { ...opened, isFork: true, giveUp, notices: [notice, ...opened.notices] }
 }
 
 async function removeAgain(file: TranscriptFile, project: ProjectFolder): Promise<void> {

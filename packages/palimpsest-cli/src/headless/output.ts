@@ -1,6 +1,6 @@
 import type { CacheBreak } from 'palimpsest/engine'
 import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
-import type { Entry, MessageEntry } from 'palimpsest/transcript'
+import type { BoundaryEntry, Entry, MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable } from '../agent/printable.ts'
@@ -50,7 +50,7 @@ export function createOutput(
     case 'json':
       return {
         begin: () => undefined,
-        event: (event) => note(event, world),
+        event: (event) => noteAll(event, world),
         end: (result) => printLine(resultLine(result, facts), world),
         breakOff: (result, problem) => printLine(brokenLine(result, facts, problem), world),
       }
@@ -66,7 +66,7 @@ function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
   const { print, printError } = world
   return {
     begin: () => undefined,
-    event: (event) => note(event, world),
+    event: (event) => noteAll(event, world),
     end: ({ end, text }) => {
       if (text !== '') print(`${toPrintable(text)}\n`)
       const problem = problemOf(end)
@@ -78,25 +78,41 @@ function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
 
 function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'>): Output {
   const session = { session_id: facts.sessionId }
+  let isCompacting = false
+  const tellStatus = (compacting: boolean): void => {
+    if (compacting === isCompacting) return
+    isCompacting = compacting
+    const status = compacting ? 'compacting' : null
+    printLine({ type: 'system', subtype: 'status', status, ...session }, world)
+  }
   return {
     begin: () => {
       const { model, tools, cwd, permissionMode } = facts
       printLine({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode }, world)
     },
     event: (event) => {
-      note(event, world)
+      noteEvent(event, world)
       if (event.type === 'message' || event.type === 'tool-end')
         printLine(messageLine(event.entry, facts), world)
       if (event.type === 'cache-break') printLine(breakLine(event.break, facts), world)
+      if (event.type === 'compaction-start') tellStatus(true)
+      if (event.type === 'compaction-end') tellStatus(false)
       if (event.type === 'engine') for (const entry of event.entries) printEngine(entry, facts, world)
     },
-    end: (result) => printLine(resultLine(result, facts), world),
-    breakOff: (result, problem) => printLine(brokenLine(result, facts, problem), world),
+    end: (result) => {
+      tellStatus(false)
+      printLine(resultLine(result, facts), world)
+    },
+    breakOff: (result, problem) => {
+      tellStatus(false)
+      printLine(brokenLine(result, facts, problem), world)
+    },
   }
 }
 
 function printEngine(entry: Entry, facts: RunFacts, world: Pick<World, 'print'>): void {
-  if (entry.kind === 'message') printLine(messageLine(entry, facts), world)
+  // A copy that a boundary keeps was printed as what it repeats.
+  if (entry.kind === 'message' && entry.part !== 'kept') printLine(messageLine(entry, facts), world)
   if (entry.kind !== 'boundary') return
   const { trigger, preTokens, postTokens, messagesSummarized } = entry.meta
   printLine(
@@ -138,6 +154,8 @@ function messageLine(entry: MessageEntry, facts: RunFacts): object {
     session_id: facts.sessionId,
     parent_tool_use_id: null,
     uuid: entry.id,
+    // Nobody said it: it stands for what was said.
+    ...(entry.part === 'summary' || entry.part === 'attachment' ? { isSynthetic: true } : {}),
   }
 }
 
@@ -193,9 +211,24 @@ export function problemOf(end: TurnEnd): string | undefined {
 }
 
 /** What the user should know while it runs: waits, calls that were not permitted. On stderr, whatever the format. */
-function note(event: LoopEvent, { printError }: Pick<World, 'printError'>): void {
+export function noteEvent(event: LoopEvent, { printError }: Pick<World, 'printError'>): void {
   const text = noteOf(event)
   if (text !== undefined) printError(`${toPrintable(text)}\n`)
+}
+
+/** And, where no line on stdout tells of it, compactions. */
+function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
+  noteEvent(event, world)
+  for (const entry of event.type === 'engine' ? event.entries : [])
+    if (entry.kind === 'boundary') world.printError(`${toPrintable(compactedText(entry.meta))}\n`)
+}
+
+/** What a compaction did, in a line. */
+export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
+  const score = proof
+    ? `; proof: ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`
+    : ''
+  return `compacted: ${preTokens} to ${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${score})`
 }
 
 function noteOf(event: LoopEvent): string | undefined {

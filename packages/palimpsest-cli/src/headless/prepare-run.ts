@@ -1,57 +1,38 @@
-import { messageBody } from 'palimpsest/engine'
-import type { LoopTool, Permit } from 'palimpsest/loop'
-import { createBlobStore } from 'palimpsest/node'
+import { randomUUID } from 'node:crypto'
 
-import { findEnvironment } from '../agent/instructions/environment-facts.ts'
-import { loadInstructions } from '../agent/instructions/load-instructions.ts'
-import { renderFirstContext } from '../agent/instructions/render-context.ts'
-import { createAccess } from '../agent/paths/access.ts'
-import { toPrintable } from '../agent/printable.ts'
-import { createPermit } from '../agent/permissions/create-permit.ts'
+import { messageBody } from 'palimpsest/engine'
+import type { TurnCompaction } from 'palimpsest/loop'
+
+import type { Hooks } from '../agent/hooks/create-hooks.ts'
+import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
-import type { Rule } from '../agent/permissions/rule.ts'
-import { loadSettings, problemLine, requireSettings, type Settings } from '../agent/settings/load-settings.ts'
-import { settleTrust } from '../agent/settings/trust.ts'
-import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
-import { createShells, type Shells } from '../agent/shell/shells.ts'
-import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
-import { createTools } from '../agent/tools/create-tools.ts'
+import { toPrintable } from '../agent/printable.ts'
+import type { Settings } from '../agent/settings/load-settings.ts'
+import type { Shells } from '../agent/shell/shells.ts'
+import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
-import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
-import { chooseModel } from './choose-model.ts'
+import { createCompactionHost } from './compaction-host.ts'
 import { createPorts } from './create-ports.ts'
-import { openSession, resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
+import { openSession, type OpenedSession } from './open-session.ts'
+import type { ReadAgainSetup } from './read-again.ts'
 import { requestPrefix } from './request-prefix.ts'
 import type { HeadlessRun } from './run-headless.ts'
 import { serverClearingOf } from './server-clearing-of.ts'
+import { runSessionStart, tellInstructions, type StartSource } from './session-hooks.ts'
+import { setScene, type RunWishes, type Scene } from './set-scene.ts'
+import { shownInstructions } from './shown-instructions.ts'
 
 // From flags to a run: trust, settings, model, session, tools. Nothing here talks to a model.
 
 /** Room for one answer; more is asked for by going on. */
 const OUTPUT_TOKENS_MAX = 32_000
 
-export interface RunWishes {
-  readonly prompt: string
-  readonly cwd: string
-  readonly session: SessionChoice
-  readonly model?: string | undefined
-  readonly baseUrl?: string | undefined
-  readonly window?: string | undefined
-  readonly settingsFile?: string | undefined
-  readonly trust: boolean
-  readonly mode?: PermissionMode | undefined
-  readonly allowed: readonly Rule[]
-  readonly roundsMax: number
-  readonly maxCostUsd?: number | undefined
-  readonly systemPrompt: PromptOptions
-  readonly debug: boolean
-}
-
 export interface PreparedRun {
   readonly run: HeadlessRun
   readonly opened: OpenedSession
   readonly shells: Shells
+  readonly hooks: Hooks
   readonly flags: OpenedFlags
   readonly mode: PermissionMode
   readonly notices: readonly string[]
@@ -74,32 +55,21 @@ async function prepareWith(
   home: string,
   world: World,
 ): Promise<PreparedRun> {
-  const ground = await findGround(opened, wishes, home, world)
-  const { settings, userSettings } = ground
-  const model = wishes.model ?? opened.session.view.prefix?.model
-  const chosen = chooseModel({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
-  const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
-  const reading = readWindow(chosen.model, { ...world, env }, settings)
-  const mode = wishes.mode ?? settings.mode ?? 'default'
-  const { tools, permit, shells } = await makeTools({ opened, wishes, ground, mode, home }, world)
-  const context = await firstContext({ wishes, ground, home, projectFolder: opened.project.project }, world)
+  const scene = await setScene(opened, wishes, home, world)
+  const { ground, chosen, reading, mode, blobs, hooks, tools, permit, shells } = scene
   const { file, session } = opened
+  const { settings } = ground
+  const start = await startOf(scene, world)
   const attributes = { id: session.id, model: chosen.model, version: world.version, platform: world.platform }
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
   flags.start()
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
+  const { streamModel } = chosen
   const run: HeadlessRun = {
     session,
-    ports: createPorts({
-      file,
-      blobs: createBlobStore(opened.project, session.id),
-      streamModel: chosen.streamModel,
-      flags: flags.flags,
-      now: world.now,
-      trace,
-    }),
+    ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now: world.now, trace }),
     tools,
     permit,
     prefix: requestPrefix({
@@ -110,9 +80,11 @@ async function prepareWith(
       reason: Object.keys(wishes.systemPrompt).length > 0 ? 'asked' : 'start',
       contextManagement: clearing.contextManagement,
     }),
-    opening: [messageBody({ role: 'user', content: context.text }, 'engine')],
+    opening: [messageBody({ role: 'user', content: start.text }, 'engine')],
+    hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     prompt: wishes.prompt,
     reading,
+    compaction: compactionOf(scene, start.shown, report, world),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
     roundsMax: wishes.roundsMax,
     spentUsd: () => file.totals().costUsd,
@@ -124,102 +96,81 @@ async function prepareWith(
     ...reading.warnings,
     ...clearing.warnings,
     ...opened.notices,
-    ...context.notices,
+    ...hooks.notices,
+    ...start.notices,
   ]
-  return { run, opened, shells, flags, mode, notices }
+  return { run, opened, shells, hooks, flags, mode, notices }
 }
 
-/** What the user, and in a trusted folder the project, laid down. */
-interface Ground {
-  readonly isTrusted: boolean
-  readonly settings: Settings
-  /** The user's own alone. */
-  readonly userSettings: Settings
+interface Start {
+  readonly text: string
+  /** The instruction files in it. */
+  readonly shown: string
+  readonly hookTexts: readonly string[]
   readonly notices: readonly string[]
 }
 
-async function findGround(
-  opened: OpenedSession,
-  wishes: RunWishes,
-  home: string,
-  world: World,
-): Promise<Ground> {
-  const projectFolder = opened.project.project
-  const trust = await settleTrust({ home, projectFolder, flag: wishes.trust, now: world.now })
-  const file = wishes.settingsFile === undefined ? {} : { file: wishes.settingsFile }
-  const loaded = await loadSettings({ home, projectFolder, isTrusted: trust.trusted, ...file })
-  const own = await loadSettings({ home, projectFolder, isTrusted: false, ...file })
+/** Instruction files and environment, as they are when the conversation begins, and what hooks have to say. */
+async function startOf(scene: Scene, world: World): Promise<Start> {
+  const { opened, wishes, chosen, hooks, place, home, blobs } = scene
+  const [instructions, environment] = await Promise.all([place.instructions(), place.environment()])
+  const text = renderFirstContext(instructions, environment)
+  const shown = renderInstructions(instructions)
+  if (wishes.isMaintenance) return { text, shown, hookTexts: [], notices: instructions.notices }
+  const isNew = opened.session.view.nodes.length === 0
+  if (isNew) tellInstructions(instructions.files, 'session_start', { hooks, home })
+  const source: StartSource = isNew ? 'startup' : opened.isFork ? 'fork' : 'resume'
+  const newId = (): string => randomUUID()
+  const started = await runSessionStart(
+    { source, model: chosen.model },
+    { hooks, blobs, newId },
+    world.signal,
+  )
   return {
-    isTrusted: trust.trusted,
-    settings: requireSettings(loaded),
-    userSettings: requireSettings(own),
-    notices: [
-      ...(trust.trusted || trust.notice === undefined ? [] : [trust.notice]),
-      ...loaded.problems.filter(({ severity }) => severity === 'warning').map(problemLine),
-    ],
+    text,
+    shown,
+    hookTexts: started.texts,
+    notices: [...instructions.notices, ...started.notices],
   }
 }
 
-async function makeTools(
-  options: {
-    readonly opened: OpenedSession
-    readonly wishes: RunWishes
-    readonly ground: Ground
-    readonly mode: PermissionMode
-    readonly home: string
-  },
+function compactionOf(
+  scene: Scene,
+  shown: string,
+  report: (text: string) => void,
   world: World,
-): Promise<{ readonly tools: readonly LoopTool[]; readonly permit: Permit; readonly shells: Shells }> {
-  const { opened, wishes, ground, mode, home } = options
-  const { settings, isTrusted } = ground
-  const access = await createAccess({
-    cwd: wishes.cwd,
-    home: world.userHome,
-    additionalFolders: settings.additionalFolders,
-    readableFolders: resultFolders(opened),
-    rules: [...settings.rules, ...wishes.allowed],
-  })
-  const shells = createShells()
-  const env = { ...world.env, ...settings.env }
-  const tools = createTools({ access, sessionFolder: opened.folder, shells, env, now: world.now })
-  const permit = createPermit({ access, mode: () => mode, isTrusted, protectedFolders: [home] })
-  return { tools, permit, shells }
+): TurnCompaction {
+  const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
+  const { summaryModel } = ground.settings
+  return {
+    host: createCompactionHost({
+      hooks,
+      context: place,
+      reading: readingOf(scene, world),
+      shells,
+      blobs,
+      model: chosen.model,
+      home,
+      shown: shownInstructions(opened.session.view) ?? shown,
+      keepsStart: wishes.keepsStart === true,
+      report,
+    }),
+    isOn: reading.autoEnabled,
+    scale: reading.window.scale,
+    transcriptPath: opened.file.path,
+    ...(summaryModel === undefined ? {} : { summaryModel }),
+  }
+}
+
+function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World): ReadAgainSetup {
+  const read = tools.find(({ name }) => name === 'Read')
+  if (!read) throw new Error('unreachable: the tool Read is always there')
+  return { read, permit, cwd: wishes.cwd, userHome, leftOut: [home], newId: () => randomUUID() }
 }
 
 function maxCost({ maxCostUsd }: RunWishes, settings: Settings): { maxCostUsd?: number } {
   const limit = maxCostUsd ?? settings.maxCostUsd
   return limit === undefined ? {} : { maxCostUsd: limit }
-}
-
-/** Instruction files and environment, as they are when the conversation begins. */
-async function firstContext(
-  options: {
-    readonly wishes: RunWishes
-    readonly ground: Ground
-    readonly home: string
-    readonly projectFolder: string
-  },
-  world: World,
-): Promise<{ readonly text: string; readonly notices: readonly string[] }> {
-  const { wishes, ground, home, projectFolder } = options
-  const { cwd } = wishes
-  const { isTrusted, settings } = ground
-  const instructions = await loadInstructions({
-    cwd,
-    projectFolder,
-    home,
-    userHome: world.userHome,
-    isTrusted,
-  })
-  const environment = await findEnvironment({
-    cwd,
-    additionalFolders: settings.additionalFolders,
-    now: world.now(),
-    platform: world.platform,
-    isTrusted,
-    env: toShellEnvironment(world.env, cwd),
-  })
-  return { text: renderFirstContext(instructions, environment), notices: instructions.notices }
 }
 
 function tracer({ debug }: RunWishes, world: World): (event: { readonly name: string }) => void {

@@ -1,6 +1,3 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-
 import { UsageError } from 'palimpsest'
 import { openHome } from 'palimpsest/node'
 
@@ -10,7 +7,9 @@ import { toPrintable } from '../agent/printable.ts'
 import type { CommandInput } from '../command.ts'
 import { createOutput, FORMATS, type Format } from './output.ts'
 import type { SessionChoice } from './open-session.ts'
-import { prepareRun, type RunWishes } from './prepare-run.ts'
+import { countOf, folderOf, pathOf, textOf } from './read-flags.ts'
+import { prepareRun } from './prepare-run.ts'
+import type { RunWishes } from './set-scene.ts'
 import { runHeadless } from './run-headless.ts'
 import { INPUT_BYTES_MAX } from '../read-input.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
@@ -27,7 +26,7 @@ export async function runAgentCommand(input: CommandInput, world: World): Promis
 }
 
 async function runPrompt(wishes: RunWishes, format: Format, home: string, world: World): Promise<ExitCode> {
-  const { run, opened, shells, flags, mode, notices } = await prepareRun(wishes, home, world)
+  const { run, opened, shells, hooks, flags, mode, notices } = await prepareRun(wishes, home, world)
   try {
     for (const notice of notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
     const facts = {
@@ -42,6 +41,7 @@ async function runPrompt(wishes: RunWishes, format: Format, home: string, world:
   } finally {
     flags.close()
     await shells.killAll()
+    await hooks.close()
     await opened.file.close()
   }
 }
@@ -118,15 +118,6 @@ function rulesOf(input: CommandInput): readonly Rule[] {
   })
 }
 
-function countOf(input: CommandInput, name: string): number | undefined {
-  const text = textOf(input, name)
-  if (text === undefined) return undefined
-  const count = Number(text)
-  if (!Number.isInteger(count) || count < 1)
-    throw new UsageError(`--${name} "${text}": a whole number from 1 on`)
-  return count
-}
-
 function dollarsOf(input: CommandInput): number | undefined {
   const text = textOf(input, 'max-cost')
   if (text === undefined) return undefined
@@ -134,25 +125,6 @@ function dollarsOf(input: CommandInput): number | undefined {
   if (!Number.isFinite(dollars) || dollars <= 0)
     throw new UsageError(`--max-cost "${text}": dollars, more than 0`)
   return dollars
-}
-
-async function folderOf(text: string | undefined, world: World): Promise<string> {
-  const folder = resolve(world.cwd, text ?? '.')
-  const isFolder = await stat(folder).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-  if (!isFolder) throw new UsageError(`--cwd ${folder}: there is no such folder`)
-  return folder
-}
-
-function pathOf(text: string | undefined, world: World): string | undefined {
-  return text === undefined ? undefined : resolve(world.cwd, text)
-}
-
-function textOf({ flags }: CommandInput, name: string): string | undefined {
-  const value = flags[name]
-  return typeof value === 'string' ? value : undefined
 }
 
 function given<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {

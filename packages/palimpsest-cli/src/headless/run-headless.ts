@@ -10,10 +10,12 @@ import {
   type Session,
 } from 'palimpsest/engine'
 import {
+  createForkPoint,
   runTurn,
   type LoopEvent,
   type LoopTool,
   type Permit,
+  type TurnCompaction,
   type TurnEnd,
   type TurnSetup,
 } from 'palimpsest/loop'
@@ -37,6 +39,10 @@ export interface HeadlessRun {
   readonly prefix: EntryBody<PrefixEntry>
   /** What a new conversation begins with: instruction files, environment. */
   readonly opening: readonly EntryBody<MessageEntry>[]
+  /** What hooks add at the beginning of this run. */
+  readonly hookTexts?: readonly EntryBody<MessageEntry>[]
+  /** Absent: nothing compacts. */
+  readonly compaction?: TurnCompaction
   readonly prompt: string
   readonly reading: WindowReading
   readonly maxTokens: number
@@ -52,7 +58,11 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   const session = await withPrefix(run)
   const setup = turnSetup(run, session, () => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd)
   output.begin()
-  const input = [...opening, messageBody({ role: 'user', content: run.prompt }, 'user')]
+  const input = [
+    ...opening,
+    ...(run.hookTexts ?? []),
+    messageBody({ role: 'user', content: run.prompt }, 'user'),
+  ]
   try {
     for await (const event of runTurn(session, input, setup, signal)) {
       tally.take(event)
@@ -79,6 +89,12 @@ function createTally(now: () => number): {
   return {
     take: (event) => {
       if (event.type === 'turn-end') end = event.end
+      // Summaries are on the bill too.
+      for (const entry of event.type === 'engine' ? event.entries : []) {
+        if (entry.kind !== 'spent') continue
+        usage = addUsage(usage, entry)
+        costUsd += costOf(entry)
+      }
       if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
       usage = addUsage(usage, event.entry)
       costUsd += costOf(event.entry)
@@ -102,7 +118,7 @@ function isUnfinished({ message }: MessageEntry): boolean {
   return reason === 'max_tokens' || reason === 'pause_turn'
 }
 
-function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean): TurnSetup {
+export function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean): TurnSetup {
   const { reading, ports, tools, permit, maxTokens, roundsMax } = run
   const model = session.view.prefix?.model ?? run.prefix.model
   const thinking = modelPolicy(model, reading.model.facts)
@@ -122,6 +138,8 @@ function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean):
     thresholds: reading.thresholds,
     micro: microPolicy(reading.window.scale),
     storage: storagePolicy(reading.window.scale),
+    ...(run.compaction ? { compaction: run.compaction } : {}),
+    forkPoint: createForkPoint({ ports }),
     cacheWatch: cacheHistory(log, CACHE_LIFETIMES, from).watch,
   }
 }

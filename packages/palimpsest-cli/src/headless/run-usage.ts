@@ -1,4 +1,4 @@
-import type { MessageEntry } from 'palimpsest/transcript'
+import type { MessageEntry, SpentEntry } from 'palimpsest/transcript'
 import { promptTokens, type Usage } from 'palimpsest/wire'
 
 /** What one run used: sums over its answers. */
@@ -16,7 +16,7 @@ export const NO_USAGE: RunUsage = {
   cache_read_input_tokens: 0,
 }
 
-export function addUsage(sum: RunUsage, { usage }: Pick<MessageEntry, 'usage'>): RunUsage {
+export function addUsage(sum: RunUsage, { usage }: Pick<MessageEntry, 'usage'> | SpentEntry): RunUsage {
   if (!usage || promptTokens(usage) === 0) return sum
   return {
     input_tokens: sum.input_tokens + usage.input_tokens,

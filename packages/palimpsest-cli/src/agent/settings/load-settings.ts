@@ -32,6 +32,8 @@ export interface Settings {
   readonly hooks: { readonly [event: string]: readonly Json[] }
   readonly mcpServers: { readonly [name: string]: Json }
   readonly autoCompactEnabled?: boolean
+  /** The model that writes summaries. */
+  readonly summaryModel?: string
   readonly workingWindow?: number | 'full'
   readonly sessionMemory?: 'computed' | 'eager' | 'off'
   readonly flagsUrl?: string
@@ -160,6 +162,7 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     ...before,
     ...(model === undefined ? {} : { model }),
     ...(autoCompactEnabled === undefined ? {} : { autoCompactEnabled }),
+    ...(file.compaction?.model === undefined ? {} : { summaryModel: file.compaction.model }),
     ...(workingWindow === undefined ? {} : { workingWindow }),
     ...(sessionMemory === undefined ? {} : { sessionMemory }),
     ...(flagsUrl === undefined ? {} : { flagsUrl }),

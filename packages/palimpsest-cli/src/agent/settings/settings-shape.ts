@@ -64,6 +64,11 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
   mcpServers: record('MCP servers by name', anything('How to reach the server')),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
+  compaction: object('How the conversation is compacted', {
+    model: text(
+      'The model that writes summaries. Default: the one that answers; another one reads nothing from the cache',
+    ),
+  }),
   workingWindow: either(
     number('Tokens of the window that are used. Default: 200000', TOKENS_MIN),
     choice('The whole window of the model', ['full']),

@@ -1,0 +1,109 @@
+import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+
+// Hooks as the settings name them, in the form that existing agents read:
+// `{"PreCompact": [{"matcher": "auto", "hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}`.
+// What cannot be read is named once and left out; the others stay.
+
+export interface CommandHook {
+  readonly command: string
+  /** Given: the command is a program and these its arguments. Absent: it is a line for the shell. */
+  readonly args?: readonly string[]
+  readonly timeoutMs: number
+  /** Nobody waits for it, and what it prints is not read. */
+  readonly isAsync: boolean
+  /** At its first event only. */
+  readonly once: boolean
+}
+
+export interface HookGroup {
+  readonly matches: (value: string) => boolean
+  readonly hooks: readonly CommandHook[]
+}
+
+export interface ReadHooks {
+  readonly groups: ReadonlyMap<string, readonly HookGroup[]>
+  /** What was left out, and why; for the user. */
+  readonly notices: readonly string[]
+}
+
+/** The events that are run. Others may stand in the settings: they are for other programs, or for later. */
+export const HOOK_EVENTS = ['PreCompact', 'PostCompact', 'SessionStart', 'InstructionsLoaded'] as const
+export type HookEvent = (typeof HOOK_EVENTS)[number]
+
+const TIMEOUT_S_DEFAULT = 600
+/** A timer of the machine holds no more. */
+const TIMEOUT_S_MAX = 86_400
+
+export function readHooks(settings: { readonly [event: string]: readonly Json[] }): ReadHooks {
+  const notices = new Set<string>()
+  const groups = new Map<string, readonly HookGroup[]>()
+  for (const event of HOOK_EVENTS) {
+    const note = (text: string): void => void notices.add(`hooks.${event}: ${text}`)
+    const read = (settings[event] ?? []).flatMap((group) => readGroup(group, note))
+    if (read.length > 0) groups.set(event, read)
+  }
+  return { groups, notices: [...notices] }
+}
+
+function readGroup(group: Json, note: (text: string) => void): readonly HookGroup[] {
+  if (!isJsonObject(group) || !Array.isArray(group['hooks'])) {
+    note('a group must be {"matcher": "…", "hooks": [...]}; it is left out')
+    return []
+  }
+  const matches = toMatch(group['matcher'] ?? '', note)
+  const hooks = group['hooks'].flatMap((hook: unknown) => readHook(hook, note))
+  return matches && hooks.length > 0 ? [{ matches, hooks }] : []
+}
+
+function readHook(hook: unknown, note: (text: string) => void): readonly CommandHook[] {
+  const type = isJsonObject(hook) ? hook['type'] : undefined
+  if (!isJsonObject(hook) || typeof type !== 'string') {
+    note('a hook must have a "type"; it is left out')
+    return []
+  }
+  if (type !== 'command') {
+    note(`hooks of type "${type}" are not supported; only "command" is run`)
+    return []
+  }
+  const { command, args } = hook
+  if (typeof command !== 'string' || command.trim() === '') {
+    note('a hook of type "command" needs a "command"; it is left out')
+    return []
+  }
+  return [
+    {
+      command,
+      ...(Array.isArray(args) ? { args: args.map(String) } : {}),
+      timeoutMs: timeoutOf(hook, note),
+      isAsync: hook['async'] === true || hook['asyncRewake'] === true,
+      once: hook['once'] === true,
+    },
+  ]
+}
+
+function timeoutOf({ timeout }: JsonObject, note: (text: string) => void): number {
+  if (timeout === undefined) return TIMEOUT_S_DEFAULT * 1000
+  if (typeof timeout === 'number' && timeout > 0) return Math.min(timeout, TIMEOUT_S_MAX) * 1000
+  note(`"timeout" must be seconds, more than 0; ${TIMEOUT_S_DEFAULT} counts`)
+  return TIMEOUT_S_DEFAULT * 1000
+}
+
+/** Nothing or `*` matches all; names with `|` between them match those; anything else is a pattern. */
+function toMatch(matcher: Json, note: (text: string) => void): HookGroup['matches'] | undefined {
+  if (typeof matcher !== 'string') {
+    note('"matcher" must be a string; the group is left out')
+    return undefined
+  }
+  if (matcher === '' || matcher === '*') return () => true
+  if (/^[\w\s,|-]+$/.test(matcher)) {
+    const names = new Set(matcher.split(/[|,]/).map((name) => name.trim()))
+    return (value) => names.has(value)
+  }
+  try {
+    const pattern = new RegExp(`^(?:${matcher})$`)
+    return (value) => pattern.test(value)
+  } catch {
+    note(`the matcher "${matcher}" is no valid pattern; the group is left out`)
+    return undefined
+  }
+}

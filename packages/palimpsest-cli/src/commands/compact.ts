@@ -1,0 +1,25 @@
+import type { Command } from '../command.ts'
+
+export const compact: Command = {
+  name: 'compact',
+  usage:
+    '[--session ID] [--from UUID|--up-to UUID] [instructions] [--model ID] [--base-url URL] [--window N]\n' +
+    '    [--settings FILE] [--cwd DIR] [--trust] [--json] [--debug]',
+  summary: 'compacts a stored session: what was said becomes a summary, and nothing is lost',
+  options: {
+    session: { type: 'string' },
+    from: { type: 'string' },
+    'up-to': { type: 'string' },
+    model: { type: 'string' },
+    'base-url': { type: 'string' },
+    window: { type: 'string' },
+    settings: { type: 'string' },
+    cwd: { type: 'string' },
+    trust: { type: 'boolean' },
+    json: { type: 'boolean' },
+    debug: { type: 'boolean' },
+  },
+  wordsMax: Infinity,
+  run: async (input, world) =>
+    await (await import('../headless/run-compact-command.ts')).runCompactCommand(input, world),
+}

@@ -1,0 +1,38 @@
+import { loadSettings, problemLine, requireSettings, type Settings } from '../agent/settings/load-settings.ts'
+import { settleTrust } from '../agent/settings/trust.ts'
+import type { World } from '../world.ts'
+
+/** What the user, and in a trusted folder the project, laid down. */
+export interface Ground {
+  readonly isTrusted: boolean
+  readonly settings: Settings
+  /** The user's own alone. */
+  readonly userSettings: Settings
+  readonly notices: readonly string[]
+}
+
+export interface GroundPlaces {
+  readonly home: string
+  readonly projectFolder: string
+  /** --trust */
+  readonly trust: boolean
+  /** --settings FILE */
+  readonly settingsFile?: string | undefined
+}
+
+export async function findGround(places: GroundPlaces, world: World): Promise<Ground> {
+  const { home, projectFolder, settingsFile } = places
+  const trust = await settleTrust({ home, projectFolder, flag: places.trust, now: world.now })
+  const file = settingsFile === undefined ? {} : { file: settingsFile }
+  const loaded = await loadSettings({ home, projectFolder, isTrusted: trust.trusted, ...file })
+  const own = await loadSettings({ home, projectFolder, isTrusted: false, ...file })
+  return {
+    isTrusted: trust.trusted,
+    settings: requireSettings(loaded),
+    userSettings: requireSettings(own),
+    notices: [
+      ...(trust.trusted || trust.notice === undefined ? [] : [trust.notice]),
+      ...loaded.problems.filter(({ severity }) => severity === 'warning').map(problemLine),
+    ],
+  }
+}

@@ -1,0 +1,35 @@
+import { findEnvironment, type EnvironmentFacts } from '../agent/instructions/environment-facts.ts'
+import { loadInstructions, type Instructions } from '../agent/instructions/load-instructions.ts'
+import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
+import type { World } from '../world.ts'
+
+/** What a conversation is told of where it takes place, as it is when asked. */
+export interface PlaceContext {
+  readonly instructions: () => Promise<Instructions>
+  readonly environment: () => Promise<EnvironmentFacts>
+}
+
+export interface Place {
+  readonly cwd: string
+  readonly projectFolder: string
+  readonly home: string
+  readonly isTrusted: boolean
+  readonly additionalFolders: readonly string[]
+}
+
+export function createPlaceContext(place: Place, world: World): PlaceContext {
+  const { cwd, projectFolder, home, isTrusted, additionalFolders } = place
+  const { userHome, platform, now, env } = world
+  return {
+    instructions: async () => await loadInstructions({ cwd, projectFolder, home, userHome, isTrusted }),
+    environment: async () =>
+      await findEnvironment({
+        cwd,
+        additionalFolders,
+        now: now(),
+        platform,
+        isTrusted,
+        env: toShellEnvironment(env, cwd),
+      }),
+  }
+}

@@ -1,0 +1,134 @@
+import { UsageError } from 'palimpsest'
+import type { CompactionSpan } from 'palimpsest/engine'
+import { runCompaction, type LoopEvent, type TurnCompaction } from 'palimpsest/loop'
+import { openHome } from 'palimpsest/node'
+import type { BoundaryEntry, View } from 'palimpsest/transcript'
+
+import { toPrintable, toPrintableJson } from '../agent/printable.ts'
+import type { CommandInput } from '../command.ts'
+import { palimpsestHome } from '../palimpsest-home.ts'
+import { undoCommand } from '../stored/undo-command.ts'
+import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
+import { compactedText, noteEvent } from './output.ts'
+import { prepareRun, type PreparedRun } from './prepare-run.ts'
+import { countOf, folderOf, pathOf, textOf } from './read-flags.ts'
+import { turnSetup } from './run-headless.ts'
+
+// A stored session is opened as a run opens it, compacted, and closed. No turn is run.
+
+export async function runCompactCommand(input: CommandInput, world: World): Promise<ExitCode> {
+  const home = await openHome(palimpsestHome(world))
+  const from = textOf(input, 'from')
+  const upTo = textOf(input, 'up-to')
+  if (from !== undefined && upTo !== undefined)
+    throw new UsageError('--from and --up-to exclude each other: give one')
+  const prepared = await prepareRun(
+    {
+      prompt: '',
+      cwd: await folderOf(textOf(input, 'cwd'), world),
+      session: { kind: 'stored', id: textOf(input, 'session') },
+      baseUrl: textOf(input, 'base-url'),
+      window: countOf(input, 'window')?.toString(),
+      settingsFile: pathOf(textOf(input, 'settings'), world),
+      trust: input.flags['trust'] === true,
+      allowed: [],
+      roundsMax: 1,
+      systemPrompt: {},
+      debug: input.flags['debug'] === true,
+      isMaintenance: true,
+      keepsStart: from !== undefined,
+    },
+    home,
+    world,
+  )
+  const { opened, hooks, flags, shells, notices } = prepared
+  try {
+    for (const notice of notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
+    return await compactOpened(prepared, input, world)
+  } finally {
+    flags.close()
+    await shells.killAll()
+    await hooks.close()
+    await opened.file.close()
+  }
+}
+
+async function compactOpened(
+  { run, opened }: PreparedRun,
+  input: CommandInput,
+  world: World,
+): Promise<ExitCode> {
+  const { session, reading } = run
+  const span = spanOf(input, session.view)
+  if (!reading.compactEnabled) return refuse('DISABLE_COMPACT is set: nothing is compacted. Unset it', world)
+  const setup = turnSetup(run, session, () => true)
+  const compaction = compactionOf(run, textOf(input, 'model'))
+  const instructions = input.words.join(' ').trim()
+  const wish = { span, ...(instructions === '' ? {} : { instructions }) }
+  const steps = runCompaction(session, wish, { ...setup, compaction }, world.signal)
+  let boundary: BoundaryEntry | undefined
+  for (let next = await steps.next(); ; next = await steps.next()) {
+    if (!next.done) {
+      noteEvent(next.value, world)
+      boundary = boundaryIn(next.value) ?? boundary
+      continue
+    }
+    const { result } = next.value
+    if (result.kind !== 'compacted') return refuse(result.why, world)
+    if (boundary) tell(boundary, opened.session.id, input, world)
+    return DONE
+  }
+}
+
+/** Another model than the session's own has nothing of it in its cache, and says so by being named. */
+function compactionOf(
+  { compaction, session, prefix }: PreparedRun['run'],
+  named: string | undefined,
+): TurnCompaction {
+  if (!compaction) throw new Error('unreachable: a prepared run has it')
+  const own = session.view.prefix?.model
+  const summaryModel =
+    named ?? compaction.summaryModel ?? (own !== undefined && own !== prefix.model ? prefix.model : undefined)
+  return { ...compaction, ...(summaryModel === undefined ? {} : { summaryModel }) }
+}
+
+function spanOf(input: CommandInput, view: View): CompactionSpan {
+  const from = textOf(input, 'from')
+  const upTo = textOf(input, 'up-to')
+  const entry = from ?? upTo
+  if (entry === undefined) return { kind: 'whole' }
+  if (!view.nodes.some((node) => node.entries.includes(entry)))
+    throw new UsageError(
+      `no message "${entry}" is in view; \`palimpsest recall\` finds messages and tells their ids`,
+    )
+  return { kind: from === undefined ? 'up_to' : 'from', entry }
+}
+
+function boundaryIn(event: LoopEvent): BoundaryEntry | undefined {
+  return event.type === 'engine' ? event.entries.find((entry) => entry.kind === 'boundary') : undefined
+}
+
+function tell({ id, meta }: BoundaryEntry, session: string, input: CommandInput, world: World): void {
+  const undo = undoCommand(id, session)
+  if (input.flags['json'] !== true) {
+    world.print(`${toPrintable(compactedText(meta))}\ntake it back with: ${undo}\n`)
+    return
+  }
+  const { preTokens, postTokens, messagesSummarized, path, proof } = meta
+  const document = {
+    session,
+    id,
+    pre_tokens: preTokens,
+    post_tokens: postTokens ?? null,
+    messages_summarized: messagesSummarized ?? null,
+    path: path ?? null,
+    proof: proof ?? null,
+    undo,
+  }
+  world.print(`${toPrintableJson(document)}\n`)
+}
+
+function refuse(why: string, world: World): ExitCode {
+  world.printError(`palimpsest: ${toPrintable(why)}\n`)
+  return FAILED
+}

@@ -1,0 +1,137 @@
+import { createBlobStore, type BlobStore } from 'palimpsest/node'
+import type { LoopTool, Permit } from 'palimpsest/loop'
+
+import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
+import { createAccess } from '../agent/paths/access.ts'
+import { createPermit } from '../agent/permissions/create-permit.ts'
+import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
+import type { Rule } from '../agent/permissions/rule.ts'
+import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
+import { createShells, type Shells } from '../agent/shell/shells.ts'
+import type { PromptOptions } from '../agent/system-prompt.ts'
+import { createTools } from '../agent/tools/create-tools.ts'
+import { readWindow, type WindowReading } from '../window-settings.ts'
+import type { World } from '../world.ts'
+import { chooseModel, type ChosenModel } from './choose-model.ts'
+import { findGround, type Ground } from './find-ground.ts'
+import { resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
+import { createPlaceContext, type PlaceContext } from './place-context.ts'
+
+// What a run takes place in: settings, model, window, tools, hooks. Nothing here has been told or asked yet.
+
+export interface RunWishes {
+  readonly prompt: string
+  readonly cwd: string
+  readonly session: SessionChoice
+  readonly model?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly window?: string | undefined
+  readonly settingsFile?: string | undefined
+  readonly trust: boolean
+  readonly mode?: PermissionMode | undefined
+  readonly allowed: readonly Rule[]
+  readonly roundsMax: number
+  readonly maxCostUsd?: number | undefined
+  readonly systemPrompt: PromptOptions
+  readonly debug: boolean
+  /** No turn is run: the session is only looked after. Nothing begins, so no hook is told of a beginning. */
+  readonly isMaintenance?: boolean
+  /** What the conversation began with stays in view, whatever is compacted. */
+  readonly keepsStart?: boolean
+}
+
+export interface Scene {
+  readonly wishes: RunWishes
+  readonly home: string
+  readonly opened: OpenedSession
+  readonly ground: Ground
+  readonly chosen: ChosenModel
+  readonly reading: WindowReading
+  readonly mode: PermissionMode
+  readonly blobs: BlobStore
+  readonly hooks: Hooks
+  readonly tools: readonly LoopTool[]
+  readonly permit: Permit
+  readonly shells: Shells
+  readonly place: PlaceContext
+}
+
+export async function setScene(
+  opened: OpenedSession,
+  wishes: RunWishes,
+  home: string,
+  world: World,
+): Promise<Scene> {
+  const { session, project } = opened
+  const projectFolder = project.project
+  const ground = await findGround({ ...wishes, home, projectFolder }, world)
+  const { settings, userSettings, isTrusted } = ground
+  const model = wishes.model ?? session.view.prefix?.model
+  const chosen = chooseModel({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
+  const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
+  const mode = wishes.mode ?? settings.mode ?? 'default'
+  const { cwd } = wishes
+  const { additionalFolders } = settings
+  return {
+    wishes,
+    home,
+    opened,
+    ground,
+    chosen,
+    reading: readWindow(chosen.model, { ...world, env }, settings),
+    mode,
+    blobs: createBlobStore(project, session.id),
+    hooks: openHooks({ opened, wishes, ground, mode }, world),
+    ...(await makeTools({ opened, wishes, ground, mode, home }, world)),
+    place: createPlaceContext({ cwd, projectFolder, home, isTrusted, additionalFolders }, world),
+  }
+}
+
+/** Hooks see what the commands of the model see: none of our keys. */
+function openHooks(
+  options: {
+    readonly opened: OpenedSession
+    readonly wishes: RunWishes
+    readonly ground: Ground
+    readonly mode: PermissionMode
+  },
+  world: World,
+): Hooks {
+  const { opened, wishes, ground, mode } = options
+  const { settings } = ground
+  return createHooks({
+    hooks: settings.hooks,
+    env: toShellEnvironment({ ...world.env, ...settings.env }, wishes.cwd),
+    cwd: wishes.cwd,
+    projectFolder: opened.project.project,
+    sessionId: opened.session.id,
+    transcriptPath: opened.file.path,
+    mode,
+  })
+}
+
+async function makeTools(
+  options: {
+    readonly opened: OpenedSession
+    readonly wishes: RunWishes
+    readonly ground: Ground
+    readonly mode: PermissionMode
+    readonly home: string
+  },
+  world: World,
+): Promise<{ readonly tools: readonly LoopTool[]; readonly permit: Permit; readonly shells: Shells }> {
+  const { opened, wishes, ground, mode, home } = options
+  const { settings, isTrusted } = ground
+  const access = await createAccess({
+    cwd: wishes.cwd,
+    home: world.userHome,
+    additionalFolders: settings.additionalFolders,
+    readableFolders: resultFolders(opened),
+    rules: [...settings.rules, ...wishes.allowed],
+  })
+  const shells = createShells()
+  const env = { ...world.env, ...settings.env }
+  const tools = createTools({ access, sessionFolder: opened.folder, shells, env, now: world.now })
+  const permit = createPermit({ access, mode: () => mode, isTrusted, protectedFolders: [home] })
+  return { tools, permit, shells }
+}

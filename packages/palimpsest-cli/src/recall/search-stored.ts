@@ -1,0 +1,91 @@
+import { realpath } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import { readStored, readStoredFile, type StoredItem } from 'palimpsest/node'
+import {
+  createBestHits,
+  findQuotes,
+  textsOf,
+  toQuery,
+  type BestHits,
+  type RecallHit,
+  type RecallQuery,
+} from 'palimpsest/recall'
+
+import { projectFolders, whichSession } from '../find-session.ts'
+import { palimpsestHome } from '../palimpsest-home.ts'
+import type { World } from '../world.ts'
+
+export interface SearchWish {
+  readonly query: string
+  readonly limit: number
+  /** One session: an id, or a file. All of the project without it. */
+  readonly session?: string
+}
+
+export interface SearchResult {
+  readonly hits: readonly RecallHit[]
+  readonly notices: readonly string[]
+}
+
+/** Whoever searches waits; the newest files are read first. */
+const SEARCH_MS_MAX = 20_000
+/** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
+const REPEATED_LESS = 0.05
+
+export async function searchStored(wish: SearchWish, world: World): Promise<SearchResult> {
+  const query = toQuery(wish.query)
+  if (!query) throw new UsageError('recall: what? `palimpsest recall "the words"`')
+  const late = AbortSignal.timeout(SEARCH_MS_MAX)
+  const signal = AbortSignal.any([late, world.signal])
+  const notices: string[] = []
+  const best = createBestHits(wish.limit)
+  const onProblem = (text: string): void => void notices.push(text)
+  for await (const item of itemsOf(wish, { isWanted: query.mayHold, onProblem }, world, signal))
+    addHits(best, item, query)
+  if (late.aborted)
+    notices.push(
+      `the search ended after ${SEARCH_MS_MAX / 1000} s; older files were not read. Name a session with --session`,
+    )
+  const hits = best.list()
+  return { hits, notices: hits.length > 0 ? notices : [...notices, 'nothing was found'] }
+}
+
+interface Looking {
+  readonly isWanted: (line: string) => boolean
+  readonly onProblem: (text: string) => void
+}
+
+async function* itemsOf(
+  { session }: SearchWish,
+  looking: Looking,
+  given: World,
+  signal: AbortSignal,
+): AsyncGenerator<StoredItem> {
+  const home = await realpath(palimpsestHome(given)).catch(() => palimpsestHome(given))
+  const world = { ...given, env: { ...given.env, PALIMPSEST_HOME: home } }
+  if (session === undefined) {
+    for (const folder of await projectFolders(world)) yield* readStored({ home, folder, ...looking }, signal)
+    return
+  }
+  const { id, path } = await whichSession(session, world)
+  const isStored = !relative(home, path).startsWith('..')
+  if (isStored) yield* readStored({ home, folder: dirname(path), session: id, ...looking }, signal)
+  else yield* readStoredFile(path, looking, signal)
+}
+
+function addHits(best: BestHits, item: StoredItem, query: RecallQuery): void {
+  const { session } = item
+  if (item.kind === 'text') {
+    const about = { id: item.id, session, at: item.at, kind: 'stored' }
+    for (const quote of findQuotes(item.text, query)) best.add({ ...about, ...quote })
+    return
+  }
+  const { id, at } = item.entry
+  for (const { kind, text } of textsOf(item.entry)) {
+    const less = kind === 'summary' || kind === 'attachment' ? REPEATED_LESS : 0
+    for (const quote of findQuotes(text, query))
+      best.add({ id, session, at, kind, ...quote, score: quote.score - less })
+  }
+}
