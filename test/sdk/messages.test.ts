@@ -165,7 +165,9 @@ describe.each(WAYS)('$name', (way) => {
       const { model, system, messages } = REQUEST
       const counted = await client.messages.countTokens({ model, messages, ...(system ? { system } : {}) })
       const { usage } = await client.messages.create(REQUEST)
-      expect(counted.input_tokens).toBe(usage.cache_creation_input_tokens)
+      // Too few for the cache of this model, so all of them are plain input.
+      expect(counted.input_tokens).toBe(usage.input_tokens)
+      expect(usage.cache_creation_input_tokens).toBe(0)
     }))
 
   test('models are listed page by page, and one by one', () =>
