@@ -78,19 +78,16 @@ function planCold(
   situation: MicroSituation,
   policy: MicroPolicy,
 ): ClearPlan | undefined {
+  const lastAnswerAt = view.nodes.findLast((node) => node.role === 'assistant')?.source.at
+  const idleMs = lastAnswerAt === undefined ? Number.NaN : situation.now - lastAnswerAt
   const lifetimeMs = situation.lifetimeMs ?? HOUR_MS
-  if (!hasExpired(view, situation.now, lifetimeMs)) return undefined
+  // An unreadable time, or one in the future, clears nothing: the comparison is false.
+  if (!(idleMs > lifetimeMs + LIFETIME_SPARE_MS)) return undefined
   const keep = lifetimeMs < HOUR_MS ? policy.keepAfterShortPause : policy.keepNewest
   const old = oldResults(results, Math.max(1, keep)).filter((result) => frees(result, situation, policy) > 0)
   if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)
   return { cause: 'cold', results: old, why: 'the cache has expired', numbers }
-}
-
-/** The newest answer is older than what it wrote lives. An unreadable time, or one in the future, tells nothing. */
-export function hasExpired(view: View, now: number, lifetimeMs: number): boolean {
-  const lastAnswerAt = view.nodes.findLast((node) => node.role === 'assistant')?.source.at
-  return lastAnswerAt !== undefined && now - lastAnswerAt > lifetimeMs + LIFETIME_SPARE_MS
 }
 
 /** The cache is warm: everything behind the first cleared result is written again, which must pay. */

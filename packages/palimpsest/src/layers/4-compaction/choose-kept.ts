@@ -38,7 +38,8 @@ export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy)
     policy.summaryShare * free,
     Math.min(policy.summaryTokensMin, policy.summaryShareMax * free),
   )
-  const quotedTokens = Math.max(0, policy.madeShare * free - summaryTokens)
+  const madeTokens = Math.min(policy.madeShare * free, policy.madeTokensMax)
+  const quotedTokens = Math.max(0, madeTokens - summaryTokens)
   const wanted = Math.max(policy.keptShare * free, Math.min(policy.keptTokensMin, policy.keptShareMax * free))
   const budget = policy.keptShare > 0 ? Math.max(0, wanted - summaryTokens - quotedTokens) : 0
   const tailMax = Math.min(policy.tailTokens, policy.tailShare * budget)

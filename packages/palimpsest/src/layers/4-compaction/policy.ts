@@ -10,30 +10,29 @@ export interface CompactionPolicy {
   /** The newest of it, which stays whatever it is, in tokens; at most a share of what stays. */
   readonly tailTokens: number
   readonly tailShare: number
-  /** Of it, text that is made: the summary, where no model writes it, and quoted lines. */
+  /** Of it, text that is made: the summary, where no model writes it, and quoted lines; at most so many tokens. */
   readonly madeShare: number
+  readonly madeTokensMax: number
   readonly summaryShare: number
   /** What must not be forgotten has to stand somewhere, in tokens; up to a greater share. */
   readonly summaryTokensMin: number
   readonly summaryShareMax: number
   /** The user's messages, newest first, that stay as they were, of what the window holds behind the prefix. Older ones are in the summary. */
   readonly userShare: number
-  /** Once the cache has expired, messages that take this much of the window behind the prefix are compacted. 1: only a full window is. */
-  readonly coldShare: number
 }
 
 export const COMPACTION_POLICY: CompactionPolicy = {
-  keptShare: 0.42,
+  keptShare: 0.39,
   keptTokensMin: 8_000,
-  keptShareMax: 0.6,
+  keptShareMax: 0.65,
   tailTokens: 10_000,
   tailShare: 0.5,
   madeShare: 0.08,
-  summaryShare: 0.035,
-  summaryTokensMin: 800,
+  madeTokensMax: 4_000,
+  summaryShare: 0.025,
+  summaryTokensMin: 600,
   summaryShareMax: 0.2,
-  userShare: 0.3,
-  coldShare: 0.4,
+  userShare: 0.2,
 }
 
 /** The tail is a size of the specification; the other sizes say what work needs, whatever the window. */

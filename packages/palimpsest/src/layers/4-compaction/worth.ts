@@ -21,7 +21,7 @@ const STALE_READ: Kind = { worth: 0.1, fall: 0.3 }
 const REPEATED_READ: Kind = { worth: 0, fall: 0 }
 const SEARCH: Kind = { worth: 1.1, fall: 1 }
 const SHELL: Kind = { worth: 0.3, fall: 1.2 }
-const EDIT: Kind = { worth: 0.6, fall: 0.6 }
+const EDIT: Kind = { worth: 0.8, fall: 0.6 }
 /** The whole of a file, until it is changed: soon edited again, or never. */
 const WRITE: Kind = { worth: 0.9, fall: 1 }
 const AGENT: Kind = { worth: 0.7, fall: 0.3 }

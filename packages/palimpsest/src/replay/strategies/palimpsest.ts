@@ -1,4 +1,3 @@
-import { compactionDue } from '../../engine/compaction-due.ts'
 import {
   compactionPolicy,
   microPolicy,
@@ -52,7 +51,6 @@ export const ABLATIONS: readonly Strategy[] = [
   palimpsestWith('palimpsest-no-digest', { micro: { digest: false } }),
   palimpsestWith('palimpsest-no-snip', { micro: { snip: false } }),
   palimpsestWith('palimpsest-no-quotes', { compaction: { madeShare: 0 } }),
-  palimpsestWith('palimpsest-no-cold-compaction', { compaction: { coldShare: 1 } }),
   palimpsestWith('palimpsest-tail-only', { compaction: { tailTokens: Infinity, tailShare: 1 } }),
   palimpsestWith('palimpsest+model', { asksModel: true }),
 ]
@@ -66,10 +64,15 @@ function plan(view: View, moment: Moment, settings: StrategySettings, policies: 
   const stored =
     policies.storesResults === false ? [] : storeLarge(view, storagePolicy(settings.scale), moment, settings)
   if (stored.length > 0) return { entries: stored }
-  return compact(view, moment, settings, policies) ?? clear(view, moment, settings, policies)
+  return clear(view, moment, settings, policies) ?? compact(view, moment, settings, policies) ?? NO_ACTIONS
 }
 
-function clear(view: View, moment: Moment, settings: StrategySettings, { micro }: Policies): Actions {
+function clear(
+  view: View,
+  moment: Moment,
+  settings: StrategySettings,
+  { micro }: Policies,
+): Actions | undefined {
   const calibration: Calibration = { start: moment.toTokens(1), samples: [] }
   const planned = planEdit(
     view,
@@ -85,21 +88,19 @@ function clear(view: View, moment: Moment, settings: StrategySettings, { micro }
       calibration,
     },
   )
-  if (!planned) return NO_ACTIONS
+  if (!planned) return undefined
   return { entries: [{ ...planned.edit, id: settings.newId(), parent: null, at: moment.now }] }
 }
 
-/** Undefined where none is due, or nothing would leave the view. */
+/** Undefined while there is room, or where nothing would leave the view. */
 function compact(
   view: View,
   moment: Moment,
   settings: StrategySettings,
   { compaction, asksModel = false }: Policies,
 ): Actions | undefined {
-  const { now, sizeTokens, hiddenTokens: prefixTokens, toTokens, ttl: lifetime } = moment
-  const autoTokens = settings.thresholds.auto
-  const due = compactionDue(view, { now, sizeTokens, prefixTokens, autoTokens, lifetime }, compaction)
-  if (due === undefined) return undefined
+  const { now, sizeTokens, hiddenTokens: prefixTokens, toTokens } = moment
+  if (sizeTokens < settings.thresholds.auto) return undefined
   const bodies = compactWithFold(
     view,
     {
@@ -121,8 +122,7 @@ function compact(
     parent: null,
     at: now,
   }))
-  // A cold conversation is not read to a model again: that costs as much as all that a compaction saves.
-  return asksModel && due === 'full' ? { entries, calls: [modelCall(settings)] } : { entries }
+  return asksModel ? { entries, calls: [modelCall(settings)] } : { entries }
 }
 
 const TRANSCRIPT_PATH = '~/.palimpsest/projects/replayed/session.jsonl'
