@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    // One core left free, as is the default, would be half of a machine with two.
+    maxWorkers: '100%',
     projects: [
       {
         // Pure units share one worker: seven times faster, and a test that leaks into another is a bug of ours.
