@@ -58,14 +58,10 @@ test('where nothing would leave the view, nothing is appended', () => {
 function compacted(view: View): View {
   let made = 0
   const bodies = compactWithFold(view, setup(), () => `made ${view.log.length} ${made++}`)
-  return bodies
-    .map((body, i): Entry => ({
-      ...body,
-      id: body.id ?? `more ${view.log.length} ${i}`,
-      parent: null,
-      at: 0,
-    }))
-    .reduce(step, view)
+  let after = view
+  for (const [i, body] of bodies.entries())
+    after = step(after, { ...body, id: body.id ?? `more ${view.log.length} ${i}`, parent: null, at: 0 })
+  return after
 }
 
 function setup() {
