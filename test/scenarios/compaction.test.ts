@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cacheHistory } from '../../packages/palimpsest/src/engine/cache-history.ts'
 import { NOTES_TEMPLATE } from '../../packages/palimpsest/src/engine/limits.ts'
 import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
 import { FAILURES_MAX } from '../../packages/palimpsest/src/layers/4-compaction/decide.ts'
@@ -177,6 +178,17 @@ test('a compaction undone shows the old conversation again, and its thinking', a
   await agent.add({ kind: 'void', target: boundary?.id ?? '' })
   expect(agent.session.view.nodes.length).toBeGreaterThan(before)
   expect(agent.session.view.nodes[0]?.source.id).toBe('entry-0')
+})
+
+test('a session that is loaded from its boundary on is not told that the cache broke', async () => {
+  const agent = smallAgent([GOOD, ...rounds(16), DONE])
+  await agent.say('Echo.')
+  const [boundary] = boundaries(agent)
+  const first = agent.entries.findIndex(({ id }) => id === boundary?.kept?.head)
+  const loaded = [...agent.entries.slice(0, 1), ...agent.entries.slice(first)]
+  const { events } = cacheHistory(loaded, { system: '1h', messages: '5m' }, boundary?.id ?? null)
+  expect(events.length).toBeGreaterThan(1)
+  expect(events.flatMap((event) => event.break ?? [])).toEqual([])
 })
 
 describe('notes', () => {

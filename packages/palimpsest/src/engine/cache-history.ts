@@ -41,7 +41,9 @@ export function cacheHistory(
   let changedUnseen = false
   for (const entry of entries) {
     const usage = isAnswer(entry) && entry.responseId !== response ? entry.usage : undefined
-    if (isAnswer(entry) && usage && promptTokens(usage) > 0) {
+    // What stood before the boundary that loading began at is not known: answers that it kept tell nothing of their requests.
+    const isKnown = from === null || view.boundary !== undefined
+    if (isKnown && isAnswer(entry) && usage && promptTokens(usage) > 0) {
       response = entry.responseId
       const model = view.prefix?.model ?? entry.model ?? ''
       const facts = findModelFacts(model) ?? unknownClaudeFacts(model)
