@@ -12,6 +12,7 @@ import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
+import { neededTokens } from './judge-summary.ts'
 import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { usableNotes } from './notes-for.ts'
 import { makeSummary, proveText, type MadeSummary } from './make-summary.ts'
@@ -76,6 +77,7 @@ export async function* compact(
     span: wish.span,
     harder: decision.harder,
     targetTokens: targetFor(setup),
+    neededTokens: neededTokens(view, setup),
   }
   const tried = decision.mayAsk
     ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)

@@ -1,16 +1,22 @@
-import { chooseKept, type KeptRoom } from '../layers/4-compaction/choose-kept.ts'
+import { chooseKept, type KeptChoice, type KeptRoom } from '../layers/4-compaction/choose-kept.ts'
 import { compactionPolicy, type CompactionPolicy } from '../layers/4-compaction/policy.ts'
 import { quoteLines } from '../layers/4-compaction/quote-lines.ts'
 import { factorOf } from '../tokens/calibrate.ts'
+import { estimateText } from '../tokens/estimate.ts'
 import type { EntryId } from '../transcript/entry.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import type { Sizing } from './size-of.ts'
 
 // What stays verbatim in a compaction, and how much room that leaves for the rest.
 
-/** Of what is left beside the kept messages, for files read again. */
+/** Of what is left beside the kept messages and the summary's need, for files read again. */
 const RESTORED_SHARE = 0.5
+/** How often a choice is made again, smaller. */
+const CHOICES_MAX = 8
+const CHOICE_STEP = 0.85
 const RESTORED_TOKENS_MAX = 25_000
+/** Of the threshold, with the summary, whatever stays. */
+const LEFT_SHARE_MOST = 0.95
 /** Of code, about. */
 const QUOTED_CHARS_PER_TOKEN = 3.2
 
@@ -36,10 +42,13 @@ export interface KeepWish extends Sizing {
   readonly targetTokens: number
   /** How much stays, and of what. Left out: as learned. */
   readonly policy?: CompactionPolicy
+  /** Summary and repairs need so much: less stays as it was where they would have less. */
+  readonly neededTokens?: number
 }
 
 export interface KeptPlan {
   readonly keeps: 'tail' | 'head'
+  readonly span: CompactionSpan['kind']
   readonly kept: readonly ViewNode[]
   readonly copied: readonly ViewNode[]
   /** What leaves the view. */
@@ -64,29 +73,86 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
     toTokens: (raw) => raw * factor,
     rawBefore,
   }
-  const policy = wish.policy ?? compactionPolicy(wish.scale)
-  const isBare = wish.harder || wish.newestOnly === true
-  const choice = chooseKept(view, room, isBare ? { ...policy, keptShare: 0, userShare: 0 } : policy)
-  const { keeps, from, to } = rangeOf(view, choice.tailFrom, wish)
-  const isWhole = wish.span.kind === 'whole'
-  const copied = isWhole && !wish.newestOnly ? choice.copied.filter((index) => index < from) : []
-  const stays = new Set([...copied, ...indexes(from, to)])
-  const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
   const rawOf = (index: number): number => (rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0)
-  const keptTokens = factor * [...stays].reduce((sum, index) => sum + rawOf(index), 0)
-  const left = Math.max(0, wish.targetTokens - wish.prefixTokens - keptTokens)
-  const restoredTokens = wish.harder ? 0 : Math.min(left * RESTORED_SHARE, RESTORED_TOKENS_MAX * wish.scale)
-  const charsMax = isWhole && !wish.harder ? choice.quotedTokens * QUOTED_CHARS_PER_TOKEN : 0
+  const tokensOf = (indexes: Iterable<number>): number =>
+    factor * [...indexes].reduce((sum, index) => sum + rawOf(index), 0)
+  const needed = wish.neededTokens ?? 0
+  const mostKept = Math.max(0, wish.targetTokens - wish.prefixTokens - needed)
+  const { choice, stays, range } = chooseStays(view, room, wish, { mostKept, tokensOf })
+  const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
+  const keptTokens = tokensOf(stays)
+  const isQuoting = wish.span.kind === 'whole' && !isBare(wish)
+  const charsMax = isQuoting ? choice.quotedTokens * QUOTED_CHARS_PER_TOKEN : 0
+  const quotes = quoteLines(view, gone, [...stays], { ...room, charsMax })
+  const fixed = wish.prefixTokens + keptTokens + factor * estimateText(quotes)
+  const left = Math.max(0, wish.targetTokens - fixed)
+  const spare = Math.max(0, left - needed)
+  const restoredTokens = wish.harder ? 0 : Math.min(spare * RESTORED_SHARE, RESTORED_TOKENS_MAX * wish.scale)
+  const { keeps, from, to } = range
   return {
     keeps,
+    span: wish.span.kind,
     kept: view.nodes.slice(from, to),
-    copied: nodesAt(view, copied),
+    copied: nodesAt(
+      view,
+      [...stays].filter((index) => index < from),
+    ),
     summarised: nodesAt(view, gone),
     keptTokens,
     restoredTokens,
-    summaryTokens: Math.max(left - restoredTokens, choice.summaryTokens),
-    foldTokens: choice.summaryTokens,
-    quotes: quoteLines(view, gone, [...stays], { ...room, charsMax }),
+    summaryTokens: Math.max(left - restoredTokens, choice.summaryTokens, leastSummary(wish, fixed)),
+    foldTokens: Math.max(choice.summaryTokens, needed),
+    quotes,
+  }
+}
+
+/** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
+function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: number): number {
+  return Math.min(neededTokens, LEFT_SHARE_MOST * thresholds.auto - fixedTokens)
+}
+
+interface Stays {
+  readonly choice: KeptChoice
+  readonly stays: ReadonlySet<number>
+  readonly range: ReturnType<typeof rangeOf>
+}
+
+/** By the policy; and where that leaves the summary too little, by a smaller one. */
+function chooseStays(
+  view: View,
+  room: KeptRoom,
+  wish: KeepWish,
+  {
+    mostKept,
+    tokensOf,
+  }: { readonly mostKept: number; readonly tokensOf: (indexes: Iterable<number>) => number },
+): Stays {
+  const policy = wish.policy ?? compactionPolicy(wish.scale)
+  let share = isBare(wish) ? 0 : 1
+  for (let i = 1; ; i++) {
+    const choice = chooseKept(view, room, smaller(policy, share))
+    const range = rangeOf(view, choice.tailFrom, wish)
+    const isCopying = wish.span.kind === 'whole' && !wish.newestOnly
+    const copied = isCopying ? choice.copied.filter((index) => index < range.from) : []
+    const stays = new Set([...copied, ...indexes(range.from, range.to)])
+    const kept = tokensOf(stays)
+    if (kept <= mostKept || share === 0 || wish.neededTokens === undefined) return { choice, stays, range }
+    share = i < CHOICES_MAX ? share * Math.min(CHOICE_STEP, mostKept / kept) : 0
+  }
+}
+
+/** Only the newest round stays. */
+function isBare({ harder, newestOnly }: KeepWish): boolean {
+  return harder || newestOnly === true
+}
+
+function smaller(policy: CompactionPolicy, share: number): CompactionPolicy {
+  if (share === 1) return policy
+  return {
+    ...policy,
+    keptShare: share * policy.keptShare,
+    keptTokensMin: share * policy.keptTokensMin,
+    userShare: share * policy.userShare,
   }
 }
 

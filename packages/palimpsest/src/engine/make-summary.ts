@@ -1,36 +1,30 @@
 import { factsOf } from '../facts/facts-of.ts'
-import type { Facts } from '../facts/facts.ts'
-import { foldSummary } from '../layers/4-compaction/fold.ts'
 import { summaryPrompt } from '../layers/4-compaction/prompt.ts'
-import { prove, type Proof } from '../layers/4-compaction/prove.ts'
+import type { Proof } from '../layers/4-compaction/prove.ts'
 import type { Clock, ForkOutcome } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
-import { estimateText } from '../tokens/estimate.ts'
-import type { EntryId, SpentEntry } from '../transcript/entry.ts'
+import type { SpentEntry } from '../transcript/entry.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
-import { isBlock, toBlocks } from '../wire/message.ts'
 import type { CompactEvent, CompactSetup, SummaryPorts } from './compaction-setup.ts'
+import { charsToAskFor, createJudge, rawOf, type Judgeable } from './judge-summary.ts'
 import type { KeptPlan } from './keep-for.ts'
 import type { EntryBody } from './session.ts'
 import type { SignedBlock } from './signed-block.ts'
-import { askFork, askPlain, type StepOutcome, type StepResult } from './summary-steps.ts'
+import { askFork, askPlain, type StepResult } from './summary-steps.ts'
 
 // The chain that always ends: each step is dearer or plainer than the one before, the last cannot fail, and every text is proved
 // against the transcript before it is used.
 
 /** While a model writes, something is heard at least so often. */
 const KEEP_ALIVE_MS = 30_000
-const CHARS_PER_TOKEN = 4
-/** Of what the conversation may hold afterwards: repairs beyond are named, not written out. */
-const REPAIR_SHARE_MAX = 0.2
+/** Where there is room for less, no model is asked: the fold says more. */
+const SUMMARY_CHARS_MIN = 1_000
 
-export interface SummaryWish {
-  readonly view: View
-  readonly plan: KeptPlan
+export interface SummaryWish extends Judgeable {
+  readonly setup: CompactSetup
   readonly instructions: string
   /** Whether models may be asked. */
   readonly mayAsk: boolean
-  readonly setup: CompactSetup
   readonly model: string
   /** Calls of steps before: they count as retries. */
   readonly calls?: number
@@ -61,35 +55,30 @@ export async function* makeSummary(
 ): AsyncGenerator<CompactEvent, MadeSummary> {
   const spent: EntryBody<SpentEntry>[] = []
   const ports = billed(given, spent)
-  const facts = factsOf(wish.view)
-  const judge = createJudge(wish, facts)
+  const judge = createJudge(wish, factsOf(wish.view))
   const outcomes: string[] = []
   let asked = false
   let tooLong: { readonly excess?: number | undefined } | undefined
-  for (const { path, ask } of wish.mayAsk ? stepsOf(wish, ports) : []) {
+  const charsMax = charsToAskFor(judge, wish.view, wish.setup)
+  const mayAsk = wish.mayAsk && (charsMax ?? Infinity) >= SUMMARY_CHARS_MIN
+  for (const { path, ask } of mayAsk ? stepsOf(wish, charsMax, ports) : []) {
     asked = true
     const result = yield* whileAlive(ask(tooLong, signal), ports.clock)
-    const judged = result.kind === 'text' ? judge(result.text) : result
-    if ('proof' in judged) return { path, asked, ...toMade(judged.proof), outcomes, spent, notices: [] }
-    outcomes.push(`${path}: ${judged.outcome}`)
-    if (judged.outcome === 'prompt_too_long') tooLong = { excess: judged.excess }
+    const proof = result.kind === 'text' ? judge.proofOf(result.text) : undefined
+    if (proof) return { path, asked, ...toMade(proof), outcomes, spent, notices: [] }
+    const failed = result.kind === 'none' ? result : { outcome: 'no_summary' as const }
+    outcomes.push(`${path}: ${failed.outcome}`)
+    if (failed.outcome === 'prompt_too_long') tooLong = { excess: failed.excess }
   }
   const notices = asked
     ? [`No model could summarise the conversation (${outcomes.join(', ')}); it was folded without one.`]
     : []
-  return { path: 'fold', asked, ...toMade(foldFor(wish)), outcomes, spent, notices }
+  return { path: 'fold', asked, ...toMade(judge.fold()), outcomes, spent, notices }
 }
 
 /** The summary that needs no model, proved like any other. */
 export function foldFor(wish: Judgeable): Proof {
-  const facts = factsOf(wish.view)
-  const fold = foldSummary({
-    facts,
-    budgetChars: Math.floor(wish.plan.foldTokens * CHARS_PER_TOKEN),
-    kind: promptKind(wish.plan),
-    visibleEntries: visibleEntries(wish.plan),
-  })
-  return proveFor(wish, facts, fold)
+  return createJudge(wish, factsOf(wish.view)).fold()
 }
 
 /** The same ports, noting what each answer cost. */
@@ -110,14 +99,9 @@ export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): Sum
 }
 
 /** A text that no step here made is proved like any other; undefined where it does not serve. */
-export function proveText(
-  path: string,
-  text: string,
-  wish: Pick<SummaryWish, 'view' | 'plan' | 'setup'>,
-): MadeSummary | undefined {
-  const judged = createJudge(wish, factsOf(wish.view))(text)
-  if (!('proof' in judged)) return undefined
-  return { path, asked: false, ...toMade(judged.proof), outcomes: [], spent: [], notices: [] }
+export function proveText(path: string, text: string, wish: Judgeable): MadeSummary | undefined {
+  const proof = createJudge(wish, factsOf(wish.view)).proofOf(text)
+  return proof && { path, asked: false, ...toMade(proof), outcomes: [], spent: [], notices: [] }
 }
 
 interface Step {
@@ -128,9 +112,13 @@ interface Step {
   ) => Promise<StepResult>
 }
 
-function stepsOf(wish: SummaryWish, ports: SummaryPorts): readonly Step[] {
+function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: SummaryPorts): readonly Step[] {
   const { view, plan, setup } = wish
-  const prompt = summaryPrompt({ kind: promptKind(plan), instructions: wish.instructions })
+  const prompt = summaryPrompt({
+    kind: plan.span,
+    instructions: wish.instructions,
+    ...(charsMax !== undefined && { charsMax }),
+  })
   const { runFork } = ports
   const mayFork = runFork && setup.summaryModel === undefined && ports.flags.value('compaction-fork')
   const fork: Step | undefined = mayFork
@@ -157,10 +145,6 @@ function stepsOf(wish: SummaryWish, ports: SummaryPorts): readonly Step[] {
   return [...(fork ? [fork] : []), plain]
 }
 
-function promptKind(plan: KeptPlan): 'whole' | 'from' | 'up_to' {
-  return plan.keeps === 'head' ? 'from' : 'whole'
-}
-
 /** What a request for a summary covers: all that was sent before the newest answer, or from the kept head on. */
 function coveredNodes(view: View, plan: KeptPlan): readonly ViewNode[] {
   if (plan.keeps === 'head') return plan.summarised
@@ -168,62 +152,8 @@ function coveredNodes(view: View, plan: KeptPlan): readonly ViewNode[] {
   return newest > 0 ? view.nodes.slice(0, newest) : plan.summarised
 }
 
-function rawOf(node: ViewNode): number {
-  return node.blocks.reduce((sum, block) => sum + block.tokens, 0)
-}
-
-interface Judgeable extends Pick<SummaryWish, 'view' | 'plan'> {
-  readonly setup: Pick<CompactSetup, 'calibration' | 'thresholds'>
-}
-
-type Judged = { readonly proof: Proof } | { readonly outcome: StepOutcome; readonly excess?: number }
-
-/** Text is accepted if it is smaller than what it replaces and leaves room. */
-function createJudge(wish: Judgeable, facts: Facts): (text: string) => Judged {
-  const factor = factorOf(wish.setup.calibration)
-  const replaced = factor * wish.plan.summarised.reduce((sum, node) => sum + rawOf(node), 0)
-  return (text) => {
-    const tokens = factor * estimateText(text)
-    if (tokens >= replaced || tokens > wish.plan.summaryTokens) return { outcome: 'no_summary' }
-    return { proof: proveFor(wish, facts, text) }
-  }
-}
-
-function proveFor(wish: Judgeable, facts: Facts, summary: string): Proof {
-  const visible = textOf([...wish.plan.copied, ...wish.plan.kept])
-  const whole = textOf(wish.view.nodes)
-  const repairTokens = Math.min(
-    REPAIR_SHARE_MAX * wish.setup.thresholds.auto,
-    wish.plan.summaryTokens - factorOf(wish.setup.calibration) * estimateText(summary),
-  )
-  return prove({
-    summary,
-    facts,
-    visible,
-    visibleEntries: visibleEntries(wish.plan),
-    budgetChars: Math.max(0, repairTokens * CHARS_PER_TOKEN),
-    occurs: (identifier) => whole.includes(identifier),
-  })
-}
-
-function visibleEntries({ kept, copied }: KeptPlan): ReadonlySet<EntryId> {
-  return new Set([...copied, ...kept].flatMap((node) => node.entries))
-}
-
 function toMade({ text, score, repairs, invented }: Proof) {
   return { text, score, repairs, invented }
-}
-
-function textOf(nodes: readonly ViewNode[]): string {
-  return nodes.flatMap((node) => node.blocks.map(({ block, json }) => shownText(block, json))).join('\n')
-}
-
-function shownText(block: ViewNode['blocks'][number]['block'], json: string): string {
-  if (isBlock(block, 'text')) return block.text
-  if (!isBlock(block, 'tool_result')) return json
-  return toBlocks(block.content ?? '')
-    .map((part) => (isBlock(part, 'text') ? part.text : ''))
-    .join('\n')
 }
 
 /** Tells that it is alive while it waits. */

@@ -83,7 +83,8 @@ function resultOf(outcome: ForkOutcome | AskOutcome): StepResult {
   switch (outcome.kind) {
     case 'answered': {
       const read = readSummary(outcome.text)
-      const isCut = outcome.response.stop_reason === 'max_tokens'
+      const { stop_reason: reason } = outcome.response
+      const isCut = reason === 'max_tokens' || reason === 'model_context_window_exceeded'
       return read.empty || read.cut || isCut
         ? { kind: 'none', outcome: 'no_summary' }
         : { kind: 'text', text: read.text }
