@@ -48,6 +48,11 @@ test('usage grows with the stream and keeps what its end does not repeat', async
 
 test.each([
   ['a stream without its end', [...opening(), ...said('half')], 'transport'],
+  [
+    'two calls of one id',
+    [...opening(), ...call('{}'), ...call('{}').map(shift), ...ending('tool_use')],
+    'bad-output',
+  ],
   ['a stream without a message', [{ type: 'ping' }], 'bad-output'],
   ['a delta for a block that never began', [...opening(), ...said('x').slice(1)], 'bad-output'],
   [

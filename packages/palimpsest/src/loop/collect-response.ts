@@ -114,10 +114,18 @@ function finish(
     content.push(read.block)
     texts.push(read.json)
   }
+  requireOwnIds(content)
   const response = { ...started, content }
   const shell = JSON.stringify({ ...started, content: [] })
   const json = withMember(withoutMember(shell, 'content'), 'content', `[${texts.join(',')}]`)
   return { response, json, unreadable, cutCall, ...(requestId === undefined ? {} : { requestId }) }
+}
+
+/** Two calls of one id cannot be told apart, nor can their results: with them in it the conversation could not go on. */
+function requireOwnIds(content: readonly Block[]): void {
+  const ids = content.flatMap((block) => (isBlock(block, 'tool_use') ? [block.id] : []))
+  if (new Set(ids).size < ids.length)
+    throw new ProviderError({ kind: 'bad-output' }, 'The answer holds two calls with the same id.')
 }
 
 /** Whoever stopped the answer may have stopped it inside a call. */
