@@ -127,7 +127,7 @@ function hostOf(endpoint: string): string {
 }
 
 async function examineSearch(world: World): Promise<Finding[]> {
-  const program = await findRipgrep(toShellEnvironment(world.env, world.cwd))
+  const program = await findRipgrep(toShellEnvironment(world.env, world.cwd), world.cwd)
   return program === undefined
     ? [{ what: 'search', state: 'bad', text: 'ripgrep was not found: install `rg`; Grep and Glob need it' }]
     : [{ what: 'search', state: 'good', text: program }]

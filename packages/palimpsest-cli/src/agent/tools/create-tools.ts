@@ -41,7 +41,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     seen: createSeenFiles(),
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
-  const search = { access, env, ripgrep: once(() => findRipgrep(env)) }
+  const search = { access, env, ripgrep: once(() => findRipgrep(env, access.cwd)) }
   return [
     createReadTool(changes),
     createWriteTool(changes),

@@ -97,6 +97,16 @@ describe('Read', () => {
     )
   })
 
+  test.each([
+    ['89504e470d0a1a0a0000000d49484452'],
+    ['ffd8ffe000104a464946'],
+    ['474946383961'],
+    ['52494646ffff0000574542505650'],
+  ])('an image whose end is missing is told, not sent: %s', async (hex) => {
+    file('half.bin', Buffer.from(hex, 'hex'))
+    expect(await read({ file_path: 'half.bin' })).toMatch(/half\.bin is a damaged image: its end is missing/)
+  })
+
   test('gives images as pictures, told by their bytes', async () => {
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

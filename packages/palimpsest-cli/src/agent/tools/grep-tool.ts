@@ -1,10 +1,11 @@
+import { lstat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
 
 import type { LoopTool } from 'palimpsest/loop'
 
 import type { Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
-import { Refusal } from '../refusal.ts'
+import { Refusal, toRefusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { runRipgrep, type RipgrepResult } from './ripgrep.ts'
 import { optionalChoice, optionalFlag, optionalInteger, optionalText, requiredText } from './tool-input.ts'
@@ -87,6 +88,7 @@ export function createGrepTool(options: SearchOptions): LoopTool {
     run: async (input, { toolUseId, signal }) => {
       const { access, env } = options
       const path = await grantedPath(access, toolUseId, input.path)
+      await requireSearchable(path)
       const program = await options.ripgrep()
       if (program === undefined)
         throw new Refusal('ripgrep is not installed. Install it (rg), or search with Bash (grep -rn).')
@@ -97,6 +99,15 @@ export function createGrepTool(options: SearchOptions): LoopTool {
       return render(result, input, access)
     },
   })
+}
+
+/** A pipe that is named outright would be waited for, and a device never ends. Below a folder ripgrep passes them over. */
+async function requireSearchable(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    throw toRefusal(error, 'search', path)
+  })
+  if (!found.isFile() && !found.isDirectory())
+    throw new Refusal(`${path} is a pipe, socket or device, not a file.`)
 }
 
 const MODE_FLAGS = {

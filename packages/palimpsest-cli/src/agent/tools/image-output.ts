@@ -5,24 +5,57 @@ import { Refusal } from '../refusal.ts'
 /** The API takes 5 MB of base64 per image. */
 const IMAGE_BYTES_MAX = 3_750_000
 
-const SIGNATURES: readonly { readonly type: string; readonly start: RegExp }[] = [
-  { type: 'image/png', start: /^\x89PNG\r\n/ },
-  { type: 'image/jpeg', start: /^\xff\xd8\xff/ },
-  { type: 'image/gif', start: /^GIF8[79]a/ },
-  { type: 'image/webp', start: /^RIFF[^]{4}WEBP/ },
+interface ImageKind {
+  readonly type: string
+  readonly start: RegExp
+  /** Its end is there. The API refuses half an image, and with it every later request of the conversation. */
+  readonly isWhole: (bytes: Buffer) => boolean
+}
+
+const PNG_HEADER_BYTES = 33
+const RIFF_HEADER_BYTES = 8
+
+const KINDS: readonly ImageKind[] = [
+  {
+    type: 'image/png',
+    start: /^\x89PNG\r\n/,
+    isWhole: (bytes) => bytes.indexOf('IEND', PNG_HEADER_BYTES, 'latin1') !== -1,
+  },
+  {
+    type: 'image/jpeg',
+    start: /^\xff\xd8\xff/,
+    isWhole: (bytes) => bytes.lastIndexOf('\xff\xd9', undefined, 'latin1') !== -1,
+  },
+  { type: 'image/gif', start: /^GIF8[79]a/, isWhole: (bytes) => bytes.lastIndexOf(';') !== -1 },
+  {
+    type: 'image/webp',
+    start: /^RIFF[^]{4}WEBP/,
+    isWhole: (bytes) => bytes.readUInt32LE(4) + RIFF_HEADER_BYTES <= bytes.length,
+  },
 ]
 const SIGNATURE_BYTES = 12
 
-/** An image as a block, told by its first bytes and not by its name. Undefined for everything else. */
+/** Told by its first bytes, and not by its name. */
+export function isImage(start: Buffer): boolean {
+  return kindOf(start) !== undefined
+}
+
+/** An image as a block. Undefined for everything else. */
 export function imageOutput(path: string, bytes: Buffer): ToolOutput | undefined {
-  const first = bytes.toString('latin1', 0, SIGNATURE_BYTES)
-  const type = SIGNATURES.find(({ start }) => start.test(first))?.type
-  if (type === undefined) return undefined
+  const kind = kindOf(bytes)
+  if (kind === undefined) return undefined
   if (bytes.length > IMAGE_BYTES_MAX) {
     throw new Refusal(
       `${path} is an image of ${bytes.length} bytes; at most ${IMAGE_BYTES_MAX} can be shown. Make a smaller copy first.`,
     )
   }
-  const source = { type: 'base64', media_type: type, data: bytes.toString('base64') }
+  if (!kind.isWhole(bytes))
+    throw new Refusal(`${path} is a damaged image: its end is missing. It is not shown.`)
+  const source = { type: 'base64', media_type: kind.type, data: bytes.toString('base64') }
   return { content: [{ type: 'image', source }] }
+}
+
+function kindOf(bytes: Buffer): ImageKind | undefined {
+  const first = bytes.toString('latin1', 0, SIGNATURE_BYTES)
+  return KINDS.find(({ start }) => start.test(first))
 }

@@ -13,7 +13,7 @@ import type { Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
 import { Refusal, systemCode } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
-import { imageOutput } from './image-output.ts'
+import { imageOutput, isImage } from './image-output.ts'
 import { readLargePage } from './large-page.ts'
 import { PAGE_LINES_DEFAULT, pageOf, renderPage, type Page, type PageRequest } from './page.ts'
 import { optionalInteger, requiredText } from './tool-input.ts'
@@ -103,7 +103,7 @@ function requireReadable(path: string, start: Buffer): void {
     throw new Refusal(
       `${path} is a PDF, which cannot be shown. If pdftotext is installed, make a text of it with Bash.`,
     )
-  if (imageOutput(path, start) === undefined && findEncoding(start) === undefined) throw binary(path)
+  if (!isImage(start) && findEncoding(start) === undefined) throw binary(path)
 }
 
 function binary(path: string): Refusal {

@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { access as checkAccess, constants } from 'node:fs/promises'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { delimiter, isAbsolute, join, normalize } from 'node:path'
 
+import { isInside } from '../paths/real-path.ts'
 import { Refusal } from '../refusal.ts'
 
 // ripgrep, the program: the user's own where there is one, else the one that comes with the package.
@@ -25,9 +26,17 @@ export interface RipgrepResult {
   readonly cut: 'no' | 'too-much' | 'too-long'
 }
 
-/** Looks along the search path, which holds absolute folders only, the project's own last. */
-export async function findRipgrep(env: { readonly [name: string]: string }): Promise<string | undefined> {
-  for (const folder of (env['PATH'] ?? '').split(delimiter).filter(isAbsolute)) {
+/** Programs that packages of a project brought along; `npx` puts them on the search path. */
+const PACKAGE_PROGRAMS = join('node_modules', '.bin')
+
+/** Looks along the search path. It runs unasked, so what a project may have put there is passed over. */
+export async function findRipgrep(
+  env: { readonly [name: string]: string },
+  project: string,
+): Promise<string | undefined> {
+  const isForeign = (folder: string): boolean =>
+    isAbsolute(folder) && !isInside(project, folder) && !normalize(folder).includes(PACKAGE_PROGRAMS)
+  for (const folder of (env['PATH'] ?? '').split(delimiter).filter(isForeign)) {
     const path = join(folder, 'rg')
     if (await isRipgrep(path)) return path
   }

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
+import { findRipgrep } from './ripgrep.ts'
 
 let bench: Workbench
 beforeEach(async () => {
@@ -95,13 +96,37 @@ describe('Grep', () => {
     [{ pattern: '(' }, /The search failed: [^]*unclosed group/],
     [{ pattern: 'x', type: 'nonsense' }, /The search failed: [^]*unrecognized file type/],
     [{ pattern: 'x', output_mode: 'lines' }, /"output_mode" must be one of/],
-    [{ pattern: 'x', path: 'gone' }, /No such file/],
+    [{ pattern: 'x', path: 'gone' }, /no such file/],
     [{ pattern: 'x', path: '../outside' }, /needs permission/],
     [{ pattern: 'x', path: 'out' }, /needs permission/],
   ])('refuses %j', async (input, expected) => {
     const output = await bench.call('Grep', input)
     expect(output.isError).toBe(true)
     expect(textOf(output)).toMatch(expected)
+  })
+
+  test('a pipe is refused, not waited for', async () => {
+    execFileSync('mkfifo', [join(bench.work, 'pipe')])
+    expect(await grep({ pattern: 'x', path: 'pipe' })).toMatch(/is a pipe, socket or device/)
+    expect(await grep({ pattern: 'nowhere to be found' })).toBe('No matches.')
+  })
+
+  test('the program is never one of the project, nor of packages', async () => {
+    const folders = ['bin', join('node_modules', '.bin')]
+    for (const folder of folders) {
+      mkdirSync(join(bench.work, folder), { recursive: true })
+      const script = `#!/bin/sh\ntouch "${join(bench.work, 'ran')}"\necho ripgrep 99\n`
+      writeFileSync(join(bench.work, folder, 'rg'), script, { mode: 0o755 })
+    }
+    const PATH = folders.map((folder) => join(bench.work, folder)).join(delimiter)
+    for (const project of [bench.work, join(bench.work, 'src')]) {
+      const found = await findRipgrep(
+        { PATH: project === bench.work ? PATH : join(bench.work, folders[1] ?? '') },
+        project,
+      )
+      expect(found).not.toContain(bench.work)
+    }
+    expect(existsSync(join(bench.work, 'ran'))).toBe(false)
   })
 
   test('an abort ends it', async () => {
