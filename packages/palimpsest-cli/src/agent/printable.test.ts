@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../test/kit/cases.ts'
-import { toPrintable } from './printable.ts'
+import { toPrintable, toPrintableLine } from './printable.ts'
 
 describe('printable text', () => {
   test.each([
@@ -34,4 +34,16 @@ describe('printable text', () => {
       cases(500, 20_000),
     )
   })
+})
+
+test('a line of JSON holds nothing that a terminal obeys, and reads back as the same value', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const line = toPrintableLine({ text })
+      // oxlint-disable-next-line no-control-regex
+      expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+      expect(JSON.parse(line)).toEqual({ text })
+    }),
+    cases(500, 20_000),
+  )
 })

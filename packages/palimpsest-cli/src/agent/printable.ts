@@ -12,7 +12,16 @@ export function toPrintable(text: string): string {
 
 /** A JSON document that no terminal obeys, and that reads back as the same value. */
 export function toPrintableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replaceAll(UNSAFE, (character) =>
+  return withoutUnsafe(JSON.stringify(value, null, 2))
+}
+
+/** The same on one line. */
+export function toPrintableLine(value: object): string {
+  return withoutUnsafe(JSON.stringify(value))
+}
+
+function withoutUnsafe(json: string): string {
+  return json.replaceAll(UNSAFE, (character) =>
     Array.from({ length: character.length }, (_, i) => unitEscape(character.charCodeAt(i))).join(''),
   )
 }

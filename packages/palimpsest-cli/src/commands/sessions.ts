@@ -38,10 +38,11 @@ async function listAll({ flags }: CommandInput, world: World): Promise<ExitCode>
   const { listSessions } = await import('palimpsest/node')
   const { createCostOf } = await import('../cost-of.ts')
   const { sessions, warnings } = await listSessions(palimpsestHome(world), createCostOf())
-  for (const warning of warnings) world.printError(`palimpsest: ${warning}\n`)
-  if (flags['json'] === true) world.print(`${JSON.stringify(sessions, null, 2)}\n`)
+  const { toPrintable, toPrintableJson } = await import('../agent/printable.ts')
+  for (const warning of warnings) world.printError(`palimpsest: ${toPrintable(warning)}\n`)
+  if (flags['json'] === true) world.print(`${toPrintableJson(sessions)}\n`)
   else if (sessions.length === 0) world.printError(`no sessions in ${palimpsestHome(world)}\n`)
-  else for (const session of sessions) world.print(row(session))
+  else for (const session of sessions) world.print(toPrintable(row(session)))
   return DONE
 }
 

@@ -46,6 +46,19 @@ async function run(
 }
 
 describe('palimpsest sessions', () => {
+  test('titles with terminal escapes are shown, not obeyed', async () => {
+    const path = join(folder, '0b6f3c1e-0000-4000-8000-000000000009.jsonl')
+    const [first] = sessionLines()
+    const message = { role: 'user', content: 'a \u001B]0;b\u0007 \u009B31m c' }
+    writeFileSync(path, `${JSON.stringify({ ...first, message })}\n`)
+    const [text, json] = [await run({}, 'sessions'), await run({}, 'sessions', '--json')]
+    rmSync(path)
+    expect(text.out).toContain('a \\x1b]0;b\\x07 \\x9b31m c')
+    // oxlint-disable-next-line no-control-regex
+    expect(text.out + json.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(JSON.parse(json.out)).toContainEqual(expect.objectContaining({ title: message.content }))
+  })
+
   test('lists what is stored; a response that lies in two lines is paid for once', async () => {
     const { exit, out } = await run({}, 'sessions', '--json')
     expect(exit).toBe(0)

@@ -3,7 +3,7 @@ import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { BoundaryEntry, Entry, MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
-import { toPrintable } from '../agent/printable.ts'
+import { toPrintable, toPrintableLine } from '../agent/printable.ts'
 import type { World } from '../world.ts'
 import type { RunUsage } from './run-usage.ts'
 
@@ -246,7 +246,7 @@ function breakNote({ cause, path, expectedTokens, readTokens }: CacheBreak): str
 }
 
 function printLine(value: object, { print }: Pick<World, 'print'>): void {
-  print(`${JSON.stringify(value)}\n`)
+  print(`${toPrintableLine(value)}\n`)
 }
 
 /** Text blocks of an answer, joined. */
