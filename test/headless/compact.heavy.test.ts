@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
@@ -28,6 +29,7 @@ import {
   startsWithAll,
   stringIn,
   text,
+  transcriptsOf,
   type Bench,
 } from '../kit/headless.ts'
 
@@ -314,7 +316,7 @@ test('the environment and the settings stop what is automatic; DISABLE_COMPACT s
   expect(byHand).toMatchObject({ exit: 0, out: expect.stringContaining('compacted: ') })
 })
 
-test('a part is compacted: from a message on, or up to it; an open session is not touched; offline it goes too', async () => {
+test('a part is compacted: from a message on, or up to it; offline it goes too', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([
@@ -348,3 +350,37 @@ test('a part is compacted: from a message on, or up to it; an open session is no
   })
   expect(offline.exit).toBe(0)
 })
+
+test('a request that the provider refuses as too long is compacted and sent once more; the refusal is part of nothing', async () => {
+  const bench = await createBench()
+  await askForSummaries(bench)
+  bench.simulator.addSteps([
+    ...longAnswers('filling', ROUNDS_TO_FILL - 1),
+    { content: [text('The turn is over.')] },
+    summaryStep('SUMMARY after a refusal.'),
+    { content: [text('Answered all the same.')] },
+  ])
+  expect(await bench.run(['-p', 'work'])).toMatchObject({ exit: 0 })
+  bench.simulator.addFaults([{ fault: { type: 'prompt_too_long' } }])
+  const { exit, err, out } = await bench.run(['-p', 'go on', '--continue'], { env: small })
+  expect({ exit, out }).toEqual({ exit: 0, out: 'Answered all the same.\n' })
+  expect(err).toMatch(/^compacted: \d+ to \d+ tokens \(by \w+; proof: .*\)\n$/)
+  expect(newestBody(bench)).toContain('SUMMARY after a refusal.')
+  expect(JSON.stringify(await onlyTranscript(bench))).not.toContain('prompt is too long')
+  await expectLocked(bench)
+})
+
+/** A session that somebody else has open is not compacted, and not forked. */
+async function expectLocked(bench: Bench): Promise<void> {
+  const asked = bench.simulator.requests().length
+  bench.simulator.addSteps([{ content: [text('Late.')], delay_ms: 60_000 }])
+  const running = bench.start(['-p', 'take your time', '--continue'])
+  while (bench.simulator.requests().length === asked && running.child.exitCode === null) await sleep(POLL_MS)
+  const locked = await bench.run(['compact'])
+  running.child.kill('SIGKILL')
+  await running.ended
+  expect(locked).toMatchObject({ exit: 1, out: '', err: expect.stringMatching(/^palimpsest: .*open.*\n$/) })
+  expect(await transcriptsOf(bench)).toHaveLength(1)
+}
+
+const POLL_MS = 20

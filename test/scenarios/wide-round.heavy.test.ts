@@ -22,6 +22,8 @@ import {
 const RESULTS = 40
 const RESULT_CHARS = 30_000
 const MODEL = 'claude-opus-5'
+/** What is not compacted must fit by storage alone. */
+const UNCOMPACTED = { PALIMPSEST_MODEL: MODEL, DISABLE_AUTO_COMPACT: '1' }
 /** Until a request is answered: long enough to be killed meanwhile. */
 const ANSWER_MS = 60_000
 
@@ -30,7 +32,7 @@ test.each([16_000, 60_000, 200_000])(
   async (window) => {
     const bench = await createBench({ script: [{ content: calls() }] })
     await layResults(bench)
-    const env = { PALIMPSEST_MODEL: MODEL, PALIMPSEST_WINDOW: String(window) }
+    const env = { ...UNCOMPACTED, PALIMPSEST_WINDOW: String(window) }
     // The second request is sent and never answered: the process is killed while it waits.
     bench.simulator.addSteps([{ content: [text('too late')], delay_ms: ANSWER_MS }])
     const first = bench.start(['-p', 'read all of it', '--output-format', 'stream-json'], { env })
@@ -55,7 +57,7 @@ test.each([4, 30])(
   async (line) => {
     const bench = await createBench({ script: [{ content: calls() }] })
     await layResults(bench)
-    const env = { PALIMPSEST_MODEL: MODEL, PALIMPSEST_WINDOW: '16000' }
+    const env = { ...UNCOMPACTED, PALIMPSEST_WINDOW: '16000' }
     const first = bench.start(['-p', 'read all of it', '--output-format', 'stream-json'], { env })
     for (let i = 0; i < line; i++) await first.lines.next()
     first.child.kill('SIGKILL')

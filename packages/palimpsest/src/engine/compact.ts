@@ -29,6 +29,8 @@ const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
 const CHARS_PER_TOKEN = 4
 const CONTRIBUTORS_SHOWN = 5
+const NOTHING_SINCE = 'Nothing was said since the last compaction.'
+const NOTHING_YET = 'There is nothing yet that could be compacted.'
 const NOTHING_LEAVES = 'The conversation is no longer than what a compaction keeps as it is.'
 
 export type CompactResult =
@@ -64,7 +66,7 @@ export async function* compact(
     thresholdTokens: setup.thresholds.auto,
   })
   if (decision.kind === 'nothing-new')
-    return { kind: 'refused', why: 'Nothing was said since the last compaction.' }
+    return { kind: 'refused', why: view.boundary ? NOTHING_SINCE : NOTHING_YET }
   if (decision.kind === 'stop') return { kind: 'stopped', why: stoppedText(view, setup) }
   yield { type: 'compaction-start', cause: wish.cause }
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
