@@ -35,6 +35,8 @@ export interface TestAgent {
   /** Stored results, by tool use. */
   readonly blobs: ReadonlyMap<string, string>
   session: Session
+  /** What its turns run with. */
+  readonly setup: TurnSetup
   readonly say: (text: string, signal?: AbortSignal) => Promise<Said>
   /** Forks the last request that was answered. */
   readonly runFork: RunFork
@@ -165,6 +167,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     waits,
     blobs,
     session: { id: 'session', view: step(emptyView(), prefix) },
+    setup: withNotes,
     wait,
     runFork: forkPoint.runFork,
     add: async (...bodies) => {

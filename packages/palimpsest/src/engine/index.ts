@@ -29,6 +29,8 @@ export type {
 export type { EditEffect } from './edit-effect.ts'
 export { forkRequest } from './fork-request.ts'
 export type { ForkParent } from './fork-request.ts'
+export { lastRequest } from './last-request.ts'
+export type { LastRequest } from './last-request.ts'
 export { NO_HOST } from './no-host.ts'
 export type { NotesPolicy } from './notes-for.ts'
 export { modelPolicy } from './model-policy.ts'

@@ -1,9 +1,12 @@
 // palimpsest/loop: what a tool is, who permits its calls, what a turn tells, one turn of an agent, and forks of its requests.
 
 export type * from './events.ts'
+export { compactForSwitch } from './compact-for-switch.ts'
+export type { SwitchSetup, SwitchTarget } from './compact-for-switch.ts'
 export { createForkPoint } from './fork-point.ts'
 export type { ForkPoint, ForkSetup } from './fork-point.ts'
 export { createAskModel } from './ask-once.ts'
+export type { LearnedLimit, LearnLimit } from './learn-limit.ts'
 export { createNotesKeeper } from './notes-keeper.ts'
 export type { NotesKeeper, NotesSetup } from './notes-keeper.ts'
 export { runCompaction } from './run-compaction.ts'

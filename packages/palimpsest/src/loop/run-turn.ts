@@ -16,7 +16,7 @@ import {
 } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
 import { unsealed } from '../engine/unsealed.ts'
-import { ProviderError } from '../errors.ts'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { MicroPolicy, StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
@@ -31,6 +31,7 @@ import { createAskModel } from './ask-once.ts'
 import { collectResponse, type AnsweredRequest, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import type { ForkPoint } from './fork-point.ts'
+import type { LearnLimit } from './learn-limit.ts'
 import { readCache } from './read-cache.ts'
 import { withRetries } from './retry.ts'
 import { runTools } from './run-tools.ts'
@@ -71,6 +72,8 @@ export interface TurnSetup {
   readonly cacheWatch?: CacheWatch
   /** Moved to each request that was answered. */
   readonly forkPoint?: ForkPoint
+  /** Told of each refusal because of size. */
+  readonly learnLimit?: LearnLimit
 }
 
 export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes'>
@@ -78,6 +81,8 @@ export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'sett
 interface TurnState {
   session: Session
   calibration: Calibration
+  /** A refusal may teach smaller ones. */
+  thresholds: Thresholds
   continuations: number
 }
 
@@ -88,7 +93,12 @@ export async function* runTurn(
   setup: TurnSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Session> {
-  const state: TurnState = { session, calibration: setup.calibration, continuations: 0 }
+  const state: TurnState = {
+    session,
+    calibration: setup.calibration,
+    thresholds: setup.thresholds,
+    continuations: 0,
+  }
   let end: TurnEnd
   try {
     for (const body of input) yield* appendShown(state, body, setup)
@@ -133,7 +143,7 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   setup.notes?.consider(state.session.view, at, {
     ...sizing,
     sizeTokens: sizeOf(state.session.view, sizing),
-    warningTokens: setup.thresholds.warning,
+    warningTokens: state.thresholds.warning,
   })
 }
 
@@ -162,12 +172,25 @@ async function* askOrCompact(
       return yield* exchange(state, setup, signal)
     }
     if (error.failure.kind !== 'context-overflow') throw error
+    yield* learnFrom(state, error.failure, tokens, setup)
     const before = state.session
     const used = error.failure.used ?? tokens
     yield* compactNow(state, used, setup, signal)
     if (state.session === before) throw error
     return yield* exchange(state, setup, signal)
   }
+}
+
+async function* learnFrom(
+  state: TurnState,
+  failure: ProviderFailure,
+  sentTokens: number,
+  { learnLimit }: Pick<TurnSetup, 'learnLimit'>,
+): AsyncGenerator<LoopEvent> {
+  const learned = await learnLimit?.(failure, sentTokens)
+  if (!learned) return
+  state.thresholds = learned.thresholds
+  yield { type: 'notice', text: learned.notice }
 }
 
 async function* exchange(
@@ -199,7 +222,7 @@ async function* prepare(
 ): AsyncGenerator<LoopEvent, Readiness> {
   const limits = {
     ...limitsOf(state, setup),
-    blockingTokens: setup.thresholds.blocking,
+    blockingTokens: state.thresholds.blocking,
     lifetime: setup.lifetimes.messages,
     isMain: setup.source === 'main' || setup.source.startsWith('main:'),
   }
@@ -216,7 +239,8 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
       return setup.notes?.take(view) ?? []
     },
   }
-  return { ...setup, calibration: state.calibration, compaction, dropsWhenFull: !setup.compaction }
+  const { calibration, thresholds } = state
+  return { ...setup, calibration, thresholds, compaction, dropsWhenFull: !setup.compaction }
 }
 
 const NO_COMPACTION: TurnCompaction = { host: NO_HOST, isOn: false, scale: 1 }

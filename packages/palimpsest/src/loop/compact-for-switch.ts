@@ -1,0 +1,47 @@
+import { autoCompact } from '../engine/auto-compact.ts'
+import { appendTo, type Session } from '../engine/session.ts'
+import { sizeOf, type Sizing } from '../engine/size-of.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
+import { createAskModel } from './ask-once.ts'
+import type { LoopEvent } from './events.ts'
+import type { TurnCompaction, TurnSetup } from './run-turn.ts'
+
+// A conversation goes on with another model. Where it does not fit that one's window, the model it was led with compacts it first: it has
+// it in its cache, and it can still read all of it.
+
+/** The model to come. */
+export interface SwitchTarget extends Sizing {
+  readonly thresholds: Thresholds
+}
+
+/** What the model it was led with needs for a compaction. */
+export type SwitchSetup = Pick<TurnSetup, 'ports' | 'forkPoint' | 'thinking' | 'calibration' | 'facts'> & {
+  readonly compaction: TurnCompaction
+}
+
+/** The session as the other model can take it; as it was where it fits already, or where nothing may compact. */
+export async function* compactForSwitch(
+  begin: Session,
+  to: SwitchTarget,
+  setup: SwitchSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, Session> {
+  const sizeTokens = sizeOf(begin.view, setup)
+  // Another tokenizer may count more.
+  if (Math.max(sizeTokens, sizeOf(begin.view, to)) < to.thresholds.auto) return begin
+  const { ports, forkPoint } = setup
+  const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
+  const limits = { ...setup, compaction, thresholds: to.thresholds, sizeTokens, source: 'main' }
+  const steps = autoCompact(begin, { ...limits, cause: 'smaller-window' }, ports, signal)
+  let session = begin
+  for (let next = await steps.next(session); !next.done; next = await steps.next(session)) {
+    if ('tell' in next.value) {
+      yield next.value.tell
+      continue
+    }
+    const appended = await appendTo(session, next.value.append, ports)
+    session = appended.session
+    yield { type: 'engine', entries: appended.entries }
+  }
+  return session
+}
