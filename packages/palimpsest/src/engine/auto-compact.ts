@@ -6,6 +6,7 @@ import type { CompactionCause } from '../layers/4-compaction/decide.ts'
 import { compact } from './compact.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { NamedBody, Session } from './session.ts'
+import { sizeOf } from './size-of.ts'
 
 // Compactions that nobody asked for: by threshold, and after a refusal of the provider.
 
@@ -76,7 +77,8 @@ export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
   return {
     ...limits,
     scale,
-    prefixTokens: Math.max(0, limits.sizeTokens - messageTokens),
+    // By our own count: what a refusal names may be counted by other rules.
+    prefixTokens: Math.max(0, sizeOf(view, limits) - messageTokens),
     ...(summaryModel === undefined ? {} : { summaryModel }),
     ...(transcriptPath === undefined ? {} : { transcriptPath }),
     ...(notesTemplate === undefined ? {} : { notesTemplate }),
