@@ -210,7 +210,7 @@ async function expectKept(bench: Bench, lines: readonly JsonObject[]): Promise<v
   const asked = await bench.run(['compact', 'mind', 'the', 'gap', '--json'], { env: small })
   expect(asked).toMatchObject({ exit: 0, err: '' })
   expect(jsonObject(asked.out)).toMatchObject({
-    path: 'plain',
+    path: 'fork',
     proof: { invented: 0 },
     pre_tokens: expect.any(Number),
   })

@@ -6,6 +6,7 @@ import {
   parseTokens,
   readCompactionSwitches,
   resolveModel,
+  type Models,
   type ResolvedModel,
   type Setting,
   type Thresholds,
@@ -28,14 +29,23 @@ export interface WindowReading {
   readonly warnings: readonly string[]
 }
 
-/** The window of a model as the environment and the settings bound it. */
+/** What is known of models beside the table, and the place they are asked at. */
+export interface KnownModels {
+  readonly models: Models
+  readonly endpoint: string
+}
+
+const NOTHING_LEARNED: KnownModels = { models: NO_MODELS, endpoint: '' }
+
+/** The window of a model as the environment, the settings and refusals bound it. */
 export function readWindow(
   modelName: string,
   { env }: Pick<World, 'env'>,
   { workingWindow, autoCompactEnabled }: Pick<Settings, 'workingWindow' | 'autoCompactEnabled'> = {},
+  { models, endpoint }: KnownModels = NOTHING_LEARNED,
 ): WindowReading {
   const { id, extended } = parseModelName(modelName)
-  const model = resolveModel(NO_MODELS, id, env['ANTHROPIC_BASE_URL'] ?? '')
+  const model = resolveModel(models, id, endpoint)
   const windowMax = parseTokens('PALIMPSEST_WINDOW', env['PALIMPSEST_WINDOW'])
   const contextTokens = parseTokens('PALIMPSEST_CONTEXT_TOKENS', env['PALIMPSEST_CONTEXT_TOKENS'])
   const autoPercent = parsePercent('PALIMPSEST_AUTOCOMPACT_PCT', env['PALIMPSEST_AUTOCOMPACT_PCT'])

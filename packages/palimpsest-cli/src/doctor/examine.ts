@@ -11,6 +11,7 @@ import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../find-session.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
+import { readLearned } from '../learned-windows.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { examineFlags } from './examine-flags.ts'
@@ -92,7 +93,10 @@ async function examineModel(home: string, projectFolder: string, world: World): 
   const own = await loadSettings({ home, projectFolder, isTrusted: false })
   const chosen = chosenModel({ settings, userSettings: own.settings }, world)
   if (typeof chosen === 'string') return [{ what: 'model', state: 'bad', text: chosen }]
-  const reading = readWindow(chosen.model, world, settings)
+  const reading = readWindow(chosen.model, world, settings, {
+    models: await readLearned(home),
+    endpoint: chosen.endpoint,
+  })
   const unknown =
     reading.model.known || chosen.endpoint === 'offline'
       ? []

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 
 import { isJsonObject, type Json } from 'palimpsest/wire'
 
-import { placeFile } from '../agent/files/place-file.ts'
-import { systemCode } from '../agent/refusal.ts'
+import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { PAYLOAD_BYTES_MAX, toPayload, type Payload } from './read-payload.ts'
 
 // The newest good payload of the service, on disk: what counts from the start, before anybody was asked.
@@ -18,7 +17,6 @@ export interface LastKnown {
 }
 
 const NAME = 'flags-last-known.json'
-const FILE_MODE = 0o600
 /** The payload, printed once more, and what stands around it. */
 const FILE_BYTES_MAX = 2 * PAYLOAD_BYTES_MAX
 
@@ -47,12 +45,5 @@ export async function saveLastKnown(home: string, known: LastKnown): Promise<voi
     ...(known.etag === undefined ? {} : { etag: known.etag }),
     payload: { features: known.payload.features, savedGroups: known.payload.savedGroups },
   }
-  const bytes = Buffer.from(`${JSON.stringify(document)}\n`)
-  const place = async (replaces: 'absent' | 'file'): Promise<void> =>
-    await placeFile({ path, bytes, replaces, mode: FILE_MODE })
-  await place('file').catch(async (error: unknown) => {
-    if (systemCode(error) !== 'ENOENT') throw error
-    // Somebody else's first payload may come between; ours is as new.
-    await place('absent').catch(async () => await place('file'))
-  })
+  await placeOwnFile(path, Buffer.from(`${JSON.stringify(document)}\n`))
 }

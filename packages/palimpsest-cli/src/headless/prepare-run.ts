@@ -11,6 +11,7 @@ import type { Settings } from '../agent/settings/load-settings.ts'
 import type { Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
+import { createLearnLimit } from '../learned-windows.ts'
 import type { World } from '../world.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import { createPorts } from './create-ports.ts'
@@ -84,6 +85,14 @@ async function prepareWith(
     hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     prompt: wishes.prompt,
     reading,
+    readingOf: scene.readingOf,
+    learnLimit: createLearnLimit({
+      home,
+      model: chosen.model,
+      endpoint: chosen.endpoint,
+      readingWith: (models) => scene.readingOf(chosen.model, models),
+      report,
+    }),
     compaction: compactionOf(scene, start.shown, report, world),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
     roundsMax: wishes.roundsMax,

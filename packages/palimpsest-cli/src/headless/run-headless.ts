@@ -10,8 +10,8 @@ import {
   type Session,
 } from 'palimpsest/engine'
 import {
-  createForkPoint,
   runTurn,
+  type LearnLimit,
   type LoopEvent,
   type LoopTool,
   type Permit,
@@ -27,6 +27,7 @@ import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { addUsage, NO_USAGE } from './run-usage.ts'
 import { answerText, type Output, type RunResult } from './output.ts'
+import { fitForSwitch, openForkPoint } from './switch-model.ts'
 
 // One prompt, one turn, to its end.
 
@@ -45,6 +46,9 @@ export interface HeadlessRun {
   readonly compaction?: TurnCompaction
   readonly prompt: string
   readonly reading: WindowReading
+  /** Of any model at the same endpoint: for sessions that another one led. */
+  readonly readingOf?: (model: string) => WindowReading
+  readonly learnLimit?: LearnLimit
   readonly maxTokens: number
   readonly roundsMax: number
   /** Of the whole session so far. */
@@ -55,8 +59,6 @@ export interface HeadlessRun {
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
   const tally = createTally(run.ports.clock.now)
   const opening = openingOf(run)
-  const session = await withPrefix(run)
-  const setup = turnSetup(run, session, () => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd)
   output.begin()
   const input = [
     ...opening,
@@ -64,10 +66,14 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     messageBody({ role: 'user', content: run.prompt }, 'user'),
   ]
   try {
-    for await (const event of runTurn(session, input, setup, signal)) {
+    const told = (event: LoopEvent): void => {
       tally.take(event)
       output.event(event)
     }
+    const fitted = await heard(fitForSwitch(run, signal), told)
+    const session = await withPrefix({ ...run, session: fitted })
+    const maySpend = (): boolean => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
+    await heard(runTurn(session, input, turnSetup(run, session, maySpend), signal), told)
   } catch (error) {
     output.breakOff(tally.result(), error instanceof Error ? error.message : String(error))
     throw error
@@ -75,6 +81,13 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   const result = tally.result()
   output.end(result)
   return result
+}
+
+async function heard<T>(events: AsyncGenerator<LoopEvent, T>, told: (event: LoopEvent) => void): Promise<T> {
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) return next.value
+    told(next.value)
+  }
 }
 
 /** Sums up a turn as it goes. */
@@ -139,7 +152,8 @@ export function turnSetup(run: HeadlessRun, session: Session, maySpend: () => bo
     micro: microPolicy(reading.window.scale),
     storage: storagePolicy(reading.window.scale),
     ...(run.compaction ? { compaction: run.compaction } : {}),
-    forkPoint: createForkPoint({ ports }),
+    ...(run.learnLimit ? { learnLimit: run.learnLimit } : {}),
+    forkPoint: openForkPoint(session, { thinking, maxTokens }, ports),
     cacheWatch: cacheHistory(log, CACHE_LIFETIMES, from).watch,
   }
 }

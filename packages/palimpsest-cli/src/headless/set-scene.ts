@@ -1,5 +1,6 @@
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
 import type { LoopTool, Permit } from 'palimpsest/loop'
+import type { Models } from 'palimpsest/tokens'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess } from '../agent/paths/access.ts'
@@ -10,6 +11,7 @@ import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import type { PromptOptions } from '../agent/system-prompt.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
+import { readLearned } from '../learned-windows.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { chooseModel, type ChosenModel } from './choose-model.ts'
@@ -40,6 +42,8 @@ export interface RunWishes {
   readonly keepsStart?: boolean
 }
 
+export type ReadingOf = (model: string, models?: Models) => WindowReading
+
 export interface Scene {
   readonly wishes: RunWishes
   readonly home: string
@@ -47,6 +51,8 @@ export interface Scene {
   readonly ground: Ground
   readonly chosen: ChosenModel
   readonly reading: WindowReading
+  /** The window of any model at the chosen endpoint. */
+  readonly readingOf: ReadingOf
   readonly mode: PermissionMode
   readonly blobs: BlobStore
   readonly hooks: Hooks
@@ -69,6 +75,9 @@ export async function setScene(
   const model = wishes.model ?? session.view.prefix?.model
   const chosen = chooseModel({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
+  const learned = await readLearned(home)
+  const readingOf: ReadingOf = (name, models = learned) =>
+    readWindow(name, { ...world, env }, settings, { models, endpoint: chosen.endpoint })
   const mode = wishes.mode ?? settings.mode ?? 'default'
   const { cwd } = wishes
   const { additionalFolders } = settings
@@ -78,7 +87,8 @@ export async function setScene(
     opened,
     ground,
     chosen,
-    reading: readWindow(chosen.model, { ...world, env }, settings),
+    reading: readingOf(chosen.model),
+    readingOf,
     mode,
     blobs: createBlobStore(project, session.id),
     hooks: openHooks({ opened, wishes, ground, mode }, world),

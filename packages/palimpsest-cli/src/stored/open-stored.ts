@@ -5,8 +5,10 @@ import { loadTranscript, openHome } from 'palimpsest/node'
 import { viewOf, type Entry, type View } from 'palimpsest/transcript'
 
 import { toPrintable } from '../agent/printable.ts'
+import { chooseModel } from '../headless/choose-model.ts'
 import { findGround } from '../headless/find-ground.ts'
 import { openSession, type OpenedSession } from '../headless/open-session.ts'
+import { readLearned } from '../learned-windows.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
@@ -41,9 +43,10 @@ export async function withStored<T>(
 async function storedSession(opened: OpenedSession, home: string, world: World): Promise<StoredSession> {
   const { view } = opened.session
   const projectFolder = opened.project.project
-  const { settings } = await findGround({ home, projectFolder, trust: false }, world)
+  const { settings, userSettings } = await findGround({ home, projectFolder, trust: false }, world)
   const model = modelOf(view)
-  const reading = readWindow(model, world, settings)
+  const { endpoint } = chooseModel({ model, settings, userSettings }, world)
+  const reading = readWindow(model, world, settings, { models: await readLearned(home), endpoint })
   const { facts } = reading.model
   const thinking = modelPolicy(model, facts)
   const sizing: Sizing = { thinking, calibration: calibrationOf(view, thinking, facts) }

@@ -10,12 +10,14 @@ export interface LastRequest {
 
 /**
  * The last request that was answered, byte for byte, from the transcript alone: for forks of a conversation that somebody else began.
- * Undefined where what stands before the newest answer is not what it was made under.
+ * Undefined where what stands before the newest answer is not what it was made under, or another model is to answer next.
  */
 export function lastRequest(view: View, options: BuildOptions): LastRequest | undefined {
   const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')
   const source = view.nodes[newest]?.source
   if (!view.prefix || source?.under === undefined) return undefined
+  const place = view.log.findLastIndex(({ id }) => id === source.id)
+  if (view.log.findLastIndex(({ kind }) => kind === 'prefix') > place) return undefined
   if (settle(view, options.thinking).chains[newest] !== source.under) return undefined
   const before: View = {
     ...view,
@@ -23,6 +25,5 @@ export function lastRequest(view: View, options: BuildOptions): LastRequest | un
     open: new Map(),
     settled: emptySettled(),
   }
-  const place = view.log.findLastIndex(({ id }) => id === source.id)
   return { built: buildRequest(before, options), at: view.log[place - 1]?.at ?? source.at }
 }

@@ -17,7 +17,8 @@ export interface Sizing {
 export function sizeOf(view: View, sizing: Sizing): number {
   const settled = settle(view, sizing.thinking)
   const anchor = findAnchorNode(view)
-  if (!anchor) return Math.ceil(factorOf(sizing.calibration) * (prefixEstimate(view) + tokensEnd(settled)))
+  if (!anchor || isStale(anchor, settled, sizing))
+    return Math.ceil(factorOf(sizing.calibration) * (prefixEstimate(view) + tokensEnd(settled)))
   const before = settled.tokens[anchor.index] ?? 0
   const behind = settled.tokens[anchor.index + 1] ?? before
   const since = {
@@ -52,6 +53,12 @@ function findAnchorNode(view: View): AnchorNode | undefined {
     if (node && usage && promptTokens(usage) > 0) return { index, node, usage }
   }
   return undefined
+}
+
+/** Much went since another model counted: what is left of its figure is mostly the difference between the two. */
+function isStale({ node, index }: AnchorNode, { chains }: Settled, { thinking }: Sizing): boolean {
+  const { model, under, sentEstimate } = node.source
+  return model !== thinking.model && sentEstimate !== undefined && under !== chains[index]
 }
 
 /**

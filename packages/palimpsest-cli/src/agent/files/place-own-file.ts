@@ -1,0 +1,15 @@
+import { systemCode } from '../refusal.ts'
+import { placeFile } from './place-file.ts'
+
+const FILE_MODE = 0o600
+
+/** A small file of ours, whole at all times, whether there was one or not. */
+export async function placeOwnFile(path: string, bytes: Uint8Array): Promise<void> {
+  const place = async (replaces: 'absent' | 'file'): Promise<void> =>
+    await placeFile({ path, bytes, replaces, mode: FILE_MODE })
+  await place('file').catch(async (error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error
+    // Somebody else's may come between; ours is as new.
+    await place('absent').catch(async () => await place('file'))
+  })
+}
