@@ -35,7 +35,18 @@ export const COMPACTION_POLICY: CompactionPolicy = {
   userShare: 0.2,
 }
 
-/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. */
+/** What is left of a small window, and the scales between which it becomes that. */
+const SMALL_KEPT_SHARE = 0.55
+const SMALL_SCALE = 0.3
+const LARGE_SCALE = 0.5
+
+/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. A small window keeps more of itself. */
 export function compactionPolicy(scale: number): CompactionPolicy {
-  return { ...COMPACTION_POLICY, tailTokens: Math.round(COMPACTION_POLICY.tailTokens * scale) }
+  const { keptShare, tailTokens } = COMPACTION_POLICY
+  const smallness = Math.min(1, Math.max(0, (LARGE_SCALE - scale) / (LARGE_SCALE - SMALL_SCALE)))
+  return {
+    ...COMPACTION_POLICY,
+    keptShare: keptShare + (SMALL_KEPT_SHARE - keptShare) * smallness,
+    tailTokens: Math.round(tailTokens * scale),
+  }
 }
