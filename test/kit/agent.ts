@@ -4,6 +4,8 @@ import {
   type EntryBody,
   type Session,
 } from '../../packages/palimpsest/src/engine/session.ts'
+import type { CompactResult } from '../../packages/palimpsest/src/engine/compact.ts'
+import type { CompactionSpan } from '../../packages/palimpsest/src/engine/keep-for.ts'
 import type { NotesPolicy } from '../../packages/palimpsest/src/engine/notes-for.ts'
 import { createNotesKeeper } from '../../packages/palimpsest/src/loop/notes-keeper.ts'
 import { microPolicy, NOTES_TEMPLATE, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
@@ -11,6 +13,7 @@ import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.t
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
 import { createForkPoint } from '../../packages/palimpsest/src/loop/fork-point.ts'
+import { runCompaction } from '../../packages/palimpsest/src/loop/run-compaction.ts'
 import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
 import type { Blobs, Ports, RunFork, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
@@ -42,6 +45,8 @@ export interface TestAgent {
   readonly runFork: RunFork
   /** Time passes, here and for the provider. */
   readonly wait: (ms: number) => void
+  /** A compaction that was asked for. The setup must have `compaction`. */
+  readonly compact: (span?: CompactionSpan) => Promise<CompactResult>
   /** Appends what no turn appends: undo, pins. */
   readonly add: (...bodies: readonly EntryBody[]) => Promise<void>
 }
@@ -170,6 +175,17 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     setup: withNotes,
     wait,
     runFork: forkPoint.runFork,
+    compact: async (span = { kind: 'whole' }) => {
+      const { compaction } = setup
+      if (!compaction) throw new Error('the agent was made without compaction')
+      const signal = new AbortController().signal
+      const run = runCompaction(agent.session, { span }, { ...setup, compaction }, signal)
+      for (let next = await run.next(); ; next = await run.next()) {
+        if (!next.done) continue
+        agent.session = next.value.session
+        return next.value.result
+      }
+    },
     add: async (...bodies) => {
       agent.session = (await appendTo(agent.session, bodies, ports)).session
     },

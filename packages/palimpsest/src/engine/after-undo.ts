@@ -38,3 +38,10 @@ export function thresholdsAfterUndo(thresholds: Thresholds, { isAny }: Undone): 
 function isRemoval({ kind }: Entry): boolean {
   return kind === 'edit' || kind === 'boundary'
 }
+
+/** What was taken back since the newest answer is in view again, and the last request did not carry it. */
+export function isUndoneSince({ log, nodes }: View): boolean {
+  const answer = nodes.findLast((node) => node.role === 'assistant')?.source
+  const undone = log.findLastIndex(({ kind }) => kind === 'void')
+  return undone >= 0 && undone > log.findLastIndex(({ id }) => id === answer?.id)
+}

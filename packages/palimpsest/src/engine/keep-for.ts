@@ -4,7 +4,7 @@ import { quoteLines } from '../layers/4-compaction/quote-lines.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { EntryId } from '../transcript/entry.ts'
-import type { View, ViewNode } from '../transcript/view.ts'
+import { blockKey, type View, type ViewNode } from '../transcript/view.ts'
 import type { Sizing } from './size-of.ts'
 
 // What stays verbatim in a compaction, and how much room that leaves for the rest.
@@ -95,7 +95,7 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
     kept: view.nodes.slice(from, to),
     copied: nodesAt(
       view,
-      [...stays].filter((index) => index < from),
+      [...stays].filter((index) => index < from || index >= to).toSorted((a, b) => a - b),
     ),
     summarised: nodesAt(view, gone),
     keptTokens,
@@ -134,7 +134,7 @@ function chooseStays(
     const range = rangeOf(view, choice.tailFrom, wish)
     const isCopying = wish.span.kind === 'whole' && !wish.newestOnly
     const copied = isCopying ? choice.copied.filter((index) => index < range.from) : []
-    const stays = new Set([...copied, ...indexes(range.from, range.to)])
+    const stays = new Set([...copied, ...pinnedNodes(view), ...indexes(range.from, range.to)])
     const kept = tokensOf(stays)
     if (kept <= mostKept || share === 0 || wish.neededTokens === undefined) return { choice, stays, range }
     share = i < CHOICES_MAX ? share * Math.min(CHOICE_STEP, mostKept / kept) : 0
@@ -164,16 +164,28 @@ function nodesAt({ nodes }: View, wanted: readonly number[]): ViewNode[] {
   return wanted.flatMap((index) => nodes[index] ?? [])
 }
 
+/** What is pinned is never removed, and neither is the other half of its round. */
+function pinnedNodes({ nodes, pinned }: View): number[] {
+  if (pinned.size === 0) return []
+  return nodes.flatMap((node, index) => {
+    if (!node.blocks.some(({ at }) => pinned.has(blockKey(at)))) return []
+    if (node.answers !== undefined) return [index - 1, index]
+    return nodes[index + 1]?.answers === undefined ? [index] : [index, index + 1]
+  })
+}
+
 function rangeOf(view: View, start: number, { span, tailFrom }: KeepWish) {
   const end = view.nodes.length
-  if (span.kind === 'from') return { keeps: 'head' as const, from: 0, to: indexOf(view, span.entry) ?? end }
-  const named = span.kind === 'up_to' ? indexOf(view, span.entry) : undefined
+  if (span.kind === 'from') return { keeps: 'head' as const, from: 0, to: startAt(view, span.entry) ?? end }
+  const named = span.kind === 'up_to' ? startAt(view, span.entry) : undefined
   // Never across a boundary.
   const first = Math.min(named ?? start, tailFrom ?? end)
   return { keeps: 'tail' as const, from: Math.max(first, view.boundary?.nodes ?? 0), to: end }
 }
 
-function indexOf(view: View, entry: EntryId): number | undefined {
-  const found = view.nodes.findIndex((node) => node.entries.includes(entry))
-  return found < 0 ? undefined : found
+/** The node of an entry; for results, the answer that asked for them: a round is not split. */
+function startAt({ nodes }: View, entry: EntryId): number | undefined {
+  const found = nodes.findIndex((node) => node.entries.includes(entry))
+  if (found < 0) return undefined
+  return nodes[found]?.answers === undefined ? found : Math.max(0, found - 1)
 }

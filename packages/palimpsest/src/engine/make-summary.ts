@@ -5,6 +5,8 @@ import type { Clock, ForkOutcome } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import type { SpentEntry } from '../transcript/entry.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
+import { isBlock } from '../wire/message.ts'
+import { isUndoneSince } from './after-undo.ts'
 import type { CompactEvent, CompactSetup, SummaryPorts } from './compaction-setup.ts'
 import { charsToAskFor, createJudge, rawOf, type Judgeable } from './judge-summary.ts'
 import type { KeptPlan } from './keep-for.ts'
@@ -117,10 +119,14 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
   const prompt = summaryPrompt({
     kind: plan.span,
     instructions: wish.instructions,
+    ...(plan.span === 'from' && { begins: firstWords(plan) }),
     ...(charsMax !== undefined && { charsMax }),
   })
   const { runFork } = ports
-  const mayFork = runFork && setup.summaryModel === undefined && ports.flags.value('compaction-fork')
+  // A fork shows the model all that was sent: too much for a summary of what stands before a message.
+  const isForkable = plan.span !== 'up_to' && !isUndoneSince(view)
+  const mayFork =
+    runFork && isForkable && setup.summaryModel === undefined && ports.flags.value('compaction-fork')
   const fork: Step | undefined = mayFork
     ? { path: 'fork', ask: async (_tooLong, signal) => await askFork(prompt, runFork, signal) }
     : undefined
@@ -145,9 +151,19 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
   return [...(fork ? [fork] : []), plain]
 }
 
-/** What a request for a summary covers: all that was sent before the newest answer, or from the kept head on. */
+const FIRST_WORDS_CHARS = 200
+
+/** By which the model finds where its part begins. */
+function firstWords({ summarised }: KeptPlan): string {
+  const words = summarised.flatMap(({ blocks }) =>
+    blocks.flatMap(({ block }) => (isBlock(block, 'text') ? [block.text] : [])),
+  )
+  return (words[0] ?? '').slice(0, FIRST_WORDS_CHARS)
+}
+
+/** What a request for a summary covers: all that was sent before the newest answer, or the part that is to be summarised. */
 function coveredNodes(view: View, plan: KeptPlan): readonly ViewNode[] {
-  if (plan.keeps === 'head') return plan.summarised
+  if (plan.span !== 'whole') return plan.summarised
   const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
   return newest > 0 ? view.nodes.slice(0, newest) : plan.summarised
 }

@@ -5,6 +5,7 @@ import type { View } from '../transcript/view.ts'
 import { chainHash, type Hash } from '../wire/hash.ts'
 import { findMember } from '../wire/json.ts'
 import { isBlock } from '../wire/message.ts'
+import { isUndoneSince } from './after-undo.ts'
 import type { CompactEvent, CompactSetup, SummaryPorts } from './compaction-setup.ts'
 import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { billed, proveText, whileAlive, type MadeSummary } from './make-summary.ts'
@@ -67,7 +68,7 @@ function mayCompact({ view, setup, keep }: ServerWish, { flags }: SummaryPorts):
   const { facts, thinking, summaryModel } = setup
   if (!flags.value('server-compaction') || keep.span.kind !== 'whole') return false
   // What is pinned stays as it is, and nothing of that may stand between the block and what follows it.
-  if (view.pinned.size > 0) return false
+  if (view.pinned.size > 0 || isUndoneSince(view)) return false
   if (!facts.capabilities.onDemandCompaction || !thinking.bindsPrefix || summaryModel !== undefined)
     return false
   const { betas = [], parameters = {} } = view.prefix ?? {}

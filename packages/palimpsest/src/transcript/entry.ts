@@ -119,7 +119,7 @@ export interface BoundaryEntry extends EntryBase {
   readonly kept?: KeptSegment
   /** `head`: the kept messages come first and the summary replaces what followed them. */
   readonly keeps: 'tail' | 'head'
-  /** Older messages that stay, behind the summary and before the kept tail: copies, so that loading need not look for the originals. */
+  /** Other messages that stay, behind the summary and before a kept tail: copies, so that loading need not look for the originals. */
   readonly copies?: readonly EntryId[]
   readonly attachments: readonly EntryId[]
   readonly logicalParent: EntryId | null

@@ -276,7 +276,7 @@ function closeBoundary(view: View, { entry, found, nodesBefore }: PendingBoundar
   const later = view.nodes.slice(nodesBefore)
   const summary = written(entry.summary)
   const copies = copiedNodes(entry.copies ?? [], found)
-  const head = entry.keeps === 'head' ? [...kept, ...summary] : [...summary, ...copies, ...kept]
+  const head = entry.keeps === 'head' ? [...kept, ...summary, ...copies] : [...summary, ...copies, ...kept]
   const nodes = [...head, ...written(entry.attachments)]
   view.pending = undefined
   replaceNodesFrom(view, 0, [...nodes, ...later])

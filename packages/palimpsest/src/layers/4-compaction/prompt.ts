@@ -7,6 +7,8 @@ export interface SummaryRequest {
   readonly kind: SummaryKind
   /** The user's, then those of hooks and instruction files. Empty: none. */
   readonly instructions?: string
+  /** Of `from`: the first words of the part. */
+  readonly begins?: string
   /** Where a small window leaves little room. */
   readonly charsMax?: number
 }
@@ -74,11 +76,12 @@ const SCOPE: { readonly [kind in SummaryKind]: string } = {
     'Summarise the conversation above. It is the earlier part of a conversation: newer messages, which you do not see, will follow your summary as they are.',
 }
 
-export function summaryPrompt({ kind, instructions = '', charsMax }: SummaryRequest): string {
+export function summaryPrompt({ kind, instructions = '', begins = '', charsMax }: SummaryRequest): string {
   const sections = summarySections(kind).map(({ title, asks }, i) => `${i + 1}. ${title}: ${asks}`)
   return [
     'Answer with text only. Do not call any tool: everything you need is in the conversation above, a call would be refused, and the summary would be lost.',
     SCOPE[kind],
+    ...(begins === '' ? [] : [`That part begins with these words: ${JSON.stringify(begins)}`]),
     'First think in <analysis> tags: go through the messages in order and note for each what was asked, done, decided and found, which files, commands and errors it names, and whether the user corrected you. Check that nothing is missing or made up. This part is thrown away.',
     'Then write the summary in <summary> tags, with these nine numbered sections:',
     sections.join('\n'),
