@@ -2,6 +2,7 @@ import { clearingEdit } from '../layers/2-micro-compaction/apply.ts'
 import { planMedia, type MediaPlan } from '../layers/2-micro-compaction/media.ts'
 import {
   planClearing,
+  planUseless,
   tailStart,
   type ClearPlan,
   type MicroSituation,
@@ -59,8 +60,9 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   const toTokens = (raw: number): number => raw * factor
   const settled = settle(view, limits.thinking)
   const rawBefore = settled.tokens
-  const situation = situationOf(view, moment, { limits, toTokens, rawBefore })
   const media = limits.micro.acts.media ? planMedia(view, bytesOf(view, settled)) : undefined
+  const brokenFrom = media?.firstNode
+  const situation = { ...situationOf(view, moment, { limits, toTokens, rawBefore }), brokenFrom }
   const plan = planClearing(view, situation, limits.micro)
   const cleared = plan && clearingEdit(view, plan, toTokens, limits.micro)
   // Clearing that leaves the window full comes along with what makes room.
@@ -68,16 +70,38 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   const forced = isFull && limits.dropsWhenFull ? planFull(view, situation, limits) : undefined
   const left = plan && forced ? withoutDropped(plan, forced) : plan
   const clearing = left === plan ? cleared : left && clearingEdit(view, left, toTokens, limits.micro)
-  if (!clearing && !forced && !media) return undefined
+  if (!clearing && !forced && !media) return planSnipAlone(view, situation, limits.micro)
   const edit = merge(forced && clearing ? together(forced, clearing) : (forced ?? clearing), media)
-  const snip = limits.micro.acts.snip
-    ? planSnip(view, rawBefore, tailStart(view, situation, limits.micro))
-    : undefined
+  const range = { from: editPoint(view, edit), limit: tailStart(view, situation, limits.micro) }
+  const snip = limits.micro.acts.snip ? planSnip(view, rawBefore, range) : undefined
   return {
     edit: snip ? withSnip(edit, snip, toTokens) : edit,
     why: forced ? 'the window is full' : plan && clearing ? plan.why : 'the request nears its limit of bytes',
     ...(plan && clearing && !forced ? { numbers: plan.numbers } : {}),
   }
+}
+
+/** Superseded rounds, where nothing else is due and their going pays by itself. */
+function planSnipAlone(view: View, situation: MicroSituation, micro: MicroPolicy): PlannedEdit | undefined {
+  const { rawBefore, toTokens } = situation
+  const range = { from: 0, limit: tailStart(view, situation, micro) }
+  const snip = micro.acts.snip ? planSnip(view, rawBefore, range) : undefined
+  if (!snip) return undefined
+  const { firstNode, raw } = snip
+  const numbers = planUseless(view, { firstNode, freedTokens: Math.round(toTokens(raw)) }, situation, micro)
+  if (!numbers) return undefined
+  return { edit: withSnip(NO_EDIT, snip, toTokens), why: 'superseded rounds: it pays', numbers }
+}
+
+const NO_EDIT: EntryBody<EditEntry> = { kind: 'edit', cause: 'batch', replace: [], drop: [], freedTokens: 0 }
+
+/** The first node that an edit changes: what stands before it is read from the cache. */
+function editPoint({ nodes }: View, { replace, drop }: EntryBody<EditEntry>): number {
+  const changed = new Set([...replace.map(({ at }) => at.entry), ...drop])
+  return Math.max(
+    0,
+    nodes.findIndex(({ entries }) => entries.some((id) => changed.has(id))),
+  )
 }
 
 function withoutDropped(plan: ClearPlan, { drop }: EntryBody<EditEntry>): ClearPlan {

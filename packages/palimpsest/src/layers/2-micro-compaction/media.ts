@@ -7,6 +7,8 @@ import { isBlock, type Block } from '../../wire/message.ts'
 /** What the API takes. */
 export const REQUEST_BYTES_MAX = 32 * 1024 * 1024
 const SHARE_MAX = 0.8
+/** What is left: at the limit itself every further image would cost another rewrite. */
+const SHARE_AFTER = 0.6
 
 export interface MediaPlan {
   readonly replace: readonly { readonly at: BlockRef; readonly with: readonly string[] }[]
@@ -15,8 +17,8 @@ export interface MediaPlan {
 
 /** `bytes` is the size of the request as it stands. Media in the newest message stay: nobody has seen them yet. */
 export function planMedia(view: View, bytes: number): MediaPlan | undefined {
-  let over = bytes - SHARE_MAX * REQUEST_BYTES_MAX
-  if (over <= 0) return undefined
+  if (bytes <= SHARE_MAX * REQUEST_BYTES_MAX) return undefined
+  let over = bytes - SHARE_AFTER * REQUEST_BYTES_MAX
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
   const replace: { at: BlockRef; with: string[] }[] = []
   let firstNode = view.nodes.length

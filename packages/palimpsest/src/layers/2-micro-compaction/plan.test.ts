@@ -136,6 +136,40 @@ test('a stand-in names the call, the size, and what only this result had said', 
   expect(text).toContain('/file-0')
 })
 
+test('what earlier edits took out counts as growth: many small clearings do not each spare the same compaction', () => {
+  const view = rounds(40)
+  const { sizeTokens } = situation(view)
+  const auto = sizeTokens * 1.3
+  const moment = {
+    thresholds: { warning: 1e9, error: 1e9, auto, blocking: 1e9 },
+    prices: { read: 0.5e-6, write: 6.25e-6, output: 25e-6 },
+  }
+  const lean = { ...noTail, refetchShare: 0, keepNewest: 20 }
+  const first = planClearing(view, { ...situation(view), ...moment }, lean)
+  expect(first).toMatchObject({ why: 'it pays', numbers: { compactionSpared: true } })
+  const earlier: Entry = {
+    ...place('e'),
+    kind: 'edit',
+    cause: 'batch',
+    replace: [],
+    drop: [],
+    freedTokens: sizeTokens,
+  }
+  const edited = viewOf([...view.log, earlier])
+  expect(planClearing(edited, { ...situation(edited), ...moment }, lean)).toBeUndefined()
+  const undone = viewOf([...view.log, earlier, { ...place('w'), kind: 'void', target: 'e' }])
+  expect(planClearing(undone, { ...situation(undone), ...moment }, lean)).toEqual(first)
+})
+
+test('behind an edit that is made anyway results are cleared for nothing, before it they stay', () => {
+  const view = rounds(40)
+  expect(planClearing(view, situation(view), thrifty)).toBeUndefined()
+  const plan = planClearing(view, { ...situation(view), brokenFrom: 21 }, thrifty)
+  expect(plan?.why).toBe('another edit breaks the prefix anyway')
+  expect(plan?.results.map(({ node }) => node)).toEqual(Array.from({ length: 25 }, (_, i) => 22 + 2 * i))
+  expect(planClearing(view, { ...situation(view), brokenFrom: 68 }, thrifty)).toBeUndefined()
+})
+
 const POLICY = { model: 'm', bindsPrefix: false, readsFrom: [] }
 const noTail = { ...MICRO_POLICY, keepShare: 0 }
 /** Never clears because it pays. */

@@ -32,6 +32,8 @@ export interface MicroSituation {
   readonly loses: boolean
   /** Signed compaction on the server keeps thinking that an edit would lose. */
   readonly serverCompacts: boolean
+  /** The first node that another edit changes before the same request: what follows it is written anew whatever we do. */
+  readonly brokenFrom?: number | undefined
 }
 
 /** Dollars per token, in the tier at hand. */
@@ -101,9 +103,17 @@ function planBatch(
   const old = oldResults(results, policy.keepNewest).filter(
     ({ block, node }) => node < tail && situation.toTokens(block.tokens) > policy.resultTokensMin,
   )
-  if (old.length === 0) return undefined
+  return batchOf(view, old, situation, policy) ?? batchAlong(view, old, situation, policy)
+}
+
+function batchOf(
+  view: View,
+  old: readonly ClearableResult[],
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): ClearPlan | undefined {
   const numbers = numbersOf(view, old, situation, policy)
-  if (numbers.freedTokens < policy.freedShareMin * situation.sizeTokens) return undefined
+  if (!isEnough(numbers, situation, policy)) return undefined
   const { warning, auto } = situation.thresholds
   const left = situation.sizeTokens - numbers.freedTokens
   const spares = situation.sizeTokens >= warning && left <= policy.targetShare * auto
@@ -111,6 +121,30 @@ function planBatch(
     return { cause: 'batch', results: old, why: 'it spares a compaction', numbers }
   const pays = policy.acts.pays && numbers.gainDollars > numbers.costDollars
   return pays && !situation.loses ? { cause: 'batch', results: old, why: 'it pays', numbers } : undefined
+}
+
+/** Behind another edit nothing more is written again by clearing too. */
+function batchAlong(
+  view: View,
+  old: readonly ClearableResult[],
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): ClearPlan | undefined {
+  const { brokenFrom } = situation
+  if (brokenFrom === undefined) return undefined
+  const results = old.filter(({ node }) => node >= brokenFrom)
+  const numbers = numbersOf(view, results, situation, policy)
+  if (!isEnough(numbers, situation, policy)) return undefined
+  return { cause: 'batch', results, why: 'another edit breaks the prefix anyway', numbers }
+}
+
+/** Nothing, or too little of the view, is not worth an edit. */
+function isEnough(
+  { freedTokens }: Pick<PlanNumbers, 'freedTokens'>,
+  { sizeTokens }: MicroSituation,
+  { freedShareMin }: MicroPolicy,
+): boolean {
+  return freedTokens > 0 && freedTokens >= freedShareMin * sizeTokens
 }
 
 /** All but the newest that a request has carried already. */
@@ -140,14 +174,26 @@ function numbersOf(
   situation: MicroSituation,
   policy: MicroPolicy,
 ): PlanNumbers {
-  const { sizeTokens, toTokens, rawBefore, prices } = situation
   const freedTokens = Math.round(results.reduce((sum, result) => sum + frees(result, situation, policy), 0))
-  const editPoint = rawBefore[results[0]?.node ?? 0] ?? 0
-  const end = rawBefore[view.nodes.length] ?? 0
-  const tokensAfterEdit = Math.max(0, Math.round(toTokens(end - editPoint)) - freedTokens)
+  const numbers = sumOf(view, { freedTokens, firstNode: results[0]?.node ?? 0 }, situation, policy)
+  return { ...numbers, costDollars: numbers.costDollars + refetchPrice(results, situation, policy) }
+}
+
+/** The sum for anything that leaves the view and is not fetched again. */
+function sumOf(
+  view: View,
+  { freedTokens, firstNode }: { readonly freedTokens: number; readonly firstNode: number },
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): PlanNumbers {
+  const { sizeTokens, toTokens, rawBefore, prices } = situation
+  const behind = (rawBefore[view.nodes.length] ?? 0) - (rawBefore[firstNode] ?? 0)
+  const tokensAfterEdit = Math.max(0, Math.round(toTokens(behind)) - freedTokens)
   const requests = requestsSinceBoundary(view)
   const requestsAhead = expectedRequests(view, requests, policy)
-  const growth = requests > 0 ? (sizeTokens - situation.prefixTokens) / requests : 0
+  // What earlier edits took out had come all the same: without it each small clearing would seem to spare the same compaction again.
+  const added = sizeTokens - situation.prefixTokens + freedSinceBoundary(view)
+  const growth = requests > 0 ? added / requests : 0
   const { auto } = situation.thresholds
   const ahead = sizeTokens + growth * requestsAhead
   // A compaction that comes all the same is not spared, and what it would take out anyway is freed only until then.
@@ -163,8 +209,21 @@ function numbersOf(
     gainDollars:
       freedTokens * Math.min(requestsAhead, untilFull) * prices.read +
       (compactionSpared ? compactionDollars : 0),
-    costDollars: tokensAfterEdit * (prices.write - prices.read) + refetchPrice(results, situation, policy),
+    costDollars: tokensAfterEdit * (prices.write - prices.read),
   }
+}
+
+/** Whether it pays to take something out that is worth nothing any more, by the same sum; its numbers if so. */
+export function planUseless(
+  view: View,
+  useless: { readonly freedTokens: number; readonly firstNode: number },
+  situation: MicroSituation,
+  policy: MicroPolicy,
+): PlanNumbers | undefined {
+  if (!policy.acts.pays || situation.loses) return undefined
+  const numbers = sumOf(view, useless, situation, policy)
+  const pays = isEnough(numbers, situation, policy) && numbers.gainDollars > numbers.costDollars
+  return pays ? numbers : undefined
 }
 
 /** Some of it will be asked for again: one more request each, and the result written once more. */
@@ -184,6 +243,20 @@ const CALL_TOKENS = 150
 function requestsSinceBoundary(view: View): number {
   const from = view.boundary?.nodes ?? 0
   return view.nodes.slice(from).filter((node) => node.role === 'assistant').length
+}
+
+/** Tokens that edits in force have taken out since the last boundary. */
+function freedSinceBoundary({ log }: View): number {
+  const voided = new Set<string>()
+  let freed = 0
+  for (let i = log.length - 1; i >= 0; i--) {
+    const entry = log[i]
+    if (!entry || voided.has(entry.id)) continue
+    if (entry.kind === 'boundary') break
+    if (entry.kind === 'void') voided.add(entry.target)
+    if (entry.kind === 'edit') freed += entry.freedTokens
+  }
+  return freed
 }
 
 /** As many as there were, within reason; half of it after an answer that ended a turn: it may have been the last. */

@@ -1,13 +1,21 @@
 import type { EntryId } from '../../transcript/entry.ts'
+import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isJsonObject, type Json } from '../../wire/json.ts'
 import { isBlock, isThinking, type ToolUseBlock } from '../../wire/message.ts'
+import { resultText } from './results-in-view.ts'
 
-// Rounds that a later one made useless: the same file read again, the same search made again. They go whole, and only along with an
-// edit that is made anyway.
+// Rounds that a later one made useless: the same file read again in full, the same search made again. They go whole, along with an edit
+// that is made anyway, or when that pays.
 
 /** Calls that change nothing, so that a later one of the same kind says all that an earlier one said, and newer. */
 const READING = new Set(['read', 'read_file', 'view', 'grep', 'glob', 'search_files', 'list', 'ls'])
+const FILE_READING = new Set(['read', 'read_file', 'view'])
+/** What makes a read one of a part. */
+const PART_KEYS: ReadonlySet<string> = new Set(['offset', 'limit', 'view_range', 'start_line', 'end_line'])
+
+/** Readers show so many lines of a file at most, unless asked for others. */
+const PAGE_LINES = 2_000
 
 export interface SnipPlan {
   readonly drop: readonly EntryId[]
@@ -15,15 +23,27 @@ export interface SnipPlan {
   readonly raw: number
 }
 
-/** Superseded rounds before `limit` that a request has carried: answers of nothing but reading calls, each made again later. */
-export function planSnip(view: View, rawBefore: readonly number[], limit: number): SnipPlan | undefined {
+/** The nodes that may go: before `from` the prefix stays as it is, from `limit` on is what is being worked with. */
+export interface SnipRange {
+  readonly from: number
+  readonly limit: number
+}
+
+/** Superseded rounds that a request has carried: answers of nothing but reading calls, each made again later. */
+export function planSnip(
+  view: View,
+  rawBefore: readonly number[],
+  { from, limit }: SnipRange,
+): SnipPlan | undefined {
   const newestOf = newestCalls(view)
+  const loop = runningLoop(view)
   const drop: EntryId[] = []
   let firstNode = view.nodes.length
   let raw = 0
-  for (let i = 1; i < Math.min(limit, view.nodes.length) - 1; i++) {
+  for (let i = Math.max(1, from); i < Math.min(limit, view.nodes.length) - 1; i++) {
     const [node, results] = [view.nodes[i], view.nodes[i + 1]]
     if (!node || !results || !isSuperseded(node, i, newestOf) || !answersOnly(node, results, view)) continue
+    if (i > loop && node.blocks.some(({ block }) => isThinking(block))) continue
     drop.push(...node.entries, ...results.entries)
     firstNode = Math.min(firstNode, i)
     raw += (rawBefore[i + 2] ?? 0) - (rawBefore[i] ?? 0)
@@ -31,22 +51,85 @@ export function planSnip(view: View, rawBefore: readonly number[], limit: number
   return drop.length > 0 ? { drop, firstNode, raw } : undefined
 }
 
-/** The node of the newest call of each kind. */
-function newestCalls(view: View): ReadonlyMap<string, number> {
+/** The prompt of the tool loop that is running: thinking behind it is never touched. Where none runs, the end. */
+function runningLoop({ nodes }: View): number {
+  if (nodes.at(-1)?.answers === undefined) return nodes.length
+  return nodes.findLastIndex(({ role, answers }) => role === 'user' && answers === undefined)
+}
+
+/** The node of the newest call of each kind that came to something. */
+function newestCalls({ nodes }: View): ReadonlyMap<string, number> {
   const newest = new Map<string, number>()
-  for (const [i, node] of view.nodes.entries())
-    for (const { block } of node.blocks) {
-      const key = isBlock(block, 'tool_use') ? callKey(block) : undefined
-      if (key !== undefined) newest.set(key, i)
+  for (const [i, { role, blocks }] of nodes.entries()) {
+    if (role !== 'assistant') continue
+    for (const { block } of blocks) {
+      if (!isBlock(block, 'tool_use')) continue
+      const { same, whole, isPart } = keysOf(block)
+      const result = same === undefined ? undefined : resultOf(block.id, nodes[i + 1])
+      if (same === undefined || !result || isFailed(result)) continue
+      newest.set(same, i)
+      if (whole !== undefined && !isPart && showsAll(result)) newest.set(whole, i)
     }
+  }
   return newest
 }
 
-/** What a reading call asks for. A file read whole stands for every part of it; a part only for the same part. */
-function callKey({ name, input }: ToolUseBlock): string | undefined {
-  const tool = name.toLowerCase()
-  if (!READING.has(tool)) return undefined
-  return `${tool} ${JSON.stringify(sorted(input))}`
+/** The results of an answer stand right behind it. */
+function resultOf(id: string, node: ViewNode | undefined): ViewBlock | undefined {
+  return node?.blocks.find(({ block }) => isBlock(block, 'tool_result') && block.tool_use_id === id)
+}
+
+/** What failed says nothing in place of what an earlier call said. */
+function isFailed({ block }: ViewBlock): boolean {
+  return isBlock(block, 'tool_result') && block.is_error === true
+}
+
+const shown = new WeakMap<ViewBlock, boolean>()
+
+/** Not a stand-in, and not the first page of a longer file. */
+function showsAll(one: ViewBlock): boolean {
+  const known = shown.get(one)
+  if (known !== undefined) return known
+  const lines = one.original && isBlock(one.block, 'tool_result') ? resultText(one.block).split('\n') : []
+  const isAll = lines.length > 0 && lines.length < PAGE_LINES && lines.at(-1)?.startsWith('[') !== true
+  shown.set(one, isAll)
+  return isAll
+}
+
+interface CallKeys {
+  /** The call as it is; absent for one that does more than read. */
+  readonly same?: string
+  /** The file, all of it. */
+  readonly whole?: string
+  readonly isPart: boolean
+}
+
+const keys = new WeakMap<ToolUseBlock, CallKeys>()
+
+/** What a reading call asks for. */
+function keysOf(block: ToolUseBlock): CallKeys {
+  const known = keys.get(block)
+  if (known) return known
+  const tool = block.name.toLowerCase()
+  const whole = wholeKey(tool, block.input)
+  const found: CallKeys = {
+    ...(READING.has(tool) ? { same: `${tool} ${JSON.stringify(sorted(block.input))}` } : {}),
+    ...(whole === undefined ? {} : { whole }),
+    isPart: isPart(block.input),
+  }
+  keys.set(block, found)
+  return found
+}
+
+/** A file read whole stands for every part of it; a part only for the same part. */
+function wholeKey(tool: string, input: Json): string | undefined {
+  if (!FILE_READING.has(tool) || !isJsonObject(input)) return undefined
+  const path = input['file_path'] ?? input['path']
+  return typeof path === 'string' ? `${tool} whole ${path}` : undefined
+}
+
+function isPart(input: Json): boolean {
+  return isJsonObject(input) && Object.keys(input).some((key) => PART_KEYS.has(key))
 }
 
 function sorted(value: Json): Json {
@@ -60,8 +143,9 @@ function isSuperseded(node: ViewNode, index: number, newestOf: ReadonlyMap<strin
   let calls = 0
   for (const { block } of node.blocks) {
     if (isThinking(block)) continue
-    const key = isBlock(block, 'tool_use') ? callKey(block) : undefined
-    if (key === undefined || (newestOf.get(key) ?? 0) <= index) return false
+    if (!isBlock(block, 'tool_use')) return false
+    const { same = '', whole = '' } = keysOf(block)
+    if (Math.max(newestOf.get(same) ?? 0, newestOf.get(whole) ?? 0) <= index) return false
     calls++
   }
   return calls > 0
