@@ -8,7 +8,7 @@ import type { View } from '../transcript/view.ts'
 import { targetFor } from './compact.ts'
 import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactSetup } from './compaction-setup.ts'
-import { keepFor } from './keep-for.ts'
+import { keepFor, type KeptPlan } from './keep-for.ts'
 import { foldFor } from './make-summary.ts'
 import type { NamedBody } from './session.ts'
 
@@ -21,10 +21,19 @@ export interface FoldSetup extends Pick<
 
 /** A compaction that asks nobody: what it appends, nothing where nothing would leave the view. No file is read again. */
 export function compactWithFold(view: View, setup: FoldSetup, newId: () => EntryId): readonly NamedBody[] {
-  const { transcriptPath } = setup
   const wish = { ...setup, span: { kind: 'whole' }, harder: false, targetTokens: targetFor(setup) } as const
   const plan = keepFor(view, settle(view, setup.thinking).tokens, wish)
-  if (plan.summarised.length === 0) return []
+  return plan.summarised.length === 0 ? [] : foldInto(view, plan, setup, newId)
+}
+
+/** The same with what stays already chosen. */
+export function foldInto(
+  view: View,
+  plan: KeptPlan,
+  setup: Pick<FoldSetup, 'calibration' | 'prefixTokens' | 'sizeTokens' | 'transcriptPath'>,
+  newId: () => EntryId,
+): readonly NamedBody[] {
+  const { transcriptPath } = setup
   const { text, score } = foldFor({ view, plan, setup })
   return compactionBodies(
     view,

@@ -44,7 +44,7 @@ export interface Bill {
 
 export interface Biller {
   readonly charge: (request: ChargedRequest) => Bill
-  /** A fork of the conversation as it stands, with something behind it. What it writes is not kept. */
+  /** A fork of the conversation as it stands, with something behind it, or a request of its own. What it writes is not kept. */
   readonly chargeCall: (request: ChargedRequest, call: BackgroundCall) => number
 }
 
@@ -83,12 +83,19 @@ export function createBiller({ hiddenTokens, factor }: ChargeOptions): Biller {
       return { charge, explanation, inputTokens: laidOut.prompt.tokens, dollars }
     },
     chargeCall(request, call) {
+      if (call.alone)
+        return priceOf(
+          { ...NOTHING_CACHED, uncached: call.promptTokens, output: call.outputTokens },
+          request.facts.prices,
+        )
       const charge = chargeRequest(cache, lay(request))
       const billed = { ...charge, uncached: charge.uncached + call.promptTokens, output: call.outputTokens }
       return priceOf(billed, request.facts.prices)
     },
   }
 }
+
+const NOTHING_CACHED = { read: 0, written5m: 0, written1h: 0 } as const
 
 /** One head per model: the hidden prompt, with a breakpoint. */
 function createHeads(hiddenTokens: number): (model: string) => PromptHead {

@@ -3,6 +3,7 @@ import { dropOldest } from './drop-oldest.ts'
 import { mask } from './mask.ts'
 import { none } from './none.ts'
 import { palimpsest } from './palimpsest.ts'
+import { PEERS } from './peers/all.ts'
 import type { Strategy } from './strategy.ts'
 import { tail } from './tail.ts'
 
@@ -17,5 +18,6 @@ export const STRATEGIES: readonly Strategy[] = [
   batchDigest,
   tail(20),
   tail(50),
+  ...PEERS,
   palimpsest,
 ]

@@ -51,7 +51,7 @@ export interface StrategyRun {
 export interface Actions {
   /** Appended in order, before the request is built. Their `parent` is not read. */
   readonly entries: readonly Entry[]
-  /** Model calls of its own, each a fork of the conversation as it stood before the entries. */
+  /** Model calls of its own, about the conversation as it stood before the entries. */
   readonly calls?: readonly BackgroundCall[]
 }
 
@@ -59,7 +59,9 @@ export interface Actions {
 export interface BackgroundCall {
   /** The layer it is booked under, e.g. `compaction`. */
   readonly layer: string
-  /** Tokens behind the shared prefix. */
+  /** A request of its own, that reads nothing of the conversation's cache. Left out: a fork of the conversation. */
+  readonly alone?: boolean
+  /** Tokens behind the shared prefix; of the whole prompt where nothing is shared. */
   readonly promptTokens: number
   readonly outputTokens: number
 }
