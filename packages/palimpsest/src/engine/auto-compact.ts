@@ -3,6 +3,7 @@ import { factorOf } from '../tokens/calibrate.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
+import { promptTokens } from '../wire/usage.ts'
 import { compact } from './compact.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { NamedBody, Session } from './session.ts'
@@ -61,13 +62,19 @@ export async function* autoCompact(
     const result = next.value
     let session = start
     if (result.kind === 'compacted') session = yield { append: result.bodies }
-    else if (cause !== 'threshold' || result.kind === 'stopped')
+    else if (cause !== 'threshold' || (result.kind === 'stopped' && !isCrossedBefore(start.view, limits)))
       yield { tell: { type: 'notice', text: result.why } }
     if (began) yield { tell: { type: 'compaction-end' } }
     if (result.kind === 'compacted')
       await compaction.host.after({ trigger: 'auto', summary: result.summary }, signal)
     return session
   }
+}
+
+/** The last request was over the threshold already: what there is to tell was told before it. */
+function isCrossedBefore({ nodes }: View, { thresholds }: Pick<AutoLimits, 'thresholds'>): boolean {
+  const usage = nodes.findLast(({ role }) => role === 'assistant')?.source.usage
+  return usage !== undefined && promptTokens(usage) >= thresholds.auto
 }
 
 /** For a compaction of this session now. */

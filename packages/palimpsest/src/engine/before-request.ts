@@ -9,7 +9,6 @@ import { toViewBlock } from '../transcript/view-block.ts'
 import type { View } from '../transcript/view.ts'
 import { REFILLS_MAX } from '../layers/4-compaction/decide.ts'
 import { recordOf } from '../layers/4-compaction/record.ts'
-import { LEFT_SHARE_MAX } from './compact.ts'
 import { thresholdsAfterUndo, undoneIn } from './after-undo.ts'
 import { interruptedResults } from './interrupted.ts'
 import { microFor } from './micro-for.ts'
@@ -84,10 +83,13 @@ export async function* beforeRequest(
   return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
 }
 
-/** Right behind a compaction that had to go harder, results must leave it room. */
+/** Of the threshold: results of the last round that stay whole behind a compaction that had to go harder. */
+const HARDER_SHARE_MAX = 0.3
+
+/** Right behind such a compaction the biggest results go to disk. */
 function guardLimit({ boundary, nodes }: View, { blockingTokens, thresholds }: RequestLimits): number {
   const isHarder = boundary?.nodes === nodes.length && recordOf(boundary.entry)?.refills === REFILLS_MAX
-  return isHarder ? Math.min(blockingTokens, LEFT_SHARE_MAX * thresholds.auto) : blockingTokens
+  return isHarder ? Math.min(blockingTokens, HARDER_SHARE_MAX * thresholds.auto) : blockingTokens
 }
 
 /** One edit at most before a request. */

@@ -23,7 +23,7 @@ import type { NamedBody, Session } from './session.ts'
 // A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
 
 /** Of the threshold: a compaction that leaves more is none. */
-export const LEFT_SHARE_MAX = 0.6
+const LEFT_SHARE_MAX = 0.6
 /** Files that are read again, and how much of each, in a full-size window. */
 const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
