@@ -42,6 +42,12 @@ test('--max-cost ends the turn before the request that would go beyond; a higher
   })
 })
 
+test('--max-cost says so where it cannot hold: a model without a known price', async () => {
+  const bench = await createBench({ script: [{ content: [text('Done.')] }] })
+  const { err } = await bench.run(['-p', 'look', '--model', 'own-model', '--max-cost', '0.5'])
+  expect(err).toContain('no price is known for own-model: the limit of $0.5 cannot hold')
+})
+
 test('--window: what does not fit is refused before it is sent, with the cure', async () => {
   const bench = await createBench()
   const { exit, out, err } = await bench.run(['-p', 'word '.repeat(20_000), '--window', '30000'])

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { messageBody } from 'palimpsest/engine'
 import type { TurnCompaction } from 'palimpsest/loop'
+import { findModelFacts } from 'palimpsest/wire'
 
 import type { Hooks } from '../agent/hooks/create-hooks.ts'
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
@@ -13,6 +14,7 @@ import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { createLearnLimit } from '../learned-windows.ts'
 import type { World } from '../world.ts'
+import type { ChosenModel } from './choose-model.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import { createPorts } from './create-ports.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
@@ -100,6 +102,7 @@ async function prepareWith(
     ...maxCost(wishes, settings),
   }
   const notices = [
+    ...unheldLimit(run, chosen),
     ...ground.notices,
     ...chosen.notices,
     ...reading.warnings,
@@ -175,6 +178,14 @@ function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World):
   const read = tools.find(({ name }) => name === 'Read')
   if (!read) throw new Error('unreachable: the tool Read is always there')
   return { read, permit, cwd: wishes.cwd, userHome, leftOut: [home], newId: () => randomUUID() }
+}
+
+/** Where answers have no price they add up to nothing, and a limit in dollars is never reached. */
+function unheldLimit({ maxCostUsd }: HeadlessRun, { model, endpoint }: ChosenModel): readonly string[] {
+  if (maxCostUsd === undefined || endpoint === 'offline' || findModelFacts(model)) return []
+  return [
+    `no price is known for ${model}: the limit of $${maxCostUsd} cannot hold. --max-turns bounds the turn`,
+  ]
 }
 
 function maxCost({ maxCostUsd }: RunWishes, settings: Settings): { maxCostUsd?: number } {

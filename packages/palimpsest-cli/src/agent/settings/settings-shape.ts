@@ -78,7 +78,7 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     'Where feature flags are served, in the format of GrowthBook. Not from a project',
     urlProblem,
   ),
-  maxCostUsd: number('Dollars that one run may cost', 0),
+  maxCostUsd: number('Dollars that one session may cost', 0),
 })
 
 export type SettingsFile = NonNullable<ReturnType<typeof SETTINGS_SHAPE.read>>
