@@ -3,12 +3,13 @@ import { basename, dirname, join } from 'node:path'
 import { requireInside } from './inside-home.ts'
 import { takeLock } from './lock.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
+import { tornFilesOf } from './torn-line.ts'
 
 /** What is left of a session elsewhere than in its own folder. */
 const NOTES_FOLDER = 'session-memory'
 
 /**
- * Deletes a session: transcript, stored results, checkpoints, notes. The one thing that loses something, and only when the user asks.
+ * Deletes a session: transcript, torn lines of it, stored results, checkpoints, notes. The one thing that loses something, and only when the user asks.
  * A session that somebody has open is left alone. Resolves with the paths that are gone.
  */
 export async function removeSession(home: string, path: string): Promise<readonly string[]> {
@@ -16,7 +17,11 @@ export async function removeSession(home: string, path: string): Promise<readonl
   const lock = await takeLock(home, `${path}.lock`)
   try {
     const id = basename(path, '.jsonl')
-    const others = [join(dirname(path), id), join(dirname(path), NOTES_FOLDER, `${id}.md`)]
+    const others = [
+      join(dirname(path), id),
+      join(dirname(path), NOTES_FOLDER, `${id}.md`),
+      ...(await tornFilesOf(path)),
+    ]
     const gone: string[] = []
     // The transcript goes last: until then the session can be found and removed again.
     for (const one of [...others, path]) if (await removeOne(one)) gone.push(one)
