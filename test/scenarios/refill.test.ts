@@ -23,7 +23,7 @@ const fetchTool: LoopTool = {
   run: async ({ query, lines }) => ({
     content: Array.from(
       { length: Number(lines) },
-      (_, i) => `${String(query)}: row ${i} of many, of no use`,
+      (_, i) => `${JSON.stringify(query)}: row ${i} of many, of no use`,
     ).join('\n'),
   }),
 }
