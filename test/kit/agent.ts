@@ -7,6 +7,8 @@ import {
 import type { CompactResult } from '../../packages/palimpsest/src/engine/compact.ts'
 import type { CompactionSpan } from '../../packages/palimpsest/src/engine/keep-for.ts'
 import type { NotesPolicy } from '../../packages/palimpsest/src/engine/notes-for.ts'
+import { mayCallBeside } from '../../packages/palimpsest/src/engine/background-bill.ts'
+import { createPreparedKeeper } from '../../packages/palimpsest/src/loop/prepared-keeper.ts'
 import { createNotesKeeper } from '../../packages/palimpsest/src/loop/notes-keeper.ts'
 import { microPolicy, NOTES_TEMPLATE, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
@@ -67,6 +69,8 @@ export interface TestAgentOptions {
   readonly setup?: Partial<TurnSetup>
   readonly idleMsMax?: number
   readonly flags?: Flags
+  /** Summaries are made before they are needed, within the bill or without one. */
+  readonly prepares?: 'within-bill' | 'freely'
   /** Notes are kept, by this policy. */
   readonly notes?: Partial<NotesPolicy>
   /** Instead of the kit's own, which keep everything in memory. */
@@ -164,7 +168,16 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       save: async () => undefined,
       signal: new AbortController().signal,
     })
-  const withNotes = keeper ? { ...setup, notes: keeper } : setup
+  const prepared =
+    options.prepares &&
+    createPreparedKeeper({
+      ports,
+      runFork: forkPoint.runFork,
+      maySpend: (view, sizeTokens) =>
+        options.prepares === 'freely' || mayCallBeside(view.log, setup.facts, sizeTokens),
+      signal: new AbortController().signal,
+    })
+  const withNotes = { ...setup, ...(keeper && { notes: keeper }), ...(prepared && { prepared }) }
   const agent: TestAgent = {
     simulator,
     entries,

@@ -6,6 +6,7 @@ import type { CompactionCause } from '../layers/4-compaction/decide.ts'
 import { promptTokens } from '../wire/usage.ts'
 import { compact } from './compact.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
+import type { Prepared } from './prepared.ts'
 import type { NamedBody, Session } from './session.ts'
 import { sizeOf } from './size-of.ts'
 
@@ -16,6 +17,12 @@ export type EngineStep =
   | { readonly append: readonly NamedBody[] }
   | { readonly tell: CompactEvent | { readonly type: 'compaction-end' } }
 
+/** Whether a compaction that nobody asked for may be made now. */
+export type ConfirmCompaction = (
+  size: { readonly sizeTokens: number; readonly blockingTokens: number },
+  signal: AbortSignal,
+) => Promise<boolean>
+
 /** What a caller of the engine gives for compactions. */
 export interface AutoCompaction {
   readonly host: CompactionHost
@@ -24,10 +31,15 @@ export interface AutoCompaction {
   /** Whether anything automatic may compact: settings and environment say so. */
   readonly isOn: boolean
   readonly scale: number
+  /** Of the window, what is left beside room for a summary. For collapse; left out, the blocking limit counts. */
+  readonly effectiveTokens?: number
   readonly summaryModel?: string
   readonly transcriptPath?: string
   readonly notesTemplate?: string
   /** Waits a moment for notes that are being written: they may be the summary. */
+  readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
+  /** Asked before a compaction by threshold. Left out: nobody is asked. */
+  readonly confirm?: ConfirmCompaction
   readonly settleNotes?: ((view: View) => Promise<readonly NamedBody[]>) | undefined
 }
 
@@ -48,6 +60,7 @@ export async function* autoCompact(
   const { compaction, cause } = limits
   if (!compaction.isOn || !ports.flags.value('auto-compact')) return begin
   if (cause === 'threshold' && ports.flags.value('reactive-only')) return begin
+  if (cause === 'threshold' && !(await isConfirmed(limits, signal))) return begin
   const late = (await compaction.settleNotes?.(begin.view)) ?? []
   const start = late.length > 0 ? yield { append: late } : begin
   const wish = { cause, span: { kind: 'whole' as const } }
@@ -75,6 +88,14 @@ export async function* autoCompact(
 function isCrossedBefore({ nodes }: View, { thresholds }: Pick<AutoLimits, 'thresholds'>): boolean {
   const usage = nodes.findLast(({ role }) => role === 'assistant')?.source.usage
   return usage !== undefined && promptTokens(usage) >= thresholds.auto
+}
+
+async function isConfirmed(
+  { compaction, sizeTokens, thresholds }: AutoLimits,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const size = { sizeTokens, blockingTokens: thresholds.blocking }
+  return compaction.confirm ? await compaction.confirm(size, signal) : true
 }
 
 /** For a compaction of this session now. */

@@ -11,13 +11,14 @@ import { REFILLS_MAX } from '../layers/4-compaction/decide.ts'
 import { recordOf } from '../layers/4-compaction/record.ts'
 import { thresholdsAfterUndo, undoneIn } from './after-undo.ts'
 import { interruptedResults } from './interrupted.ts'
+import { makeRoom } from './make-room.ts'
 import { microFor } from './micro-for.ts'
 import { withCacheEdits } from './plan-cache-edits.ts'
 import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
 import { storedBody } from './stored-body.ts'
-import { autoCompact, type AutoCompaction, type EngineStep } from './auto-compact.ts'
+import type { AutoCompaction, EngineStep } from './auto-compact.ts'
 import type { EntryBody, Session } from './session.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
@@ -61,13 +62,8 @@ export async function* beforeRequest(
     tokens = sizeOf(session.view, limits)
   }
   const { compaction, source = 'main' } = limits
-  if (compaction && tokens >= limits.thresholds.auto && limits.isMain) {
-    session = yield* autoCompact(
-      session,
-      { ...limits, compaction, source, cause: 'threshold', sizeTokens: tokens },
-      ports,
-      signal,
-    )
+  if (compaction && limits.isMain) {
+    session = yield* makeRoom(session, { ...limits, compaction, source, sizeTokens: tokens }, ports, signal)
     tokens = sizeOf(session.view, limits)
   }
   const guardTokens = guardLimit(session.view, limits)

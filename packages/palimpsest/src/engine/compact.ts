@@ -16,6 +16,7 @@ import { neededTokens } from './judge-summary.ts'
 import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { usableNotes } from './notes-for.ts'
 import { makeSummary, proveText, type MadeSummary } from './make-summary.ts'
+import { restBehind } from './prepared.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt } from './server-compaction.ts'
 import { visibleFiles } from './visible-files.ts'
 import type { NamedBody, Session } from './session.ts'
@@ -84,7 +85,10 @@ export async function* compact(
   const tried = decision.mayAsk
     ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)
     : NOT_TRIED
-  const served = tried.served ?? (instructions === '' ? fromNotes(view, keep, setup, ports) : undefined)
+  const isPlain = instructions === ''
+  const served =
+    tried.served ??
+    (isPlain ? (fromNotes(view, keep, setup, ports) ?? fromPrepared(view, keep, setup, ports)) : undefined)
   if (served) return await conclude({ view, wish, setup, decision, tried, ...served }, ports, signal)
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
   if (wish.cause === 'asked' && plan.summarised.length === 0) return { kind: 'refused', why: NOTHING_LEAVES }
@@ -119,6 +123,21 @@ function fromNotes(
   if (!notes) return undefined
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: notes.rest })
   const made = proveText('notes', notes.text, { view, plan, setup })
+  return made && { plan, made }
+}
+
+/** A summary that was made in time, with all that came since kept. */
+function fromPrepared(
+  view: View,
+  keep: KeepWish,
+  setup: CompactSetup,
+  { findPrepared }: CompactPorts,
+): { readonly plan: KeptPlan; readonly made: MadeSummary } | undefined {
+  const prepared = keep.span.kind === 'whole' ? findPrepared?.(view) : undefined
+  const tailFrom = prepared && restBehind(view, prepared)
+  if (!prepared || tailFrom === undefined) return undefined
+  const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom })
+  const made = proveText('prepared', prepared.text, { view, plan, setup })
   return made && { plan, made }
 }
 

@@ -2,7 +2,9 @@ import type { CompactionCause } from '../layers/4-compaction/decide.ts'
 import type { AskModel, Clock, CompactionHost, Ports, RunFork } from '../ports.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import type { View } from '../transcript/view.ts'
 import type { CompactionSpan } from './keep-for.ts'
+import type { Prepared } from './prepared.ts'
 import type { Sizing } from './size-of.ts'
 
 export interface CompactWish {
@@ -32,6 +34,8 @@ export interface SummaryPorts extends Pick<Ports, 'flags'> {
   readonly clock: Clock
   readonly askModel: AskModel
   readonly runFork?: RunFork | undefined
+  /** A summary that was made before it was needed. */
+  readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
 }
 
 export type CompactPorts = SummaryPorts & Pick<Ports, 'newId' | 'trace'> & { readonly host: CompactionHost }

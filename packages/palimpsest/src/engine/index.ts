@@ -1,7 +1,11 @@
 // palimpsest/engine: a session as a value, the one function that appends, and the request built from what is in view.
 
+export { BACKGROUND_SHARE_MAX, billOf, mayCallBeside } from './background-bill.ts'
+export type { Bill } from './background-bill.ts'
 export { buildRequest } from './build-request.ts'
 export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request.ts'
+export { collapseState } from './collapse.ts'
+export type { CollapseState } from './collapse.ts'
 export { cacheHistory } from './cache-history.ts'
 export type { CacheEvent, CacheHistory } from './cache-history.ts'
 export { createCacheWatch } from './cache-watch.ts'

@@ -63,7 +63,7 @@ export function notesWish(
 }
 
 /** Before the newest answer. */
-function lastSent(view: View): EntryId | undefined {
+export function lastSent(view: View): EntryId | undefined {
   const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
   return newest > 0 ? view.nodes[newest - 1]?.entries.at(-1) : undefined
 }

@@ -1,3 +1,4 @@
+import type { Flags } from '../flags/create-flags.ts'
 import type { ForkOutcome } from '../ports.ts'
 import type { SpentEntry } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
@@ -65,8 +66,16 @@ export async function* compactOnServer(
 }
 
 function mayCompact({ view, setup, keep }: ServerWish, { flags }: SummaryPorts): boolean {
-  const { facts, thinking, summaryModel } = setup
-  if (!flags.value('server-compaction') || keep.span.kind !== 'whole') return false
+  return keep.span.kind === 'whole' && offersSignedCompaction(view, setup, flags)
+}
+
+/** Whether the provider would be asked first. */
+export function offersSignedCompaction(
+  view: View,
+  { facts, thinking, summaryModel }: Pick<CompactSetup, 'facts' | 'thinking' | 'summaryModel'>,
+  flags: Flags,
+): boolean {
+  if (!flags.value('server-compaction')) return false
   // What is pinned stays as it is, and nothing of that may stand between the block and what follows it.
   if (view.pinned.size > 0 || isUndoneSince(view)) return false
   if (!facts.capabilities.onDemandCompaction || !thinking.bindsPrefix || summaryModel !== undefined)

@@ -83,7 +83,7 @@ export const FLAGS = {
     '0.1',
     'no threshold and no blocking; the refusal of the provider starts a compaction',
   ),
-  'prepared-compaction': on(4, 'later', 'a summary made in the background before the threshold is crossed'),
+  'prepared-compaction': on(4, '0.1', 'a summary made in the background before the threshold is crossed'),
   'compaction-fork': on(4, '0.1', 'the summary is asked for on the cached prefix'),
   'server-compaction': on(
     4,
@@ -92,10 +92,10 @@ export const FLAGS = {
   ),
   'compact-before-expiry': off(
     4,
-    'later',
+    '0.1',
     'a long idle conversation is compacted shortly before its cache expires',
   ),
-  collapse: off(4, 'later', 'the oldest spans are folded one by one, instead of a compaction by threshold'),
+  collapse: off(4, '0.1', 'the oldest spans are folded one by one, instead of a compaction by threshold'),
   'memory-extraction': on(5, 'later', 'what will matter later is written to memory when a turn ends'),
   'daily-log': on(5, 'later', 'one line a turn in the log of the day'),
   dreaming: on(6, 'later', 'memory is consolidated after a day and five sessions'),

@@ -1,10 +1,11 @@
 import { autoCompact } from '../engine/auto-compact.ts'
-import { appendTo, type Session } from '../engine/session.ts'
+import type { Session } from '../engine/session.ts'
 import { sizeOf, type Sizing } from '../engine/size-of.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
 import { createAskModel } from './ask-once.ts'
 import type { LoopEvent } from './events.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
+import { takeEngineSteps } from './take-engine-steps.ts'
 
 // A conversation goes on with another model. Where it does not fit that one's window, the model it was led with compacts it first: it has
 // it in its cache, and it can still read all of it.
@@ -33,15 +34,5 @@ export async function* compactForSwitch(
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
   const limits = { ...setup, compaction, thresholds: to.thresholds, sizeTokens, source: 'main' }
   const steps = autoCompact(begin, { ...limits, cause: 'smaller-window' }, ports, signal)
-  let session = begin
-  for (let next = await steps.next(session); !next.done; next = await steps.next(session)) {
-    if ('tell' in next.value) {
-      yield next.value.tell
-      continue
-    }
-    const appended = await appendTo(session, next.value.append, ports)
-    session = appended.session
-    yield { type: 'engine', entries: appended.entries }
-  }
-  return session
+  return yield* takeEngineSteps(begin, steps, ports)
 }

@@ -1,6 +1,9 @@
 // palimpsest/loop: what a tool is, who permits its calls, what a turn tells, one turn of an agent, and forks of its requests.
 
 export type * from './events.ts'
+export { compactBeforeExpiry, waitForExpiryMs } from './compact-before-expiry.ts'
+export type { IdleMoment } from './compact-before-expiry.ts'
+export { createConfirm } from './confirm-compaction.ts'
 export { compactForSwitch } from './compact-for-switch.ts'
 export type { SwitchSetup, SwitchTarget } from './compact-for-switch.ts'
 export { createForkPoint } from './fork-point.ts'
@@ -11,6 +14,8 @@ export { createNotesKeeper } from './notes-keeper.ts'
 export type { NotesKeeper, NotesSetup } from './notes-keeper.ts'
 export { runCompaction } from './run-compaction.ts'
 export type { CompactionRun } from './run-compaction.ts'
+export { createPreparedKeeper } from './prepared-keeper.ts'
+export type { PreparedKeeper, PreparedSetup } from './prepared-keeper.ts'
 export { runTurn } from './run-turn.ts'
 export type { TurnCompaction, TurnSetup } from './run-turn.ts'
 export type * from './tool.ts'

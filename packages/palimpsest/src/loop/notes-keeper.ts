@@ -21,6 +21,8 @@ export interface NotesKeeper {
   readonly consider: (view: View, at: 'response' | 'turn-end', limits: NotesLimits) => void
   /** What has come since, to be appended now. */
   readonly take: (view: View) => readonly NamedBody[]
+  /** Whether notes may still come to be the summary. */
+  readonly mayServe: () => boolean
   /** Waits for an update under way, at most so long. */
   readonly settle: (ms: number) => Promise<void>
 }
@@ -30,7 +32,7 @@ export interface NotesSetup {
   readonly runFork: RunFork
   readonly policy: NotesPolicy
   /** Whether the bill allows one more call beside the conversation. */
-  readonly maySpend: () => boolean
+  readonly maySpend: (view: View, sizeTokens: number) => boolean
   /** Keeps the file that people read. */
   readonly save: (text: string) => Promise<void>
   readonly signal: AbortSignal
@@ -64,7 +66,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
         arrived.length > 0 ||
         failures >= FAILURES_MAX ||
         setup.signal.aborted ||
-        !setup.maySpend()
+        !setup.maySpend(view, limits.sizeTokens)
       )
         return
       if (!ports.flags.value('session-memory') || !ports.flags.value('background-calls')) return
@@ -94,6 +96,10 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
         return fits ? bodies : bodies.filter(({ kind }) => kind === 'spent')
       })
     },
+    mayServe: () =>
+      failures < FAILURES_MAX &&
+      ports.flags.value('session-memory') &&
+      ports.flags.value('compaction-from-notes'),
     settle: async (ms) => {
       if (working) await ports.clock.within(working, ms)
     },

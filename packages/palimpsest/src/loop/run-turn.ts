@@ -32,6 +32,7 @@ import { collectResponse, type AnsweredRequest, type CollectedResponse } from '.
 import type { LoopEvent, TurnEnd } from './events.ts'
 import type { ForkPoint } from './fork-point.ts'
 import type { LearnLimit } from './learn-limit.ts'
+import type { PreparedKeeper } from './prepared-keeper.ts'
 import { readCache } from './read-cache.ts'
 import { withRetries } from './retry.ts'
 import { runTools } from './run-tools.ts'
@@ -66,6 +67,8 @@ export interface TurnSetup {
   readonly compaction?: TurnCompaction
   /** Writes notes beside the turn. */
   readonly notes?: NotesKeeper
+  /** Makes summaries in time, where notes do not serve. */
+  readonly prepared?: PreparedKeeper
   /** Provider and model take edits of their cache: no public API does. */
   readonly cacheEdits?: boolean
   /** Compares what each request read from the cache with what the ledger says. */
@@ -76,7 +79,7 @@ export interface TurnSetup {
   readonly learnLimit?: LearnLimit
 }
 
-export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes'>
+export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes' | 'findPrepared'>
 
 interface TurnState {
   session: Session
@@ -120,6 +123,7 @@ async function* runRounds(
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
     yield* appendEngine(state, setup.notes?.take(state.session.view) ?? [], setup)
+    yield* appendEngine(state, setup.prepared?.take() ?? [], setup)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
@@ -139,12 +143,15 @@ async function* runRounds(
 }
 
 function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: TurnSetup): void {
-  const sizing = { ...setup, calibration: state.calibration }
-  setup.notes?.consider(state.session.view, at, {
-    ...sizing,
-    sizeTokens: sizeOf(state.session.view, sizing),
-    warningTokens: state.thresholds.warning,
-  })
+  const { view } = state.session
+  const { calibration, thresholds } = state
+  const sizing = { ...setup, calibration, thresholds }
+  const sizeTokens = sizeOf(view, sizing)
+  setup.notes?.consider(view, at, { ...sizing, sizeTokens, warningTokens: thresholds.warning })
+  if (setup.notes?.mayServe()) return
+  const { summaryModel } = setup.compaction ?? {}
+  const more = summaryModel === undefined ? {} : { summaryModel }
+  setup.prepared?.consider(view, { ...sizing, sizeTokens, ...more })
 }
 
 /** At a compaction, notes that are being written are waited for, at most so long. */
@@ -234,6 +241,7 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
     ...(setup.compaction ?? NO_COMPACTION),
     askModel: createAskModel(setup.ports),
     runFork: setup.forkPoint?.runFork,
+    findPrepared: setup.prepared?.find,
     settleNotes: async (view) => {
       await setup.notes?.settle(NOTES_WAIT_MS)
       return setup.notes?.take(view) ?? []

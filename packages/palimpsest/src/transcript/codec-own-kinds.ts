@@ -18,6 +18,7 @@ const CAUSES = [
   'server',
   'cache',
   'snip',
+  'collapse',
   'restore',
 ] as const satisfies readonly EditCause[]
 

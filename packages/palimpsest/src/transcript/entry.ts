@@ -92,7 +92,16 @@ export interface StoredEntry extends EntryBase {
   readonly standIn: JsonText
 }
 
-export type EditCause = 'cold' | 'batch' | 'forced' | 'media' | 'server' | 'cache' | 'snip' | 'restore'
+export type EditCause =
+  | 'cold'
+  | 'batch'
+  | 'forced'
+  | 'media'
+  | 'server'
+  | 'cache'
+  | 'snip'
+  | 'collapse'
+  | 'restore'
 
 /** A declared change of earlier messages: the only thing, besides a boundary, that may break the prefix. */
 export interface EditEntry extends EntryBase {

@@ -13,7 +13,7 @@ export const NEAR_ROUNDS = 5
 /** So many in a row, and harder means are used; one more, and it stops. */
 export const REFILLS_MAX = 3
 
-export type CompactionCause = 'threshold' | 'overflow' | 'blocking' | 'asked' | 'smaller-window'
+export type CompactionCause = 'threshold' | 'overflow' | 'blocking' | 'asked' | 'smaller-window' | 'idle'
 
 export interface CompactionMoment {
   readonly now: number
@@ -44,7 +44,7 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
   const rounds = since.filter((node) => node.role === 'assistant').length
   if (rounds === 0 && moment.cause !== 'smaller-window') return { kind: 'nothing-new' }
   const near = view.boundary !== undefined && rounds < NEAR_ROUNDS
-  const isAsked = moment.cause === 'asked'
+  const isAsked = moment.cause === 'asked' || moment.cause === 'idle'
   const refills = near && !isAsked ? (before?.refills ?? 0) + 1 : 0
   if (refills > REFILLS_MAX) return { kind: 'stop' }
   const users = since.filter(isUserNode)

@@ -1,0 +1,68 @@
+import { costOfUsage, priceOf } from '../ledger/prices.ts'
+import type { Entry } from '../transcript/entry.ts'
+import { findModelFacts, unknownModelFacts, type ModelFacts } from '../wire/model-facts.ts'
+import type { Usage } from '../wire/usage.ts'
+
+// What the conversation cost, by who asked; and whether calls that nobody waits for may add to it.
+
+/** Of the whole bill, for all calls beside the conversation together. */
+export const BACKGROUND_SHARE_MAX = 0.1
+/** What a fork writes, about: notes and summaries are longer seldom. */
+const OUTPUT_TOKENS = 2_500
+
+/** The conversation's own answers. */
+const CONVERSATION = 'main'
+/** Somebody waits for these: they are no background. */
+const AWAITED: ReadonlySet<string> = new Set([CONVERSATION, 'compact'])
+
+export type Bill = ReadonlyMap<string, number>
+
+interface Gathered {
+  readonly usd: Map<string, number>
+  /** Lines of one response repeat its usage: it is paid for once. */
+  readonly paid: Map<string, number>
+  count: number
+}
+
+const gatheredByLog = new WeakMap<readonly Entry[], Gathered>()
+
+/** US dollars by source. Asking again costs what was appended since. */
+export function billOf(log: readonly Entry[]): Bill {
+  const known = gatheredByLog.get(log) ?? { usd: new Map(), paid: new Map(), count: 0 }
+  gatheredByLog.set(log, known)
+  for (; known.count < log.length; known.count++) {
+    const entry = log[known.count]
+    if (entry) addTo(known, entry)
+  }
+  return known.usd
+}
+
+/** Whether one more call on the back of a conversation of this size leaves all of them within their share. */
+export function mayCallBeside(log: readonly Entry[], facts: ModelFacts, sizeTokens: number): boolean {
+  const bill = billOf(log)
+  const sum = (isCounted: (source: string) => boolean): number =>
+    [...bill].reduce((usd, [source, cost]) => (isCounted(source) ? usd + cost : usd), 0)
+  const next = priceOf(
+    { read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output: OUTPUT_TOKENS },
+    facts.prices,
+  )
+  const beside = sum((source) => !AWAITED.has(source))
+  return beside + next <= BACKGROUND_SHARE_MAX * (sum(() => true) + next)
+}
+
+function addTo({ usd, paid }: Gathered, entry: Entry): void {
+  if (entry.kind === 'spent') return add(usd, entry.source, costOf(entry.usage, entry.model))
+  if (entry.kind !== 'message' || !entry.usage) return
+  const cost = costOf(entry.usage, entry.model ?? '')
+  const before = paid.get(entry.responseId ?? entry.id) ?? 0
+  paid.set(entry.responseId ?? entry.id, cost)
+  add(usd, CONVERSATION, cost - before)
+}
+
+function add(usd: Map<string, number>, source: string, cost: number): void {
+  usd.set(source, (usd.get(source) ?? 0) + cost)
+}
+
+function costOf(usage: Usage, model: string): number {
+  return costOfUsage(usage, (findModelFacts(model) ?? unknownModelFacts(model)).prices)
+}

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import {
+  BACKGROUND_SHARE_MAX,
+  billOf,
+  mayCallBeside,
+} from '../../packages/palimpsest/src/engine/background-bill.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
+import { restBehind } from '../../packages/palimpsest/src/engine/prepared.ts'
+import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
+import { recordOf } from '../../packages/palimpsest/src/layers/4-compaction/record.ts'
+import {
+  compactBeforeExpiry,
+  waitForExpiryMs,
+} from '../../packages/palimpsest/src/loop/compact-before-expiry.ts'
+import { createConfirm } from '../../packages/palimpsest/src/loop/confirm-compaction.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import type { BoundaryEntry, Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import { createTestAgent, type TestAgent, type TestAgentOptions } from '../kit/agent.ts'
+
+// What happens beside the turn or in its pauses: prepared summaries, their bill, a question first, a compaction before the cache expires.
+
+const THRESHOLDS = { warning: 18_000, error: 22_000, auto: 24_000, blocking: 32_000 }
+const TEXT = Array.from({ length: 60 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
+const compaction = { host: NO_HOST, isOn: true, scale: 0.15 }
+const PROMPT_MARK = '<analysis>'
+
+type Steps = NonNullable<SimulatorOptions['script']>
+
+function rounds(count: number): Steps {
+  return Array.from({ length: count }, (_, i) => ({
+    content: [{ type: 'tool_use' as const, name: 'Echo', input: { text: `${i}\n${TEXT}` } }],
+    stop_reason: 'tool_use' as const,
+  }))
+}
+
+const DONE: Steps[number] = { content: [{ type: 'text', text: 'Done.' }] }
+const GOOD: Steps[number] = {
+  when: { bodyContains: PROMPT_MARK },
+  content: [{ type: 'text', text: '<summary>They echo things.</summary>' }],
+  times: 99,
+}
+
+function agentWith(script: Steps, more: TestAgentOptions = {}): TestAgent {
+  return createTestAgent({ simulator: { script }, setup: { thresholds: THRESHOLDS, compaction }, ...more })
+}
+
+function boundaries({ entries }: TestAgent): BoundaryEntry[] {
+  return entries.filter((entry) => entry.kind === 'boundary')
+}
+
+function asked({ simulator }: TestAgent): number[] {
+  return simulator
+    .requests()
+    .flatMap(({ body }, i) => (JSON.stringify(body).includes(PROMPT_MARK) ? [i] : []))
+}
+
+describe('a prepared summary', () => {
+  test('is made once past the warning, beside the turn, and serves at the threshold with what came since kept', async () => {
+    const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'freely' })
+    const said = await agent.say('Echo. Never touch secret.txt.')
+    expect(said.end).toEqual({ reason: 'answered' })
+    const [boundary] = boundaries(agent)
+    expect(boundary?.meta.path).toBe('prepared')
+    // The request came before the threshold was reached, and none came there.
+    expect(asked(agent)).toHaveLength(1)
+    const spent = agent.entries.filter((entry) => entry.kind === 'spent')
+    expect(spent.map(({ source }) => source)).toEqual(['prepared'])
+    const view = JSON.stringify(agent.session.view.nodes.map(({ blocks }) => blocks.map(({ json }) => json)))
+    expect(view).toContain('They echo things.')
+    expect(view).toContain('Never touch secret.txt.')
+    const at = agent.entries.indexOf(boundary as Entry)
+    const uses = agent.entries
+      .slice(0, at)
+      .filter((entry) => entry.kind === 'message' && entry.origin === 'model')
+    const covered = uses.findIndex((entry) => entry.id === boundary?.kept?.head)
+    expect(covered).toBeGreaterThan(0)
+    expect(uses.length - covered).toBeGreaterThan(1)
+  })
+
+  test('that covers what was compacted meanwhile is dropped', async () => {
+    const agent = agentWith([GOOD, ...rounds(34), DONE], { prepares: 'freely' })
+    await agent.say('Echo.')
+    const paths = boundaries(agent).map(({ meta }) => meta.path)
+    expect(paths.length).toBeGreaterThan(1)
+    // Each has one of its own, and one more may have been made since the last.
+    expect(new Set(paths)).toEqual(new Set(['prepared']))
+    expect(asked(agent).length - paths.length).toBeLessThanOrEqual(1)
+    const { view } = agent.session
+    const upTo = view.nodes.at(-1)?.entries[0] ?? ''
+    expect(restBehind(view, { text: '', upTo, boundary: undefined })).toBeUndefined()
+    const boundary = view.boundary?.entry.id
+    expect(restBehind(view, { text: '', upTo, boundary })).toBe(view.nodes.length)
+    expect(restBehind(view, { text: '', upTo: 'gone', boundary })).toBeUndefined()
+  })
+
+  test('that fails three times in a row is not asked for again', async () => {
+    const silent = { ...GOOD, content: [{ type: 'text' as const, text: ' ' }] }
+    const agent = agentWith([silent, ...rounds(40), DONE], { prepares: 'freely' })
+    expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
+    expect(agent.traces.filter(({ name }) => name === 'prepared')).toHaveLength(3)
+  })
+
+  test('is not made where the flag is off', async () => {
+    const flags = createFlags([
+      { name: 'test', find: (name) => (name === 'prepared-compaction' ? false : undefined) },
+    ])
+    const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'freely', flags })
+    await agent.say('Echo.')
+    expect(boundaries(agent).map(({ meta }) => meta.path)).toEqual(['fork'])
+  })
+
+  test('is paid for from a tenth of the bill', async () => {
+    const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'within-bill' })
+    await agent.say('Echo.')
+    const bill = billOf(agent.session.view.log)
+    const total = [...bill.values()].reduce((sum, usd) => sum + usd, 0)
+    expect(bill.get('main')).toBeGreaterThan(0)
+    expect(bill.get('prepared') ?? 0).toBeLessThanOrEqual(BACKGROUND_SHARE_MAX * total)
+    const { facts } = agent.setup
+    expect(mayCallBeside([], facts, 20_000)).toBe(false)
+    const usage = { input_tokens: 1_000_000, output_tokens: 0 }
+    const answer = {
+      ...(agent.entries.find(({ kind }) => kind === 'message') as Entry),
+      usage,
+      model: facts.id,
+    }
+    expect(mayCallBeside([answer as Entry], facts, 20_000)).toBe(true)
+  })
+})
+
+describe('a compaction that is asked about first', () => {
+  test('declined, it waits; it is asked again when the conversation has grown, and at the limit not at all', async () => {
+    const sizes: number[] = []
+    const confirm = createConfirm(async ({ sizeTokens }) => {
+      sizes.push(sizeTokens)
+      return false
+    }, 0.15)
+    const agent = agentWith([GOOD, ...rounds(24), DONE], {
+      setup: { thresholds: THRESHOLDS, compaction: { ...compaction, confirm } },
+    })
+    expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
+    expect(sizes[0]).toBeGreaterThanOrEqual(THRESHOLDS.auto)
+    expect(sizes.length).toBeGreaterThan(1)
+    for (const [i, size] of sizes.slice(1).entries()) {
+      const before = sizes[i] ?? 0
+      // The next question comes 1,500 tokens later, or after a compaction.
+      expect(size - before >= 1_500 || size < before).toBe(true)
+    }
+    const [boundary] = boundaries(agent)
+    expect(boundary?.meta.preTokens).toBeGreaterThanOrEqual(THRESHOLDS.blocking)
+  })
+
+  test('confirmed, it happens at once', async () => {
+    const confirm = createConfirm(async () => true, 0.15)
+    const agent = agentWith([GOOD, ...rounds(16), DONE], {
+      setup: { thresholds: THRESHOLDS, compaction: { ...compaction, confirm } },
+    })
+    await agent.say('Echo.')
+    expect(boundaries(agent)[0]?.meta.preTokens).toBeLessThan(THRESHOLDS.blocking)
+  })
+})
+
+describe('a long conversation that lies idle', () => {
+  const on = createFlags([
+    { name: 'test', find: (name) => (name === 'compact-before-expiry' ? true : undefined) },
+  ])
+
+  async function idle(agent: TestAgent, waitMs: number): Promise<void> {
+    const lastRequestAt = agent.setup.ports.clock.now()
+    agent.wait(waitMs)
+    const moment = { lastRequestAt, lifetime: '5m' as const }
+    const steps = compactBeforeExpiry(
+      agent.session,
+      moment,
+      { ...agent.setup, compaction },
+      new AbortController().signal,
+    )
+    for (let next = await steps.next(); ; next = await steps.next()) {
+      if (!next.done) continue
+      agent.session = next.value
+      return
+    }
+  }
+
+  test('is compacted shortly before its cache expires, by a fork that still reads it', async () => {
+    const agent = agentWith([GOOD, ...rounds(9), DONE], { flags: on })
+    await agent.say('Echo.')
+    await idle(agent, 4.5 * 60_000)
+    expect(boundaries(agent).map((one) => [one.meta.path, recordOf(one)?.cause])).toEqual([['fork', 'idle']])
+  })
+
+  test.each([
+    ['too early', on, 9, 60_000],
+    ['too late', on, 9, 6 * 60_000],
+    ['not long enough', on, 2, 4.5 * 60_000],
+    ['switched off', createFlags([]), 9, 4.5 * 60_000],
+  ] as const)('is left alone: %s', async (_name, flags, count, waitMs) => {
+    const agent = agentWith([GOOD, ...rounds(count), DONE], { flags })
+    await agent.say('Echo.')
+    await idle(agent, waitMs)
+    expect(boundaries(agent)).toEqual([])
+  })
+
+  test('knows how long to wait', () => {
+    const moment = { lastRequestAt: 1_000, lifetime: '5m' as const }
+    expect(waitForExpiryMs(moment, 1_000)).toBe(4 * 60_000)
+    expect(waitForExpiryMs(moment, 1_000 + 4.5 * 60_000)).toBe(0)
+    expect(waitForExpiryMs(moment, 1_000 + 5 * 60_000)).toBeUndefined()
+  })
+})
