@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import type { ReplayReport } from 'palimpsest/replay'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -17,6 +17,10 @@ writeFileSync(join(folder, 'sessions/notes.json'), '{"hello":"world"}\n')
 writeFileSync(join(folder, 'nothing.jsonl'), '')
 writeFileSync(join(folder, 'picture.jsonl'), Buffer.from([0x89, 0x50, 0, 0, 1, 2, 3]))
 writeFileSync(join(folder, 'prose.jsonl'), 'once upon a time\nthere was a log\n')
+putOwn('.claude/projects/p/new.jsonl', claudeCodeSession(12), 3)
+putOwn('.claude/projects/p/idle.jsonl', claudeCodeSession(0).split('\n')[0] ?? '', 2)
+putOwn('.palimpsest/projects/q/old.jsonl', claudeCodeSession(30), 1)
+const OWN = ['replay', '--strategy', 'batch', '--window', '20000', '--json']
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('palimpsest replay', () => {
@@ -103,6 +107,42 @@ describe('palimpsest replay', () => {
     expect(views.map((view) => view['step'])).toEqual(Array.from({ length: 13 }, (_, i) => i))
   })
 
+  test("without a file: the user's own sessions, newest first", async () => {
+    const { code, out, error } = await runAs({ userHome: join(folder, 'home') }, ...OWN)
+    expect(code).toBe(0)
+    const report: ReplayReport = JSON.parse(out)
+    expect(report.sessions.map(({ session }) => session)).toEqual([
+      'claude-code/p/new.jsonl',
+      'palimpsest/q/old.jsonl',
+    ])
+    expect(report.skipped.map(({ file }) => file)).toEqual(['claude-code/p/idle.jsonl'])
+    expect(error).toContain('your own sessions, newest first: 3\n')
+    expect(error).toContain('files without anything to replay, which --json names: 1')
+    expect(error).not.toContain('idle.jsonl: skipped')
+  })
+
+  test('while it takes long: what is known so far, before the end', async () => {
+    let now = 0
+    const world = { userHome: join(folder, 'home'), now: () => (now += 1_000) }
+    const { error } = await runAs(world, ...OWN)
+    expect(error).toMatch(/So far, .* of 3 files at 20,000 tokens:\n +cost +line +edit\nnone +100% +1\.000/)
+  })
+
+  test('stopped, it reports the sessions that were done', async () => {
+    const stop = new AbortController()
+    const onError = (text: string): void => {
+      if (text.includes(' steps\n')) stop.abort()
+    }
+    const world = { userHome: join(folder, 'home'), signal: stop.signal, onError }
+    const { code, out, error } = await runAs(world, ...OWN)
+    expect(code).toBe(1)
+    const report: ReplayReport = JSON.parse(out)
+    // Another thread may have ended with the first.
+    const done = report.sessions.length
+    expect(done).toBeGreaterThanOrEqual(1)
+    expect(error).toContain(`stopped; reported is what was done: ${done} of 3 files`)
+  })
+
   test.each([
     [[], 'give recorded sessions, or folders of them'],
     [['no-such-folder'], 'no such file or folder: no-such-folder'],
@@ -121,9 +161,20 @@ describe('palimpsest replay', () => {
   })
 })
 
-async function run(
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+function run(...args: string[]): Promise<Ran> {
+  return runAs({}, ...args)
+}
+
+async function runAs(
+  { onError, ...other }: Partial<World> & { readonly onError?: (text: string) => void },
   ...args: string[]
-): Promise<{ readonly code: number; readonly out: string; readonly error: string }> {
+): Promise<Ran> {
   let out = ''
   let error = ''
   const world: World = {
@@ -136,11 +187,22 @@ async function run(
     platform: 'linux',
     readInput: async () => ({ kind: 'none' }),
     print: (text) => void (out += text),
-    printError: (text) => void (error += text),
+    printError: (text) => {
+      error += text
+      onError?.(text)
+    },
     signal: new AbortController().signal,
+    ...other,
   }
   const code = await runCli(args, world)
   return { code, out, error }
+}
+
+function putOwn(name: string, text: string, seconds: number): void {
+  const path = join(folder, 'home', name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+  utimesSync(path, seconds, seconds)
 }
 
 /** Rounds of reading, each about 900 tokens long, and a last word. */

@@ -34,6 +34,8 @@ const WINDOW_MIN = 10_000
 const NARROW_COLUMNS = 80
 
 interface Asked {
+  /** No files were named: these are the user's own. */
+  readonly isOwn: boolean
   readonly files: readonly SessionFile[]
   readonly strategies: readonly Strategy[]
   readonly windows: readonly number[]
@@ -45,23 +47,23 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
   const asked = await readAsked({ flags, words }, world)
   if (views !== undefined) await writeViewsFile(asked, resolve(world.cwd, views), world)
   const { report, failed } = await replayAll(asked, world)
-  if (world.signal.aborted) return FAILED
+  const { aborted } = world.signal
+  if (aborted && report.sessions.length === 0) return FAILED
   if (report.sessions.length === 0 && !failed)
     throw new UsageError(
       'nothing to replay: no file among them is a recorded session that can be used; see above',
     )
   if (flags['json'] === true) world.print(`${JSON.stringify(report, null, 1)}\n`)
   else world.print(await printed(report, world))
-  return failed ? FAILED : DONE
+  if (aborted)
+    world.printError(
+      `palimpsest: stopped; reported is what was done: ${report.sessions.length} of ${asked.files.length} files\n`,
+    )
+  return failed || aborted ? FAILED : DONE
 }
 
 async function readAsked({ flags, words }: CommandInput, world: World): Promise<Asked> {
-  const { findSessionFiles } = await import('../replay/find-session-files.ts')
   const { ABLATIONS, STRATEGIES } = await import('palimpsest/replay')
-  if (words.length === 0)
-    throw new UsageError(
-      'give recorded sessions, or folders of them: Claude Code keeps them in ~/.claude/projects, Codex in ~/.codex/sessions, pi in ~/.pi/agent/sessions; opencode writes one with `opencode export`',
-    )
   const model = textFlag(flags, 'model')
   const asked = {
     strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', STRATEGIES, ABLATIONS),
@@ -70,7 +72,21 @@ async function readAsked({ flags, words }: CommandInput, world: World): Promise<
   }
   if (flags['views'] !== undefined && (asked.strategies.length > 2 || asked.windows.length > 1))
     throw new UsageError('--views writes what one strategy sends in one window: add --strategy NAME')
-  return { ...asked, files: await findSessionFiles(words, world.cwd) }
+  if (words.length === 0) return { ...asked, isOwn: true, files: await ownFiles(world) }
+  const { findSessionFiles } = await import('../replay/find-session-files.ts')
+  return { ...asked, isOwn: false, files: await findSessionFiles(words, world.cwd) }
+}
+
+async function ownFiles(world: World): Promise<readonly SessionFile[]> {
+  const { findOwnSessions } = await import('../replay/find-own-sessions.ts')
+  const { files, left, folders } = await findOwnSessions(world)
+  if (files.length === 0)
+    throw new UsageError(
+      `give recorded sessions, or folders of them: there are none of your own in ${folders.join(', ')}`,
+    )
+  const older = left > 0 ? `; ${left} older ones are left out, name their folder to replay them` : ''
+  world.printError(`palimpsest: your own sessions, newest first: ${files.length}${older}\n`)
+  return files
 }
 
 /** `none` is always among them: the others are held against it. Ablations are had by name only. */
@@ -106,11 +122,12 @@ function chosenWindows(text: string | undefined): readonly number[] {
 }
 
 async function replayAll(
-  { files, strategies, windows, model }: Asked,
+  { isOwn, files, strategies, windows, model }: Asked,
   world: World,
 ): Promise<{ readonly report: ReplayReport; readonly failed: boolean }> {
   const { runTasks } = await import('../replay/run-tasks.ts')
   const { createProgress } = await import('../replay/show-progress.ts')
+  const { createInterim } = await import('../replay/show-interim.ts')
   const { toReport } = await import('palimpsest/replay')
   const names = strategies.map(({ name }) => name)
   const tasks = files.map((file, index): SessionTask => ({
@@ -123,23 +140,32 @@ async function replayAll(
   const reports = new Map<number, SessionReport>()
   const skipped = new Map<number, string>()
   let failed = false
-  const showProgress = createProgress(tasks, world)
+  const showProgress = createProgress(tasks, world, { namesSkipped: !isOwn })
+  const showInterim = createInterim(tasks.length, world)
   await runTasks(
-    tasks,
+    isOwn ? tasks : largestFirst(tasks),
     (message) => {
       showProgress(message)
+      showInterim(message)
       if (message.kind === 'done') reports.set(message.index, message.report)
       if (message.kind === 'skipped') skipped.set(message.index, message.why)
       if (message.kind === 'failed') failed = true
     },
     world.signal,
   )
+  if (isOwn && skipped.size > 0)
+    world.printError(`palimpsest: files without anything to replay, which --json names: ${skipped.size}\n`)
   const inOrder = files.flatMap((_, index) => reports.get(index) ?? [])
   const why = files.flatMap(({ name }, index) => {
     const reason = skipped.get(index)
     return reason === undefined ? [] : [{ file: name, why: reason }]
   })
   return { report: toReport(inOrder, windows, why), failed }
+}
+
+/** So that no thread is left alone with a large one at the end. */
+function largestFirst(tasks: readonly SessionTask[]): readonly SessionTask[] {
+  return tasks.toSorted((a, b) => b.file.bytes - a.file.bytes || a.index - b.index)
 }
 
 async function printed(report: ReplayReport, world: World): Promise<string> {

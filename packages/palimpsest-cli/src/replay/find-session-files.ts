@@ -3,11 +3,15 @@ import { basename, join, relative, resolve, sep } from 'node:path'
 
 import { UsageError } from 'palimpsest'
 
+import type { OpencodeSession } from './opencode-store.ts'
+
 /** A file to replay, and what the report calls it. */
 export interface SessionFile {
   readonly path: string
   readonly name: string
   readonly bytes: number
+  /** Not a file of its own. */
+  readonly opencode?: OpencodeSession
 }
 
 const SESSION_ENDINGS = ['.jsonl', '.json']

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { readSession, toReplaySession, type RecordedSession, type ReplaySession } from 'palimpsest/replay'
 
 import type { SessionFile } from './find-session-files.ts'
+import { exportOpencode } from './opencode-store.ts'
 
 /** A replay holds a whole session in memory, several times over. */
 export const FILE_BYTES_MAX = 100 * 1024 * 1024
@@ -43,6 +44,8 @@ async function readFile(file: SessionFile): Promise<RecordedSession | { readonly
     }
   }
   try {
+    if (file.opencode && file.bytes > FILE_BYTES_MAX) return { why: tooLarge(file.bytes) }
+    if (file.opencode) return await readSession([await exportOpencode(file.opencode)])
     const recorded = await readSession(chunks())
     if (binary) return { why: 'a binary file, not a recorded session' }
     if (file.bytes > FILE_BYTES_MAX && recorded.format !== 'unknown') return { why: tooLarge(file.bytes) }

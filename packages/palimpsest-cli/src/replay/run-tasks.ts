@@ -12,13 +12,13 @@ const WORKER = new URL(
   import.meta.url,
 )
 
-/** Runs the tasks on as many threads as there are cores, the largest files first. Who runs what changes no figure. */
+/** Runs the tasks on as many threads as there are cores, in their order. Who runs what changes no figure. */
 export async function runTasks(
   tasks: readonly SessionTask[],
   onMessage: (message: TaskMessage) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const queue = tasks.toSorted((a, b) => b.file.bytes - a.file.bytes || a.index - b.index)
+  const queue = [...tasks]
   const count = Math.min(WORKERS_MAX, availableParallelism(), queue.length)
   await Promise.all(Array.from({ length: count }, () => runWorker(queue, onMessage, signal)))
 }

@@ -2,7 +2,12 @@ import type { World } from '../world.ts'
 import type { SessionTask, TaskMessage } from './session-task.ts'
 
 /** Says on stderr how far it is: one line that is written over on a terminal, else a line per session. */
-export function createProgress(tasks: readonly SessionTask[], world: World): (message: TaskMessage) => void {
+export function createProgress(
+  tasks: readonly SessionTask[],
+  world: World,
+  /** Files that are not replayed are named: whoever gave them wants to know. */
+  { namesSkipped }: { readonly namesSkipped: boolean },
+): (message: TaskMessage) => void {
   const { errorTerminal } = world
   let ended = 0
   const nameOf = (index: number): string => tasks[index]?.file.name ?? ''
@@ -26,7 +31,8 @@ export function createProgress(tasks: readonly SessionTask[], world: World): (me
     }
     ended++
     over('')
-    if (message.kind === 'skipped') world.printError(`palimpsest: ${name}: skipped: ${message.why}\n`)
+    if (message.kind === 'skipped' && namesSkipped)
+      world.printError(`palimpsest: ${name}: skipped: ${message.why}\n`)
     if (message.kind === 'failed') world.printError(`palimpsest: ${name}: failed: ${message.stack}\n`)
     if (message.kind === 'done') {
       if (message.note !== undefined) world.printError(`palimpsest: ${name}: ${message.note}\n`)

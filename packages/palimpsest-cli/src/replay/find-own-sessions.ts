@@ -1,0 +1,110 @@
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+
+import { palimpsestHome } from '../palimpsest-home.ts'
+import type { World } from '../world.ts'
+import type { SessionFile } from './find-session-files.ts'
+import { listOpencode } from './opencode-store.ts'
+
+export interface OwnSessions {
+  /** Newest first, but for the one that gives a first look. */
+  readonly files: readonly SessionFile[]
+  /** Older ones that are left out. */
+  readonly left: number
+  /** Where was looked. */
+  readonly folders: readonly string[]
+}
+
+/** More would take an hour; whoever wants them names the folder. */
+const SESSIONS_MAX = 200
+
+/** One of the newest that is soon done, and long enough to say something, goes first: whoever waits sees figures. */
+const FIRST_LOOK_AMONG = 10
+const FIRST_LOOK_BYTES_MIN = 100_000
+
+interface Dated {
+  readonly file: SessionFile
+  readonly changedAt: number
+}
+
+/** The user's own sessions, where Claude Code, Codex, pi, opencode and Palimpsest keep them. */
+export async function findOwnSessions(world: World): Promise<OwnSessions> {
+  const folders = foldersOf(world)
+  const opencode = opencodeFolder(world)
+  const found = await Promise.all([...folders.map(sessionsIn), opencodeSessions(opencode)])
+  const dated = found
+    .flat()
+    .toSorted((a, b) => b.changedAt - a.changedAt || compare(a.file.name, b.file.name))
+  const files = dated.slice(0, SESSIONS_MAX).map(({ file }) => file)
+  return {
+    files: withFirstLook(files),
+    left: dated.length - files.length,
+    folders: [...folders.map(({ path }) => path), opencode],
+  }
+}
+
+interface Folder {
+  readonly tool: string
+  readonly path: string
+}
+
+function foldersOf(world: World): readonly Folder[] {
+  const { env, userHome } = world
+  const claude = env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude')
+  const codex = env['CODEX_HOME'] || join(userHome, '.codex')
+  const pi = env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent')
+  return [
+    { tool: 'palimpsest', path: join(palimpsestHome(world), 'projects') },
+    { tool: 'claude-code', path: join(claude, 'projects') },
+    { tool: 'codex', path: join(codex, 'sessions') },
+    { tool: 'pi', path: join(pi, 'sessions') },
+  ]
+}
+
+function opencodeFolder({ env, userHome }: World): string {
+  return join(env['XDG_DATA_HOME'] || join(userHome, '.local', 'share'), 'opencode')
+}
+
+async function sessionsIn({ tool, path }: Folder): Promise<Dated[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+  const dated = await Promise.all(
+    files.map(async ({ parentPath, name }): Promise<Dated | undefined> => {
+      const file = join(parentPath, name)
+      const inside = relative(path, file).split(sep)
+      const info = await stat(file).catch(() => undefined)
+      if (!info || info.size === 0 || isSubAgent(inside)) return undefined
+      return {
+        file: { path: file, name: [tool, ...inside].join('/'), bytes: info.size },
+        changedAt: info.mtimeMs,
+      }
+    }),
+  )
+  return dated.filter((one) => one !== undefined)
+}
+
+/** Sub-agents' conversations are parts of others. */
+function isSubAgent(inside: readonly string[]): boolean {
+  return inside.includes('subagents') || basename(inside.at(-1) ?? '').startsWith('agent-')
+}
+
+/** A store that cannot be read hides no other tool's sessions. */
+async function opencodeSessions(folder: string): Promise<Dated[]> {
+  const listed = await listOpencode(folder).catch(() => [])
+  return listed.map(({ store, id, changedAt, bytes }) => ({
+    file: { path: store, name: `opencode/${id}`, bytes, opencode: { store, id } },
+    changedAt,
+  }))
+}
+
+function withFirstLook(files: readonly SessionFile[]): readonly SessionFile[] {
+  const [look] = files
+    .slice(0, FIRST_LOOK_AMONG)
+    .filter(({ bytes }) => bytes >= FIRST_LOOK_BYTES_MIN)
+    .toSorted((a, b) => a.bytes - b.bytes)
+  return look ? [look, ...files.filter((file) => file !== look)] : files
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
