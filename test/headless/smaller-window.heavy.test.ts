@@ -36,4 +36,7 @@ test('a stored session that does not fit another model is compacted by its own f
   expect(Object.values(file['learned'] ?? {})).toEqual([limit])
   const context = jsonObject((await bench.run(['context', '--json'])).out)
   expect(JSON.stringify(context['window'])).toContain(String(limit))
+  const costs = Object.entries(Object(context['cost_by_source']) as { readonly [source: string]: number })
+  expect(costs.map(([source]) => source)).toEqual(['main', 'compact'])
+  expect(costs.reduce((sum, [, usd]) => sum + usd, 0)).toBeCloseTo(Number(context['cost_usd']), 9)
 })

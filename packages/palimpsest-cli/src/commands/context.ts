@@ -37,6 +37,8 @@ interface ContextDocument {
     }
   }
   readonly cost_usd: number
+  /** Of that, by who asked: the conversation, and calls beside it. */
+  readonly cost_by_source: { readonly [source: string]: number }
   readonly removals: readonly {
     readonly id: string
     readonly at: string
@@ -85,6 +87,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const { readLearned } = await import('../learned-windows.ts')
   const { chooseModel } = await import('../headless/choose-model.ts')
   const { createCostOf } = await import('../cost-of.ts')
+  const { costBySource } = await import('../cost-by-source.ts')
   const { modelOf } = await import('../stored/open-stored.ts')
   const { id, path } = await findSession(sessionId, world)
   const loaded = await loadTranscript(path)
@@ -109,7 +112,8 @@ async function readContext(sessionId: string | undefined, world: World): Promise
     world.printError(`palimpsest: ${warning}\n`)
   }
   const { window, thresholds } = reading
-  return toDocument({ id, model, costUsd, window, thresholds }, description)
+  const costs = await costBySource(path, loaded.from === null ? loaded.entries : undefined)
+  return toDocument({ id, model, costUsd, costs, window, thresholds }, description)
 }
 
 function toDocument(
@@ -117,6 +121,7 @@ function toDocument(
     readonly id: string
     readonly model: string
     readonly costUsd: number
+    readonly costs: { readonly [source: string]: number }
     readonly window: Window
     readonly thresholds: Thresholds
   },
@@ -139,6 +144,7 @@ function toDocument(
     by_kind: byKind,
     cache: toCache(cache),
     cost_usd: about.costUsd,
+    cost_by_source: about.costs,
     removals: removals.map(({ at, effect, ...removal }) => ({
       ...removal,
       at: new Date(at).toISOString(),

@@ -100,6 +100,7 @@ describe('palimpsest context', () => {
       by_kind: expect.any(Object),
       cache: { hit_rate: expect.closeTo(60_000 / 61_000, 10), breaks: 0 },
       cost_usd: expect.closeTo(COST_USD, 10),
+      cost_by_source: { main: expect.closeTo(COST_USD, 10) },
       removals: [],
     })
     expect(document.used).toBeGreaterThan(61_050)

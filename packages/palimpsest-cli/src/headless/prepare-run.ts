@@ -169,6 +169,7 @@ function compactionOf(
     }),
     isOn: reading.autoEnabled,
     scale: reading.window.scale,
+    effectiveTokens: reading.window.effective,
     transcriptPath: opened.file.path,
     ...(summaryModel === undefined ? {} : { summaryModel }),
   }
