@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { buildRequest } from '../../packages/palimpsest/src/engine/build-request.ts'
 import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
 import { loadTranscript } from '../../packages/palimpsest/src/node/load-transcript.ts'
+import type { ProjectFolder } from '../../packages/palimpsest/src/node/paths.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
 import { STRICT_SWITCHES } from '../../packages/palimpsest/src/simulator/index.ts'
 import { estimateText } from '../../packages/palimpsest/src/tokens/estimate.ts'
 import { viewOf, type View } from '../../packages/palimpsest/src/transcript/view.ts'
@@ -125,7 +127,10 @@ async function expectWholeOnDisk({ entries, session }: TestAgent, { earlyLine }:
   const early = entries.findIndex((entry) => entry.kind === 'message' && entry.json.includes(earlyLine))
   expect(early).toBeGreaterThanOrEqual(0)
   expect(early / entries.length).toBeLessThan(0.01)
-  const loaded = await loadTranscript(await writeSession(await tempProject(), entries))
+  const project = await tempProject()
+  const loaded = await loadTranscript(await writeSession(project, entries))
+  const [hit] = await recall(earlyLine, project)
+  expect(hit).toMatchObject({ id: entries[early]?.id, quote: earlyLine })
   expect(loaded.entries.length).toBeLessThan(entries.length / 10)
   const options = {
     maxTokens: 1_000,
@@ -135,6 +140,25 @@ async function expectWholeOnDisk({ entries, session }: TestAgent, { earlyLine }:
   } as const
   const again = buildRequest(viewOf(loaded.entries, loaded.from), options)
   expect(again.body).toBe(buildRequest(session.view, options).body)
+}
+
+async function recall(words: string, { home, project: cwd }: ProjectFolder): Promise<readonly unknown[]> {
+  let out = ''
+  await runCli(['recall', words, '--json'], {
+    version: '0.0.0',
+    env: { PALIMPSEST_HOME: home },
+    cwd,
+    userHome: '/nowhere',
+    now: () => 0,
+    nodeVersion: 'v24.0.0',
+    platform: 'linux',
+    readInput: async () => ({ kind: 'none' }),
+    print: (text) => (out += text),
+    printError: (text) => (out += text),
+    signal: new AbortController().signal,
+  })
+  const hits: unknown = JSON.parse(out)
+  return Array.isArray(hits) ? hits : []
 }
 
 function shownText({ nodes }: View): string {

@@ -67,7 +67,7 @@ function noticesOf({ events }: Said): string[] {
 const BIG_LINES = 500
 
 test('three refills force results to disk and the tail to one round; a fourth stops and names what takes the room; five rounds later it compacts again', async () => {
-  const agent = agentOf(...fetches(20, BIG_LINES, 'big'), DONE)
+  const agent = agentOf(...fetches(16, BIG_LINES, 'big'), DONE)
   const said = await agent.say('Fetch.')
   expect(said.end).toEqual({ reason: 'answered' })
   const records = boundaries(agent).map(recordOf)
