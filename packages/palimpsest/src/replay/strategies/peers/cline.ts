@@ -1,5 +1,6 @@
 import { familyOf } from '../../../engine/store-results.ts'
 import type { View } from '../../../transcript/view.ts'
+import { isBlock, isThinking, toBlocks, type Block } from '../../../wire/message.ts'
 import { clearingEdit, resultText, shownResults, type ShownResult } from '../clear.ts'
 import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySettings } from '../strategy.ts'
 import { createPeer } from './peer.ts'
@@ -26,11 +27,20 @@ export const cline: Strategy = createPeer({
   call: { kind: 'alone', resultCharsMax: RESULT_CHARS_MAX },
 })
 
-/** It goes by characters, not by usage. */
+/** It goes by characters, not by usage. Thinking is not sent again, and a picture has no characters. */
 function estimated({ nodes }: View, { hiddenTokens }: Moment): number {
-  let chars = 0
-  for (const { blocks } of nodes) for (const block of blocks) chars += block.json.length
-  return hiddenTokens + chars / CHARS_PER_TOKEN
+  let tokens = hiddenTokens
+  for (const { blocks } of nodes)
+    for (const { block, json, tokens: raw } of blocks) {
+      if (isThinking(block)) continue
+      tokens += hasMedia(block) ? raw : json.length / CHARS_PER_TOKEN
+    }
+  return tokens
+}
+
+function hasMedia(block: Block): boolean {
+  const parts = isBlock(block, 'tool_result') ? toBlocks(block.content ?? '') : [block]
+  return parts.some((part) => isBlock(part, 'image') || isBlock(part, 'document'))
 }
 
 function latestPrompt({ rounds }: PeerSight): readonly number[] {
