@@ -1,9 +1,9 @@
 import type { AskModel, CompactionHost, Ports, RunFork } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
+import type { BoundaryEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
-import { promptTokens } from '../wire/usage.ts'
 import { compact } from './compact.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { Prepared } from './prepared.ts'
@@ -75,7 +75,7 @@ export async function* autoCompact(
     const result = next.value
     let session = start
     if (result.kind === 'compacted') session = yield { append: result.bodies }
-    else if (cause !== 'threshold' || (result.kind === 'stopped' && !isCrossedBefore(start.view, limits)))
+    else if (cause !== 'threshold' || (result.kind === 'stopped' && isNews(start.view)))
       yield { tell: { type: 'notice', text: result.why } }
     if (began) yield { tell: { type: 'compaction-end' } }
     if (result.kind === 'compacted')
@@ -84,10 +84,14 @@ export async function* autoCompact(
   }
 }
 
-/** The last request was over the threshold already: what there is to tell was told before it. */
-function isCrossedBefore({ nodes }: View, { thresholds }: Pick<AutoLimits, 'thresholds'>): boolean {
-  const usage = nodes.findLast(({ role }) => role === 'assistant')?.source.usage
-  return usage !== undefined && promptTokens(usage) >= thresholds.auto
+/** Boundaries behind which it was told that compaction stops: once is enough. They hang on their conversation, and go with it. */
+const told = new WeakSet<BoundaryEntry>()
+
+function isNews({ boundary }: View): boolean {
+  if (!boundary) return true
+  const isFirst = !told.has(boundary.entry)
+  told.add(boundary.entry)
+  return isFirst
 }
 
 async function isConfirmed(
