@@ -6,7 +6,8 @@ export function overview(commands: readonly Command[], planned: readonly Planned
   const row = ({ name, summary }: PlannedCommand): string => `  ${name.padEnd(width)}  ${summary}\n`
   return [
     'palimpsest: context and memory for LLM agents\n',
-    '\nUsage: palimpsest <command> [arguments]\n',
+    '\nUsage: palimpsest [prompt]  the interactive agent, on a terminal\n',
+    '       palimpsest <command> [arguments]\n',
     '\nCommands:\n',
     ...commands.map(row),
     '\nNot built yet:\n',

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 
 import { readInput } from './read-input.ts'
 import { runCli } from './run-cli.ts'
+import { createConsole } from './tui/console.ts'
 import { WRONG_USAGE } from './world.ts'
 
 // The only file that reads the arguments and the environment, and the only place where things are wired together.
@@ -11,10 +12,10 @@ import { WRONG_USAGE } from './world.ts'
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
 
-// A reader that went away (`| head`) is no error of ours. The command ends by itself, or goes on serving.
+// A reader that went away (`| head`) and a terminal that was closed are no errors of ours. The command ends by itself, or goes on serving.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
   })
 }
 
@@ -31,6 +32,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   printError: (text) => void process.stderr.write(text),
   ...(process.stdout.isTTY && { terminal: { columns: process.stdout.columns } }),
   ...(process.stderr.isTTY && { errorTerminal: { columns: process.stderr.columns } }),
+  ...(process.stdin.isTTY &&
+    process.stdout.isTTY && { console: createConsole(process.stdin, process.stdout) }),
   signal: stop.signal,
 })
 

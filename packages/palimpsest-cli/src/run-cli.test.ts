@@ -36,7 +36,7 @@ describe('the command line', () => {
   })
 
   test.each([
-    [[], 'palimpsest: the interactive agent: not built yet. `palimpsest -p "prompt"` runs one turn\n'],
+    [[], 'palimpsest: the interactive agent needs a terminal. `palimpsest -p "prompt"` runs one turn\n'],
     [['dream'], /^palimpsest: .*: not built yet\. .*\n$/],
   ])('%j: what is not built says so in one line', async (args, line) => {
     const { exit, out, err } = await run(...args)

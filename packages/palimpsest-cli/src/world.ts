@@ -1,4 +1,5 @@
 import type { Input } from './read-input.ts'
+import type { Console } from './tui/console.ts'
 
 /** All that a command sees of the machine it runs on. `main` fills it; tests fill it otherwise. */
 export interface World {
@@ -21,6 +22,8 @@ export interface World {
   readonly terminal?: { readonly columns: number }
   /** Present where stderr is one: a line there may be written over. */
   readonly errorTerminal?: { readonly columns: number }
+  /** Present where stdin and stdout are both terminals: somebody may sit there. */
+  readonly console?: Console
   /** Aborted when the user wants it to end. */
   readonly signal: AbortSignal
 }

@@ -28,6 +28,7 @@ export const agent: Command = {
     'system-prompt': { type: 'string' },
     'append-system-prompt': { type: 'string' },
     debug: { type: 'boolean' },
+    plain: { type: 'boolean' },
     // Scripts around other agents give it with stream-json; ours is whole anyway.
     verbose: { type: 'boolean' },
   },

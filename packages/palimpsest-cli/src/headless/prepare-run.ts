@@ -38,6 +38,8 @@ export interface PreparedRun {
   readonly hooks: Hooks
   readonly flags: OpenedFlags
   readonly mode: PermissionMode
+  /** Whom it asks: an address, or `offline`. */
+  readonly endpoint: string
   readonly notices: readonly string[]
 }
 
@@ -111,7 +113,7 @@ async function prepareWith(
     ...hooks.notices,
     ...start.notices,
   ]
-  return { run, opened, shells, hooks, flags, mode, notices }
+  return { run, opened, shells, hooks, flags, mode, endpoint: chosen.endpoint, notices }
 }
 
 interface Start {

@@ -19,10 +19,20 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 const ROUNDS_MAX = 200
 
 export async function runAgentCommand(input: CommandInput, world: World): Promise<ExitCode> {
-  if (input.flags['print'] !== true)
-    throw new UsageError('the interactive agent: not built yet. `palimpsest -p "prompt"` runs one turn')
+  if (input.flags['print'] !== true) return await talk(input, world)
   const home = await openHome(palimpsestHome(world))
-  return await runPrompt(await readWishes(input, world), formatOf(input), home, world)
+  const wishes = await readWishes(await promptOf(input, world), input, world)
+  return await runPrompt(wishes, formatOf(input), home, world)
+}
+
+async function talk(input: CommandInput, world: World): Promise<ExitCode> {
+  const { console } = world
+  if (!console)
+    throw new UsageError('the interactive agent needs a terminal. `palimpsest -p "prompt"` runs one turn')
+  const home = await openHome(palimpsestHome(world))
+  const { runInteractive } = await import('../tui/run-interactive.ts')
+  const options = { home, prompt: input.words.join(' '), isPlain: input.flags['plain'] === true }
+  return await runInteractive(await readWishes('', input, world), options, world, console)
 }
 
 async function runPrompt(wishes: RunWishes, format: Format, home: string, world: World): Promise<ExitCode> {
@@ -46,10 +56,10 @@ async function runPrompt(wishes: RunWishes, format: Format, home: string, world:
   }
 }
 
-async function readWishes(input: CommandInput, world: World): Promise<RunWishes> {
+async function readWishes(prompt: string, input: CommandInput, world: World): Promise<RunWishes> {
   const cwd = await folderOf(textOf(input, 'cwd'), world)
   return {
-    prompt: await promptOf(input, world),
+    prompt,
     cwd,
     session: sessionOf(input),
     model: textOf(input, 'model'),

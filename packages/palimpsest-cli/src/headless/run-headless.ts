@@ -58,20 +58,14 @@ export interface HeadlessRun {
 
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
   const tally = createTally(run.ports.clock.now)
-  const opening = openingOf(run)
   output.begin()
-  const input = [
-    ...opening,
-    ...(run.hookTexts ?? []),
-    messageBody({ role: 'user', content: run.prompt }, 'user'),
-  ]
   try {
     const told = (event: LoopEvent): void => {
       tally.take(event)
       output.event(event)
     }
-    const fitted = await heard(fitForSwitch(run, signal), told)
-    const session = await withPrefix({ ...run, session: fitted })
+    const { session, opening } = await heard(beginConversation(run, signal), told)
+    const input = [...opening, messageBody({ role: 'user', content: run.prompt }, 'user')]
     const maySpend = (): boolean => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
     await heard(runTurn(session, input, turnSetup(run, session, maySpend), signal), told)
   } catch (error) {
@@ -88,6 +82,19 @@ async function heard<T>(events: AsyncGenerator<LoopEvent, T>, told: (event: Loop
     if (next.done) return next.value
     told(next.value)
   }
+}
+
+/** The session fits the model and its prefix stands; what the first message of this run comes behind is told. */
+export async function* beginConversation(
+  run: HeadlessRun,
+  signal: AbortSignal,
+): AsyncGenerator<
+  LoopEvent,
+  { readonly session: Session; readonly opening: readonly EntryBody<MessageEntry>[] }
+> {
+  const opening = [...openingOf(run), ...(run.hookTexts ?? [])]
+  const fitted = yield* fitForSwitch(run, signal)
+  return { session: await withPrefix({ ...run, session: fitted }), opening }
 }
 
 /** Sums up a turn as it goes. */
@@ -131,7 +138,7 @@ function isUnfinished({ message }: MessageEntry): boolean {
   return reason === 'max_tokens' || reason === 'pause_turn'
 }
 
-export function turnSetup(run: HeadlessRun, session: Session, maySpend: () => boolean): TurnSetup {
+export function turnSetup(run: HeadlessRun, session: Session, maySpend: TurnSetup['maySpend']): TurnSetup {
   const { reading, ports, tools, permit, maxTokens, roundsMax } = run
   const model = session.view.prefix?.model ?? run.prefix.model
   const thinking = modelPolicy(model, reading.model.facts)

@@ -4,12 +4,14 @@ import type { Models } from 'palimpsest/tokens'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess } from '../agent/paths/access.ts'
-import { createPermit } from '../agent/permissions/create-permit.ts'
+import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
+import { loadStoredRules } from '../agent/permissions/stored-rules.ts'
 import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import type { PromptOptions } from '../agent/system-prompt.ts'
+import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
 import { readLearned } from '../learned-windows.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
@@ -40,6 +42,11 @@ export interface RunWishes {
   readonly isMaintenance?: boolean
   /** What the conversation began with stays in view, whatever is compacted. */
   readonly keepsStart?: boolean
+  /** Absent: nobody is there to be asked. */
+  readonly user?: {
+    readonly permit: NonNullable<PermitOptions['ask']>
+    readonly answer: AskUser
+  }
 }
 
 export type ReadingOf = (model: string, models?: Models) => WindowReading
@@ -132,16 +139,31 @@ async function makeTools(
 ): Promise<{ readonly tools: readonly LoopTool[]; readonly permit: Permit; readonly shells: Shells }> {
   const { opened, wishes, ground, mode, home } = options
   const { settings, isTrusted } = ground
+  const { user } = wishes
+  const stored = await loadStoredRules(opened.project.folder, wishes.cwd)
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
     additionalFolders: settings.additionalFolders,
     readableFolders: resultFolders(opened),
-    rules: [...settings.rules, ...wishes.allowed],
+    rules: [...settings.rules, ...stored, ...wishes.allowed],
   })
   const shells = createShells()
   const env = { ...world.env, ...settings.env }
-  const tools = createTools({ access, sessionFolder: opened.folder, shells, env, now: world.now })
-  const permit = createPermit({ access, mode: () => mode, isTrusted, protectedFolders: [home] })
+  const tools = createTools({
+    access,
+    sessionFolder: opened.folder,
+    shells,
+    env,
+    now: world.now,
+    ...(user ? { askUser: user.answer } : {}),
+  })
+  const permit = createPermit({
+    access,
+    mode: () => mode,
+    isTrusted,
+    protectedFolders: [home],
+    ...(user ? { ask: user.permit } : {}),
+  })
   return { tools, permit, shells }
 }

@@ -1,0 +1,18 @@
+/** What stands behind a slash, in the order of `/help`. */
+export const COMMANDS = [
+  { name: 'help', words: '', summary: 'this list, and the keys' },
+  { name: 'compact', words: '[instructions]', summary: 'summarises the conversation to make room' },
+  { name: 'context', words: '', summary: 'what fills the window, and what was taken out' },
+  { name: 'cost', words: '', summary: 'what this session cost so far' },
+  { name: 'model', words: '[name]', summary: 'goes on with another model' },
+  { name: 'clear', words: '', summary: 'begins a new session' },
+  { name: 'resume', words: '[id]', summary: 'goes on with another session' },
+  { name: 'rewind', words: '', summary: 'goes back to before something you said (also Esc Esc)' },
+  { name: 'undo', words: 'ID', summary: 'takes a removal back; /context lists them' },
+  { name: 'export', words: '[file]', summary: 'writes the conversation to a file' },
+  { name: 'quit', words: '', summary: 'leaves (also Ctrl-C twice)' },
+] as const
+
+export type CommandName = (typeof COMMANDS)[number]['name']
+
+export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)

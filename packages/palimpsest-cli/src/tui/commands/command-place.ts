@@ -1,0 +1,25 @@
+import type { LoopEvent } from 'palimpsest/loop'
+
+import type { RunWishes } from '../../headless/set-scene.ts'
+import type { World } from '../../world.ts'
+import type { Conversation } from '../host/open-conversation.ts'
+import { noteLines } from '../screen/turn-lines.ts'
+import type { Ui } from '../ui.ts'
+
+/** What a command of the conversation works on. */
+export interface CommandPlace {
+  readonly conversation: Conversation
+  readonly wishes: RunWishes
+  readonly ui: Ui
+  readonly world: World
+  readonly follow: (events: AsyncGenerator<LoopEvent, string | undefined>) => Promise<string | undefined>
+  readonly interruptible: (work: (signal: AbortSignal) => Promise<void>) => Promise<void>
+}
+
+/** Set: this conversation is left, for what stands in it. */
+export type CommandEnd = { readonly next: RunWishes | undefined } | undefined
+
+export function note(text: string, { ui }: Pick<CommandPlace, 'ui'>): undefined {
+  ui.show([...noteLines(text, 'warning', ui.columns()), []])
+  return undefined
+}

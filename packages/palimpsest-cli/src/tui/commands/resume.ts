@@ -1,0 +1,32 @@
+import { listSessions } from 'palimpsest/node'
+
+import { toPrintable } from '../../agent/printable.ts'
+import { createCostOf } from '../../cost-of.ts'
+import { palimpsestHome } from '../../palimpsest-home.ts'
+import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
+
+/** Another session, by id or from a list that can be searched. */
+export async function resume(which: string, place: CommandPlace): Promise<CommandEnd> {
+  const { conversation, wishes, ui, world } = place
+  const id = which || (await pickSession(place))
+  if (id === undefined || id === '') return undefined
+  if (id === conversation.id) return note('that is this session', place)
+  const { whichSession } = await import('../../find-session.ts')
+  // Found before this one is left: a name that is wrong is told here.
+  await whichSession(id, { ...world, cwd: wishes.cwd })
+  ui.show([[]])
+  return { next: { ...wishes, session: { kind: 'resume', which: id } } }
+}
+
+async function pickSession({ conversation, ui, world }: CommandPlace): Promise<string | undefined> {
+  const { sessions } = await listSessions(palimpsestHome(world), createCostOf())
+  const items = sessions
+    .filter(({ id, messages }) => id !== conversation.id && messages > 0)
+    .map(({ id, updated, messages, title, project }) => ({
+      label: toPrintable(
+        `${updated.slice(0, 16).replace('T', ' ')}  ${title || id}  (${messages} messages, ${project})`,
+      ),
+      value: id,
+    }))
+  return await ui.pick({ title: 'Which session?', items, isSearched: true })
+}

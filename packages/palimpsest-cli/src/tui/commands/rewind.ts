@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+
+import type { Entry, MessageEntry } from 'palimpsest/transcript'
+import { isBlock, toBlocks } from 'palimpsest/wire'
+
+import { createCheckpoints } from '../../agent/files/checkpoints.ts'
+import { planRestore, restoreFiles, type RestoreOutcome } from '../../agent/files/restore-files.ts'
+import { toPrintable } from '../../agent/printable.ts'
+import type { RunWishes } from '../../headless/set-scene.ts'
+import { saidMessages, saidText } from '../screen/past-lines.ts'
+import { note, type CommandPlace } from './command-place.ts'
+
+const LABEL_CHARS = 120
+
+/** Back to before something that was said, with the files as they were then, if wanted. What came after stays in the transcript. */
+export async function rewind(place: CommandPlace): Promise<RunWishes | undefined> {
+  const { conversation, wishes, ui, world } = place
+  const log = conversation.log()
+  const said = saidMessages(log)
+  if (said.length === 0) return note('nothing was said yet', place)
+  const items = said.toReversed().map((entry) => ({
+    label: toPrintable(saidText(entry).replaceAll('\n', ' ').slice(0, LABEL_CHARS)),
+    value: entry.id,
+  }))
+  const id = await ui.pick({ title: 'Back to before which of these?', items, isSearched: true })
+  const message = said.find((entry) => entry.id === id)
+  if (!message) return undefined
+  const checkpoints = createCheckpoints({
+    sessionFolder: conversation.prepared.opened.folder,
+    now: world.now,
+  })
+  const steps = planRestore(await checkpoints.list(), callsSince(message, log))
+  const how = steps.length === 0 ? 'talk' : await ui.pick(filesQuestion(steps.map(({ path }) => path)))
+  if (how === undefined) return undefined
+  if (how === 'both') {
+    const outcomes = await restoreFiles(steps, checkpoints, `rewind-${randomUUID()}`)
+    note(outcomes.map(outcomeText).join('\n'), place)
+  }
+  await conversation.rewindTo(message)
+  note('rewound: what you said stands in the input again', place)
+  ui.setInput(saidText(message))
+  return { ...wishes, session: { kind: 'resume', which: conversation.id } }
+}
+
+function filesQuestion(paths: readonly string[]) {
+  const named = paths.length === 1 ? toPrintable(paths[0] ?? '') : `${paths.length} files`
+  return {
+    title: `Since then the agent changed ${named}. Put them back too? (What shell commands changed stays.)`,
+    items: [
+      { label: 'The conversation and the files', letter: 'b', value: 'both' },
+      { label: 'The conversation alone', letter: 'c', value: 'talk' },
+    ],
+  }
+}
+
+function callsSince(message: MessageEntry, log: readonly Entry[]): ReadonlySet<string> {
+  const since = log.slice(log.findIndex(({ id }) => id === message.id))
+  return new Set(
+    since.flatMap((entry) =>
+      entry.kind === 'message'
+        ? toBlocks(entry.message.content).flatMap((block) => (isBlock(block, 'tool_use') ? [block.id] : []))
+        : [],
+    ),
+  )
+}
+
+function outcomeText(outcome: RestoreOutcome): string {
+  const { path, kind } = outcome
+  if (kind === 'changed-by-others') return `${path}: left as it is, somebody else changed it since`
+  return kind === 'failed' ? `${path}: ${outcome.message}` : `${path}: ${kind}`
+}

@@ -1,0 +1,83 @@
+import type { ReadStream, WriteStream } from 'node:tty'
+
+// The terminal itself: the only file of the interface that touches it. Whatever happens, it is left as it was found.
+
+export interface ConsoleEvents {
+  readonly input: (text: string) => void
+  readonly resized: () => void
+  /** The terminal went away: closed window, lost connection. */
+  readonly closed: () => void
+}
+
+export interface Console {
+  readonly input: ReadStream
+  readonly output: WriteStream
+  readonly size: () => { readonly columns: number; readonly rows: number }
+  readonly write: (text: string) => void
+  /** Keys come one by one from here on, until it is closed. */
+  readonly open: (events: ConsoleEvents) => void
+  readonly close: () => void
+  /** Gives the terminal to whoever started us (Ctrl-Z), and returns when it is ours again. */
+  readonly suspend: () => Promise<void>
+}
+
+const COLUMNS_DEFAULT = 80
+const ROWS_DEFAULT = 24
+/** Pastes are told apart; Shift-Enter and the like are told where the terminal can. */
+const ENTER = '\x1b[?2004h\x1b[>1u'
+const LEAVE = '\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[?25h'
+
+export function createConsole(input: ReadStream, output: WriteStream): Console {
+  let events: ConsoleEvents | undefined
+  let isFirst = true
+  const onData = (text: string): void => {
+    // What was typed before the terminal was ours had its Enter turned into a line end.
+    events?.input(isFirst ? text.replaceAll('\n', '\r') : text)
+    isFirst = false
+  }
+  const onResize = (): void => events?.resized()
+  const onClosed = (): void => events?.closed()
+  const leave = (): void => {
+    output.write(LEAVE)
+    // The terminal may be gone already: then there is nothing to restore.
+    if (!input.destroyed && !output.destroyed) input.setRawMode(false)
+  }
+  const enter = (): void => {
+    input.setRawMode(true)
+    output.write(ENTER)
+  }
+  return {
+    input,
+    output,
+    size: () => ({ columns: output.columns || COLUMNS_DEFAULT, rows: output.rows || ROWS_DEFAULT }),
+    write: (text) => void output.write(text),
+    open: (told) => {
+      events = told
+      input.setEncoding('utf8')
+      input.on('data', onData).on('end', onClosed).on('error', onClosed)
+      output.on('resize', onResize)
+      process.on('SIGHUP', onClosed)
+      process.on('exit', leave)
+      enter()
+      input.resume()
+    },
+    close: () => {
+      if (!events) return
+      events = undefined
+      input.off('data', onData).off('end', onClosed)
+      output.off('resize', onResize)
+      process.off('SIGHUP', onClosed)
+      process.off('exit', leave)
+      leave()
+      input.pause()
+    },
+    suspend: async () => {
+      leave()
+      await new Promise<void>((resolve) => {
+        process.once('SIGCONT', () => resolve())
+        process.kill(process.pid, 'SIGTSTP')
+      })
+      enter()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+
+import type { LoopTool, Permit } from 'palimpsest/loop'
+import { toBlocks, type Block } from 'palimpsest/wire'
+
+// `@path` in what the user says: the file comes with the message, read as the model would read it, with the same limits and rules.
+
+const MENTION = /(?:^|\s)@([^\s@]+)/g
+/** More than anybody names by hand. */
+const FILES_MAX = 20
+
+export interface Attached {
+  readonly content: string | readonly Block[]
+  /** What could not be attached, and why. */
+  readonly notices: readonly string[]
+}
+
+export async function attachFiles(
+  text: string,
+  { tools, permit }: { readonly tools: readonly LoopTool[]; readonly permit: Permit },
+  signal: AbortSignal,
+): Promise<Attached> {
+  const paths = mentionedPaths(text)
+  const read = tools.find(({ name }) => name === 'Read')
+  if (!read || paths.length === 0) return { content: text, notices: [] }
+  const blocks: Block[] = []
+  const notices: string[] = []
+  for (const path of paths.slice(0, FILES_MAX)) {
+    const found = await readOne(path, read, permit, signal)
+    if (typeof found === 'string') notices.push(`@${path} is not attached: ${found}`)
+    else blocks.push({ type: 'text', text: `The file ${path}, named by the user:` }, ...found)
+  }
+  if (paths.length > FILES_MAX) notices.push(`only the first ${FILES_MAX} files are attached`)
+  return { content: blocks.length === 0 ? text : [...blocks, { type: 'text', text }], notices }
+}
+
+/** Without what ends a sentence. */
+export function mentionedPaths(text: string): readonly string[] {
+  const found = Array.from(text.matchAll(MENTION), ([, path = '']) => path.replace(/[.,;:!?)\]}"']+$/, ''))
+  return [...new Set(found)].filter((path) => path !== '')
+}
+
+/** The content, or why there is none. */
+async function readOne(
+  path: string,
+  read: LoopTool,
+  permit: Permit,
+  signal: AbortSignal,
+): Promise<readonly Block[] | string> {
+  const input = { file_path: path }
+  const context = { toolUseId: `mention-${randomUUID()}`, signal }
+  const verdict = await permit(read, input, context)
+  if (!verdict.allow) return verdict.reason
+  try {
+    const { content, isError } = await read.run(input, context)
+    if (!isError) return toBlocks(content)
+    return typeof content === 'string' ? content : 'it cannot be read'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,49 @@
+import { sizeOf } from 'palimpsest/engine'
+import type { LoopEvent } from 'palimpsest/loop'
+import { promptTokens } from 'palimpsest/wire'
+
+import { turnSetup, type HeadlessRun } from '../../headless/run-headless.ts'
+import { afterResponse, estimated, type Figures } from '../screen/status-line.ts'
+
+/** Of a session as it is opened: nothing of it is known to be as the provider counts until the next response. */
+export function firstFigures(run: HeadlessRun): Figures {
+  const { view } = run.session
+  const usages = new Map(
+    view.log.flatMap((entry) =>
+      entry.kind === 'message' && entry.usage ? [[entry.responseId ?? entry.id, entry.usage] as const] : [],
+    ),
+  )
+  const all = [...usages.values()]
+  return {
+    used: sizeOf(
+      view,
+      turnSetup(run, run.session, () => true),
+    ),
+    isExact: view.nodes.length === 0,
+    costUsd: run.spentUsd(),
+    promptTokens: all.reduce((sum, usage) => sum + promptTokens(usage), 0),
+    readTokens: all.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0),
+  }
+}
+
+export function figuresAfter(
+  figures: Figures,
+  event: LoopEvent,
+  { spentUsd, size }: { readonly spentUsd: () => number; readonly size: () => number },
+): Figures {
+  switch (event.type) {
+    case 'message': {
+      const { usage } = event.entry
+      return usage ? afterResponse(figures, usage, spentUsd()) : estimated(figures, size(), spentUsd())
+    }
+    case 'tool-end':
+    case 'request-start':
+      return estimated(figures, size(), spentUsd())
+    case 'engine':
+      return event.entries.some(({ kind }) => kind === 'boundary' || kind === 'edit' || kind === 'spent')
+        ? estimated(figures, size(), spentUsd())
+        : figures
+    default:
+      return figures
+  }
+}

@@ -1,0 +1,175 @@
+import { runCompaction, runTurn, type LoopEvent, type TurnSetup } from 'palimpsest/loop'
+import { appendMessage, appendTo, messageBody, sizeOf, type EntryBody, type Session } from 'palimpsest/engine'
+import type { Entry, MessageEntry } from 'palimpsest/transcript'
+
+import { prepareRun, type PreparedRun } from '../../headless/prepare-run.ts'
+import { beginConversation, turnSetup } from '../../headless/run-headless.ts'
+import type { RunWishes } from '../../headless/set-scene.ts'
+import type { World } from '../../world.ts'
+import { SHELL_HEAD } from '../screen/past-lines.ts'
+import { estimated, type Figures, type StatusFacts } from '../screen/status-line.ts'
+import { attachFiles } from './attach-files.ts'
+import { figuresAfter, firstFigures } from './follow-figures.ts'
+import { runUserCommand } from './run-user-command.ts'
+
+// One session that is talked to: turns one after another, each on what the last one left. All of it is on disk before it is told.
+
+export interface Conversation {
+  readonly id: string
+  readonly prepared: PreparedRun
+  readonly facts: StatusFacts
+  readonly figures: () => Figures
+  /** Since the newest boundary, oldest first. */
+  readonly log: () => readonly Entry[]
+  readonly totals: PreparedRun['opened']['file']['totals']
+  /** Files named by `@` come with the message. */
+  readonly say: (text: string, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
+  /** A command of the user's own: what it printed joins the conversation; nobody answers. */
+  readonly runShell: (command: string, signal: AbortSignal) => Promise<string>
+  /** Why nothing was compacted; undefined where it was. */
+  readonly compact: (
+    instructions: string,
+    signal: AbortSignal,
+  ) => AsyncGenerator<LoopEvent, string | undefined>
+  /** The conversation as it was before that message. It must be opened again then. */
+  readonly rewindTo: (message: MessageEntry) => Promise<void>
+  /** A session in which nothing was said leaves nothing behind. */
+  readonly isKept: () => boolean
+  readonly close: () => Promise<void>
+}
+
+export async function openConversation(wishes: RunWishes, home: string, world: World): Promise<Conversation> {
+  const prepared = await prepareRun(wishes, home, world)
+  const { run, opened } = prepared
+  const { window, thresholds, autoEnabled } = run.reading
+  const state: State = {
+    session: run.session,
+    hasBegun: false,
+    isClosed: false,
+    figures: firstFigures(run),
+  }
+  const isKept = (): boolean => state.hasBegun || state.session.view.nodes.length > 0
+  return {
+    id: run.session.id,
+    prepared,
+    facts: { model: run.prefix.model, window, thresholds, autoEnabled },
+    figures: () => state.figures,
+    log: () => state.session.view.log,
+    totals: () => opened.file.totals(),
+    say: (text, signal) => say(text, state, run, signal),
+    runShell: async (command, signal) => await runShell(command, state, run, signal),
+    compact: (instructions, signal) => compact(instructions, state, run, signal),
+    rewindTo: async (message) => await rewindTo(message, state, run),
+    isKept,
+    close: async () => {
+      if (state.isClosed) return
+      state.isClosed = true
+      prepared.flags.close()
+      await prepared.shells.killAll()
+      await prepared.hooks.close()
+      await (isKept() ? opened.file.close() : opened.giveUp())
+    },
+  }
+}
+
+type Run = PreparedRun['run']
+
+interface State {
+  session: Session
+  /** Prefix and opening are told. */
+  hasBegun: boolean
+  isClosed: boolean
+  figures: Figures
+}
+
+async function* say(
+  text: string,
+  state: State,
+  run: Run,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, undefined> {
+  const opening = yield* begin(text, state, run, signal)
+  const { content, notices } = await attachFiles(text, run, signal)
+  for (const notice of notices) yield { type: 'notice', text: notice }
+  const setup = setupOf(state, run)
+  const input = [...opening, messageBody({ role: 'user', content }, 'user')]
+  const turn = runTurn(state.session, input, setup, signal)
+  state.session = yield* followed(turn, state, run, setup)
+  return undefined
+}
+
+async function runShell(command: string, state: State, run: Run, signal: AbortSignal): Promise<string> {
+  const opening = await quietly(begin(`!${command}`, state, run, signal))
+  const output = await runUserCommand(command, run.tools, signal)
+  const content = `${SHELL_HEAD}${command}\n\n${output}`
+  for (const body of [...opening, messageBody({ role: 'user', content }, 'user')])
+    state.session = (await appendMessage(state.session, body, run.ports)).session
+  const size = sizeOf(state.session.view, setupOf(state, run))
+  state.figures = estimated(state.figures, size, run.spentUsd())
+  return output
+}
+
+async function* compact(
+  instructions: string,
+  state: State,
+  run: Run,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, string | undefined> {
+  const { compaction, reading } = run
+  if (!compaction || !reading.compactEnabled) return 'DISABLE_COMPACT is set: nothing is compacted. Unset it'
+  const setup = { ...setupOf(state, run), compaction }
+  const wish = { span: { kind: 'whole' }, ...(instructions === '' ? {} : { instructions }) } as const
+  const steps = runCompaction(state.session, wish, setup, signal)
+  const { session, result } = yield* followed(steps, state, run, setup)
+  state.session = session
+  return result.kind === 'compacted' ? undefined : result.why
+}
+
+/** An entry behind the one before the message makes that branch the newest: it is what is opened next. */
+async function rewindTo(message: MessageEntry, { session }: State, { ports }: Run): Promise<void> {
+  const title = session.view.log.find((entry) => entry.kind === 'title')
+  const { title: text = '', firstPrompt = '' } = title ?? {}
+  const view = { ...session.view, leaf: message.parent }
+  await appendTo({ ...session, view }, [{ kind: 'title', title: text, firstPrompt }], ports)
+}
+
+/** What stands before the first message of this run; the prefix is told with it. */
+async function* begin(
+  prompt: string,
+  state: State,
+  run: Run,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, readonly EntryBody<MessageEntry>[]> {
+  if (state.hasBegun) return []
+  const { session, opening } = yield* beginConversation({ ...run, session: state.session, prompt }, signal)
+  state.hasBegun = true
+  state.session = session
+  return opening
+}
+
+async function quietly<T>(events: AsyncGenerator<LoopEvent, T>): Promise<T> {
+  for (let next = await events.next(); ; next = await events.next()) if (next.done) return next.value
+}
+
+function setupOf(state: State, run: Run): TurnSetup {
+  return turnSetup(run, state.session, (session) => {
+    // Asked before every request: the session as it is then.
+    state.session = session
+    return run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
+  })
+}
+
+/** Passes on what is told, and keeps the figures those of what is on disk. */
+async function* followed<T>(
+  events: AsyncGenerator<LoopEvent, T>,
+  state: State,
+  { spentUsd }: Run,
+  setup: TurnSetup,
+): AsyncGenerator<LoopEvent, T> {
+  const size = (): number => sizeOf(state.session.view, setup)
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) return next.value
+    state.figures = figuresAfter(state.figures, next.value, { spentUsd, size })
+    yield next.value
+  }
+}

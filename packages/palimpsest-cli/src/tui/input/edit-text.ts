@@ -1,0 +1,198 @@
+import { splitGraphemes } from '../text/text-width.ts'
+import type { Key } from './decode-keys.ts'
+import { foldPaste, markerBefore } from './pasted-text.ts'
+
+// The input line as a value: text, cursor, what was said before. A key makes a new one.
+
+export interface Editor {
+  readonly text: string
+  /** Index into the text, between two characters. */
+  readonly cursor: number
+  /** What was said before, oldest first. */
+  readonly history: readonly string[]
+  /** Which of it is shown; its length: what is being written. */
+  readonly at: number
+  /** What was being written when the history was opened. */
+  readonly draft: string
+  /** Long pastes, by the number in the marker that stands for them. */
+  readonly pastes: readonly string[]
+}
+
+export function emptyEditor(history: readonly string[] = []): Editor {
+  return { text: '', cursor: 0, history, at: history.length, draft: '', pastes: [] }
+}
+
+/** Everything before is remembered, the input is empty. */
+export function submitted(editor: Editor): Editor {
+  const { text, history } = editor
+  const isNew = text.trim() !== '' && history.at(-1) !== text
+  const said = isNew ? [...history, text] : history
+  return { ...emptyEditor(said), pastes: editor.pastes }
+}
+
+export function withText(editor: Editor, text: string): Editor {
+  return { ...editor, text, cursor: text.length }
+}
+
+export function insertText(editor: Editor, text: string): Editor {
+  const { text: old, cursor } = editor
+  return { ...editor, text: old.slice(0, cursor) + text + old.slice(cursor), cursor: cursor + text.length }
+}
+
+/** Undefined: the key means nothing here. Enter is the caller's, but for the ways to begin a new line. */
+export function editText(editor: Editor, key: Key): Editor | undefined {
+  if (key.kind === 'text') return insertText(editor, key.text)
+  if (key.kind === 'paste') {
+    const { text, pastes } = foldPaste(key.text, editor.pastes)
+    return insertText({ ...editor, pastes }, text)
+  }
+  if (key.ctrl) return editWithCtrl(editor, key.name)
+  if (key.alt) return editWithAlt(editor, key.name)
+  switch (key.name) {
+    case 'enter':
+      return key.shift ? insertText(editor, '\n') : continuedLine(editor)
+    case 'backspace':
+      return cutBetween(editor, before(editor), editor.cursor)
+    case 'delete':
+      return cutBetween(editor, editor.cursor, after(editor))
+    case 'left':
+      return { ...editor, cursor: before(editor) }
+    case 'right':
+      return { ...editor, cursor: after(editor) }
+    case 'home':
+      return { ...editor, cursor: lineStart(editor) }
+    case 'end':
+      return { ...editor, cursor: lineEnd(editor) }
+    case 'up':
+      return moveLine(editor, -1)
+    case 'down':
+      return moveLine(editor, 1)
+    default:
+      return undefined
+  }
+}
+
+function editWithCtrl(editor: Editor, name: string): Editor | undefined {
+  switch (name) {
+    case 'j':
+    case 'enter':
+      return insertText(editor, '\n')
+    case 'a':
+      return { ...editor, cursor: lineStart(editor) }
+    case 'e':
+      return { ...editor, cursor: lineEnd(editor) }
+    case 'b':
+      return { ...editor, cursor: before(editor) }
+    case 'f':
+      return { ...editor, cursor: after(editor) }
+    case 'h':
+      return cutBetween(editor, before(editor), editor.cursor)
+    case 'u':
+      return cutBetween(editor, lineStart(editor), editor.cursor)
+    case 'k':
+      return cutBetween(editor, editor.cursor, lineEnd(editor))
+    case 'w':
+      return cutBetween(editor, wordBefore(editor), editor.cursor)
+    case 'p':
+      return moveLine(editor, -1)
+    case 'n':
+      return moveLine(editor, 1)
+    case 'left':
+      return { ...editor, cursor: wordBefore(editor) }
+    case 'right':
+      return { ...editor, cursor: wordAfter(editor) }
+    default:
+      return undefined
+  }
+}
+
+function editWithAlt(editor: Editor, name: string): Editor | undefined {
+  switch (name) {
+    case 'enter':
+      return insertText(editor, '\n')
+    case 'b':
+    case 'left':
+      return { ...editor, cursor: wordBefore(editor) }
+    case 'f':
+    case 'right':
+      return { ...editor, cursor: wordAfter(editor) }
+    case 'backspace':
+      return cutBetween(editor, wordBefore(editor), editor.cursor)
+    case 'd':
+      return cutBetween(editor, editor.cursor, wordAfter(editor))
+    default:
+      return undefined
+  }
+}
+
+/** A backslash before Enter begins a new line, on terminals that tell no other way. */
+function continuedLine(editor: Editor): Editor | undefined {
+  const { text, cursor } = editor
+  if (text[cursor - 1] !== '\\') return undefined
+  return insertText(cutBetween(editor, cursor - 1, cursor), '\n')
+}
+
+function cutBetween(editor: Editor, from: number, to: number): Editor {
+  return { ...editor, text: editor.text.slice(0, from) + editor.text.slice(to), cursor: from }
+}
+
+/** Whole characters, and a marker of a paste at once. */
+function before({ text, cursor }: Editor): number {
+  const head = text.slice(0, cursor)
+  const marker = markerBefore(head)
+  return cursor - (marker ?? splitGraphemes(lastOf(head)).at(-1)?.length ?? 0)
+}
+
+function after({ text, cursor }: Editor): number {
+  return cursor + (splitGraphemes(text.slice(cursor, cursor + NEAR_CHARS))[0]?.length ?? 0)
+}
+
+/** No character that a person sees as one is longer; the rest of the text need not be looked at. */
+const NEAR_CHARS = 64
+
+function lastOf(text: string): string {
+  return text.slice(-NEAR_CHARS)
+}
+
+function lineStart({ text, cursor }: Editor): number {
+  return cursor === 0 ? 0 : text.lastIndexOf('\n', cursor - 1) + 1
+}
+
+function lineEnd({ text, cursor }: Editor): number {
+  const end = text.indexOf('\n', cursor)
+  return end < 0 ? text.length : end
+}
+
+function wordBefore({ text, cursor }: Editor): number {
+  return text.slice(0, cursor).replace(/\S+\s*$|\s+$/, '').length
+}
+
+function wordAfter({ text, cursor }: Editor): number {
+  return cursor + (/^\s*\S+/.exec(text.slice(cursor))?.[0].length ?? text.length - cursor)
+}
+
+/** Within the text where there is a line, else through what was said before. */
+function moveLine(editor: Editor, by: 1 | -1): Editor {
+  const { text, cursor } = editor
+  const start = lineStart(editor)
+  const column = cursor - start
+  if (by < 0 && start > 0) {
+    const above = lineStart({ ...editor, cursor: start - 1 })
+    return { ...editor, cursor: Math.min(above + column, start - 1) }
+  }
+  const end = lineEnd(editor)
+  if (by > 0 && end < text.length) {
+    const below = lineEnd({ ...editor, cursor: end + 1 })
+    return { ...editor, cursor: Math.min(end + 1 + column, below) }
+  }
+  return recall(editor, by)
+}
+
+function recall(editor: Editor, by: 1 | -1): Editor {
+  const { history, at, text } = editor
+  const to = at + by
+  if (to < 0 || to > history.length) return editor
+  const draft = at === history.length ? text : editor.draft
+  const shown = to === history.length ? draft : (history[to] ?? '')
+  return { ...editor, at: to, draft, text: shown, cursor: shown.length }
+}

@@ -1,0 +1,30 @@
+// A long paste stands in the input as a marker; what is sent is the paste.
+
+/** More than this would push what is being written off the screen. */
+const SHOWN_LINES_MAX = 8
+const SHOWN_CHARS_MAX = 800
+
+const MARKER = /\[paste #(\d+): [^\]\n]*\]/g
+const MARKER_AT_END = /\[paste #\d+: [^\]\n]*\]$/
+/** No marker is longer. */
+const MARKER_CHARS_MAX = 60
+
+export function foldPaste(
+  text: string,
+  pastes: readonly string[],
+): { readonly text: string; readonly pastes: readonly string[] } {
+  const lines = text.split('\n').length
+  if (lines <= SHOWN_LINES_MAX && text.length <= SHOWN_CHARS_MAX) return { text, pastes }
+  const size = lines > 1 ? `${lines} lines` : `${text.length} characters`
+  return { text: `[paste #${pastes.length + 1}: ${size}]`, pastes: [...pastes, text] }
+}
+
+/** With every marker replaced by what it stands for. */
+export function unfoldPastes(text: string, pastes: readonly string[]): string {
+  return text.replaceAll(MARKER, (marker, number: string) => pastes[Number(number) - 1] ?? marker)
+}
+
+/** Length of the marker that ends the text. */
+export function markerBefore(text: string): number | undefined {
+  return MARKER_AT_END.exec(text.slice(-MARKER_CHARS_MAX))?.[0].length
+}

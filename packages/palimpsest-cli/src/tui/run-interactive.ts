@@ -1,0 +1,134 @@
+import { toPrintable } from '../agent/printable.ts'
+import type { RunWishes } from '../headless/set-scene.ts'
+import { storeRule } from '../agent/permissions/stored-rules.ts'
+import { DONE, type ExitCode, type World } from '../world.ts'
+import type { Console } from './console.ts'
+import { listFiles } from './host/list-files.ts'
+import { openConversation, type Conversation } from './host/open-conversation.ts'
+import { openLines } from './line-ui.ts'
+import { openScreen } from './screen-ui.ts'
+import { noteLines } from './screen/turn-lines.ts'
+import { pastLines, saidBefore } from './screen/past-lines.ts'
+import { proposalLines, toolLabel } from './screen/tool-lines.ts'
+import { line, span } from './text/styled-line.ts'
+import { talk } from './talk.ts'
+import type { Ui } from './ui.ts'
+
+// The interactive agent: one conversation after the other, until the user leaves.
+
+export interface InteractiveOptions {
+  readonly home: string
+  /** The first thing to say, where the command line had it. */
+  readonly prompt: string
+  /** Lines alone, nothing that moves. */
+  readonly isPlain: boolean
+}
+
+export async function runInteractive(
+  wishes: RunWishes,
+  options: InteractiveOptions,
+  world: World,
+  console: Console,
+): Promise<ExitCode> {
+  const ui = openUi(console, options, world)
+  // What would go to stderr belongs above the input.
+  const told: World = {
+    ...world,
+    printError: (text) =>
+      ui.show(noteLines(text.replace(/^palimpsest: /, '').trimEnd(), 'warning', ui.columns())),
+  }
+  let next: RunWishes | undefined = wishes
+  let prompt = options.prompt
+  let last = ''
+  try {
+    while (next) {
+      const current: RunWishes = next
+      const conversation = await openConversation(
+        asking(current, ui, () => conversation),
+        options.home,
+        told,
+      )
+      try {
+        greet(conversation, current, ui, world)
+        next = await talk(conversation, { wishes: current, prompt, ui, world: told })
+        prompt = ''
+      } finally {
+        last = conversation.isKept() ? conversation.id : ''
+        await conversation.close()
+      }
+    }
+  } finally {
+    ui.close()
+  }
+  if (last !== '') world.printError(`palimpsest: go on with \`palimpsest --resume ${last}\`\n`)
+  return DONE
+}
+
+function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now }: World): Ui {
+  const isDumb = env['TERM'] === undefined || env['TERM'] === 'dumb'
+  if (isPlain || isDumb) return openLines(console)
+  const hasColour = (env['NO_COLOR'] ?? '') === ''
+  return openScreen(console, { hasColour, now, pager: env['PAGER'] || 'less -R' })
+}
+
+/** Questions about permission go to whoever sits there; "always" is kept for later sessions too. */
+function asking(wishes: RunWishes, ui: Ui, conversation: () => Conversation): RunWishes {
+  return {
+    ...wishes,
+    user: {
+      permit: async ({ tool, input, why, rule }, signal) => {
+        const answer = await ui.pick(
+          {
+            title: `${toolLabel(tool, input)}: may it run? (${why})`,
+            proposal: proposalLines(tool, input, ui.columns()),
+            items: [
+              { label: 'Yes, this once', letter: 'y', value: 'yes' },
+              { label: toPrintable(`Always: ${rule}`), letter: 'a', value: 'always' },
+              { label: 'No', letter: 'n', value: 'no' },
+            ],
+          },
+          signal,
+        )
+        if (answer === 'yes') return { kind: 'yes' }
+        if (answer !== 'always') return { kind: 'no' }
+        await storeRule(conversation().prepared.opened.project.folder, wishes.cwd, rule)
+        return { kind: 'always' }
+      },
+      answer: async ({ question, options }, signal) => {
+        if (options.length === 0) return await ui.ask(question, signal)
+        const items = options.map(({ label, description }) => ({
+          label: toPrintable(description === undefined ? label : `${label}: ${description}`),
+          value: label,
+        }))
+        const own = { label: 'in your own words', value: OWN_WORDS }
+        const picked = await ui.pick({ title: question, items: [...items, own] }, signal)
+        return picked === OWN_WORDS ? await ui.ask(question, signal) : picked
+      },
+    },
+  }
+}
+
+/** What is used, and why where nobody chose it. */
+function whereText(endpoint: string, { model }: RunWishes): string {
+  if (endpoint !== 'offline') return `asks ${endpoint}`
+  return model === undefined ? 'offline: no key, no base URL in the environment' : 'offline'
+}
+
+const OWN_WORDS = '\0own'
+
+function greet(conversation: Conversation, wishes: RunWishes, ui: Ui, world: World): void {
+  const { prepared, facts, log } = conversation
+  const columns = ui.columns()
+  const where = whereText(prepared.endpoint, wishes)
+  ui.show([
+    [span('palimpsest ', 'heading'), span(world.version, 'dim'), span(`  ${facts.model} (${where})`)],
+    line(`${toPrintable(wishes.cwd)}  ·  /help lists commands and keys`, 'dim'),
+    [],
+    ...pastLines(log(), columns),
+    ...prepared.notices.flatMap((notice) => noteLines(notice, 'warning', columns)),
+  ])
+  const said = saidBefore(log())
+  ui.setHistory(said)
+  ui.setFiles(async () => await listFiles(wishes.cwd, world))
+  if (said.length > 0) ui.show([[]])
+}

@@ -1,0 +1,144 @@
+import { foundItems, type Picker } from '../input/pick-item.ts'
+import type { Editor } from '../input/edit-text.ts'
+import { cutLine, line, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
+import { cutToWidth, graphemeWidth, splitGraphemes } from '../text/text-width.ts'
+
+// The part of the screen that is drawn again: what is going on, the input, the status. Never higher than the screen.
+
+export interface LiveView {
+  /** The line of the answer that is being written. */
+  readonly streaming: readonly StyledLine[]
+  /** With the seconds it lasts, where something is going on. */
+  readonly activity: string
+  readonly queued: readonly string[]
+  /** Above the list: what is asked about. */
+  readonly proposal: readonly StyledLine[]
+  readonly picker?: Picker | undefined
+  readonly editor: Editor
+  readonly completions: readonly string[]
+  readonly completion: number
+  readonly status: StyledLine
+  readonly hint: string
+}
+
+export interface LiveLayout {
+  readonly lines: readonly StyledLine[]
+  readonly cursor: { readonly row: number; readonly column: number }
+}
+
+const QUEUED_MAX = 3
+const COMPLETIONS_MAX = 6
+const PICKED_MAX = 10
+const PROMPT = '> '
+
+export function layoutLive(view: LiveView, columns: number, rows: number): LiveLayout {
+  const room = Math.max(4, rows - 1)
+  const bottom = view.picker ? pickerLines(view, view.picker, columns, room) : inputLines(view, columns, room)
+  const above = [
+    ...view.streaming,
+    ...(view.activity === '' ? [] : [line(cutToWidth(view.activity, columns), 'accent')]),
+    ...queuedLines(view.queued, columns),
+  ]
+  const left = Math.max(0, room - bottom.lines.length)
+  const shown = above.slice(Math.max(0, above.length - left))
+  const { row, column } = bottom.cursor
+  // Parts may have been made for a wider screen: a line too long would be two, and throw the rows out of count.
+  const lines = [...shown, ...bottom.lines].map((spans) => cutLine(spans, columns))
+  return { lines, cursor: { row: row + shown.length, column } }
+}
+
+function queuedLines(queued: readonly string[], columns: number): readonly StyledLine[] {
+  const shown = queued.slice(0, QUEUED_MAX)
+  const hidden = queued.length - shown.length
+  return [
+    ...shown.map((text) => line(cutToWidth(`  queued: ${text.replaceAll('\n', ' ')}`, columns), 'dim')),
+    ...(hidden > 0 ? [line(`  and ${hidden} more`, 'dim')] : []),
+  ]
+}
+
+function inputLines(view: LiveView, columns: number, room: number): LiveLayout {
+  const { status, hint, completions, completion } = view
+  const list = completions.slice(0, COMPLETIONS_MAX).map((item, place) => {
+    const text = cutToWidth(`  ${item}`, columns)
+    return line(text, place === completion ? 'chosen' : 'dim')
+  })
+  const foot = hint === '' ? status : line(cutToWidth(hint, columns), 'warning')
+  const rule = line('─'.repeat(columns), 'dim')
+  const input = editorLines(view.editor, columns, Math.max(1, room - list.length - 3))
+  return {
+    lines: [rule, ...input.lines, ...list, foot],
+    cursor: { row: input.cursor.row + 1, column: input.cursor.column },
+  }
+}
+
+/** The rows around the cursor, where not all fit. */
+export function editorLines(editor: Editor, columns: number, rowsMax: number): LiveLayout {
+  const width = Math.max(1, columns - PROMPT.length)
+  const rows: string[] = ['']
+  let used = 0
+  let cursor = { row: 0, column: 0 }
+  let at = 0
+  for (const piece of splitGraphemes(editor.text)) {
+    if (at === editor.cursor) cursor = { row: rows.length - 1, column: used }
+    at += piece.length
+    if (piece === '\n') {
+      rows.push('')
+      used = 0
+      continue
+    }
+    const shown = shownPiece(piece)
+    const columnsOf = graphemeWidth(shown)
+    if (used + columnsOf > width) {
+      rows.push('')
+      if (cursor.row === rows.length - 2 && cursor.column === used && at - piece.length === editor.cursor)
+        cursor = { row: rows.length - 1, column: 0 }
+      used = 0
+    }
+    rows[rows.length - 1] += shown
+    used += columnsOf
+  }
+  if (editor.cursor >= at) cursor = { row: rows.length - 1, column: used }
+  const first = Math.max(0, Math.min(cursor.row - rowsMax + 1, rows.length - rowsMax))
+  const from = cursor.row < first ? cursor.row : first
+  const lines = rows
+    .slice(from, from + rowsMax)
+    .map((text, place) => [span(from + place === 0 ? PROMPT : '  ', 'accent'), span(text)])
+  return { lines, cursor: { row: cursor.row - from, column: cursor.column + PROMPT.length } }
+}
+
+const CONTROL = /^\p{Cc}$/u
+
+/** A tab is a space here; other controls are shown as a mark. */
+function shownPiece(piece: string): string {
+  if (piece === '\t') return ' '
+  return CONTROL.test(piece) ? '?' : piece
+}
+
+function pickerLines(view: LiveView, picker: Picker, columns: number, room: number): LiveLayout {
+  const found = foundItems(picker)
+  const rule = line('─'.repeat(columns), 'dim')
+  const title = wrapLine([span(picker.title, 'bold')], columns)
+  const search = picker.isSearched ? [line(cutToWidth(`search: ${picker.query}`, columns))] : []
+  const fixed = 2 + title.length + search.length
+  const proposal = view.proposal.slice(0, Math.max(0, room - fixed - Math.min(3, found.length)))
+  const most = Math.max(1, Math.min(PICKED_MAX, room - fixed - proposal.length))
+  const first = Math.max(0, Math.min(picker.chosen - Math.floor(most / 2), found.length - most))
+  const items = found.slice(first, first + most).map(({ label, letter }, place) => {
+    const isChosen = first + place === picker.chosen
+    const key = letter === undefined ? '' : `(${letter}) `
+    return line(cutToWidth(`${isChosen ? '▸' : ' '} ${key}${label}`, columns), isChosen ? 'chosen' : 'plain')
+  })
+  const lines = [
+    rule,
+    ...title,
+    ...proposal,
+    ...search,
+    ...(items.length > 0 ? items : [line('  nothing found', 'dim')]),
+  ]
+  const help = picker.isSearched ? 'type to search · ↑↓ · Enter · Esc' : '↑↓ Enter, or the letter · Esc'
+  const searchRow = 1 + title.length + proposal.length
+  const cursor = picker.isSearched
+    ? { row: searchRow, column: Math.min(columns - 1, 'search: '.length + picker.query.length) }
+    : { row: lines.length, column: 0 }
+  return { lines: [...lines, line(cutToWidth(help, columns), 'dim')], cursor }
+}

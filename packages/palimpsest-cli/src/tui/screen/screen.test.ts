@@ -1,0 +1,265 @@
+import fc from 'fast-check'
+import type { LoopEvent } from 'palimpsest/loop'
+import { describe, expect, test } from 'vitest'
+
+import { cases } from '../../../../../test/kit/cases.ts'
+import { emptyEditor, withText } from '../input/edit-text.ts'
+import { createPicker } from '../input/pick-item.ts'
+import { line, lineText, lineWidth } from '../text/styled-line.ts'
+import { drawAgain, drawFrame, NO_FRAME, rowsAbove, type Frame } from './draw-frame.ts'
+import { layoutLive, type LiveView } from './live-region.ts'
+import { afterResponse, estimated, shortCount, statusLine } from './status-line.ts'
+import { proposalLines, toolLabel } from './tool-lines.ts'
+import { showEvent, TURN_START } from './turn-lines.ts'
+
+const SEQUENCE = new RegExp(String.raw`\x1b\[\??(\d*)([A-Za-z])|[\s\S]`, 'g')
+
+/** A terminal that knows the sequences we use, of endless height: rows above the screen are its scrollback. */
+function createTerminal(): {
+  readonly write: (text: string) => void
+  readonly rows: () => readonly string[]
+  readonly cursor: () => Frame['cursor']
+} {
+  const rows: string[] = ['']
+  let [row, column] = [0, 0]
+  const at = (): string => (rows[row] ?? '').padEnd(column)
+  const control = (count: number, letter: string): void => {
+    if (letter === 'A') row -= count
+    else if (letter === 'B') row = Math.min(row + count, rows.length - 1)
+    else if (letter === 'C') column += count
+    else if (letter === 'K') rows[row] = at().slice(0, column)
+    else if (letter === 'J') {
+      rows[row] = at().slice(0, column)
+      rows.length = row + 1
+    } else expect(['h', 'l']).toContain(letter)
+  }
+  return {
+    write: (text) => {
+      for (const [part, number, letter] of text.matchAll(SEQUENCE)) {
+        if (letter !== undefined) control(Number(number || 1), letter)
+        else if (part === '\r') column = 0
+        else if (part === '\n') {
+          row++
+          if (row === rows.length) rows.push('')
+        } else {
+          const before = at()
+          rows[row] = before.slice(0, column) + part + before.slice(column + 1)
+          column++
+        }
+        if (row < 0) throw new Error('above the first row')
+      }
+    },
+    rows: () => rows,
+    cursor: () => ({ row, column }),
+  }
+}
+
+const lines = fc.array(fc.constantFrom('', 'a', 'bb', 'a longer line'), { maxLength: 5 })
+const frames = fc
+  .record({
+    lines: fc.array(fc.constantFrom('', 'x', 'yy', 'status'), { minLength: 1, maxLength: 6 }),
+    row: fc.nat(5),
+    column: fc.nat(9),
+  })
+  .map(({ lines, row, column }): Frame => ({
+    lines,
+    widths: lines.map((text) => text.length),
+    cursor: { row: Math.min(row, lines.length - 1), column },
+  }))
+
+describe('the frame', () => {
+  test('what stays is written once, in order, above what is drawn again', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(lines, frames), { minLength: 1, maxLength: 12 }), (steps) => {
+        const terminal = createTerminal()
+        const stayed: string[] = []
+        let before = NO_FRAME
+        for (const [added, frame] of steps) {
+          terminal.write(drawFrame(before, added, frame))
+          stayed.push(...added)
+          before = frame
+          expect(terminal.rows().map((text) => text.trimEnd())).toEqual([...stayed, ...frame.lines])
+          expect(terminal.cursor()).toEqual({
+            row: stayed.length + frame.cursor.row,
+            column: frame.cursor.column,
+          })
+        }
+      }),
+      cases(200, 10_000),
+    )
+  })
+
+  test('a frame that did not change costs nothing', () => {
+    const frame: Frame = { lines: ['a', 'b'], widths: [1, 1], cursor: { row: 1, column: 1 } }
+    expect(drawFrame(frame, [], frame)).toBe('')
+  })
+
+  test('one line that changed is one line that is written', () => {
+    const frame: Frame = { lines: ['a', 'b', 'status'], widths: [1, 1, 6], cursor: { row: 1, column: 1 } }
+    const next: Frame = { ...frame, lines: ['a', 'bc', 'status'], cursor: { row: 1, column: 2 } }
+    expect(drawFrame(frame, [], next)).not.toContain('status')
+  })
+
+  test('after the screen became narrower, lines that were broken count as often as they were', () => {
+    const frame: Frame = { lines: ['', '', ''], widths: [79, 10, 60], cursor: { row: 2, column: 45 } }
+    expect(rowsAbove(frame, 40)).toBe(4)
+    expect(drawAgain(4, NO_FRAME)).toContain('\x1b[4A\r\x1b[J')
+  })
+})
+
+const VIEW: LiveView = {
+  streaming: [],
+  activity: '',
+  queued: [],
+  proposal: [],
+  editor: emptyEditor(),
+  completions: [],
+  completion: 0,
+  status: line('status'),
+  hint: '',
+}
+
+describe('the live region', () => {
+  test('has input, status, and what is queued', () => {
+    const view = {
+      ...VIEW,
+      editor: withText(VIEW.editor, 'two\nlines'),
+      activity: 'Working',
+      queued: ['later'],
+    }
+    const { lines, cursor } = layoutLive(view, 20, 24)
+    expect(lines.map(lineText)).toEqual([
+      'Working',
+      '  queued: later',
+      '─'.repeat(20),
+      '> two',
+      '  lines',
+      'status',
+    ])
+    expect(cursor).toEqual({ row: 4, column: 7 })
+  })
+
+  test('never is higher or wider than the screen, and the cursor is in it', () => {
+    const view = fc.record({
+      text: fc.string({ unit: fc.constantFrom('a', ' ', '宽', '\n', '👍'), maxLength: 300 }),
+      streaming: fc.array(fc.constant(line('streaming '.repeat(20))), { maxLength: 40 }),
+      items: fc.array(fc.constant({ label: 'item '.repeat(30), value: 'x' }), { maxLength: 30 }),
+      hasPicker: fc.boolean(),
+      columns: fc.integer({ min: 10, max: 100 }),
+      rows: fc.integer({ min: 8, max: 40 }),
+      at: fc.nat(300),
+    })
+    fc.assert(
+      fc.property(view, ({ text, streaming, items, hasPicker, columns, rows, at }) => {
+        const editor = { ...withText(emptyEditor(), text), cursor: Math.min(at, text.length) }
+        const picker = hasPicker ? createPicker('Which?', items, true) : undefined
+        const { lines, cursor } = layoutLive({ ...VIEW, streaming, editor, picker }, columns, rows)
+        expect(lines.length).toBeLessThan(rows)
+        for (const each of lines) expect(lineWidth(each)).toBeLessThanOrEqual(columns)
+        expect(cursor.row).toBeLessThan(lines.length)
+        expect(cursor.column).toBeLessThanOrEqual(columns)
+      }),
+      cases(200, 10_000),
+    )
+  })
+})
+
+describe('the status line', () => {
+  const facts = {
+    model: 'm',
+    window: { window: 200_000, effective: 180_000, scale: 1, working: 200_000 },
+    thresholds: { warning: 147_000, error: 157_000, auto: 167_000, blocking: 177_000 },
+    autoEnabled: true,
+  }
+  const start = { used: 0, isExact: true, costUsd: 0, promptTokens: 0, readTokens: 0 }
+
+  test('is the provider’s figures after a response, and says ~ between', () => {
+    const usage = {
+      input_tokens: 1_000,
+      output_tokens: 500,
+      cache_read_input_tokens: 82_000,
+      cache_creation_input_tokens: 0,
+    }
+    const figures = afterResponse(start, usage, 0.1234)
+    expect(lineText(statusLine(figures, facts, 80))).toBe(
+      '50% left · warning in 63.5k · cache 99% · $0.1234 · m',
+    )
+    expect(lineText(statusLine(estimated(figures, 150_000, 0.1234), facts, 80))).toBe(
+      '~10% left · low in ~7.0k · cache ~99% · ~$0.1234 · m',
+    )
+  })
+
+  test.each([
+    [950, '950'],
+    [12_345, '12.3k'],
+    [141_546, '142k'],
+    [1_200_000, '1.20M'],
+  ])('%d is %s', (count, text) => {
+    expect(shortCount(count)).toBe(text)
+  })
+})
+
+describe('a turn', () => {
+  function shown(events: readonly LoopEvent[]): readonly string[] {
+    let screen = TURN_START
+    const all: string[] = []
+    for (const event of events) {
+      const step = showEvent(screen, event, 60)
+      screen = step.screen
+      all.push(...step.lines.map(lineText))
+    }
+    return all
+  }
+
+  test('shows complete lines as they come, and a line for what was broken off', () => {
+    expect(
+      shown([
+        { type: 'text-delta', text: 'one\ntw' },
+        { type: 'text-delta', text: 'o' },
+        { type: 'answer-discarded', reason: 'the connection was lost' },
+        { type: 'turn-end', end: { reason: 'aborted' } },
+      ]),
+    ).toEqual([
+      'one',
+      'two',
+      '',
+      '! the answer broke off and is asked for again: the',
+      '  connection was lost',
+      '',
+      '! interrupted. What was done so far is kept',
+      '',
+    ])
+  })
+
+  test('tells a compaction in a line: path, before and after, proof, how to take it back', () => {
+    const meta = {
+      trigger: 'auto',
+      preTokens: 165_000,
+      postTokens: 21_000,
+      messagesSummarized: 40,
+      path: 'summary',
+      proof: { kept: 9, repaired: 1, invented: 0 },
+    } as const
+    const boundary = {
+      kind: 'boundary',
+      id: 'abcdefgh-1',
+      parent: null,
+      at: 0,
+      summary: [],
+      keeps: 'tail',
+      attachments: [],
+      logicalParent: null,
+      meta,
+    } as const
+    expect(shown([{ type: 'engine', entries: [boundary] }]).join(' ')).toBe(
+      '! Compacted by summary: 165k → 21.0k tokens · 40 messages   summarised · proof 9 kept, 1 repaired, 0 invented · /undo   abcdefgh takes it back',
+    )
+  })
+})
+
+test('a call is named by what it is about; what it would change is shown to whoever is asked', () => {
+  expect(toolLabel('Bash', { command: 'npm test\nrm x' })).toBe('Bash(npm test…)')
+  expect(toolLabel('Edit', { file_path: 'a\x1b[2J.ts' })).toBe('Edit(a\\x1b[2J.ts)')
+  const lines = proposalLines('Edit', { old_string: 'a\nb', new_string: 'a\nc' }, 40)
+  expect(lines.map(lineText)).toEqual(['      a', '    - b', '    + c'])
+})

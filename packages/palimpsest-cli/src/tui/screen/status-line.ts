@@ -1,0 +1,78 @@
+import { reportContext, type Thresholds, type Window } from 'palimpsest/tokens'
+import { conversationTokens, promptTokens, type Usage } from 'palimpsest/wire'
+
+import { span, type StyledLine } from '../text/styled-line.ts'
+import { cutToWidth } from '../text/text-width.ts'
+
+// The figures at the bottom of the screen. After a response they are the provider's own; between, they are estimates and say so.
+
+export interface Figures {
+  /** Tokens of the conversation. */
+  readonly used: number
+  readonly isExact: boolean
+  readonly costUsd: number
+  /** Of all requests that were answered. */
+  readonly promptTokens: number
+  readonly readTokens: number
+}
+
+export interface StatusFacts {
+  readonly model: string
+  readonly window: Window
+  readonly thresholds: Thresholds
+  readonly autoEnabled: boolean
+}
+
+export function afterResponse(figures: Figures, usage: Usage, costUsd: number): Figures {
+  return {
+    used: conversationTokens(usage),
+    isExact: true,
+    costUsd,
+    promptTokens: figures.promptTokens + promptTokens(usage),
+    readTokens: figures.readTokens + (usage.cache_read_input_tokens ?? 0),
+  }
+}
+
+/** Something came or went since the last response. */
+export function estimated(figures: Figures, used: number, costUsd: number): Figures {
+  return { ...figures, used, costUsd, isExact: false }
+}
+
+export function statusLine(figures: Figures, facts: StatusFacts, columns: number): StyledLine {
+  const { used, isExact, costUsd } = figures
+  const report = reportContext(used, facts)
+  const mark = isExact ? '' : '~'
+  const parts = [
+    `${mark}${report.percentLeft}% left`,
+    nextThreshold(used, facts, mark),
+    ...(figures.promptTokens > 0
+      ? [`cache ${mark}${Math.round((figures.readTokens / figures.promptTokens) * 100)}%`]
+      : []),
+    `${mark}$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`,
+    facts.model,
+  ]
+  const style = report.isAboveError ? 'error' : report.isAboveWarning ? 'warning' : 'dim'
+  return [span(cutToWidth(parts.join(' · '), columns), style)]
+}
+
+/** What happens next as the conversation grows, and how far that is. */
+function nextThreshold(used: number, { thresholds, autoEnabled }: StatusFacts, mark: string): string {
+  const steps = [
+    { name: 'warning', at: thresholds.warning },
+    { name: 'low', at: thresholds.error },
+    ...(autoEnabled ? [{ name: 'compacts', at: thresholds.auto }] : []),
+    { name: 'full', at: thresholds.blocking },
+  ]
+  const next = steps.toSorted((a, b) => a.at - b.at).find(({ at }) => at > used)
+  return next ? `${next.name} in ${mark}${shortCount(next.at - used)}` : 'full: /compact makes room'
+}
+
+const THOUSAND = 1_000
+const MILLION = 1_000_000
+
+/** `950`, `12.3k`, `1.20M`. */
+export function shortCount(count: number): string {
+  if (count < THOUSAND) return String(Math.round(count))
+  if (count < MILLION) return `${(count / THOUSAND).toFixed(count < 100 * THOUSAND ? 1 : 0)}k`
+  return `${(count / MILLION).toFixed(2)}M`
+}

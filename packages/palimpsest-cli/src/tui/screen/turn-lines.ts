@@ -1,0 +1,216 @@
+import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
+import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
+import type { JsonObject } from 'palimpsest/wire'
+
+import { toPrintable } from '../../agent/printable.ts'
+import { problemOf } from '../../headless/output.ts'
+import { endMarkdown, feedMarkdown, MARKDOWN_START, type MarkdownState } from '../text/markdown-lines.ts'
+import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
+import { shortCount } from './status-line.ts'
+import { toolLabel, toolLines } from './tool-lines.ts'
+
+// A turn as it is shown: each event adds lines that stay, and changes what is going on.
+
+export interface TurnScreen {
+  readonly markdown: MarkdownState
+  /** Calls that run now, by id. */
+  readonly calls: ReadonlyMap<string, { readonly name: string; readonly input: JsonObject }>
+  /** What is going on, in a few words; empty between turns. */
+  readonly activity: string
+  /** The last line that stays is an empty one. */
+  readonly isApart: boolean
+}
+
+export const TURN_START: TurnScreen = {
+  markdown: MARKDOWN_START,
+  calls: new Map(),
+  activity: '',
+  isApart: true,
+}
+
+export interface TurnStep {
+  readonly screen: TurnScreen
+  readonly lines: readonly StyledLine[]
+}
+
+export function showEvent(screen: TurnScreen, event: LoopEvent, columns: number): TurnStep {
+  switch (event.type) {
+    case 'request-start':
+      return { screen: { ...screen, activity: 'Waiting for the answer' }, lines: [] }
+    case 'text-delta':
+      return showText(screen, event.text, columns)
+    case 'thinking-delta':
+      return { screen: { ...screen, activity: 'Thinking' }, lines: [] }
+    case 'tool-input-delta':
+      return { screen: { ...screen, activity: 'Writing a call' }, lines: [] }
+    case 'answer-discarded':
+      return note(
+        endText(screen, columns),
+        `the answer broke off and is asked for again: ${event.reason}`,
+        columns,
+      )
+    case 'retry-wait':
+      return note(
+        endText(screen, columns),
+        `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`,
+        columns,
+      )
+    case 'message':
+      return event.entry.message.role === 'assistant' ? endText(screen, columns) : { screen, lines: [] }
+    case 'tool-start':
+      return startCall(screen, event)
+    case 'tool-end':
+      return endCall(screen, event, columns)
+    case 'engine':
+      return showEntries(screen, event.entries, columns)
+    case 'cache-break':
+      return note(endText(screen, columns), breakText(event.break), columns)
+    case 'notice':
+      return note(endText(screen, columns), event.text, columns)
+    case 'compaction-start':
+      return { screen: { ...screen, activity: `Compacting (${event.cause})` }, lines: [] }
+    case 'keep-alive':
+      // A model is at it: nothing but a summary asks one.
+      return { screen: { ...screen, activity: 'Compacting: a summary is being written' }, lines: [] }
+    case 'compaction-end':
+      return { screen: { ...screen, activity: 'Working' }, lines: [] }
+    case 'turn-end':
+      return endTurn(screen, event.end, columns)
+    default:
+      return event satisfies never
+  }
+}
+
+function showText(screen: TurnScreen, text: string, columns: number): TurnStep {
+  const { state, lines } = feedMarkdown(screen.markdown, text, columns)
+  const isNew = screen.markdown === MARKDOWN_START
+  return apart({ ...screen, markdown: state, activity: 'Answering' }, isNew ? [[], ...lines] : lines)
+}
+
+/** Empty lines part the pieces; never two in a row. */
+function apart(screen: TurnScreen, lines: readonly StyledLine[]): TurnStep {
+  const kept: StyledLine[] = []
+  let { isApart } = screen
+  for (const each of lines) {
+    const isEmpty = each.every(({ text }) => text === '')
+    if (isEmpty && isApart) continue
+    kept.push(each)
+    isApart = isEmpty
+  }
+  return { screen: { ...screen, isApart }, lines: kept }
+}
+
+/** Whatever was being written is complete. */
+function endText(screen: TurnScreen, columns: number): TurnStep {
+  const rest = endMarkdown(screen.markdown, columns)
+  return apart(
+    { ...screen, markdown: MARKDOWN_START },
+    screen.isApart && rest.length === 0 ? [] : [...rest, []],
+  )
+}
+
+function startCall(screen: TurnScreen, event: Extract<LoopEvent, { type: 'tool-start' }>): TurnStep {
+  const { toolUseId, name, input } = event
+  const calls = new Map([...screen.calls, [toolUseId, { name, input }]])
+  return { screen: { ...screen, calls, activity: `Running ${toolLabel(name, input)}` }, lines: [] }
+}
+
+function endCall(
+  screen: TurnScreen,
+  event: Extract<LoopEvent, { type: 'tool-end' }>,
+  columns: number,
+): TurnStep {
+  const { toolUseId, name, entry, denied } = event
+  const input = screen.calls.get(toolUseId)?.input ?? {}
+  const calls = new Map(screen.calls)
+  calls.delete(toolUseId)
+  return apart(
+    { ...screen, calls, activity: 'Working' },
+    toolLines({ name, input, toolUseId, entry, denied }, columns),
+  )
+}
+
+function showEntries(screen: TurnScreen, entries: readonly Entry[], columns: number): TurnStep {
+  const lines = entries.flatMap((entry) => {
+    if (entry.kind === 'boundary') return compactedLines(entry, columns)
+    if (entry.kind !== 'edit') return []
+    return noteLines(
+      `cleared ${shortCount(entry.freedTokens)} tokens of old results (${entry.cause})`,
+      'dim',
+      columns,
+    )
+  })
+  return apart(screen, lines)
+}
+
+/** What went, what stayed, and how to have it back. */
+function compactedLines({ id, meta }: BoundaryEntry, columns: number): readonly StyledLine[] {
+  const { preTokens, postTokens, messagesSummarized, path, proof } = meta
+  const after = postTokens === undefined ? '?' : shortCount(postTokens)
+  const parts = [
+    `Compacted by ${path ?? 'summary'}: ${shortCount(preTokens)} → ${after} tokens`,
+    ...(messagesSummarized === undefined ? [] : [`${messagesSummarized} messages summarised`]),
+    ...(proof ? [`proof ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`] : []),
+    `/undo ${id.slice(0, ID_CHARS)} takes it back`,
+  ]
+  return noteLines(parts.join(' · '), 'accent', columns)
+}
+
+/** Enough to tell removals of one session apart. */
+export const ID_CHARS = 8
+
+function endTurn(screen: TurnScreen, end: TurnEnd, columns: number): TurnStep {
+  const ended = endText(screen, columns)
+  const idle = { ...ended.screen, calls: new Map(), activity: '' }
+  if (end.reason === 'aborted')
+    return noteTo(idle, ended.lines, 'interrupted. What was done so far is kept', columns)
+  const problem = problemOf(end)
+  return problem === undefined
+    ? apart(idle, [...ended.lines, []])
+    : noteTo(idle, ended.lines, problem, columns)
+}
+
+function noteTo(screen: TurnScreen, lines: readonly StyledLine[], text: string, columns: number): TurnStep {
+  const { screen: shown, lines: kept } = apart(screen, [...noteLines(text, 'warning', columns), []])
+  return { screen: shown, lines: [...lines, ...kept] }
+}
+
+function note({ screen, lines }: TurnStep, text: string | undefined, columns: number): TurnStep {
+  if (text === undefined) return { screen, lines }
+  const added = apart(screen, noteLines(text, 'warning', columns))
+  return { screen: added.screen, lines: [...lines, ...added.lines] }
+}
+
+export function noteLines(text: string, style: Style, columns: number): readonly StyledLine[] {
+  return toPrintable(text)
+    .split('\n')
+    .flatMap((part, place) =>
+      wrapLine([span(place === 0 ? '! ' : '  ', style), span(part, style)], columns, [span('  ')]),
+    )
+}
+
+/** What the user said, as it stands above the answer. */
+export function saidLines(text: string, columns: number): readonly StyledLine[] {
+  const lines = toPrintable(text).split('\n')
+  const shown = lines.slice(0, SAID_LINES_MAX)
+  const hidden = lines.length - shown.length
+  return [
+    ...shown.flatMap((part, place) =>
+      wrapLine([span(place === 0 ? '> ' : '  ', 'accent'), span(part, 'bold')], columns, [span('  ')]),
+    ),
+    ...(hidden > 0 ? [line(`  … ${hidden} more lines`, 'dim')] : []),
+    [],
+  ]
+}
+
+const SAID_LINES_MAX = 20
+
+function breakText({
+  cause,
+  path,
+  expectedTokens,
+  readTokens,
+}: Extract<LoopEvent, { type: 'cache-break' }>['break']): string | undefined {
+  if (cause === 'unknown') return undefined
+  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`
+}

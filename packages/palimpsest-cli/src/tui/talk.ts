@@ -1,0 +1,138 @@
+import type { LoopEvent } from 'palimpsest/loop'
+
+import type { RunWishes } from '../headless/set-scene.ts'
+import type { World } from '../world.ts'
+import type { CommandEnd, CommandPlace } from './commands/command-place.ts'
+import { runCommand } from './commands/run-command.ts'
+import { rewind } from './commands/rewind.ts'
+import type { Conversation } from './host/open-conversation.ts'
+import { transcriptText } from './screen/past-lines.ts'
+import { statusLine } from './screen/status-line.ts'
+import { noteLines, saidLines, showEvent, TURN_START } from './screen/turn-lines.ts'
+import { endMarkdown } from './text/markdown-lines.ts'
+import { line } from './text/styled-line.ts'
+import { toPrintable } from '../agent/printable.ts'
+import type { Ui } from './ui.ts'
+
+// What the user says, one after the other, and what becomes of it.
+
+export interface TalkSetup {
+  readonly wishes: RunWishes
+  /** Said before anything else; empty for none. */
+  readonly prompt: string
+  readonly ui: Ui
+  readonly world: World
+}
+
+/** Undefined: the user leaves. Otherwise: what to open next. */
+export async function talk(conversation: Conversation, setup: TalkSetup): Promise<RunWishes | undefined> {
+  const { ui, wishes, world } = setup
+  const place: CommandPlace = {
+    conversation,
+    wishes,
+    ui,
+    world,
+    follow: async (events) => await follow(events, conversation, ui),
+    interruptible: async (work) => await interruptible(work, ui, world.signal),
+  }
+  showStatus(conversation, ui)
+  if (setup.prompt !== '') await sayTo(setup.prompt, place)
+  while (!world.signal.aborted) {
+    const act = await ui.next()
+    switch (act.kind) {
+      case 'quit':
+        return undefined
+      case 'transcript':
+        await ui.page(transcriptText(conversation.log(), ui.columns()))
+        break
+      case 'rewind': {
+        const next = await rewind(place)
+        if (next) return next
+        break
+      }
+      case 'said': {
+        const end = await takeWords(act.text, place)
+        if (end) return end.next
+        break
+      }
+      default:
+        act satisfies never
+    }
+    showStatus(conversation, ui)
+  }
+  return undefined
+}
+
+async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd> {
+  if (/^\/[a-z]+(\s|$)/.test(text)) return await runCommand(text, place)
+  if (text.startsWith('!')) await runShell(text.slice(1).trim(), place)
+  else await sayTo(text, place)
+  return undefined
+}
+
+async function sayTo(text: string, { conversation, ui, follow, interruptible }: CommandPlace): Promise<void> {
+  ui.show(saidLines(text, ui.columns()))
+  await interruptible(async (signal) => void (await follow(conversation.say(text, signal))))
+}
+
+async function runShell(command: string, { conversation, ui, interruptible }: CommandPlace): Promise<void> {
+  if (command === '') return ui.show(noteLines('! and a command runs it: !ls', 'warning', ui.columns()))
+  ui.show(saidLines(`!${command}`, ui.columns()))
+  ui.setLive({ activity: `Running ${toPrintable(command)}` })
+  await interruptible(async (signal) => {
+    const output = toPrintable(await conversation.runShell(command, signal))
+    const lines = output.split('\n')
+    const shown = lines.slice(0, SHELL_LINES_MAX).map((text) => line(`  ${text}`, 'dim'))
+    const hidden = lines.length - shown.length
+    ui.show([
+      ...shown,
+      ...(hidden > 0 ? [line(`  … ${hidden} more lines: Ctrl-O shows all`, 'dim')] : []),
+      [],
+    ])
+  })
+}
+
+const SHELL_LINES_MAX = 30
+
+/** Runs something that Esc can end. What goes wrong is told; the conversation goes on. */
+async function interruptible(
+  work: (signal: AbortSignal) => Promise<void>,
+  ui: Ui,
+  ending: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController()
+  ui.setInterrupt(() => stop.abort())
+  try {
+    await work(AbortSignal.any([stop.signal, ending]))
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    ui.show([...noteLines(stop.signal.aborted ? 'interrupted' : text, 'error', ui.columns()), []])
+  } finally {
+    ui.setInterrupt(undefined)
+    ui.setLive({ activity: '', streaming: [] })
+  }
+}
+
+async function follow(
+  events: AsyncGenerator<LoopEvent, string | undefined>,
+  conversation: Conversation,
+  ui: Ui,
+): Promise<string | undefined> {
+  let screen = TURN_START
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) return next.value
+    const columns = ui.columns()
+    const step = showEvent(screen, next.value, columns)
+    screen = step.screen
+    if (step.lines.length > 0) ui.show(step.lines)
+    ui.setLive({
+      activity: screen.activity,
+      streaming: endMarkdown(screen.markdown, columns),
+      status: statusLine(conversation.figures(), conversation.facts, columns),
+    })
+  }
+}
+
+function showStatus(conversation: Conversation, ui: Ui): void {
+  ui.setLive({ status: statusLine(conversation.figures(), conversation.facts, ui.columns()) })
+}
