@@ -34,7 +34,7 @@ export function saidText({ message }: MessageEntry): string {
 }
 
 export function pastLines(log: readonly Entry[], columns: number): readonly StyledLine[] {
-  const shown = log.filter(isShown)
+  const shown = shownOf(log)
   const left = shown.length - SHOWN_MAX
   const note = left > 0 ? [line(`… ${left} earlier messages: Ctrl-O shows all`, 'dim'), []] : []
   return [...note, ...shown.slice(-SHOWN_MAX).flatMap((entry) => entryLines(entry, columns, false))]
@@ -42,11 +42,16 @@ export function pastLines(log: readonly Entry[], columns: number): readonly Styl
 
 /** The whole conversation with every result, in plain text. */
 export function transcriptText(log: readonly Entry[], columns: number): string {
-  return `${log
-    .filter(isShown)
+  return `${shownOf(log)
     .flatMap((entry) => entryLines(entry, columns, true))
     .map(lineText)
     .join('\n')}\n`
+}
+
+/** What was undone is not told. */
+function shownOf(log: readonly Entry[]): readonly Entry[] {
+  const undone = new Set(log.flatMap((entry) => (entry.kind === 'void' ? [entry.target] : [])))
+  return log.filter((entry) => isShown(entry) && !undone.has(entry.id))
 }
 
 function isShown(entry: Entry): boolean {
