@@ -60,7 +60,7 @@ export async function runInteractive(
   } finally {
     ui.close()
   }
-  if (last !== '') world.printError(`palimpsest: go on with \`palimpsest --resume ${last}\`\n`)
+  if (last !== '') world.printError(`palimpsest: to go on: palimpsest --resume ${last}\n`)
   return DONE
 }
 

@@ -1,0 +1,218 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { createBench, type Bench } from '../kit/headless.ts'
+import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
+
+// The interactive agent on a terminal of 80 by 24, as a person sees it.
+
+const MODEL = 'claude-sonnet-5-5'
+const READY = /left · .*\$\d.* · \S+$/m
+const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
+
+async function open(bench: Bench, args: readonly string[], isOffline = false): Promise<Terminal> {
+  const env = {
+    PALIMPSEST_HOME: bench.home,
+    HOME: bench.userHome,
+    NO_COLOR: '1',
+    ...(isOffline ? {} : { PALIMPSEST_BASE_URL: bench.url }),
+  }
+  const terminal = await openTerminal({ folder: bench.folder, env, args })
+  await terminal.until(READY)
+  return terminal
+}
+
+async function say(terminal: Terminal, text: string): Promise<void> {
+  await terminal.type(text)
+  await terminal.press('Enter')
+}
+
+/** Without what differs from run to run. */
+function steady(screen: string, { url, folder }: Bench): string {
+  return screen
+    .replaceAll(url, 'URL')
+    .replaceAll(folder, 'FOLDER')
+    .replaceAll(/palimpsest \d+\.\d+\.\d+/g, 'palimpsest VERSION')
+    .replaceAll(/─{20,}/g, '────')
+}
+
+describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
+  test('a first run, offline, says what it uses; a question is answered; Ctrl-C twice leaves, and nothing of it is left on the terminal', async () => {
+    const bench = await createBench()
+    await writeFile(
+      join(bench.folder, 'retry.ts'),
+      '// The retry delay doubles with each attempt.\nexport const retryDelayMs = 200\n',
+    )
+    const terminal = await open(bench, [], true)
+    expect(steady(await terminal.screen(), bench)).toBe(
+      [
+        'palimpsest VERSION  palimpsest-offline (offline: no key, no base URL in the',
+        '  environment)',
+        'FOLDER  ·  /help lists commands and keys',
+        '',
+        '────',
+        '>',
+        '100% left · warning in 147k · $0.0000 · palimpsest-offline',
+      ].join('\n'),
+    )
+    await terminal.type('Where is the retry delay?')
+    await terminal.press('Enter')
+    const answered = await terminal.until(/offline extractive model/)
+    expect(answered).toContain('> Where is the retry delay?')
+    expect(answered).toContain('│ 2  export const retryDelayMs = 200')
+    await terminal.until(/^\d+% left/m)
+    await terminal.press('C-c')
+    await terminal.until(/Ctrl-C again quits/)
+    await terminal.press('C-c')
+    const left = await terminal.until(/exit 0/)
+    expect(left).toMatch(/^palimpsest: to go on: palimpsest --resume [0-9a-f-]{36}$/m)
+    expect(left).not.toContain('────')
+  })
+
+  test('an edit is shown and asked for; what the status line says is what the simulator billed', async () => {
+    const bench = await createBench({
+      script: [
+        {
+          content: [
+            { type: 'text', text: 'I read it.' },
+            { type: 'tool_use', name: 'Read', input: { file_path: 'a.ts' } },
+          ],
+        },
+        {
+          content: [
+            {
+              type: 'tool_use',
+              name: 'Edit',
+              input: { file_path: 'a.ts', old_string: 'a = 1', new_string: 'a = 2' },
+            },
+          ],
+        },
+        {
+          content: [
+            {
+              type: 'text',
+              text: '# Done\n\n- `a` is **2** now\n- 宽字符 too\n\n```ts\nexport const a = 2\n```',
+            },
+          ],
+        },
+      ],
+    })
+    await writeFile(join(bench.folder, 'a.ts'), 'export const a = 1\n')
+    const terminal = await open(bench, ['--model', MODEL])
+    await terminal.type('Make a 2')
+    await terminal.press('Enter')
+    const asked = await terminal.until(/letter · Esc/)
+    expect(steady(asked, bench).replace(/\d+ s · Esc/, 'N s · Esc')).toBe(
+      [
+        `palimpsest VERSION  ${MODEL} (asks URL)`,
+        'FOLDER  ·  /help lists commands and keys',
+        '',
+        '> Make a 2',
+        '',
+        'I read it.',
+        '',
+        '● Read(a.ts) 1 line, 25 B',
+        '',
+        '✻ Running Edit(a.ts)… N s · Esc interrupts',
+        '────',
+        'Edit(a.ts): may it run? (it changes a file)',
+        '    - a = 1',
+        '    + a = 2',
+        '▸ (y) Yes, this once',
+        '  (a) Always: Edit(/**)',
+        '  (n) No',
+        '↑↓ Enter, or the letter · Esc',
+      ].join('\n'),
+    )
+    expect(await readFile(join(bench.folder, 'a.ts'), 'utf8')).toBe('export const a = 1\n')
+    await terminal.type('y')
+    const done = steady(await terminal.until(/Done[\s\S]*^\d+% left/m), bench)
+    expect(await readFile(join(bench.folder, 'a.ts'), 'utf8')).toBe('export const a = 2\n')
+    const shown = done.split('\n')
+    expect(
+      shown
+        .slice(shown.indexOf('● Read(a.ts) 1 line, 25 B') + 1, -1)
+        .filter((row) => !row.startsWith('● Edit')),
+    ).toEqual([
+      '',
+      '    - a = 1',
+      '    + a = 2',
+      '',
+      'Done',
+      '',
+      '• a is 2 now',
+      '• 宽字符 too',
+      '',
+      '  ┄ ts',
+      '  export const a = 2',
+      '  ┄',
+      '',
+      '────',
+      '>',
+    ])
+    expect(shown.at(-1)).toContain(`$${bench.simulator.stats().cost_usd.toFixed(4)} · ${MODEL}`)
+  })
+
+  test('a compaction is told, taken back, and the conversation rewound with its files; it is resumed where it stood', async () => {
+    const bench = await createBench({
+      script: [
+        {
+          content: [{ type: 'tool_use', name: 'Write', input: { file_path: 'note.txt', content: 'kept\n' } }],
+        },
+        { content: [{ type: 'text', text: 'Written.' }] },
+        { content: [{ type: 'text', text: 'The second answer.' }] },
+      ],
+      switches: { pastScript: 'offline' },
+    })
+    const terminal = await open(bench, ['--model', MODEL, '--permission-mode', 'accept-edits'])
+    await say(terminal, 'Write the note')
+    await terminal.until(/Written\.[\s\S]*^\d+% left/m)
+    await say(terminal, 'And a second thing')
+    await terminal.until(/The second answer\.[\s\S]*^\d+% left/m)
+
+    await say(terminal, '/compact')
+    const told = await terminal.until(/takes it\s+back/)
+    expect(told).toMatch(/! Compacted by \w+: [\d.]+k → [\d.]+k tokens · \d+ messages summarised/)
+    expect(told).toMatch(/^~\d+% left/m)
+    const [, id = ''] = /\/undo ([0-9a-f]{8})/.exec(told) ?? []
+    await say(terminal, `/undo ${id}`)
+    await terminal.until(/! undone: the conversation holds \d+ tokens again/)
+
+    await terminal.press('Escape')
+    await terminal.until(/Esc again rewinds/)
+    await terminal.press('Escape')
+    await terminal.until(/Back to before which/)
+    await terminal.type('write the')
+    await terminal.until(/▸ Write the note/)
+    await terminal.press('Enter')
+    await terminal.until(/Put them back too/)
+    await terminal.type('b')
+    await terminal.until(/^> Write the note\n~?\d+% left/m)
+    await expect(readFile(join(bench.folder, 'note.txt'), 'utf8')).rejects.toThrow('ENOENT')
+    await terminal.press('C-u')
+    await say(terminal, 'Another way')
+    await terminal.until(/> Another way[\s\S]*^\d+% left/m)
+    await say(terminal, '/quit')
+    await terminal.until(/exit 0/)
+
+    const again = await open(bench, ['--continue', '--model', MODEL])
+    const resumed = await again.screen()
+    expect(resumed).toContain('> Another way')
+    expect(resumed).not.toContain('The second answer.')
+  })
+
+  test('narrower and wider again, the last lines stand there once', async () => {
+    const bench = await createBench()
+    const terminal = await open(bench, [], true)
+    await terminal.type('some words that are long enough to be broken')
+    await terminal.until(/to be broken/)
+    await terminal.resize(40, 20)
+    await terminal.until(/^ +broken$/m)
+    await terminal.resize(90, 24)
+    const wide = await terminal.until(/> some words that are long enough to be broken/)
+    expect(wide.match(/% left/g)).toHaveLength(1)
+    expect(wide.match(/^─+$/gm)).toHaveLength(1)
+  })
+})
