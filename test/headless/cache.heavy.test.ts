@@ -51,7 +51,9 @@ test('what an edit came to is in `context`, as it was billed', async () => {
       join(bench.folder, `part-${i}.ts`),
       `export const part${i} = ${i} // one line of many\n`.repeat(150),
     )
-  const ran = await bench.run(['-p', 'read all parts', '--window', String(WINDOW_TOKENS)])
+  // Compaction would come first: here the second layer is on its own.
+  const options = ['--model', 'claude-opus-5', '--window', String(WINDOW_TOKENS)]
+  const ran = await bench.run(['-p', 'read all parts', ...options], { env: { DISABLE_AUTO_COMPACT: '1' } })
   expect(ran).toMatchObject({ exit: 0, err: '' })
   const { cache, removals } = jsonObject((await bench.run(['context', '--json'])).out)
   expect(cache).toMatchObject({ breaks: 0 })
