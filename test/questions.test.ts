@@ -26,6 +26,8 @@ const ORDINARY_WORDS = new Set([
   'answer',
   'before',
   'claims',
+  'conversation',
+  'figures',
   'http 2',
   'korean',
   'model',
