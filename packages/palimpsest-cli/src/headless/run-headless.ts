@@ -6,6 +6,7 @@ import {
   microPolicy,
   modelPolicy,
   storagePolicy,
+  type CacheWatch,
   type EntryBody,
   type Session,
 } from 'palimpsest/engine'
@@ -138,7 +139,13 @@ function isUnfinished({ message }: MessageEntry): boolean {
   return reason === 'max_tokens' || reason === 'pause_turn'
 }
 
-export function turnSetup(run: HeadlessRun, session: Session, maySpend: TurnSetup['maySpend']): TurnSetup {
+/** `watch` is one that has seen all of the session; without it the whole history is laid out again. */
+export function turnSetup(
+  run: HeadlessRun,
+  session: Session,
+  maySpend: TurnSetup['maySpend'],
+  watch?: CacheWatch,
+): TurnSetup {
   const { reading, ports, tools, permit, maxTokens, roundsMax } = run
   const model = session.view.prefix?.model ?? run.prefix.model
   const thinking = modelPolicy(model, reading.model.facts)
@@ -161,7 +168,7 @@ export function turnSetup(run: HeadlessRun, session: Session, maySpend: TurnSetu
     ...(run.compaction ? { compaction: run.compaction } : {}),
     ...(run.learnLimit ? { learnLimit: run.learnLimit } : {}),
     forkPoint: openForkPoint(session, { thinking, maxTokens }, ports),
-    cacheWatch: cacheHistory(log, CACHE_LIFETIMES, from).watch,
+    cacheWatch: watch ?? cacheHistory(log, CACHE_LIFETIMES, from).watch,
   }
 }
 

@@ -91,7 +91,12 @@ function asking(wishes: RunWishes, ui: Ui, conversation: () => Conversation): Ru
         )
         if (answer === 'yes') return { kind: 'yes' }
         if (answer !== 'always') return { kind: 'no' }
-        await storeRule(conversation().prepared.opened.project.folder, wishes.cwd, rule)
+        // It holds for this conversation all the same.
+        await storeRule(conversation().prepared.opened.project.folder, wishes.cwd, rule).catch(
+          (error: unknown) => {
+            ui.show(noteLines(`the rule could not be kept: ${String(error)}`, 'warning', ui.columns()))
+          },
+        )
         return { kind: 'always' }
       },
       answer: async ({ question, options }, signal) => {

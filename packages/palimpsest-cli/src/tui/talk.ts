@@ -5,6 +5,7 @@ import type { World } from '../world.ts'
 import type { CommandEnd, CommandPlace } from './commands/command-place.ts'
 import { runCommand } from './commands/run-command.ts'
 import { rewind } from './commands/rewind.ts'
+import { coldCost } from './host/cold-cost.ts'
 import type { Conversation } from './host/open-conversation.ts'
 import { transcriptText } from './screen/past-lines.ts'
 import { statusLine } from './screen/status-line.ts'
@@ -70,9 +71,26 @@ async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd>
   return undefined
 }
 
-async function sayTo(text: string, { conversation, ui, follow, interruptible }: CommandPlace): Promise<void> {
+async function sayTo(text: string, place: CommandPlace): Promise<void> {
+  const { conversation, ui, follow, interruptible } = place
+  const how = await askWhenCold(place)
+  if (how === undefined) return ui.setInput(text)
+  if (how === 'compact') await runCommand('/compact', place)
   ui.show(saidLines(text, ui.columns()))
   await interruptible(async (signal) => void (await follow(conversation.say(text, signal))))
+}
+
+/** After an idle hour the user decides, knowing the price. Undefined: neither. */
+async function askWhenCold({ conversation, ui, world }: CommandPlace): Promise<string | undefined> {
+  const cost = coldCost(conversation.log(), conversation.figures(), conversation.facts.model, world.now())
+  if (cost === undefined) return 'send'
+  return await ui.pick({
+    title: `Nothing is cached any more: the next request costs about $${cost.toFixed(2)}`,
+    items: [
+      { label: 'Send it as it is', letter: 's', value: 'send' },
+      { label: 'Compact first', letter: 'c', value: 'compact' },
+    ],
+  })
 }
 
 async function runShell(command: string, { conversation, ui, interruptible }: CommandPlace): Promise<void> {

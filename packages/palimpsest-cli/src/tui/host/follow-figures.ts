@@ -1,8 +1,8 @@
-import { sizeOf } from 'palimpsest/engine'
+import { calibrationOf, modelPolicy, sizeOf, type Session } from 'palimpsest/engine'
 import type { LoopEvent } from 'palimpsest/loop'
 import { promptTokens } from 'palimpsest/wire'
 
-import { turnSetup, type HeadlessRun } from '../../headless/run-headless.ts'
+import type { HeadlessRun } from '../../headless/run-headless.ts'
 import { afterResponse, estimated, type Figures } from '../screen/status-line.ts'
 
 /** Of a session as it is opened: nothing of it is known to be as the provider counts until the next response. */
@@ -15,15 +15,19 @@ export function firstFigures(run: HeadlessRun): Figures {
   )
   const all = [...usages.values()]
   return {
-    used: sizeOf(
-      view,
-      turnSetup(run, run.session, () => true),
-    ),
+    used: sizeNow(run.session, run),
     isExact: view.nodes.length === 0,
     costUsd: run.spentUsd(),
     promptTokens: all.reduce((sum, usage) => sum + promptTokens(usage), 0),
     readTokens: all.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0),
   }
+}
+
+/** Tokens of the next request, as far as is known. */
+export function sizeNow({ view }: Session, { prefix, reading }: HeadlessRun): number {
+  const { facts } = reading.model
+  const thinking = modelPolicy(view.prefix?.model ?? prefix.model, facts)
+  return sizeOf(view, { thinking, calibration: calibrationOf(view, thinking, facts) })
 }
 
 export function figuresAfter(

@@ -9,7 +9,7 @@ import type { World } from '../../world.ts'
 import { SHELL_HEAD } from '../screen/past-lines.ts'
 import { estimated, type Figures, type StatusFacts } from '../screen/status-line.ts'
 import { attachFiles } from './attach-files.ts'
-import { figuresAfter, firstFigures } from './follow-figures.ts'
+import { figuresAfter, firstFigures, sizeNow } from './follow-figures.ts'
 import { runUserCommand } from './run-user-command.ts'
 
 // One session that is talked to: turns one after another, each on what the last one left. All of it is on disk before it is told.
@@ -47,6 +47,7 @@ export async function openConversation(wishes: RunWishes, home: string, world: W
     hasBegun: false,
     isClosed: false,
     figures: firstFigures(run),
+    cacheWatch: undefined,
   }
   const isKept = (): boolean => state.hasBegun || state.session.view.nodes.length > 0
   return {
@@ -80,6 +81,8 @@ interface State {
   hasBegun: boolean
   isClosed: boolean
   figures: Figures
+  /** Goes on from turn to turn: beginning anew would cost the whole history. */
+  cacheWatch: TurnSetup['cacheWatch']
 }
 
 async function* say(
@@ -104,8 +107,7 @@ async function runShell(command: string, state: State, run: Run, signal: AbortSi
   const content = `${SHELL_HEAD}${command}\n\n${output}`
   for (const body of [...opening, messageBody({ role: 'user', content }, 'user')])
     state.session = (await appendMessage(state.session, body, run.ports)).session
-  const size = sizeOf(state.session.view, setupOf(state, run))
-  state.figures = estimated(state.figures, size, run.spentUsd())
+  state.figures = estimated(state.figures, sizeNow(state.session, run), run.spentUsd())
   return output
 }
 
@@ -152,11 +154,14 @@ async function quietly<T>(events: AsyncGenerator<LoopEvent, T>): Promise<T> {
 }
 
 function setupOf(state: State, run: Run): TurnSetup {
-  return turnSetup(run, state.session, (session) => {
+  const maySpend: TurnSetup['maySpend'] = (session) => {
     // Asked before every request: the session as it is then.
     state.session = session
     return run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
-  })
+  }
+  const setup = turnSetup(run, state.session, maySpend, state.cacheWatch)
+  state.cacheWatch = setup.cacheWatch
+  return setup
 }
 
 /** Passes on what is told, and keeps the figures those of what is on disk. */
