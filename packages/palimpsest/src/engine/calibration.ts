@@ -39,10 +39,10 @@ function answersIn(view: View, settled: Settled, most: number): MeasuredAnswer[]
     const source = view.nodes[index]?.source
     if (!source?.usage || promptTokens(source.usage) === 0) continue
     const stands = source.under === settled.chains[index] && source.model === settled.policy?.model
-    if (stands) found.unshift({ index, usage: source.usage })
+    if (stands) found.push({ index, usage: source.usage })
     if (!stands || found.length === most) break
   }
-  return found
+  return found.toReversed()
 }
 
 function learn(

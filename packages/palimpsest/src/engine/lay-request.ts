@@ -1,4 +1,4 @@
-import { layPrompt, type Prompt, type PromptKey, type PromptPart } from '../ledger/prompt.ts'
+import { layPrompt, type LaidPrompt, type PromptKey, type PromptPart } from '../ledger/prompt.ts'
 import { isCacheable } from '../ledger/request-prompt.ts'
 import type { Settled } from '../transcript/settle.ts'
 import type { ViewBlock } from '../transcript/view-block.ts'
@@ -27,11 +27,11 @@ export interface RequestToLay {
 
 export interface LaidRequest {
   readonly head: PromptHead
-  readonly prompt: Prompt
+  readonly prompt: LaidPrompt
   /** Positions with a breakpoint, in order. */
   readonly breakpoints: readonly number[]
-  readonly blocks: readonly (readonly ViewBlock[])[]
-  readonly nodes: readonly LaidNode[]
+  readonly blocks: (readonly ViewBlock[])[]
+  readonly nodes: LaidNode[]
 }
 
 /** How much there is up to and with a node. */
@@ -41,21 +41,28 @@ interface LaidNode {
   readonly images: number
 }
 
+/** What it costs is what changed. The given `last` is used up: go on with the returned one. */
 export function layRequest(request: RequestToLay, last?: LaidRequest): LaidRequest {
   const { settled, head, places } = request
   const kept = last?.head === head ? commonNodes(last.blocks, settled.blocks) : 0
-  const nodes = last?.nodes.slice(0, kept) ?? []
+  const { nodes, blocks }: Pick<LaidRequest, 'nodes' | 'blocks'> = last ?? { nodes: [], blocks: [] }
+  nodes.length = kept
+  blocks.length = kept
   const parts: PromptPart[] = kept > 0 ? [] : [...head.parts]
-  for (let i = kept; i < settled.blocks.length; i++) parts.push(...layNode(request, nodes, i))
+  for (let i = kept; i < settled.blocks.length; i++) {
+    blocks.push(settled.blocks[i] ?? [])
+    parts.push(...layNode(request, nodes, i))
+  }
   const key = keyOf(head, nodes)
   // With the first image, or without the last one, every message has another name.
   if (last && kept > 0 && last.prompt.key.messages['images'] !== key.messages['images'])
     return layRequest(request)
-  const reuse = last && kept > 0 ? { prompt: last.prompt, keep: nodes[kept - 1]?.positions ?? 0 } : undefined
+  const positions = last && kept > 0 ? last.prompt.positions : undefined
+  const reuse = positions && { positions, keep: nodes[kept - 1]?.positions ?? 0 }
   const marked = places.map(({ node, block }) => (nodes[node - 1]?.positions ?? head.parts.length) + block)
   const first = head.breakpoint === undefined ? [] : [head.breakpoint]
   const prompt = layPrompt(key, parts, reuse)
-  return { head, prompt, breakpoints: [...first, ...marked], blocks: [...settled.blocks], nodes }
+  return { head, prompt, breakpoints: [...first, ...marked], blocks, nodes }
 }
 
 /** Nodes are settled from the first changed one on, and a list of blocks is a value: so halving finds where the two part. */

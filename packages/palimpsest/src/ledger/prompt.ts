@@ -31,18 +31,25 @@ export interface PromptPosition {
 
 export interface Prompt {
   readonly key: PromptKey
+  /** Where a later prompt was laid behind all of this one, its further positions follow: nothing may be read behind the own breakpoints. */
   readonly positions: readonly PromptPosition[]
   readonly tokens: number
 }
 
 /** An earlier prompt whose first `keep` positions are known to be unchanged, so that only what is new is hashed. */
 export interface PromptReuse {
-  readonly prompt: Prompt
+  /** All that was laid last. Where all of it is kept it is gone on with, not copied. */
+  readonly positions: PromptPosition[]
   readonly keep: number
 }
 
-export function layPrompt(key: PromptKey, parts: Iterable<PromptPart>, reuse?: PromptReuse): Prompt {
-  const positions = reuse ? reuse.prompt.positions.slice(0, reuse.keep) : []
+/** A prompt that another one may be laid behind. */
+export interface LaidPrompt extends Prompt {
+  readonly positions: PromptPosition[]
+}
+
+export function layPrompt(key: PromptKey, parts: Iterable<PromptPart>, reuse?: PromptReuse): LaidPrompt {
+  const positions = reuse ? keptPositions(reuse) : []
   const last = positions.at(-1)
   let hash = last?.hash ?? hashText(keyText(key, 'tools'))
   let tokens = last?.tokens ?? 0
@@ -55,6 +62,10 @@ export function layPrompt(key: PromptKey, parts: Iterable<PromptPart>, reuse?: P
     positions.push({ level, path: part.path, hash, tokens, cacheable: part.cacheable })
   }
   return { key, positions, tokens }
+}
+
+function keptPositions({ positions, keep }: PromptReuse): PromptPosition[] {
+  return keep === positions.length ? positions : positions.slice(0, keep)
 }
 
 /** How many positions two prompts share from the start. Hashes are cumulative, so halving finds it. */
