@@ -41,12 +41,14 @@ export function todos(...items: readonly (readonly [string, string])[]): JsonObj
   return { todos: items.map(([content, status]) => ({ content, status, activeForm: content })) }
 }
 
-/** Summaries are asked for, not left to the provider: the script foresees each request. */
+/** Summaries are asked for when they are needed, not left to the provider and not made in time: the script foresees each request. */
 export async function askForSummaries(bench: Pick<Bench, 'home'>): Promise<void> {
-  await put(
-    join(bench.home, 'flags.json'),
-    JSON.stringify({ features: { 'server-compaction': { defaultValue: false } } }),
-  )
+  await switchOff(bench, 'server-compaction', 'background-calls')
+}
+
+export async function switchOff(bench: Pick<Bench, 'home'>, ...flags: readonly string[]): Promise<void> {
+  const features = Object.fromEntries(flags.map((flag) => [flag, { defaultValue: false }]))
+  await put(join(bench.home, 'flags.json'), JSON.stringify({ features }))
 }
 
 /** Settings of the user. */

@@ -3,6 +3,15 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import {
+  askForSummaries,
+  longAnswers,
+  ROUNDS_TO_FILL,
+  settings,
+  SUMMARY_ASKED,
+  summaryStep,
+  WINDOW,
+} from '../kit/compacting.ts'
 import { createBench, type Bench } from '../kit/headless.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 
@@ -12,12 +21,18 @@ const MODEL = 'claude-sonnet-5-5'
 const READY = /left · .*\$\d.* · \S+$/m
 const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
 
-async function open(bench: Bench, args: readonly string[], isOffline = false): Promise<Terminal> {
+async function open(
+  bench: Bench,
+  args: readonly string[],
+  isOffline = false,
+  more: { readonly [name: string]: string } = {},
+): Promise<Terminal> {
   const env = {
     PALIMPSEST_HOME: bench.home,
     HOME: bench.userHome,
     NO_COLOR: '1',
     ...(isOffline ? {} : { PALIMPSEST_BASE_URL: bench.url }),
+    ...more,
   }
   const terminal = await openTerminal({ folder: bench.folder, env, args })
   await terminal.until(READY)
@@ -201,6 +216,32 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     const resumed = await again.screen()
     expect(resumed).toContain('> Another way')
     expect(resumed).not.toContain('The second answer.')
+  })
+
+  test('where the settings say so, a compaction is asked about first; declined, it is asked about again when there is more', async () => {
+    const bench = await createBench()
+    await askForSummaries(bench)
+    await settings(bench, { compaction: { confirm: true } })
+    bench.simulator.addSteps([
+      summaryStep('Some of it.'),
+      ...longAnswers('asking', ROUNDS_TO_FILL + 1),
+      { content: [{ type: 'text', text: 'The turn is over.' }] },
+    ])
+    // From 40,000 tokens on; an answer takes 7,000.
+    const early = { PALIMPSEST_AUTOCOMPACT_PCT: '70' }
+    const terminal = await open(bench, ['--model', MODEL, '--window', WINDOW], false, early)
+    await say(terminal, 'Fill the window')
+    const question = await terminal.until(/holds 4\d{4} tokens: compact it now\?/)
+    const [, first = ''] = /holds (\d+) tokens/.exec(question) ?? []
+    await terminal.type('n')
+    await terminal.until(new RegExp(`holds (?!${first})4\\d{4} tokens: compact it now`))
+    const asked = bench.simulator.requests().length
+    await terminal.type('y')
+    await terminal.until(/The turn is over\.[\s\S]*^~?\d+% left/m)
+    const isSummary = bench.simulator
+      .requests()
+      .map(({ body }) => JSON.stringify(body).includes(SUMMARY_ASKED))
+    expect(isSummary.indexOf(true)).toBe(asked)
   })
 
   test('narrower and wider again, the last lines stand there once', async () => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { messageBody } from 'palimpsest/engine'
-import type { TurnCompaction } from 'palimpsest/loop'
+import { createConfirm, type TurnCompaction } from 'palimpsest/loop'
+import { createNotesFile } from 'palimpsest/node'
 import { findModelFacts } from 'palimpsest/wire'
 
 import type { Hooks } from '../agent/hooks/create-hooks.ts'
@@ -14,9 +15,11 @@ import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { createLearnLimit } from '../learned-windows.ts'
 import type { World } from '../world.ts'
+import type { RunNotes } from './beside-turn.ts'
 import type { ChosenModel } from './choose-model.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import { createPorts } from './create-ports.ts'
+import { readNotesPolicy, type ReadPolicy } from './notes-policy.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './read-again.ts'
 import { requestPrefix } from './request-prefix.ts'
@@ -72,6 +75,7 @@ async function prepareWith(
   flags.start()
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
   const { streamModel } = chosen
+  const noting = await readNotesPolicy(home, reading.window.scale)
   const run: HeadlessRun = {
     session,
     ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now: world.now, trace }),
@@ -97,7 +101,8 @@ async function prepareWith(
       readingWith: (models) => scene.readingOf(chosen.model, models),
       report,
     }),
-    compaction: compactionOf(scene, start.shown, report, world),
+    compaction: compactionOf(scene, { shown: start.shown, noting, report }, world),
+    notes: await notesOf(scene, noting, report),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
     roundsMax: wishes.roundsMax,
     spentUsd: () => file.totals().costUsd,
@@ -109,6 +114,7 @@ async function prepareWith(
     ...chosen.notices,
     ...reading.warnings,
     ...clearing.warnings,
+    ...noting.warnings,
     ...opened.notices,
     ...hooks.notices,
     ...start.notices,
@@ -148,14 +154,28 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
   }
 }
 
+async function notesOf(
+  { opened }: Scene,
+  { policy }: ReadPolicy,
+  report: (text: string) => void,
+): Promise<RunNotes> {
+  const file = createNotesFile(opened.project, opened.session.id)
+  return { policy, file, found: await file.read(), report }
+}
+
 function compactionOf(
   scene: Scene,
-  shown: string,
-  report: (text: string) => void,
+  more: {
+    readonly shown: string
+    readonly noting: ReadPolicy
+    readonly report: (text: string) => void
+  },
   world: World,
 ): TurnCompaction {
   const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
-  const { summaryModel } = ground.settings
+  const { shown, noting, report } = more
+  const { summaryModel, confirmsCompaction } = ground.settings
+  const ask = confirmsCompaction ? wishes.user?.compact : undefined
   return {
     host: createCompactionHost({
       hooks,
@@ -173,7 +193,9 @@ function compactionOf(
     scale: reading.window.scale,
     effectiveTokens: reading.window.effective,
     transcriptPath: opened.file.path,
+    notesTemplate: noting.policy.template,
     ...(summaryModel === undefined ? {} : { summaryModel }),
+    ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
   }
 }
 

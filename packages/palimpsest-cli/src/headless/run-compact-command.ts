@@ -12,7 +12,7 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 import { compactedText, noteEvent } from './output.ts'
 import { prepareRun, type PreparedRun } from './prepare-run.ts'
 import { countOf, folderOf, pathOf, textOf } from './read-flags.ts'
-import { turnSetup } from './run-headless.ts'
+import { besideOf, turnSetup } from './run-headless.ts'
 
 // A stored session is opened as a run opens it, compacted, and closed. No turn is run.
 
@@ -61,7 +61,9 @@ async function compactOpened(
   const { session, reading } = run
   const span = spanOf(input, session.view)
   if (!reading.compactEnabled) return refuse('DISABLE_COMPACT is set: nothing is compacted. Unset it', world)
-  const setup = turnSetup(run, session, () => true)
+  const maySpend = (): boolean => true
+  const beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal: world.signal })
+  const setup = turnSetup(run, session, { maySpend, beside })
   const compaction = compactionOf(run, textOf(input, 'model'))
   const instructions = input.words.join(' ').trim()
   const wish = { span, ...(instructions === '' ? {} : { instructions }) }

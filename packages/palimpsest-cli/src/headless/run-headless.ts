@@ -26,6 +26,7 @@ import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcrip
 import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
+import { openBeside, type BesideSetup, type BesideTurn, type RunNotes } from './beside-turn.ts'
 import { addUsage, NO_USAGE } from './run-usage.ts'
 import { answerText, type Output, type RunResult } from './output.ts'
 import { fitForSwitch, openForkPoint } from './switch-model.ts'
@@ -45,6 +46,8 @@ export interface HeadlessRun {
   readonly hookTexts?: readonly EntryBody<MessageEntry>[]
   /** Absent: nothing compacts. */
   readonly compaction?: TurnCompaction
+  /** Absent: no notes are kept. */
+  readonly notes?: RunNotes
   readonly prompt: string
   readonly reading: WindowReading
   /** Of any model at the same endpoint: for sessions that another one led. */
@@ -59,22 +62,29 @@ export interface HeadlessRun {
 
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
   const tally = createTally(run.ports.clock.now)
+  const told = (event: LoopEvent): void => {
+    tally.take(event)
+    output.event(event)
+  }
+  let beside: BesideTurn | undefined
+  let last: Session
   output.begin()
   try {
-    const told = (event: LoopEvent): void => {
-      tally.take(event)
-      output.event(event)
-    }
     const { session, opening } = await heard(beginConversation(run, signal), told)
     const input = [...opening, messageBody({ role: 'user', content: run.prompt }, 'user')]
     const maySpend = (): boolean => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
-    await heard(runTurn(session, input, turnSetup(run, session, maySpend), signal), told)
+    beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal })
+    const setup = turnSetup(run, session, { maySpend, beside })
+    last = await heard(runTurn(session, input, setup, signal), told)
   } catch (error) {
+    beside?.giveUp()
     output.breakOff(tally.result(), error instanceof Error ? error.message : String(error))
     throw error
   }
   const result = tally.result()
   output.end(result)
+  // The answer is told: nobody waits for more than the end of the process.
+  await heard(beside.end(last), () => undefined)
   return result
 }
 
@@ -139,16 +149,20 @@ function isUnfinished({ message }: MessageEntry): boolean {
   return reason === 'max_tokens' || reason === 'pause_turn'
 }
 
-/** `watch` is one that has seen all of the session; without it the whole history is laid out again. */
+export interface KeptSetup {
+  readonly maySpend: TurnSetup['maySpend']
+  readonly beside: BesideTurn
+  /** One that has seen all of the session; without it the whole history is laid out again. */
+  readonly watch?: CacheWatch | undefined
+}
+
 export function turnSetup(
   run: HeadlessRun,
   session: Session,
-  maySpend: TurnSetup['maySpend'],
-  watch?: CacheWatch,
+  { maySpend, beside, watch }: KeptSetup,
 ): TurnSetup {
   const { reading, ports, tools, permit, maxTokens, roundsMax } = run
-  const model = session.view.prefix?.model ?? run.prefix.model
-  const thinking = modelPolicy(model, reading.model.facts)
+  const thinking = thinkingOf(run, session)
   const { log, from } = session.view
   return {
     ports,
@@ -167,9 +181,25 @@ export function turnSetup(
     storage: storagePolicy(reading.window.scale),
     ...(run.compaction ? { compaction: run.compaction } : {}),
     ...(run.learnLimit ? { learnLimit: run.learnLimit } : {}),
-    forkPoint: openForkPoint(session, { thinking, maxTokens }, ports),
+    ...beside.keepers,
+    forkPoint: beside.forkPoint,
     cacheWatch: watch ?? cacheHistory(log, CACHE_LIFETIMES, from).watch,
   }
+}
+
+/** One for a conversation. */
+export function besideOf(
+  run: HeadlessRun,
+  session: Session,
+  more: Pick<BesideSetup, 'maySpend' | 'endsWithTurn' | 'signal'>,
+): BesideTurn {
+  const { ports, reading, maxTokens, notes } = run
+  const forkPoint = openForkPoint(session, { thinking: thinkingOf(run, session), maxTokens }, ports)
+  return openBeside(session, forkPoint, { ports, facts: reading.model.facts, notes, ...more })
+}
+
+function thinkingOf({ reading, prefix }: HeadlessRun, { view }: Session): TurnSetup['thinking'] {
+  return modelPolicy(view.prefix?.model ?? prefix.model, reading.model.facts)
 }
 
 /** What the list of sessions shows. */

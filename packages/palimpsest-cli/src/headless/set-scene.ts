@@ -1,5 +1,5 @@
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
-import type { LoopTool, Permit } from 'palimpsest/loop'
+import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
 import type { Models } from 'palimpsest/tokens'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
@@ -46,6 +46,7 @@ export interface RunWishes {
   readonly user?: {
     readonly permit: NonNullable<PermitOptions['ask']>
     readonly answer: AskUser
+    readonly compact: NonNullable<TurnCompaction['confirm']>
   }
 }
 

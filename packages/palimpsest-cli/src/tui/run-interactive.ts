@@ -99,6 +99,23 @@ function asking(wishes: RunWishes, ui: Ui, conversation: () => Conversation): Ru
         )
         return { kind: 'always' }
       },
+      compact: async ({ sizeTokens, blockingTokens }, signal) => {
+        const answer = await ui.pick(
+          {
+            title: `The conversation holds ${Math.round(sizeTokens)} tokens: compact it now?`,
+            items: [
+              { label: 'Yes', letter: 'y', value: 'yes' },
+              {
+                label: `Not yet: at ${blockingTokens} tokens it is compacted unasked`,
+                letter: 'n',
+                value: 'no',
+              },
+            ],
+          },
+          signal,
+        )
+        return answer === 'yes'
+      },
       answer: async ({ question, options }, signal) => {
         if (options.length === 0) return await ui.ask(question, signal)
         const items = options.map(({ label, description }) => ({

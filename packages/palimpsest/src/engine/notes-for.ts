@@ -10,7 +10,7 @@ import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { Sizing } from './size-of.ts'
 
-export { readNotes }
+export { notesInView, readNotes }
 
 // Notes of a conversation, as the engine's callers need them: whether a model is to write some now, and what they say as a summary.
 
@@ -34,12 +34,17 @@ export interface NotesWish {
   readonly why: string
 }
 
-/** Undefined where none are due, or nothing was sent yet. */
+/** What the notes say at no cost, as of now. */
+export function notesWithoutModel(view: View, template: string): string {
+  return computedNotes(factsOf(view), template)
+}
+
+/** Undefined where none are due, or nothing was sent yet. `written`: notes that somebody wrote, should none be in view. */
 export function notesWish(
   view: View,
   at: 'response' | 'turn-end',
   limits: NotesLimits,
-  policy: NotesPolicy,
+  policy: NotesPolicy & { readonly written?: string | undefined },
 ): NotesWish | undefined {
   const upTo = lastSent(view)
   if (upTo === undefined) return undefined
@@ -53,8 +58,8 @@ export function notesWish(
     eager: policy.eager,
   })
   if (why === undefined) return undefined
-  const notes = notesInView(view)?.entry.text ?? computedNotes(factsOf(view), policy.template)
-  const { template, scale, prompt } = policy
+  const { template, scale, prompt, written } = policy
+  const notes = notesInView(view)?.entry.text ?? written ?? notesWithoutModel(view, template)
   return {
     prompt: notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) }),
     upTo,

@@ -1,4 +1,5 @@
 import {
+  notesInView,
   notesWish,
   readNotes,
   type NotesLimits,
@@ -15,6 +16,8 @@ import type { View } from '../transcript/view.ts'
 
 /** After so many failures in a row no more are asked for. */
 const FAILURES_MAX = 3
+/** At a compaction, and where a process ends, notes that are being written are waited for, at most so long. */
+export const NOTES_WAIT_MS = 15_000
 
 export interface NotesKeeper {
   /** Starts an update where one is due. One at a time. */
@@ -33,8 +36,10 @@ export interface NotesSetup {
   readonly policy: NotesPolicy
   /** Whether the bill allows one more call beside the conversation. */
   readonly maySpend: (view: View, sizeTokens: number) => boolean
-  /** Keeps the file that people read. */
+  /** Keeps the file that people read. It must not fail. */
   readonly save: (text: string) => Promise<void>
+  /** What that file says at the beginning, where somebody wrote it. It counts more than what the conversation has of it. */
+  readonly written?: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -49,12 +54,17 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
   let working: Promise<void> | undefined
   let arrived: Arrived[] = []
   let failures = 0
+  let { written } = setup
+  let isRead = false
   const update = async (wish: NotesWish, boundary: EntryId | undefined): Promise<void> => {
     const message = JSON.stringify({ role: 'user', content: wish.prompt })
     const outcome = await setup.runFork({ source: 'session-memory', messages: [message] }, setup.signal)
     const text = outcome.kind === 'answered' ? readNotes(outcome.text) : undefined
     failures = text === undefined ? failures + 1 : 0
-    if (text !== undefined) await setup.save(text)
+    if (text !== undefined) {
+      written = text
+      await setup.save(text)
+    }
     ports.trace({ name: 'notes', reason: text === undefined ? outcome.kind : wish.why, failures })
     const notes = text === undefined ? [] : [{ kind: 'notes' as const, upTo: wish.upTo, text }]
     arrived.push({ bodies: [...spentOn(outcome), ...notes], upTo: wish.upTo, boundary })
@@ -71,7 +81,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
         return
       if (!ports.flags.value('session-memory') || !ports.flags.value('background-calls')) return
       const eager = policy.eager || ports.flags.value('session-memory-eager')
-      const wish = notesWish(view, at, limits, { ...policy, eager })
+      const wish = notesWish(view, at, limits, { ...policy, eager, written })
       if (!wish) return
       working = update(wish, view.boundary?.entry.id)
         .catch((error: unknown) => {
@@ -89,12 +99,15 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
     take: (view) => {
       const taken = arrived
       arrived = []
-      return taken.flatMap(({ bodies, upTo, boundary }) => {
+      const came = taken.flatMap(({ bodies, upTo, boundary }) => {
         const fits =
           view.boundary?.entry.id === boundary && view.nodes.some(({ entries }) => entries.includes(upTo))
         if (!fits) ports.trace({ name: 'notes', reason: 'what they cover has left the view' })
         return fits ? bodies : bodies.filter(({ kind }) => kind === 'spent')
       })
+      const changed = isRead ? [] : changedSince(view, written)
+      isRead = true
+      return [...changed, ...came]
     },
     mayServe: () =>
       failures < FAILURES_MAX &&
@@ -104,6 +117,13 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
       if (working) await ports.clock.within(working, ms)
     },
   }
+}
+
+/** Somebody changed the file since it was written: what it says covers what it covered. */
+function changedSince(view: View, written: string | undefined): readonly NamedBody[] {
+  const kept = notesInView(view)
+  if (!kept || written === undefined || kept.entry.text === written) return []
+  return [{ kind: 'notes', upTo: kept.entry.upTo, text: written }]
 }
 
 function spentOn(outcome: ForkOutcome): readonly NamedBody[] {

@@ -5,23 +5,32 @@ import { appendTo, type Session } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
 import { createAskModel } from './ask-once.ts'
 import type { LoopEvent } from './events.ts'
+import { NOTES_WAIT_MS } from './notes-keeper.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
+import { withBeside } from './with-beside.ts'
 
 export interface CompactionRun {
   readonly session: Session
   readonly result: CompactResult
 }
 
-/** A compaction that somebody asked for. The session is what it was where nothing was done. */
+/** A compaction that somebody asked for. Of the conversation nothing is changed where nothing was done. */
 export async function* runCompaction(
-  session: Session,
+  begin: Session,
   wish: Omit<CompactWish, 'cause'>,
   setup: TurnSetup & { readonly compaction: TurnCompaction },
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
   const { ports, forkPoint } = setup
-  const askModel = createAskModel(ports)
-  const compaction = { ...setup.compaction, askModel, runFork: forkPoint?.runFork }
+  // Instructions are for a new summary: nobody waits for notes then.
+  if (wish.instructions === undefined) await setup.notes?.settle(NOTES_WAIT_MS)
+  const session = yield* withBeside(begin, setup)
+  const compaction = {
+    ...setup.compaction,
+    askModel: createAskModel(ports),
+    runFork: forkPoint?.runFork,
+    findPrepared: setup.prepared?.find,
+  }
   const cause = 'asked'
   const limits = { ...setup, compaction, cause, sizeTokens: sizeOf(session.view, setup) } as const
   const job = { wish: { ...wish, cause } as const, setup: setupFor(session, limits) }

@@ -26,7 +26,7 @@ import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens } from '../wire/usage.ts'
-import type { NotesKeeper } from './notes-keeper.ts'
+import { NOTES_WAIT_MS, type NotesKeeper } from './notes-keeper.ts'
 import { createAskModel } from './ask-once.ts'
 import { collectResponse, type AnsweredRequest, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
@@ -37,6 +37,7 @@ import { readCache } from './read-cache.ts'
 import { withRetries } from './retry.ts'
 import { runTools } from './run-tools.ts'
 import type { LoopTool, Permit } from './tool.ts'
+import { withBeside } from './with-beside.ts'
 
 // One turn: from a user message to the answer that calls no tool. A generator of events; it holds no screen and no key.
 
@@ -109,6 +110,7 @@ export async function* runTurn(
   } catch (error) {
     end = endOf(error, signal)
   }
+  state.session = yield* withBeside(state.session, setup)
   if (!signal.aborted) considerNotes(state, 'turn-end', setup)
   yield* appendEngine(state, afterTurn(state.session, end), setup)
   yield { type: 'turn-end', end }
@@ -122,8 +124,7 @@ async function* runRounds(
 ): AsyncGenerator<LoopEvent, TurnEnd> {
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
-    yield* appendEngine(state, setup.notes?.take(state.session.view) ?? [], setup)
-    yield* appendEngine(state, setup.prepared?.take() ?? [], setup)
+    state.session = yield* withBeside(state.session, setup)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
@@ -153,9 +154,6 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   const more = summaryModel === undefined ? {} : { summaryModel }
   setup.prepared?.consider(view, { ...sizing, sizeTokens, ...more })
 }
-
-/** At a compaction, notes that are being written are waited for, at most so long. */
-const NOTES_WAIT_MS = 15_000
 
 interface Exchange {
   readonly built: BuiltRequest

@@ -10,6 +10,8 @@ export type { SessionList, SessionSummary } from './list-sessions.ts'
 export { loadTranscript } from './load-transcript.ts'
 export type { LoadedTranscript } from './load-transcript.ts'
 export { mainWorktree } from './main-worktree.ts'
+export { createNotesFile } from './notes-file.ts'
+export type { NotesFile } from './notes-file.ts'
 export {
   isSessionId,
   openProject,

@@ -2,11 +2,9 @@ import { lstat, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { requireInside } from './inside-home.ts'
 import { takeLock } from './lock.ts'
+import { NOTES_FOLDER } from './notes-file.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
 import { tornFilesOf } from './torn-line.ts'
-
-/** What is left of a session elsewhere than in its own folder. */
-const NOTES_FOLDER = 'session-memory'
 
 /**
  * Deletes a session: transcript, torn lines of it, stored results, checkpoints, notes. The one thing that loses something, and only when the user asks.

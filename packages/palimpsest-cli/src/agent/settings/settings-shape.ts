@@ -68,6 +68,9 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     model: text(
       'The model that writes summaries. Default: the one that answers; another one reads nothing from the cache',
     ),
+    confirm: flag(
+      'Ask before a compaction that nobody asked for. Declined, it waits until there is no room left. Default: false; without a terminal nobody is asked',
+    ),
   }),
   workingWindow: either(
     number('Tokens of the window that are used. Default: 200000', TOKENS_MIN),

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 
 import { toPrintable } from '../../agent/printable.ts'
 import { context } from '../../commands/context.ts'
+import { costBySource } from '../../cost-by-source.ts'
 import { runUndo } from '../../stored/run-undo.ts'
 import { transcriptText } from '../screen/past-lines.ts'
 import { line } from '../text/styled-line.ts'
@@ -40,7 +41,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'context':
       return await showContext(place)
     case 'cost':
-      return cost(place)
+      return await cost(place)
     case 'model':
       return await changeModel(words, place)
     case 'clear':
@@ -107,16 +108,22 @@ async function printed(run: (print: (text: string) => void) => Promise<void>): P
   return toPrintable(all.trimEnd())
 }
 
-function cost(place: CommandPlace): undefined {
+async function cost(place: CommandPlace): Promise<undefined> {
   const { conversation } = place
+  const bySource = Object.entries(await costBySource(conversation.prepared.opened.file.path, undefined))
   const { messages, tokens, costUsd } = conversation.totals()
   const { promptTokens, readTokens } = conversation.figures()
   const hits =
     promptTokens === 0
       ? 'no request yet'
       : `${((readTokens / promptTokens) * 100).toFixed(1)}% of ${promptTokens} prompt tokens came from the cache`
+  const parts = bySource.map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
   return print(
-    [`$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${tokens} tokens`, hits],
+    [
+      `$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${tokens} tokens`,
+      ...(parts.length > 1 ? [parts.join(', ')] : []),
+      hits,
+    ],
     place,
   )
 }

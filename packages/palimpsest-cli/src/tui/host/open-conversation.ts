@@ -3,7 +3,8 @@ import { appendMessage, appendTo, messageBody, sizeOf, type EntryBody, type Sess
 import type { Entry, MessageEntry } from 'palimpsest/transcript'
 
 import { prepareRun, type PreparedRun } from '../../headless/prepare-run.ts'
-import { beginConversation, turnSetup } from '../../headless/run-headless.ts'
+import type { BesideTurn } from '../../headless/beside-turn.ts'
+import { beginConversation, besideOf, turnSetup } from '../../headless/run-headless.ts'
 import type { RunWishes } from '../../headless/set-scene.ts'
 import type { World } from '../../world.ts'
 import { SHELL_HEAD } from '../screen/past-lines.ts'
@@ -48,6 +49,8 @@ export async function openConversation(wishes: RunWishes, home: string, world: W
     isClosed: false,
     figures: firstFigures(run),
     cacheWatch: undefined,
+    beside: undefined,
+    signal: world.signal,
   }
   const isKept = (): boolean => state.hasBegun || state.session.view.nodes.length > 0
   return {
@@ -65,6 +68,7 @@ export async function openConversation(wishes: RunWishes, home: string, world: W
     close: async () => {
       if (state.isClosed) return
       state.isClosed = true
+      if (state.beside) await quietly(state.beside.end(state.session, LEAVING_WAIT_MS))
       prepared.flags.close()
       await prepared.shells.killAll()
       await prepared.hooks.close()
@@ -83,7 +87,13 @@ interface State {
   figures: Figures
   /** Goes on from turn to turn: beginning anew would cost the whole history. */
   cacheWatch: TurnSetup['cacheWatch']
+  /** Notes and prepared summaries: they go on from turn to turn too. */
+  beside: BesideTurn | undefined
+  readonly signal: AbortSignal
 }
+
+/** Who leaves does not wait long for notes under way: the next session does without them. */
+const LEAVING_WAIT_MS = 1_000
 
 async function* say(
   text: string,
@@ -128,11 +138,14 @@ async function* compact(
 }
 
 /** An entry behind the one before the message makes that branch the newest: it is what is opened next. */
-async function rewindTo(message: MessageEntry, { session }: State, { ports }: Run): Promise<void> {
+async function rewindTo(message: MessageEntry, state: State, { ports }: Run): Promise<void> {
+  const { session } = state
   const title = session.view.log.find((entry) => entry.kind === 'title')
   const { title: text = '', firstPrompt = '' } = title ?? {}
   const view = { ...session.view, leaf: message.parent }
-  await appendTo({ ...session, view }, [{ kind: 'title', title: text, firstPrompt }], ports)
+  const body = { kind: 'title', title: text, firstPrompt } as const
+  // What is appended until it is closed belongs to that branch too.
+  state.session = (await appendTo({ ...session, view }, [body], ports)).session
 }
 
 /** What stands before the first message of this run; the prefix is told with it. */
@@ -159,7 +172,13 @@ function setupOf(state: State, run: Run): TurnSetup {
     state.session = session
     return run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
   }
-  const setup = turnSetup(run, state.session, maySpend, state.cacheWatch)
+  state.beside ??= besideOf(run, state.session, {
+    maySpend: () => maySpend(state.session),
+    endsWithTurn: false,
+    signal: state.signal,
+  })
+  const kept = { maySpend, beside: state.beside, watch: state.cacheWatch }
+  const setup = turnSetup(run, state.session, kept)
   state.cacheWatch = setup.cacheWatch
   return setup
 }

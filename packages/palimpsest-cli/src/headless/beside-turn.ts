@@ -1,0 +1,117 @@
+import type { Ports } from 'palimpsest'
+import { mayCallBeside, notesWithoutModel, type NotesPolicy, type Session } from 'palimpsest/engine'
+import {
+  createNotesKeeper,
+  createPreparedKeeper,
+  NOTES_WAIT_MS,
+  withBeside,
+  type ForkPoint,
+  type LoopEvent,
+  type NotesKeeper,
+  type NotesSetup,
+  type PreparedKeeper,
+} from 'palimpsest/loop'
+import type { NotesFile } from 'palimpsest/node'
+import type { View } from 'palimpsest/transcript'
+import { isBlock, type ModelFacts } from 'palimpsest/wire'
+
+import { createNotesWriter, writtenNotes } from './notes-writer.ts'
+
+// What goes on beside the turns of one conversation: notes, and summaries made in time. One for a conversation, from its first turn to
+// its end.
+
+export interface BesideSetup {
+  readonly ports: Ports
+  readonly facts: ModelFacts
+  /** Absent: no notes are kept. */
+  readonly notes?: RunNotes | undefined
+  /** Whether the session may still spend. */
+  readonly maySpend: () => boolean
+  /** The process ends with the turn: what begins at its end would be in vain. */
+  readonly endsWithTurn: boolean
+  readonly signal: AbortSignal
+}
+
+export interface RunNotes {
+  readonly policy: NotesPolicy
+  readonly file: NotesFile
+  /** What the file says where the run begins. */
+  readonly found: string | undefined
+  readonly report: (text: string) => void
+}
+
+export interface BesideTurn {
+  readonly forkPoint: ForkPoint
+  readonly keepers: { readonly notes?: NotesKeeper; readonly prepared: PreparedKeeper }
+  /** Ends what is under way; what it would have brought is lost. */
+  readonly giveUp: () => void
+  /** Waits a moment for what is under way, gives up the rest, and appends what came. */
+  readonly end: (session: Session, waitMs?: number) => AsyncGenerator<LoopEvent, Session>
+}
+
+export function openBeside(session: Session, forkPoint: ForkPoint, setup: BesideSetup): BesideTurn {
+  const { ports, facts } = setup
+  const stop = new AbortController()
+  const common: Common = {
+    ports,
+    runFork: forkPoint.runFork,
+    maySpend: (view, sizeTokens) => setup.maySpend() && mayCallBeside(view.log, facts, sizeTokens),
+    signal: AbortSignal.any([setup.signal, stop.signal]),
+  }
+  const isWorthIt = (view: View): boolean => !setup.endsWithTurn || goesOn(view)
+  const made = createPreparedKeeper(common)
+  const prepared: PreparedKeeper = {
+    ...made,
+    consider: (view, limits) => {
+      if (isWorthIt(view)) made.consider(view, limits)
+    },
+  }
+  const kept = setup.notes && openNotes(session, setup.notes, common, { ...setup, isWorthIt })
+  const keepers = { prepared, ...(kept && { notes: kept.notes }) }
+  return {
+    forkPoint,
+    keepers,
+    giveUp: () => stop.abort(),
+    end: async function* (last, waitMs = NOTES_WAIT_MS) {
+      await kept?.notes.settle(waitMs)
+      stop.abort()
+      await kept?.settled()
+      return yield* withBeside(last, { ...keepers, ports })
+    },
+  }
+}
+
+type Common = Pick<NotesSetup, 'runFork' | 'maySpend' | 'signal'> & { readonly ports: Ports }
+
+function openNotes(
+  { view: begin }: Session,
+  { policy, file, found, report }: RunNotes,
+  common: Common,
+  when: { readonly endsWithTurn: boolean; readonly isWorthIt: (view: View) => boolean },
+): { readonly notes: NotesKeeper; readonly settled: () => Promise<void> } {
+  const { flags } = common.ports
+  const writer = createNotesWriter(file, report)
+  const written = writtenNotes(found)
+  let isWritten = written !== undefined || begin.log.some(({ kind }) => kind === 'notes')
+  const save = async (text: string): Promise<void> => {
+    isWritten = true
+    await writer.write(text)
+  }
+  const kept = createNotesKeeper({ ...common, policy, save, written })
+  // What was due at the end of the turn before is made up for in this one.
+  let isLate = when.endsWithTurn
+  const consider: NotesKeeper['consider'] = (view, at, limits) => {
+    if (!isWritten && flags.value('session-memory'))
+      writer.writeComputed(notesWithoutModel(view, policy.template))
+    if (!when.isWorthIt(view)) return
+    kept.consider(view, isLate ? 'turn-end' : at, limits)
+    isLate = false
+  }
+  return { notes: { ...kept, consider }, settled: writer.settled }
+}
+
+/** The newest answer calls tools: more answers follow. */
+function goesOn({ nodes }: View): boolean {
+  const newest = nodes.findLast(({ role }) => role === 'assistant')
+  return newest?.blocks.some(({ block }) => isBlock(block, 'tool_use')) ?? false
+}
