@@ -87,7 +87,12 @@ describe('a switch to a model with a smaller window', () => {
     const agent = agentWith([GOOD, ...rounds(12), DONE])
     await agent.say('Echo. Never touch secret.txt.')
     const events = await compacted(agent)
-    expect(events.map(({ type }) => type)).toEqual(['compaction-start', 'engine', 'compaction-end'])
+    expect(events.map(({ type }) => type)).toEqual([
+      'compaction-start',
+      'compaction-path',
+      'engine',
+      'compaction-end',
+    ])
     const [boundary] = boundaries(agent)
     expect(boundary?.meta.path).toBe('fork')
     expect(recordOf(boundary)).toMatchObject({ cause: 'smaller-window', model: 'claude-opus-5-5' })

@@ -188,11 +188,34 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     await terminal.until(/The second answer\.[\s\S]*^\d+% left/m)
 
     await say(terminal, '/compact')
-    const told = await terminal.until(/takes it\s+back/)
-    expect(told).toMatch(/! Compacted by \w+: [\d.]+k → [\d.]+k tokens · \d+ messages summarised/)
+    const told = await terminal.until(/shows\s+what\s+went/)
+    expect(told).toMatch(
+      /! compacted by the provider's summary: [\d.]+k → [\d.]+k tokens · \d+ messages went, \d\s+stayed · proof: \d+ kept/,
+    )
     expect(told).toMatch(/^~\d+% left/m)
-    const [, id = ''] = /\/undo ([0-9a-f]{8})/.exec(told) ?? []
-    await say(terminal, `/undo ${id}`)
+
+    await terminal.press('C-t')
+    const went = await terminal.until(/^what went · 0%/m)
+    expect(went).toMatch(/^Compacted by the provider's summary at /m)
+    expect(went).toContain('> Write the note')
+    expect(went).toContain('● Write(note.txt)')
+    await terminal.type('q')
+    await terminal.until(READY)
+    await terminal.press('C-o')
+    const whole = await terminal.until(/^the whole conversation · /m)
+    expect(whole).toContain('The second answer.')
+    await terminal.type('q')
+    await terminal.until(READY)
+
+    await say(terminal, '/context')
+    const window = await terminal.until(/^▸ \d\d:\d\d compacted/m)
+    expect(window).toMatch(/^\S+k of 177k tokens {2}\d+% left before compaction/m)
+    expect(window).toMatch(/^ {2}[█▒▓░]+·+│·+│·+│·+│$/m)
+    expect(window).toMatch(/^ {2}│ warning in 14\dk │ low in 15\dk │ compacts in 16\dk │ full in 17\dk$/m)
+    expect(window).toMatch(/^ {2}█ system +\d+ +\d+% {2}▓ attachments/m)
+    await terminal.press('Enter')
+    await terminal.until(/\(u\) Undo: take it back whole/)
+    await terminal.type('u')
     await terminal.until(/! undone: the conversation holds \d+ tokens again/)
 
     await terminal.press('Escape')

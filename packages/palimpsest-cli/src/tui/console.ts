@@ -14,6 +14,8 @@ export interface Console {
   readonly output: WriteStream
   readonly size: () => { readonly columns: number; readonly rows: number }
   readonly write: (text: string) => void
+  /** The one that has no scrollback, for what is left again without a trace. */
+  readonly setOtherScreen: (isOn: boolean) => void
   /** Keys come one by one from here on, until it is closed. */
   readonly open: (events: ConsoleEvents) => void
   readonly close: () => void
@@ -25,11 +27,14 @@ const COLUMNS_DEFAULT = 80
 const ROWS_DEFAULT = 24
 /** Pastes are told apart; Shift-Enter and the like are told where the terminal can. */
 const ENTER = '\x1b[?2004h\x1b[>1u'
+const OTHER_SCREEN = '\x1b[?1049h'
+const OWN_SCREEN = '\x1b[?1049l\x1b[?25h'
 const LEAVE = '\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[?25h'
 
 export function createConsole(input: ReadStream, output: WriteStream): Console {
   let events: ConsoleEvents | undefined
   let isFirst = true
+  let isOther = false
   const onData = (text: string): void => {
     // What was typed before the terminal was ours had its Enter turned into a line end.
     events?.input(isFirst ? text.replaceAll('\n', '\r') : text)
@@ -38,7 +43,8 @@ export function createConsole(input: ReadStream, output: WriteStream): Console {
   const onResize = (): void => events?.resized()
   const onClosed = (): void => events?.closed()
   const leave = (): void => {
-    output.write(LEAVE)
+    output.write(isOther ? OWN_SCREEN + LEAVE : LEAVE)
+    isOther = false
     // The terminal may be gone already: then there is nothing to restore.
     if (!input.destroyed && !output.destroyed) input.setRawMode(false)
   }
@@ -51,6 +57,11 @@ export function createConsole(input: ReadStream, output: WriteStream): Console {
     output,
     size: () => ({ columns: output.columns || COLUMNS_DEFAULT, rows: output.rows || ROWS_DEFAULT }),
     write: (text) => void output.write(text),
+    setOtherScreen: (isOn) => {
+      if (isOn === isOther) return
+      isOther = isOn
+      output.write(isOn ? OTHER_SCREEN : OWN_SCREEN)
+    },
     open: (told) => {
       events = told
       input.setEncoding('utf8')

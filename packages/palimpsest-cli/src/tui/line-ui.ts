@@ -2,33 +2,72 @@ import { createInterface } from 'node:readline'
 
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
+import type { PageSource } from './pager/page-source.ts'
+import { COMPACTING } from './screen/turn-lines.ts'
 import { lineText, type StyledLine } from './text/styled-line.ts'
 import type { Question, Ui, UserAct } from './ui.ts'
 
 // Lines and nothing else: no colours, no cursor, no key that means something by itself. For dumb terminals and screen readers.
 
 export function openLines(console: Console): Ui {
-  const reader = createInterface({ input: console.input, output: console.output, terminal: false })
-  const lines: string[] = []
-  let waiting: ((text: string | undefined) => void) | undefined
-  let ended = false
-  let interrupt: (() => void) | undefined
+  const reader = createReader(console)
   let status = ''
   let shownStatus = ''
   let activity = ''
   const write = (text: string): void => console.write(`${text}\n`)
+  const prompt = async (sign: string): Promise<string | undefined> => {
+    console.write(sign)
+    return await reader.read()
+  }
+  return {
+    columns: () => console.size().columns - 1,
+    show: (shown) => write(shown.map(lineText).join('\n')),
+    setLive: (parts) => {
+      if (parts.status) status = lineText(parts.status)
+      const before = activity
+      activity = parts.activity ?? activity
+      if (activity !== '' && activity !== before && activity.startsWith(COMPACTING)) write(`${activity}...`)
+    },
+    setWritten: () => undefined,
+    next: async () => {
+      if (status !== shownStatus) write(`[${status}]`)
+      shownStatus = status
+      return toAct(await prompt('> '))
+    },
+    setInterrupt: reader.setInterrupt,
+    pick: async (question, signal) => await pick(question, write, prompt, signal),
+    ask: async (title) => {
+      write(toPrintable(title))
+      return await prompt('? ')
+    },
+    page: async (source) => await writeAll(source, console.size().columns - 1, write),
+    setPages: () => undefined,
+    setFiles: () => undefined,
+    setHistory: () => undefined,
+    setInput: (text) => write(toPrintable(text)),
+    close: reader.close,
+  }
+}
+
+interface LineReader {
+  /** Undefined: there are no more. */
+  readonly read: () => Promise<string | undefined>
+  readonly setInterrupt: (interrupt: (() => void) | undefined) => void
+  readonly close: () => void
+}
+
+/** Lines as they are typed; those that nobody waits for are kept. Ctrl-C interrupts what goes on, and ends it where nothing does. */
+function createReader({ input, output }: Console): LineReader {
+  const reader = createInterface({ input, output, terminal: false })
+  const lines: string[] = []
+  let waiting: ((text: string | undefined) => void) | undefined
+  let ended = false
+  let interrupt: (() => void) | undefined
   const give = (text: string | undefined): void => {
     const taker = waiting
     waiting = undefined
     if (taker) taker(text)
     else if (text !== undefined) lines.push(text)
-  }
-  const read = async (): Promise<string | undefined> => {
-    const known = lines.shift()
-    if (known !== undefined || ended) return known
-    return await new Promise((resolve) => {
-      waiting = resolve
-    })
   }
   const end = (): void => {
     ended = true
@@ -39,43 +78,30 @@ export function openLines(console: Console): Ui {
   reader.on('line', give).on('close', end)
   process.on('SIGINT', onInterrupt)
   process.on('SIGHUP', end)
-  const prompt = async (sign: string): Promise<string | undefined> => {
-    console.write(sign)
-    return await read()
-  }
   return {
-    columns: () => console.size().columns - 1,
-    show: (shown) => write(shown.map(lineText).join('\n')),
-    setLive: (parts) => {
-      if (parts.status) status = lineText(parts.status)
-      const before = activity
-      activity = parts.activity ?? activity
-      if (activity !== '' && activity !== before && activity.startsWith('Compacting')) write(`${activity}...`)
-    },
-    next: async () => {
-      if (status !== shownStatus) write(`[${status}]`)
-      shownStatus = status
-      return toAct(await prompt('> '))
+    read: async () => {
+      const known = lines.shift()
+      if (known !== undefined || ended) return known
+      return await new Promise((resolve) => {
+        waiting = resolve
+      })
     },
     setInterrupt: (fresh) => {
       interrupt = fresh
     },
-    pick: async (question, signal) => await pick(question, write, prompt, signal),
-    ask: async (title) => {
-      write(toPrintable(title))
-      return await prompt('? ')
-    },
-    page: async (text) => console.write(text),
-    setFiles: () => undefined,
-    setHistory: () => undefined,
-    setInput: (text) => write(toPrintable(text)),
     close: () => {
       process.off('SIGINT', onInterrupt)
       process.off('SIGHUP', end)
       reader.close()
-      console.input.pause()
+      input.pause()
     },
   }
+}
+
+async function writeAll(source: PageSource, columns: number, write: (text: string) => void): Promise<void> {
+  for (let piece = 0; piece < source.count; piece++)
+    write((await source.lines(piece, columns)).map(lineText).join('\n'))
+  await source.close()
 }
 
 function toAct(text: string | undefined): UserAct {

@@ -38,6 +38,7 @@ export async function runInteractive(
       ui.show(noteLines(text.replace(/^palimpsest: /, '').trimEnd(), 'warning', ui.columns())),
   }
   let next: RunWishes | undefined = wishes
+  let isSame = false
   let prompt = options.prompt
   let last = ''
   try {
@@ -47,10 +48,13 @@ export async function runInteractive(
         asking(current, ui, () => conversation),
         options.home,
         told,
+        (chars) => ui.setWritten(chars),
       )
       try {
-        greet(conversation, current, ui, world)
-        next = await talk(conversation, { wishes: current, prompt, ui, world: told })
+        greet(conversation, { wishes: current, isSame, ui, world })
+        const end = await talk(conversation, { wishes: current, prompt, ui, world: told })
+        next = end?.next
+        isSame = end?.isSame === true
         prompt = ''
       } finally {
         last = conversation.isKept() ? conversation.id : ''
@@ -68,7 +72,7 @@ function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now }:
   const isDumb = env['TERM'] === undefined || env['TERM'] === 'dumb'
   if (isPlain || isDumb) return openLines(console)
   const hasColour = (env['NO_COLOR'] ?? '') === ''
-  return openScreen(console, { hasColour, now, pager: env['PAGER'] || 'less -R' })
+  return openScreen(console, { hasColour, now })
 }
 
 /** Questions about permission go to whoever sits there; "always" is kept for later sessions too. */
@@ -138,19 +142,32 @@ function whereText(endpoint: string, { model }: RunWishes): string {
 
 const OWN_WORDS = '\0own'
 
-function greet(conversation: Conversation, wishes: RunWishes, ui: Ui, world: World): void {
+interface Greeting {
+  readonly wishes: RunWishes
+  /** The conversation was here a moment ago. */
+  readonly isSame: boolean
+  readonly ui: Ui
+  readonly world: World
+}
+
+function greet(conversation: Conversation, { wishes, isSame, ui, world }: Greeting): void {
   const { prepared, facts, log } = conversation
   const columns = ui.columns()
-  const where = whereText(prepared.endpoint, wishes)
-  ui.show([
-    [span('palimpsest ', 'heading'), span(world.version, 'dim'), span(`  ${facts.model} (${where})`)],
-    line(`${toPrintable(wishes.cwd)}  ·  /help lists commands and keys`, 'dim'),
-    [],
-    ...pastLines(log(), columns),
-    ...prepared.notices.flatMap((notice) => noteLines(notice, 'warning', columns)),
-  ])
   const said = saidBefore(log())
   ui.setHistory(said)
   ui.setFiles(async () => await listFiles(wishes.cwd, world))
+  const notices = prepared.notices.flatMap((notice) => noteLines(notice, 'warning', columns))
+  if (isSame) return notices.length > 0 ? ui.show([...notices, []]) : undefined
+  ui.show([
+    [
+      span('palimpsest ', 'heading'),
+      span(world.version, 'dim'),
+      span(`  ${facts.model} (${whereText(prepared.endpoint, wishes)})`),
+    ],
+    line(`${toPrintable(wishes.cwd)}  ·  /help lists commands and keys`, 'dim'),
+    [],
+    ...pastLines(log(), columns),
+    ...notices,
+  ])
   if (said.length > 0) ui.show([[]])
 }

@@ -1,15 +1,17 @@
 import type { LoopEvent } from 'palimpsest/loop'
+import type { BoundaryEntry } from 'palimpsest/transcript'
 
 import type { RunWishes } from '../headless/set-scene.ts'
 import type { World } from '../world.ts'
 import type { CommandEnd, CommandPlace } from './commands/command-place.ts'
+import { openTranscriptPage, openRemovedPage } from './commands/open-pages.ts'
 import { runCommand } from './commands/run-command.ts'
 import { rewind } from './commands/rewind.ts'
 import { coldCost } from './host/cold-cost.ts'
 import type { Conversation } from './host/open-conversation.ts'
-import { transcriptText } from './screen/past-lines.ts'
+import { removedBy } from './host/removed-by.ts'
 import { statusLine } from './screen/status-line.ts'
-import { noteLines, saidLines, showEvent, TURN_START } from './screen/turn-lines.ts'
+import { noteLines, saidLines, showEvent, TURN_START, type RemovedCounts } from './screen/turn-lines.ts'
 import { endMarkdown } from './text/markdown-lines.ts'
 import { line } from './text/styled-line.ts'
 import { toPrintable } from '../agent/printable.ts'
@@ -25,8 +27,8 @@ export interface TalkSetup {
   readonly world: World
 }
 
-/** Undefined: the user leaves. Otherwise: what to open next. */
-export async function talk(conversation: Conversation, setup: TalkSetup): Promise<RunWishes | undefined> {
+/** What to open next; nothing where the user leaves. */
+export async function talk(conversation: Conversation, setup: TalkSetup): Promise<CommandEnd> {
   const { ui, wishes, world } = setup
   const place: CommandPlace = {
     conversation,
@@ -37,23 +39,24 @@ export async function talk(conversation: Conversation, setup: TalkSetup): Promis
     interruptible: async (work) => await interruptible(work, ui, world.signal),
   }
   showStatus(conversation, ui)
+  ui.setPages({
+    transcript: async () => await openTranscriptPage(conversation),
+    removed: async () => await openRemovedPage(conversation, ui.columns()),
+  })
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   while (!world.signal.aborted) {
     const act = await ui.next()
     switch (act.kind) {
       case 'quit':
         return undefined
-      case 'transcript':
-        await ui.page(transcriptText(conversation.log(), ui.columns()))
-        break
       case 'rewind': {
         const next = await rewind(place)
-        if (next) return next
+        if (next) return { next }
         break
       }
       case 'said': {
         const end = await takeWords(act.text, place)
-        if (end) return end.next
+        if (end) return end
         break
       }
       default:
@@ -137,10 +140,14 @@ async function follow(
   ui: Ui,
 ): Promise<string | undefined> {
   let screen = TURN_START
+  const countRemoved = ({ id }: BoundaryEntry): RemovedCounts | undefined => {
+    const removed = removedBy(conversation.view(), id)
+    return removed && { gone: removed.gone.length, stayed: removed.stayed }
+  }
   for (let next = await events.next(); ; next = await events.next()) {
     if (next.done) return next.value
     const columns = ui.columns()
-    const step = showEvent(screen, next.value, columns)
+    const step = showEvent(screen, next.value, columns, countRemoved)
     screen = step.screen
     if (step.lines.length > 0) ui.show(step.lines)
     ui.setLive({

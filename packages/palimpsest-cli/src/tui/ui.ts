@@ -1,5 +1,6 @@
 import type { StyledLine } from './text/styled-line.ts'
 import type { PickItem } from './input/pick-item.ts'
+import type { PageSource } from './pager/page-source.ts'
 
 // What a conversation needs of whoever sits in front of it. Two make it: the screen, and plain lines for terminals that cannot move
 // their cursor and for screen readers.
@@ -8,8 +9,6 @@ export type UserAct =
   | { readonly kind: 'said'; readonly text: string }
   /** Esc Esc. */
   | { readonly kind: 'rewind' }
-  /** The key that shows everything that was said. */
-  | { readonly kind: 'transcript' }
   | { readonly kind: 'quit' }
 
 export interface Question {
@@ -27,12 +26,19 @@ export interface LiveParts {
   readonly status: StyledLine
 }
 
+export interface Pages {
+  readonly transcript: () => Promise<PageSource | string>
+  readonly removed: () => Promise<PageSource | string>
+}
+
 export interface Ui {
   readonly columns: () => number
   /** Lines that stay. */
   readonly show: (lines: readonly StyledLine[]) => void
   /** What is going on now. */
   readonly setLive: (parts: Partial<LiveParts>) => void
+  /** While a compaction is what is going on: characters of the summary so far. */
+  readonly setWritten: (chars: number) => void
   /** What the user does next; what was typed meanwhile comes first. */
   readonly next: () => Promise<UserAct>
   /** While something runs: what an interruption does. Undefined: nothing runs. */
@@ -41,8 +47,10 @@ export interface Ui {
   readonly pick: (question: Question, signal?: AbortSignal) => Promise<string | undefined>
   /** A line of the user's own words. */
   readonly ask: (title: string, signal?: AbortSignal) => Promise<string | undefined>
-  /** Shows a long text in a program made for it. */
-  readonly page: (text: string) => Promise<void>
+  /** Shows a long text until a key leaves it. */
+  readonly page: (source: PageSource) => Promise<void>
+  /** What the keys for it show, at any time: everything that was said, what was taken out last. A sentence where there is nothing. */
+  readonly setPages: (pages: Pages) => void
   /** What `@` offers, looked up when first wanted. */
   readonly setFiles: (list: () => Promise<readonly string[]>) => void
   /** What was said before, oldest first. */

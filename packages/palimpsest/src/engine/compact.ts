@@ -89,6 +89,7 @@ export async function* compact(
   const served =
     tried.served ??
     (isPlain ? (fromNotes(view, keep, setup, ports) ?? fromPrepared(view, keep, setup, ports)) : undefined)
+  if (served && served !== tried.served) yield { type: 'compaction-path', path: served.made.path }
   if (served) return await conclude({ view, wish, setup, decision, tried, ...served }, ports, signal)
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
   if (wish.cause === 'asked' && plan.summarised.length === 0) return { kind: 'refused', why: NOTHING_LEAVES }

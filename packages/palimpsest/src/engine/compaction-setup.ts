@@ -40,7 +40,11 @@ export interface SummaryPorts extends Pick<Ports, 'flags'> {
 
 export type CompactPorts = SummaryPorts & Pick<Ports, 'newId' | 'trace'> & { readonly host: CompactionHost }
 
+/** Where the summary comes from: the provider, notes, one made in time, a fork of the conversation, a request of its own, no model. */
+export type CompactionPath = 'server' | 'notes' | 'prepared' | 'fork' | 'plain' | 'fold'
+
 export type CompactEvent =
   | { readonly type: 'compaction-start'; readonly cause: CompactionCause }
+  | { readonly type: 'compaction-path'; readonly path: CompactionPath }
   | { readonly type: 'keep-alive' }
   | { readonly type: 'notice'; readonly text: string }

@@ -17,7 +17,7 @@ import { sizeOf, type Sizing } from './size-of.ts'
 
 // What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
 
-const KINDS = [
+export const CONTEXT_KINDS = [
   'system',
   'tools',
   'user',
@@ -27,7 +27,7 @@ const KINDS = [
   'attachments',
   'summary',
 ] as const
-export type ContextKind = (typeof KINDS)[number]
+export type ContextKind = (typeof CONTEXT_KINDS)[number]
 
 export interface ContextSetup extends Sizing {
   readonly window: Window
@@ -112,17 +112,17 @@ function kindOf(node: ViewNode, { block }: ViewBlock): ContextKind {
 
 /** A transcript of another agent tells nothing of system and tools. What its usage holds beyond its messages is theirs. */
 function withUnknownPrefix(raw: RawByKind, used: number, calibration: Calibration): RawByKind {
-  const messages = KINDS.reduce((sum, kind) => sum + raw[kind], 0)
+  const messages = CONTEXT_KINDS.reduce((sum, kind) => sum + raw[kind], 0)
   return { ...raw, system: Math.max(0, used / factorOf(calibration) - messages) }
 }
 
 /** The estimates as shares of the whole, so that they add up to it. */
 function share(raw: RawByKind, used: number): RawByKind {
-  const total = KINDS.reduce((sum, kind) => sum + raw[kind], 0)
+  const total = CONTEXT_KINDS.reduce((sum, kind) => sum + raw[kind], 0)
   const shares = { ...raw }
   let given = 0
   let before = 0
-  for (const kind of KINDS) {
+  for (const kind of CONTEXT_KINDS) {
     before += raw[kind]
     const upTo = total === 0 ? 0 : Math.round((before / total) * used)
     shares[kind] = upTo - given

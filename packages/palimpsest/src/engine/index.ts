@@ -20,9 +20,15 @@ export type {
 export { calibrationOf } from './calibration.ts'
 export { compact } from './compact.ts'
 export type { CompactJob, CompactResult } from './compact.ts'
-export type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
+export type {
+  CompactEvent,
+  CompactionPath,
+  CompactPorts,
+  CompactSetup,
+  CompactWish,
+} from './compaction-setup.ts'
 export type { CompactionSpan } from './keep-for.ts'
-export { describeContext } from './describe-context.ts'
+export { CONTEXT_KINDS, describeContext } from './describe-context.ts'
 export type {
   CacheHealth,
   ContextDescription,

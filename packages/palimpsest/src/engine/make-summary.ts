@@ -7,7 +7,7 @@ import type { SpentEntry } from '../transcript/entry.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { isBlock } from '../wire/message.ts'
 import { isUndoneSince } from './after-undo.ts'
-import type { CompactEvent, CompactSetup, SummaryPorts } from './compaction-setup.ts'
+import type { CompactEvent, CompactionPath, CompactSetup, SummaryPorts } from './compaction-setup.ts'
 import { charsToAskFor, createJudge, rawOf, type Judgeable } from './judge-summary.ts'
 import type { KeptPlan } from './keep-for.ts'
 import type { EntryBody } from './session.ts'
@@ -34,8 +34,8 @@ export interface SummaryWish extends Judgeable {
 
 export interface MadeSummary {
   readonly text: string
-  /** The step that served: `server`, `notes`, `fork`, `plain`, `fold`. */
-  readonly path: string
+  /** The step that served. */
+  readonly path: CompactionPath
   /** Whether a model was asked, whatever came of it. */
   readonly asked: boolean
   readonly score: Proof['score']
@@ -65,6 +65,7 @@ export async function* makeSummary(
   const mayAsk = wish.mayAsk && (charsMax ?? Infinity) >= SUMMARY_CHARS_MIN
   for (const { path, ask } of mayAsk ? stepsOf(wish, charsMax, ports) : []) {
     asked = true
+    yield { type: 'compaction-path', path }
     const result = yield* whileAlive(ask(tooLong, signal), ports.clock)
     const proof = result.kind === 'text' ? judge.proofOf(result.text) : undefined
     if (proof) return { path, asked, ...toMade(proof), outcomes, spent, notices: [] }
@@ -72,6 +73,7 @@ export async function* makeSummary(
     outcomes.push(`${path}: ${failed.outcome}`)
     if (failed.outcome === 'prompt_too_long') tooLong = { excess: failed.excess }
   }
+  yield { type: 'compaction-path', path: 'fold' }
   const notices = asked
     ? [`No model could summarise the conversation (${outcomes.join(', ')}); it was folded without one.`]
     : []
@@ -101,13 +103,13 @@ export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): Sum
 }
 
 /** A text that no step here made is proved like any other; undefined where it does not serve. */
-export function proveText(path: string, text: string, wish: Judgeable): MadeSummary | undefined {
+export function proveText(path: CompactionPath, text: string, wish: Judgeable): MadeSummary | undefined {
   const proof = createJudge(wish, factsOf(wish.view)).proofOf(text)
   return proof && { path, asked: false, ...toMade(proof), outcomes: [], spent: [], notices: [] }
 }
 
 interface Step {
-  readonly path: string
+  readonly path: CompactionPath
   readonly ask: (
     tooLong: { readonly excess?: number | undefined } | undefined,
     signal: AbortSignal,

@@ -56,6 +56,7 @@ export async function* compactOnServer(
   if (under === undefined || !given.runFork) return NOT_TRIED
   const spent: EntryBody<SpentEntry>[] = []
   const ports = billed(given, spent)
+  yield { type: 'compaction-path', path: 'server' }
   const asked = yield* whileAlive(ask(wish, under, ports, signal), ports.clock)
   const { calls, outcome } = asked
   if (outcome.kind === 'unfit') return NOT_TRIED

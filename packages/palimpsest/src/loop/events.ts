@@ -1,4 +1,5 @@
 import type { CacheBreak } from '../engine/cache-watch.ts'
+import type { CompactionPath } from '../engine/compaction-setup.ts'
 import type { MessageEntry, Entry } from '../transcript/entry.ts'
 import type { JsonObject } from '../wire/json.ts'
 import type { ProviderFailure } from '../errors.ts'
@@ -50,6 +51,8 @@ export type LoopEvent =
   | { readonly type: 'notice'; readonly text: string }
   /** Between the two the conversation is being compacted; `keep-alive` comes while a model is at it. */
   | { readonly type: 'compaction-start'; readonly cause: string }
+  /** Told as it begins; where it comes to nothing, the next one is. */
+  | { readonly type: 'compaction-path'; readonly path: CompactionPath }
   | { readonly type: 'compaction-end' }
   | { readonly type: 'keep-alive' }
   | { readonly type: 'turn-end'; readonly end: TurnEnd }

@@ -12,6 +12,8 @@ export type { LoadedTranscript } from './load-transcript.ts'
 export { mainWorktree } from './main-worktree.ts'
 export { createNotesFile } from './notes-file.ts'
 export type { NotesFile } from './notes-file.ts'
+export { openChain } from './open-chain.ts'
+export type { ChainReader } from './open-chain.ts'
 export {
   isSessionId,
   openProject,

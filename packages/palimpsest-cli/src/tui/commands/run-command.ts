@@ -1,16 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { toPrintable } from '../../agent/printable.ts'
-import { context } from '../../commands/context.ts'
 import { costBySource } from '../../cost-by-source.ts'
 import { runUndo } from '../../stored/run-undo.ts'
-import { transcriptText } from '../screen/past-lines.ts'
-import { line } from '../text/styled-line.ts'
+import type { PageSource } from '../pager/page-source.ts'
+import { line, lineText } from '../text/styled-line.ts'
+import { changeStored } from './change-stored.ts'
 import { COMMANDS, type CommandName } from './command-names.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
+import { openTranscriptPage } from './open-pages.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
+import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
   const [, typed = '', words = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? []
@@ -67,7 +68,7 @@ function help(place: CommandPlace): undefined {
   const keys = [
     '  !command  runs it in your shell, into the conversation      @path  attaches a file',
     '  Enter sends; Alt-Enter, Ctrl-J or \\ Enter begins a new line; ↑ ↓ what you said before',
-    '  Esc interrupts; Esc Esc rewinds; Ctrl-O shows everything; Ctrl-C twice leaves',
+    '  Esc interrupts; Esc Esc rewinds; Ctrl-O shows everything, Ctrl-T what was taken out; Ctrl-C twice leaves',
   ]
   return print([...rows, '', ...keys], place)
 }
@@ -81,31 +82,6 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
     else note(problem, place)
   })
   return undefined
-}
-
-/** As the disk has it: the same words as `palimpsest context`. */
-async function showContext(place: CommandPlace): Promise<undefined> {
-  const { conversation, wishes, world } = place
-  if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
-  const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
-  const text = await printed(async (print) => {
-    await context.run(
-      { flags: { session: conversation.id }, words: [] },
-      { ...world, env, cwd: wishes.cwd, print },
-    )
-  })
-  return print(
-    text.split('\n').map((row) => row.replace(/^`palimpsest undo ID`.*$/, '/undo ID takes one back')),
-    place,
-  )
-}
-
-async function printed(run: (print: (text: string) => void) => Promise<void>): Promise<string> {
-  let all = ''
-  await run((text) => {
-    all += text
-  })
-  return toPrintable(all.trimEnd())
 }
 
 async function cost(place: CommandPlace): Promise<undefined> {
@@ -142,34 +118,39 @@ async function changeModel(named: string, place: CommandPlace): Promise<CommandE
   return { next: { ...wishes, model, session } }
 }
 
-/** The session is written by one at a time: it is closed, changed and opened again. */
 async function undo(typed: string, place: CommandPlace): Promise<CommandEnd> {
-  const { conversation, wishes, world } = place
-  const removals = conversation.log().filter(({ kind }) => kind === 'boundary' || kind === 'edit')
+  const removals = place.conversation.log().filter(({ kind }) => kind === 'boundary' || kind === 'edit')
   const found = removals.filter(({ id }) => id.startsWith(typed))
   const [only] = found
   if (typed === '' || !only || found.length > 1)
     return note('undo which? /context lists removals by id', place)
-  await conversation.close()
-  const text = await printed(async (print) => {
-    const told = { ...world, cwd: wishes.cwd, print, printError: print }
-    await runUndo({ flags: { session: conversation.id }, words: [only.id] }, told)
-  })
-  note(text, place)
-  return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }
+  return await changeStored(runUndo, only.id, place)
 }
 
+/** All of it, piece by piece, whatever its size. */
 async function exportTo(name: string, place: CommandPlace): Promise<undefined> {
-  const path = resolve(place.wishes.cwd, name)
-  const text = transcriptText(place.conversation.log(), EXPORT_COLUMNS)
-  const problem = await writeFile(path, text, { flag: 'wx' }).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  )
-  return note(
-    problem === undefined ? `written to ${path}` : `not written: ${problem}. Name another file`,
-    place,
-  )
+  const { conversation, interruptible, ui, wishes } = place
+  const path = resolve(wishes.cwd, name)
+  const source = await openTranscriptPage(conversation)
+  if (typeof source === 'string') return note(source, place)
+  ui.setLive({ activity: 'Writing the conversation' })
+  await interruptible(async (signal) => {
+    const problem = await writeFile(path, textOf(source), { flag: 'wx', signal }).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    await source.close()
+    const text = problem === undefined ? `written to ${path}` : `not written: ${problem}. Name another file`
+    note(text, place)
+  })
+  return undefined
+}
+
+async function* textOf(source: PageSource): AsyncGenerator<string> {
+  for (let piece = 0; piece < source.count; piece++) {
+    const lines = await source.lines(piece, EXPORT_COLUMNS)
+    if (lines.length > 0) yield `${lines.map(lineText).join('\n')}\n`
+  }
 }
 
 const EXPORT_COLUMNS = 100

@@ -1,6 +1,6 @@
 import { runCompaction, runTurn, type LoopEvent, type TurnSetup } from 'palimpsest/loop'
 import { appendMessage, appendTo, messageBody, sizeOf, type EntryBody, type Session } from 'palimpsest/engine'
-import type { Entry, MessageEntry } from 'palimpsest/transcript'
+import type { Entry, MessageEntry, View } from 'palimpsest/transcript'
 
 import { prepareRun, type PreparedRun } from '../../headless/prepare-run.ts'
 import type { BesideTurn } from '../../headless/beside-turn.ts'
@@ -12,6 +12,7 @@ import { estimated, type Figures, type StatusFacts } from '../screen/status-line
 import { attachFiles } from './attach-files.ts'
 import { figuresAfter, firstFigures, sizeNow } from './follow-figures.ts'
 import { runUserCommand } from './run-user-command.ts'
+import { watchSummary } from './watch-summary.ts'
 
 // One session that is talked to: turns one after another, each on what the last one left. All of it is on disk before it is told.
 
@@ -22,6 +23,7 @@ export interface Conversation {
   readonly figures: () => Figures
   /** Since the newest boundary, oldest first. */
   readonly log: () => readonly Entry[]
+  readonly view: () => View
   readonly totals: PreparedRun['opened']['file']['totals']
   /** Files named by `@` come with the message. */
   readonly say: (text: string, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
@@ -39,9 +41,16 @@ export interface Conversation {
   readonly close: () => Promise<void>
 }
 
-export async function openConversation(wishes: RunWishes, home: string, world: World): Promise<Conversation> {
+/** `onSummary` is told how many characters of a summary are written, while one is. */
+export async function openConversation(
+  wishes: RunWishes,
+  home: string,
+  world: World,
+  onSummary: (chars: number) => void = () => undefined,
+): Promise<Conversation> {
   const prepared = await prepareRun(wishes, home, world)
-  const { run, opened } = prepared
+  const { opened } = prepared
+  const run = { ...prepared.run, ports: watchSummary(prepared.run.ports, onSummary) }
   const { window, thresholds, autoEnabled } = run.reading
   const state: State = {
     session: run.session,
@@ -59,6 +68,7 @@ export async function openConversation(wishes: RunWishes, home: string, world: W
     facts: { model: run.prefix.model, window, thresholds, autoEnabled },
     figures: () => state.figures,
     log: () => state.session.view.log,
+    view: () => state.session.view,
     totals: () => opened.file.totals(),
     say: (text, signal) => say(text, state, run, signal),
     runShell: async (command, signal) => await runShell(command, state, run, signal),

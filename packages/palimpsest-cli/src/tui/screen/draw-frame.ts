@@ -37,6 +37,11 @@ export function drawAgain(rowsUp: number, after: Frame): string {
   return `${SYNC_START}${HIDE}${upBy(rowsUp)}\r${CLEAR_BELOW}${after.lines.join('\r\n')}${placeCursor(after.lines.length - 1, after)}${SHOW}${SYNC_END}`
 }
 
+/** A screen that is drawn as a whole: as many lines as it has rows. */
+export function drawPage(lines: readonly string[]): string {
+  return `${SYNC_START}${HIDE}\x1b[H${lines.map((text) => `${text}${CLEAR_LINE}`).join('\r\n')}${SYNC_END}`
+}
+
 function replaceAll(before: Frame, added: readonly string[], after: Frame): string {
   const lines = [...added, ...after.lines].map((text) => `${text}${CLEAR_LINE}`)
   return `${upBy(before.cursor.row)}\r${lines.join('\r\n')}${CLEAR_BELOW}${placeCursor(after.lines.length - 1, after)}`

@@ -1,12 +1,14 @@
 import type { Entry, MessageEntry } from 'palimpsest/transcript'
-import { isBlock, isJsonObject, toBlocks } from 'palimpsest/wire'
+import { isBlock, isJsonObject, toBlocks, type Block } from 'palimpsest/wire'
 
+import { toPrintable } from '../../agent/printable.ts'
 import { markdownLines } from '../text/markdown-lines.ts'
-import { line, lineText, type StyledLine } from '../text/styled-line.ts'
+import { line, type StyledLine } from '../text/styled-line.ts'
 import { toolLabel } from './tool-lines.ts'
-import { noteLines, saidLines } from './turn-lines.ts'
+import { shortCount } from './status-line.ts'
+import { noteLines, pathName, saidLines } from './turn-lines.ts'
 
-// What was said before, as lines: the end of it when a session is opened again, all of it for the pager and for a file.
+// What was said before, as lines: the end of it when a session is opened again, any of it for the pager and for a file.
 
 /** Messages that are shown of a session that is gone on with: enough to know where one stood. */
 const SHOWN_MAX = 12
@@ -40,14 +42,6 @@ export function pastLines(log: readonly Entry[], columns: number): readonly Styl
   return [...note, ...shown.slice(-SHOWN_MAX).flatMap((entry) => entryLines(entry, columns, false))]
 }
 
-/** The whole conversation with every result, in plain text. */
-export function transcriptText(log: readonly Entry[], columns: number): string {
-  return `${shownOf(log)
-    .flatMap((entry) => entryLines(entry, columns, true))
-    .map(lineText)
-    .join('\n')}\n`
-}
-
 /** What was undone is not told. */
 function shownOf(log: readonly Entry[]): readonly Entry[] {
   const undone = new Set(log.flatMap((entry) => (entry.kind === 'void' ? [entry.target] : [])))
@@ -56,12 +50,31 @@ function shownOf(log: readonly Entry[]): readonly Entry[] {
 
 function isShown(entry: Entry): boolean {
   if (entry.kind === 'boundary') return true
-  return (
-    entry.kind === 'message' &&
-    entry.part === undefined &&
-    entry.origin !== 'engine' &&
-    entry.origin !== 'hook'
-  )
+  return entry.kind === 'message' && entry.part === undefined && !isOurs(entry)
+}
+
+/** What the user did not say and the model did not answer: instructions, the place, what hooks add. */
+function isOurs({ origin }: MessageEntry): boolean {
+  return origin === 'engine' || origin === 'hook'
+}
+
+/** For reading everything: results and thinking in full, summaries where they took the place of something. */
+export function wholeLines(entry: Entry, columns: number): readonly StyledLine[] {
+  if (entry.kind === 'edit')
+    return [
+      ...noteLines(`cleared ${entry.freedTokens} tokens of old results (${entry.cause})`, 'dim', columns),
+      [],
+    ]
+  if (entry.kind !== 'message') return entryLines(entry, columns, true)
+  if (entry.part === 'summary') return summaryLines(entry)
+  return entry.part === undefined && !isOurs(entry) ? entryLines(entry, columns, true) : []
+}
+
+function summaryLines({ message }: MessageEntry): readonly StyledLine[] {
+  const text = toBlocks(message.content)
+    .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+    .join('\n')
+  return [...printed(text).map((row) => line(`  │ ${row}`, 'dim')), []]
 }
 
 function isSaid(entry: MessageEntry): boolean {
@@ -73,25 +86,41 @@ function isSaid(entry: MessageEntry): boolean {
 function entryLines(entry: Entry, columns: number, isWhole: boolean): readonly StyledLine[] {
   if (entry.kind === 'boundary') {
     const { preTokens, postTokens, path } = entry.meta
-    return [
-      ...noteLines(
-        `compacted by ${path ?? 'summary'}: ${preTokens} → ${postTokens ?? '?'} tokens`,
-        'accent',
-        columns,
-      ),
-      [],
-    ]
+    const after = postTokens === undefined ? '?' : shortCount(postTokens)
+    const text = `compacted by ${pathName(path)}: ${shortCount(preTokens)} → ${after} tokens`
+    return [...noteLines(text, 'accent', columns), []]
   }
   if (entry.kind !== 'message') return []
-  if (isSaid(entry)) return saidLines(saidText(entry), columns)
-  return toBlocks(entry.message.content).flatMap((block): readonly StyledLine[] => {
-    if (isBlock(block, 'text')) return [...markdownLines(block.text, columns), []]
-    if (isBlock(block, 'tool_use'))
-      return [line(`● ${toolLabel(block.name, isJsonObject(block.input) ? block.input : {})}`, 'bold')]
-    if (!isBlock(block, 'tool_result') || !isWhole) return []
-    const text = toBlocks(block.content)
-      .flatMap((part) => (isBlock(part, 'text') ? [part.text] : []))
-      .join('\n')
-    return [...text.split('\n').map((part) => line(`    ${part}`)), []]
+  if (isSaid(entry)) return isWhole ? saidWhole(entry) : saidLines(saidText(entry), columns)
+  return toBlocks(entry.message.content).flatMap((block) => blockLines(block, columns, isWhole))
+}
+
+/** With what was attached. */
+function saidWhole({ message }: MessageEntry): readonly StyledLine[] {
+  const rows = toBlocks(message.content).flatMap((block) => {
+    if (isBlock(block, 'text')) return printed(block.text)
+    return block.type === 'image' ? ['(an image)'] : []
   })
+  return [...rows.map((row, place) => line(`${place === 0 ? '> ' : '  '}${row}`, 'bold')), []]
+}
+
+function blockLines(block: Block, columns: number, isWhole: boolean): readonly StyledLine[] {
+  if (isBlock(block, 'text')) return [...markdownLines(block.text, columns), []]
+  if (isBlock(block, 'tool_use'))
+    return [line(`● ${toolLabel(block.name, isJsonObject(block.input) ? block.input : {})}`, 'bold')]
+  if (!isWhole) return []
+  if (isBlock(block, 'thinking'))
+    return block.thinking === ''
+      ? []
+      : [...printed(block.thinking).map((row) => line(`  ${row}`, 'comment')), []]
+  if (!isBlock(block, 'tool_result')) return []
+  const rows = toBlocks(block.content).flatMap((part) => {
+    if (isBlock(part, 'text')) return printed(part.text)
+    return part.type === 'image' ? ['(an image)'] : []
+  })
+  return [...rows.map((row) => line(`    ${row}`)), []]
+}
+
+function printed(text: string): readonly string[] {
+  return toPrintable(text).split('\n')
 }

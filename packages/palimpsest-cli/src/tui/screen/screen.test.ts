@@ -252,7 +252,7 @@ describe('a turn', () => {
       meta,
     } as const
     expect(shown([{ type: 'engine', entries: [boundary] }]).join(' ')).toBe(
-      '! Compacted by summary: 165k → 21.0k tokens · 40 messages   summarised · proof 9 kept, 1 repaired, 0 invented · /undo   abcdefgh takes it back',
+      '! compacted by summary: 165k → 21.0k tokens · 40 messages   went · proof: 9 kept, 1 mended, 0 invented · Ctrl-T shows   what went',
     )
   })
 })

@@ -1,3 +1,4 @@
+import type { CompactionPath } from 'palimpsest/engine'
 import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
 import type { JsonObject } from 'palimpsest/wire'
@@ -21,6 +22,9 @@ export interface TurnScreen {
   readonly isApart: boolean
 }
 
+/** What is going on begins with it while a compaction is. */
+export const COMPACTING = 'Compacting'
+
 export const TURN_START: TurnScreen = {
   markdown: MARKDOWN_START,
   calls: new Map(),
@@ -33,7 +37,18 @@ export interface TurnStep {
   readonly lines: readonly StyledLine[]
 }
 
-export function showEvent(screen: TurnScreen, event: LoopEvent, columns: number): TurnStep {
+/** What a compaction took out of the window, and how much it left as it was. */
+export interface RemovedCounts {
+  readonly gone: number
+  readonly stayed: number
+}
+
+export function showEvent(
+  screen: TurnScreen,
+  event: LoopEvent,
+  columns: number,
+  countRemoved: (boundary: BoundaryEntry) => RemovedCounts | undefined = () => undefined,
+): TurnStep {
   switch (event.type) {
     case 'request-start':
       return { screen: { ...screen, activity: 'Waiting for the answer' }, lines: [] }
@@ -62,16 +77,17 @@ export function showEvent(screen: TurnScreen, event: LoopEvent, columns: number)
     case 'tool-end':
       return endCall(screen, event, columns)
     case 'engine':
-      return showEntries(screen, event.entries, columns)
+      return showEntries(screen, event.entries, columns, countRemoved)
     case 'cache-break':
       return note(endText(screen, columns), breakText(event.break), columns)
     case 'notice':
       return note(endText(screen, columns), event.text, columns)
     case 'compaction-start':
-      return { screen: { ...screen, activity: `Compacting (${event.cause})` }, lines: [] }
+      return { screen: { ...screen, activity: COMPACTING }, lines: [] }
+    case 'compaction-path':
+      return { screen: { ...screen, activity: `${COMPACTING} by ${pathName(event.path)}` }, lines: [] }
     case 'keep-alive':
-      // A model is at it: nothing but a summary asks one.
-      return { screen: { ...screen, activity: 'Compacting: a summary is being written' }, lines: [] }
+      return { screen, lines: [] }
     case 'compaction-end':
       return { screen: { ...screen, activity: 'Working' }, lines: [] }
     case 'turn-end':
@@ -130,9 +146,14 @@ function endCall(
   )
 }
 
-function showEntries(screen: TurnScreen, entries: readonly Entry[], columns: number): TurnStep {
+function showEntries(
+  screen: TurnScreen,
+  entries: readonly Entry[],
+  columns: number,
+  countRemoved: (boundary: BoundaryEntry) => RemovedCounts | undefined,
+): TurnStep {
   const lines = entries.flatMap((entry) => {
-    if (entry.kind === 'boundary') return compactedLines(entry, columns)
+    if (entry.kind === 'boundary') return compactedLines(entry, countRemoved(entry), columns)
     if (entry.kind !== 'edit') return []
     return noteLines(
       `cleared ${shortCount(entry.freedTokens)} tokens of old results (${entry.cause})`,
@@ -143,17 +164,42 @@ function showEntries(screen: TurnScreen, entries: readonly Entry[], columns: num
   return apart(screen, lines)
 }
 
-/** What went, what stayed, and how to have it back. */
-function compactedLines({ id, meta }: BoundaryEntry, columns: number): readonly StyledLine[] {
+/** What went, what stayed, and how to see it. */
+function compactedLines(
+  { meta }: BoundaryEntry,
+  counts: RemovedCounts | undefined,
+  columns: number,
+): readonly StyledLine[] {
   const { preTokens, postTokens, messagesSummarized, path, proof } = meta
   const after = postTokens === undefined ? '?' : shortCount(postTokens)
+  const gone = counts?.gone ?? messagesSummarized
   const parts = [
-    `Compacted by ${path ?? 'summary'}: ${shortCount(preTokens)} → ${after} tokens`,
-    ...(messagesSummarized === undefined ? [] : [`${messagesSummarized} messages summarised`]),
-    ...(proof ? [`proof ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`] : []),
-    `/undo ${id.slice(0, ID_CHARS)} takes it back`,
+    `compacted by ${pathName(path)}: ${shortCount(preTokens)} → ${after} tokens`,
+    ...(gone === undefined ? [] : [`${gone} messages went${counts ? `, ${counts.stayed} stayed` : ''}`]),
+    ...(proof ? [`proof: ${proof.kept} kept, ${proof.repaired} mended, ${proof.invented} invented`] : []),
+    'Ctrl-T shows what went',
   ]
   return noteLines(parts.join(' · '), 'accent', columns)
+}
+
+const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
+  server: "the provider's summary",
+  notes: 'notes',
+  prepared: 'a prepared summary',
+  fork: 'summary',
+  plain: 'summary',
+  fold: 'fold',
+}
+
+/** Where a summary comes from, in a user's words. Boundaries of other agents tell none. */
+export function pathName(path: string | undefined): string {
+  const known: { readonly [path: string]: string } = PATH_NAMES
+  return known[path ?? ''] ?? path ?? 'summary'
+}
+
+/** While a model writes the summary: how far it is. */
+export function writingActivity(chars: number): string {
+  return `${COMPACTING} by summary: ${shortCount(chars)} characters written`
 }
 
 /** Enough to tell removals of one session apart. */

@@ -1,0 +1,68 @@
+import { openChain } from 'palimpsest/node'
+
+import type { Conversation } from '../host/open-conversation.ts'
+import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
+import { conversationSource } from '../pager/conversation-source.ts'
+import { linesSource, type PageSource } from '../pager/page-source.ts'
+import { wholeLines } from '../screen/past-lines.ts'
+import { ID_CHARS, pathName } from '../screen/turn-lines.ts'
+import { line, type StyledLine } from '../text/styled-line.ts'
+import { describeConversation } from '../host/describe-conversation.ts'
+
+// What the keys for long texts show.
+
+/** Everything that was ever said, across compactions. */
+export async function openTranscriptPage({ prepared }: Conversation): Promise<PageSource | string> {
+  const chain = await openChain(prepared.opened.file.path)
+  if (chain.count > 0) return await conversationSource(chain)
+  await chain.close()
+  return 'nothing was said yet'
+}
+
+/** What was taken out of the window last. */
+export async function openRemovedPage(
+  conversation: Conversation,
+  columns: number,
+): Promise<PageSource | string> {
+  const last = describeConversation(conversation).removals.findLast(({ layer }) => layer > 1)
+  return last
+    ? await openRemovalPage(conversation, last.id, columns)
+    : 'nothing was taken out of the window yet'
+}
+
+/** What one removal took out, word for word. */
+export async function openRemovalPage(
+  conversation: Conversation,
+  id: string,
+  columns: number,
+): Promise<PageSource> {
+  const { gone } = await findRemoved(conversation, id)
+  const head = [...headLines(conversation, id, gone.length), []]
+  return linesSource('what went', [head, ...gone.map((entry) => wholeLines(entry, columns))])
+}
+
+export async function findRemoved({ view, prepared }: Conversation, id: string): Promise<Removed> {
+  const seen = view()
+  const found = removedBy(seen, id) ?? (await removedOnDisk(prepared.opened.file.path, id, seen.leaf))
+  return found ?? { gone: [], stayed: 0 }
+}
+
+function headLines(conversation: Conversation, id: string, gone: number): readonly StyledLine[] {
+  const entry = conversation.log().find((one) => one.id === id)
+  const at = entry && Number.isFinite(entry.at) ? new Date(entry.at).toISOString().slice(0, 16) : ''
+  const undo = line(
+    `/undo ${id.slice(0, ID_CHARS)} takes it back; /context brings single messages back`,
+    'dim',
+  )
+  if (entry?.kind === 'boundary') {
+    const { path, preTokens, postTokens, proof } = entry.meta
+    const proved = proof
+      ? `proof: ${proof.kept} kept, ${proof.repaired} mended, ${proof.invented} invented`
+      : 'no proof'
+    const text = `Compacted by ${pathName(path)} at ${at.replace('T', ' ')}: ${preTokens} → ${postTokens ?? '?'} tokens`
+    return [line(text, 'heading'), line(`${gone} messages went; ${proved}`), undo]
+  }
+  if (entry?.kind !== 'edit') return [undo]
+  const text = `Cleared at ${at.replace('T', ' ')} (${entry.cause}): ${entry.freedTokens} tokens`
+  return [line(text, 'heading'), line(`results of ${gone} messages, as they were`), undo]
+}

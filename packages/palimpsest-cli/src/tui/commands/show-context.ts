@@ -1,0 +1,132 @@
+import type { Removal } from 'palimpsest/engine'
+import type { MessageEntry } from 'palimpsest/transcript'
+import { isBlock, isJsonObject, toBlocks } from 'palimpsest/wire'
+
+import { toPrintable } from '../../agent/printable.ts'
+import { runPin } from '../../stored/run-pin.ts'
+import { runRestore } from '../../stored/run-restore.ts'
+import { runUndo } from '../../stored/run-undo.ts'
+import { describeConversation } from '../host/describe-conversation.ts'
+import type { PickItem } from '../input/pick-item.ts'
+import { contextLines } from '../screen/context-lines.ts'
+import { shortCount } from '../screen/status-line.ts'
+import { toolLabel } from '../screen/tool-lines.ts'
+import { changeStored } from './change-stored.ts'
+import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
+import { findRemoved, openRemovalPage } from './open-pages.ts'
+
+// What fills the window, and what was taken out of it; each removal can be looked at, taken back, brought to the end, kept for good.
+
+const DONE = 'done'
+const PIN = 'pin'
+const LABEL_CHARS = 110
+/** What took it out, by layer. */
+const LAYERS = { 1: 'stored', 2: 'cleared', 3: 'notes', 4: 'compacted' } as const
+
+export async function showContext(place: CommandPlace): Promise<CommandEnd> {
+  const { conversation, ui } = place
+  if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
+  const description = describeConversation(conversation)
+  const { facts } = conversation
+  const { costUsd } = conversation.figures()
+  ui.show(contextLines({ description, facts, costUsd }, ui.columns()))
+  const removals = description.removals.toReversed()
+  for (;;) {
+    const picked = await ui.pick({
+      title: removals.length > 0 ? 'Taken out of the window, newest first' : 'Nothing was taken out yet',
+      items: [
+        ...removals.map((removal) => ({ label: removalLabel(removal), value: removal.id })),
+        { label: 'Pin a message: it stays through every compaction', letter: 'p', value: PIN },
+        { label: 'Done', letter: 'd', value: DONE },
+      ],
+    })
+    if (picked === undefined || picked === DONE) return undefined
+    const removal = removals.find(({ id }) => id === picked)
+    const end = removal ? await actOn(removal, place) : await pinOne(place)
+    if (end) return end
+  }
+}
+
+function removalLabel({ id, at, layer, what, tokens }: Removal): string {
+  const when = Number.isFinite(at) ? new Date(at).toISOString().slice(11, 16) : '     '
+  return toPrintable(
+    `${when} ${LAYERS[layer].padEnd(9)} ${shortCount(tokens).padStart(6)}  ${what}  ${id.slice(0, 8)}`,
+  )
+}
+
+/** Undefined: back to the list. */
+async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd> {
+  const { conversation, ui } = place
+  const { id, layer } = removal
+  const isCompaction = layer > 2
+  const items: readonly PickItem[] = [
+    ...(layer > 1 ? [{ label: 'Show what went', letter: 's', value: 'show' }] : []),
+    ...(layer > 1 ? [{ label: 'Undo: take it back whole', letter: 'u', value: 'undo' }] : []),
+    {
+      label: isCompaction ? 'Bring one message back, at the end' : 'Bring it back, at the end',
+      letter: 'b',
+      value: 'bring',
+    },
+    ...(layer === 2
+      ? [{ label: 'Pin what it cleared: it is not cleared again', letter: 'p', value: 'pin' }]
+      : []),
+  ]
+  const action = await ui.pick({ title: removalLabel(removal), items })
+  switch (action) {
+    case 'show':
+      await ui.page(await openRemovalPage(conversation, id, ui.columns()))
+      return undefined
+    case 'undo':
+      return await changeStored(runUndo, id, place)
+    case 'pin':
+      return await changeStored(runPin, id, place)
+    case 'bring':
+      return isCompaction ? await bringOne(id, place) : await changeStored(runRestore, id, place)
+    default:
+      return undefined
+  }
+}
+
+async function bringOne(id: string, place: CommandPlace): Promise<CommandEnd> {
+  const { gone } = await findRemoved(place.conversation, id)
+  const picked = await pickMessage('Bring which one back?', gone, place)
+  return picked === undefined ? undefined : await changeStored(runRestore, picked, place)
+}
+
+async function pinOne(place: CommandPlace): Promise<CommandEnd> {
+  const { nodes, log } = place.conversation.view()
+  const inView = new Set(nodes.flatMap(({ entries }) => entries))
+  const messages = log.filter(
+    (entry): entry is MessageEntry =>
+      entry.kind === 'message' && inView.has(entry.id) && entry.part === undefined,
+  )
+  const picked = await pickMessage('Pin which message?', messages, place)
+  return picked === undefined ? undefined : await changeStored(runPin, picked, place)
+}
+
+async function pickMessage(
+  title: string,
+  messages: readonly MessageEntry[],
+  { ui }: CommandPlace,
+): Promise<string | undefined> {
+  const items = messages.toReversed().map((entry) => ({ label: messageLabel(entry), value: entry.id }))
+  return await ui.pick({ title, items, isSearched: true })
+}
+
+/** Who, and the first words. */
+function messageLabel({ message }: MessageEntry): string {
+  const words = toBlocks(message.content).flatMap((block) => {
+    if (isBlock(block, 'text')) return [block.text]
+    if (isBlock(block, 'tool_use'))
+      return [toolLabel(block.name, isJsonObject(block.input) ? block.input : {})]
+    if (!isBlock(block, 'tool_result')) return []
+    const texts = toBlocks(block.content).flatMap((part) => (isBlock(part, 'text') ? [part.text] : []))
+    return [`result: ${texts.join(' ')}`]
+  })
+  const text = words
+    .join(' ')
+    .slice(0, 4 * LABEL_CHARS)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return toPrintable(`${message.role === 'user' ? 'user ' : 'model'}  ${text.slice(0, LABEL_CHARS)}`)
+}

@@ -1,0 +1,53 @@
+import { loadTranscript } from 'palimpsest/node'
+import { emptyView, step, type Entry, type MessageEntry, type View } from 'palimpsest/transcript'
+
+// What a removal took out of the window: the window before it and behind it, compared.
+
+export interface Removed {
+  readonly gone: readonly MessageEntry[]
+  /** Messages that are in the window as they were. */
+  readonly stayed: number
+}
+
+/** Undefined where the log does not reach back to before the removal. */
+export function removedBy(view: Pick<View, 'log' | 'from'>, id: string): Removed | undefined {
+  const { log, from } = view
+  const place = log.findIndex((entry) => entry.id === id)
+  const removal = log[place]
+  if (!removal || id === from) return undefined
+  let folded = emptyView(from)
+  for (const entry of log.slice(0, place)) folded = step(folded, entry)
+  const before = idsIn(folded)
+  for (const entry of [removal, ...partsBehind(log, place)]) folded = step(folded, entry)
+  const after = idsIn(folded)
+  const touched = removal.kind === 'edit' ? new Set(removal.replace.map(({ at }) => at.entry)) : NOTHING
+  const gone = log.filter(
+    (entry): entry is MessageEntry =>
+      entry.kind === 'message' && before.has(entry.id) && (!after.has(entry.id) || touched.has(entry.id)),
+  )
+  return { gone, stayed: before.size - gone.length }
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** The same where only the end of the transcript is loaded: as much is read as an undo would need. */
+export async function removedOnDisk(
+  path: string,
+  id: string,
+  leaf: string | null,
+): Promise<Removed | undefined> {
+  const assumed: Entry = { kind: 'void', id: `${id}-seen`, parent: leaf, at: 0, target: id }
+  const { entries, from } = await loadTranscript(path, [assumed])
+  return removedBy({ log: [...entries], from }, id)
+}
+
+function idsIn({ nodes }: View): ReadonlySet<string> {
+  return new Set(nodes.flatMap(({ entries }) => entries))
+}
+
+/** What a boundary brings with it stands right behind it. */
+function partsBehind(log: readonly Entry[], place: number): readonly Entry[] {
+  const rest = log.slice(place + 1)
+  const end = rest.findIndex((entry) => entry.kind !== 'message' || entry.part === undefined)
+  return end < 0 ? rest : rest.slice(0, end)
+}

@@ -1,0 +1,49 @@
+import type { Entry } from 'palimpsest/transcript'
+import type { ChainReader } from 'palimpsest/node'
+
+import { wholeLines } from '../screen/past-lines.ts'
+import type { PageSource } from './page-source.ts'
+
+/** Kinds that something is shown of. */
+const SHOWN: ReadonlySet<Entry['kind']> = new Set(['message', 'boundary', 'edit'])
+
+/** Everything that was ever said in a conversation, what left the window included, read as it is wanted. */
+export async function conversationSource(chain: ChainReader): Promise<PageSource> {
+  const undone = await undoneIn(chain)
+  return {
+    title: 'the whole conversation',
+    count: chain.count,
+    lines: async (place, columns) => {
+      if (!isShown(chain, place)) return []
+      const entry = await chain.entryAt(place)
+      return entry && !undone.has(entry.id) ? wholeLines(entry, columns) : []
+    },
+    mayHold: async (place, words) => {
+      if (chain.kindAt(place) !== 'message') return isShown(chain, place)
+      const text = (await chain.lineAt(place)).toLowerCase()
+      return wordsIn(words).every((word) => text.includes(word))
+    },
+    opensAtEnd: true,
+    close: chain.close,
+  }
+}
+
+function isShown(chain: ChainReader, place: number): boolean {
+  const kind = chain.kindAt(place)
+  return kind !== undefined && SHOWN.has(kind)
+}
+
+/** What stands in a line of JSON as it is shown, whatever signs lie between. */
+function wordsIn(words: string): readonly string[] {
+  return words.split(/[^\p{L}\p{N}_]+/u).filter(Boolean)
+}
+
+async function undoneIn(chain: ChainReader): Promise<ReadonlySet<string>> {
+  const undone = new Set<string>()
+  for (let place = 0; place < chain.count; place++) {
+    if (chain.kindAt(place) !== 'void') continue
+    const entry = await chain.entryAt(place)
+    if (entry?.kind === 'void') undone.add(entry.target)
+  }
+  return undone
+}

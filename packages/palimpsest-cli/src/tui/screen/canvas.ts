@@ -1,0 +1,129 @@
+import { COMMAND_NAMES } from '../commands/command-names.ts'
+import type { Console } from '../console.ts'
+import { completionAt, rankMatches } from '../input/complete-text.ts'
+import type { Key } from '../input/decode-keys.ts'
+import { lineWidth, paintLine, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
+import { drawAgain, drawFrame, NO_FRAME, rowsAbove, type Frame } from './draw-frame.ts'
+import { layoutLive } from './live-region.ts'
+import { createPageView } from './page-view.ts'
+import type { ScreenState } from './screen-state.ts'
+
+/** Between two frames; what happens meanwhile is drawn at once. */
+const FRAME_MS = 16
+const COMPLETIONS_MAX = 6
+
+export interface CanvasOptions {
+  readonly hasColour: boolean
+  readonly now: () => number
+}
+
+export interface Canvas {
+  readonly columns: () => number
+  readonly show: (lines: readonly StyledLine[]) => void
+  readonly draw: () => void
+  readonly redraw: () => void
+  readonly clear: () => void
+  readonly openPage: (closed: () => void) => void
+  readonly pressInPage: (key: Key) => void
+  readonly closePage: () => void
+}
+
+export function createCanvas(
+  console: Console,
+  state: ScreenState,
+  { hasColour, now }: CanvasOptions,
+): Canvas {
+  let frame = NO_FRAME
+  let added: string[] = []
+  let timer: NodeJS.Timeout | undefined
+  let drawnAt = 0
+  // The last column stays free: some terminals break the line when it is written, some when more comes.
+  const columns = (): number => Math.max(10, console.size().columns - 1)
+  const paint = (spans: StyledLine): string => paintLine(spans, hasColour)
+  const page = createPageView(console, state, paint)
+  let isResized = false
+  const flush = (): void => {
+    timer = undefined
+    drawnAt = now()
+    if (state.pager) return page.draw()
+    const next = frameOf(state, { columns: columns(), rows: console.size().rows, now: now() }, paint)
+    console.write(drawFrame(frame, added, next))
+    frame = next
+    added = []
+  }
+  const draw = (): void => {
+    if (timer) return
+    timer = setTimeout(flush, Math.max(0, FRAME_MS - (now() - drawnAt)))
+  }
+  const stop = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+  }
+  const redraw = (): void => {
+    isResized = state.pager !== undefined
+    if (isResized) return page.draw()
+    stop()
+    const next = frameOf(state, { columns: columns(), rows: console.size().rows, now: now() }, paint)
+    console.write(drawAgain(rowsAbove(frame, console.size().columns), next))
+    frame = next
+    if (added.length > 0) draw()
+  }
+  return {
+    columns,
+    draw,
+    show: (lines) => {
+      added.push(...lines.flatMap((spans) => wrapLine(spans, columns(), [span('  ')])).map(paint))
+      draw()
+    },
+    redraw,
+    openPage: (closed) =>
+      page.open(() => {
+        if (isResized) redraw()
+        else draw()
+        closed()
+      }),
+    pressInPage: page.press,
+    closePage: page.close,
+    clear: () => {
+      page.close()
+      stop()
+      console.write(drawFrame(frame, added, NO_FRAME))
+      frame = NO_FRAME
+      added = []
+    },
+  }
+}
+
+function frameOf(
+  state: ScreenState,
+  size: { readonly columns: number; readonly rows: number; readonly now: number },
+  paint: (spans: StyledLine) => string,
+): Frame {
+  const { live, editor, asked, hint, completion } = state
+  const seconds = Math.floor((size.now - state.activeSince) / 1_000)
+  const working = live.activity === '' ? '' : `✻ ${live.activity}… ${seconds} s · Esc interrupts`
+  const { lines, cursor } = layoutLive(
+    {
+      streaming: live.streaming,
+      activity: working,
+      queued: state.queue.flatMap((act) => (act.kind === 'said' ? [act.text] : [])),
+      proposal: asked?.proposal ?? [],
+      picker: asked?.picker,
+      editor,
+      completions: candidates(state),
+      completion,
+      status: live.status,
+      hint,
+    },
+    size.columns,
+    size.rows,
+  )
+  return { lines: lines.map(paint), widths: lines.map(lineWidth), cursor }
+}
+
+export function candidates({ editor, files }: ScreenState): readonly string[] {
+  const completion = completionAt(editor)
+  if (!completion) return []
+  const known = completion.kind === 'command' ? COMMAND_NAMES : (files ?? [])
+  return rankMatches(known, completion.query, COMPLETIONS_MAX)
+}

@@ -1,0 +1,141 @@
+import { CONTEXT_KINDS, type ContextDescription, type ContextKind } from 'palimpsest/engine'
+
+import { line, span, type Span, type Style, type StyledLine } from '../text/styled-line.ts'
+import { shortCount, type Figures, type StatusFacts } from './status-line.ts'
+
+// What fills the window: one bar, its parts told apart by colour and by sign, the thresholds marked on it.
+
+/** Neighbours differ in both. */
+const LOOKS: { readonly [kind in ContextKind]: { readonly sign: string; readonly style: Style } } = {
+  system: { sign: '█', style: 'comment' },
+  tools: { sign: '▒', style: 'number' },
+  user: { sign: '█', style: 'accent' },
+  assistant: { sign: '▓', style: 'string' },
+  thinking: { sign: '░', style: 'keyword' },
+  tool_results: { sign: '▒', style: 'code' },
+  attachments: { sign: '▓', style: 'number' },
+  summary: { sign: '█', style: 'keyword' },
+}
+const FREE = '·'
+const MARK = '│'
+const BAR_COLUMNS_MAX = 100
+const MARGIN = '  '
+const NAME_COLUMNS = 13
+const COUNT_COLUMNS = 7
+const SHARE_COLUMNS = 5
+const LEGEND_COLUMNS = 2 + 2 + NAME_COLUMNS + COUNT_COLUMNS + SHARE_COLUMNS
+
+export interface ContextPicture {
+  readonly description: Pick<ContextDescription, 'used' | 'report' | 'byKind' | 'cache'>
+  readonly facts: StatusFacts
+  readonly costUsd: Figures['costUsd']
+}
+
+export function contextLines(picture: ContextPicture, columns: number): readonly StyledLine[] {
+  const { description, facts, costUsd } = picture
+  const { used, report, byKind, cache } = description
+  const marks = marksOf(facts)
+  // What is beyond the last mark is never used.
+  const room = Math.max(used, ...marks.map(({ at }) => at))
+  const width = Math.max(10, Math.min(BAR_COLUMNS_MAX, columns - 2 * MARGIN.length))
+  const hits = cache.hitRate === undefined ? [] : [`cache ${Math.round(cache.hitRate * 100)}%`]
+  const about = [`${report.percentLeft}% left before compaction`, ...hits, `$${costUsd.toFixed(4)}`]
+  return [
+    [
+      span(`${shortCount(used)} of ${shortCount(room)} tokens`, 'bold'),
+      span(`  ${about.join(' · ')}`, 'dim'),
+    ],
+    [],
+    [span(MARGIN), ...barSpans(byKind, marks, room, width)],
+    [
+      span(`${MARGIN}${MARK} `, 'warning'),
+      span(marks.map((mark) => markText(mark, used)).join(` ${MARK} `), 'dim'),
+    ],
+    [],
+    ...legendLines(byKind, used, columns),
+    ...breakLines(cache),
+    [],
+  ]
+}
+
+/** The kinds one after the other, what is free, and a mark at each threshold. */
+function barSpans(
+  byKind: ContextDescription['byKind'],
+  marks: readonly Mark[],
+  room: number,
+  width: number,
+): readonly Span[] {
+  const columnOf = (tokens: number): number => Math.min(width, Math.round((tokens / room) * width))
+  const cells = Array.from({ length: width }, () => span(FREE, 'dim'))
+  let tokens = 0
+  for (const kind of CONTEXT_KINDS) {
+    const { sign, style } = LOOKS[kind]
+    const from = columnOf(tokens)
+    tokens += byKind[kind]
+    cells.fill(span(sign, style), from, columnOf(tokens))
+  }
+  for (const { at } of marks) cells[Math.min(width - 1, columnOf(at))] = span(MARK, 'warning')
+  return joined(cells)
+}
+
+/** Neighbours of one look as one piece. */
+function joined(cells: readonly Span[]): readonly Span[] {
+  const spans: Span[] = []
+  for (const { text, style } of cells) {
+    const last = spans.at(-1)
+    if (last?.style === style) spans[spans.length - 1] = { text: last.text + text, style }
+    else spans.push({ text, style })
+  }
+  return spans
+}
+
+interface Mark {
+  readonly name: string
+  readonly at: number
+}
+
+function marksOf({ thresholds, autoEnabled }: StatusFacts): readonly Mark[] {
+  return [
+    { at: thresholds.warning, name: 'warning' },
+    { at: thresholds.error, name: 'low' },
+    ...(autoEnabled ? [{ at: thresholds.auto, name: 'compacts' }] : []),
+    { at: thresholds.blocking, name: 'full' },
+  ].toSorted((a, b) => a.at - b.at)
+}
+
+function markText({ name, at }: Mark, used: number): string {
+  return at > used ? `${name} in ${shortCount(at - used)}` : `${name} passed`
+}
+
+function legendLines(
+  byKind: ContextDescription['byKind'],
+  used: number,
+  columns: number,
+): readonly StyledLine[] {
+  const kinds = CONTEXT_KINDS.filter((kind) => byKind[kind] > 0)
+  const cells = kinds.map((kind): readonly Span[] => {
+    const { sign, style } = LOOKS[kind]
+    const share = used === 0 ? 0 : Math.round((100 * byKind[kind]) / used)
+    return [
+      span(MARGIN),
+      span(sign, style),
+      span(` ${kind.replace('_', ' ').padEnd(NAME_COLUMNS)}`),
+      span(shortCount(byKind[kind]).padStart(COUNT_COLUMNS)),
+      span(`${share}%`.padStart(SHARE_COLUMNS), 'dim'),
+    ]
+  })
+  const across = Math.max(1, Math.min(3, Math.floor(columns / (LEGEND_COLUMNS + 2))))
+  const down = Math.ceil(cells.length / across)
+  return Array.from({ length: down }, (_, row) => {
+    const own = Array.from({ length: across }, (_, column) => cells[column * down + row] ?? [])
+    return own.flat()
+  })
+}
+
+function breakLines({ breaks, lastBreak }: ContextDescription['cache']): readonly StyledLine[] {
+  if (!lastBreak) return []
+  const times = breaks === 1 ? 'once' : `${breaks} times`
+  const { path, readTokens, expectedTokens } = lastBreak
+  const text = `the cache broke ${times}, last at ${path}: ${shortCount(readTokens)} of ${shortCount(expectedTokens)} tokens read`
+  return [line(`${MARGIN}${text}`, 'warning')]
+}
