@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import type { LoopTool, ToolOutput, Verdict } from '../../packages/palimpsest/src/loop/tool.ts'
+import type { LoopTool, Permit, ToolOutput, Verdict } from '../../packages/palimpsest/src/loop/tool.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { createAccess, type Access } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
 import {
@@ -32,6 +32,8 @@ export interface Workbench {
   /** Asks the permit, then runs the tool: as the loop does. */
   readonly call: (name: string, input: JsonObject, options?: CallOptions) => Promise<ToolOutput>
   readonly permit: (name: string, input: JsonObject) => Promise<Verdict>
+  /** The permit itself. */
+  readonly permitCall: Permit
   readonly dispose: () => Promise<void>
 }
 
@@ -113,6 +115,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     },
     permit: (name, input) =>
       permit(find(name), input, { toolUseId: `toolu_${++calls}`, signal: new AbortController().signal }),
+    permitCall: permit,
     dispose: async () => {
       await shells.killAll()
       rmSync(root, { recursive: true, force: true })

@@ -25,7 +25,10 @@ export interface AgainFile {
 /** More attempts than this find nothing that is still there. */
 const ATTEMPTS_PER_FILE = 4
 
-/** At most `filesMax`, the most recently read first. What is gone, no text, forbidden or in view is passed over. */
+/**
+ * Of the `filesMax` read most recently those that are not in view. What is gone, no text or forbidden is passed over; what is in view
+ * counts: files from before it were judged less worth keeping.
+ */
 export async function readAgain(
   wish: RestoreWish,
   setup: ReadAgainSetup,
@@ -35,11 +38,16 @@ export async function readAgain(
   const real = async (path: string): Promise<string | undefined> => await realOf(path, setup)
   const seen = new Set([...(await Promise.all([...wish.visible].map(real))), ...shown])
   const files: AgainFile[] = []
+  let inView = 0
   let room = wish.charsMax
   for (const path of wish.files.slice(0, wish.filesMax * ATTEMPTS_PER_FILE)) {
-    if (files.length >= wish.filesMax || signal.aborted) break
+    if (files.length + inView >= wish.filesMax || signal.aborted) break
     const place = await real(path)
-    if (place === undefined || seen.has(place)) continue
+    if (place === undefined) continue
+    if (seen.has(place)) {
+      inView++
+      continue
+    }
     if (setup.leftOut.some((folder) => isInside(folder, place))) continue
     seen.add(place)
     const text = await readOnce(place, Math.min(room, wish.charsPerFile), setup, signal)

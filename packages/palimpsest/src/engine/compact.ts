@@ -28,7 +28,7 @@ const LEFT_SHARE_MAX = 0.6
 /** Files that are read again, and how much of each, in a full-size window. */
 const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
-const CHARS_PER_TOKEN = 4
+const CHARS_PER_TOKEN = 3
 const CONTRIBUTORS_SHOWN = 5
 const NOTHING_SINCE = 'Nothing was said since the last compaction.'
 const NOTHING_YET = 'There is nothing yet that could be compacted.'

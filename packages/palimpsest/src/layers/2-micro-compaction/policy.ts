@@ -40,15 +40,18 @@ export const MICRO_POLICY: MicroPolicy = {
   resultTokensMin: 500,
   freedShareMin: 0.1,
   targetShare: 0.5,
-  digestChars: 600,
+  digestChars: 1_200,
   requestsAheadMax: 200,
   acts: { cold: true, batch: true, pays: true, snip: true, media: true, digest: true },
 }
+
+/** Down to half of the full size a digest keeps its length: on recorded sessions it is worth its room there. */
+const DIGEST_SCALE = 2
 
 export function microPolicy(scale: number): MicroPolicy {
   return {
     ...MICRO_POLICY,
     resultTokensMin: Math.round(MICRO_POLICY.resultTokensMin * scale),
-    digestChars: Math.round(MICRO_POLICY.digestChars * scale),
+    digestChars: Math.round(MICRO_POLICY.digestChars * Math.min(1, DIGEST_SCALE * scale)),
   }
 }

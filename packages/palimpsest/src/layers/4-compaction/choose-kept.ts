@@ -40,7 +40,10 @@ export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy)
   )
   const madeTokens = Math.min(policy.madeShare * free, policy.madeTokensMax)
   const quotedTokens = Math.max(0, madeTokens - summaryTokens)
-  const wanted = Math.max(policy.keptShare * free, Math.min(policy.keptTokensMin, policy.keptShareMax * free))
+  const wanted = Math.max(
+    Math.min(policy.keptShare * free, policy.keptTokensMax),
+    Math.min(policy.keptTokensMin, policy.keptShareMax * free),
+  )
   const budget = policy.keptShare > 0 ? Math.max(0, wanted - summaryTokens - quotedTokens) : 0
   const tailMax = Math.min(policy.tailTokens, policy.tailShare * budget)
   const tailFrom = tailStart(view, rawBefore, tailMax / toTokens(1))

@@ -7,6 +7,8 @@ export interface CompactionPolicy {
   /** Work needs so much, however small the window, in tokens; up to a greater share. */
   readonly keptTokensMin: number
   readonly keptShareMax: number
+  /** What work needs does not grow with the window: a share of a large one stops here. */
+  readonly keptTokensMax: number
   /** The newest of it, which stays whatever it is, in tokens; at most a share of what stays. */
   readonly tailTokens: number
   readonly tailShare: number
@@ -25,6 +27,7 @@ export const COMPACTION_POLICY: CompactionPolicy = {
   keptShare: 0.39,
   keptTokensMin: 8_000,
   keptShareMax: 0.65,
+  keptTokensMax: 32_000,
   tailTokens: 10_000,
   tailShare: 0.5,
   madeShare: 0.08,
