@@ -1,10 +1,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 import type { ReplayReport } from 'palimpsest/replay'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { claudeCodeSession } from '../../../../test/kit/claude-code-session.ts'
 import { runCli } from '../run-cli.ts'
 import type { World } from '../world.ts'
 
@@ -87,6 +89,37 @@ describe('palimpsest replay', () => {
     expect(out).not.toContain('\u001B')
   })
 
+  test('tells the chart, the dearest steps and what each part brings', async () => {
+    const args = ['replay', 'sessions', '--strategy', 'pi', '--window', '20000', '--ablation']
+    const plain = await run(...args)
+    expect(plain.out).toContain('Size of each request: deep/two.jsonl, 21 steps')
+    expect(plain.out).toContain('The dearest of palimpsest: palimpsest, step ')
+    expect(plain.out).toMatch(/What each part brings: .*\n +cost +line +edit\nno-storage /)
+    expect(plain.out).not.toContain('palimpsest-no-storage')
+    expect(Math.max(...plain.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  test('has colours on a terminal, unless NO_COLOR asks for none', async () => {
+    const args = ['replay', 'sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000']
+    const terminal = { columns: 80 }
+    const plain = await runAs({ terminal, env: { NO_COLOR: '1' } }, ...args)
+    const coloured = await runAs({ terminal }, ...args)
+    expect(plain.out).not.toContain('\u001B')
+    expect(coloured.out).toContain('\u001B[1m')
+    expect(stripVTControlCharacters(coloured.out)).toBe(plain.out)
+  })
+
+  test('writes a page beside the report', async () => {
+    const args = ['sessions/one.jsonl', '--strategy', 'pi,palimpsest', '--window', '20000']
+    const { code, out } = await run('replay', ...args, '--html', 'page.html')
+    expect(code).toBe(0)
+    expect(out).toContain('Window 20,000 tokens')
+    const page = readFileSync(join(folder, 'page.html'), 'utf8')
+    expect(page).toMatch(/^<!doctype html>/)
+    expect(page).toContain('one.jsonl')
+    expect(page).not.toMatch(/<script|src=|url\(|https?:/)
+  })
+
   test('writes the views of one strategy as differences', async () => {
     const args = ['--strategy', 'tail-20', '--window', '20000', '--views', 'views.jsonl']
     expect((await run('replay', 'sessions/one.jsonl', ...args)).code).toBe(0)
@@ -154,6 +187,7 @@ describe('palimpsest replay', () => {
     [['sessions', '--strategy', 'magic'], 'no strategy "magic"; there are none, drop-oldest'],
     [['sessions', '--views', 'x'], '--views writes what one strategy sends'],
     [['sessions/one.jsonl', '--strategy', 'batch', '--views', 'no/such/x'], '--views'],
+    [['sessions/one.jsonl', '--html', 'no/such/page.html'], '--html'],
   ])('with %j is wrong usage', async (args, sentence) => {
     const { code, out, error } = await run('replay', ...args)
     expect(error).toContain(sentence)
@@ -203,36 +237,4 @@ function putOwn(name: string, text: string, seconds: number): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
   utimesSync(path, seconds, seconds)
-}
-
-/** Rounds of reading, each about 900 tokens long, and a last word. */
-function claudeCodeSession(rounds: number): string {
-  const lines: object[] = []
-  const add = (type: string, message: object): void => {
-    const number = lines.length
-    lines.push({
-      type,
-      uuid: `u${number}`,
-      parentUuid: number === 0 ? null : `u${number - 1}`,
-      sessionId: 's',
-      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, number * 10)).toISOString(),
-      isSidechain: false,
-      message,
-    })
-  }
-  const answer = (id: string, content: object[]): void => {
-    const usage = { input_tokens: 5_000 + 900 * lines.length, output_tokens: 40 }
-    add('assistant', { id, model: 'claude-opus-4-5', role: 'assistant', content, usage })
-  }
-  add('user', { role: 'user', content: 'Read all of it. Never write to shared_state.' })
-  for (let i = 0; i < rounds; i++) {
-    const input = { file_path: `/p/src/file-${i}.ts`, note: `after value_${i - 2}_7` }
-    answer(`m${i}`, [{ type: 'tool_use', id: `t${i}`, name: 'Read', input }])
-    const text = Array.from({ length: 40 }, (_, j) => `export const value_${i}_${j} = part_${i}(${j})`).join(
-      '\n',
-    )
-    add('user', { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${i}`, content: text }] })
-  }
-  answer('end', [{ type: 'text', text: 'All read; value_1_3 is the one.' }])
-  return `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`
 }

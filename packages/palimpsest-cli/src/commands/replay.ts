@@ -1,25 +1,31 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
+import { open, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
-import type { ReplayReport, SessionReport, Strategy } from 'palimpsest/replay'
+import type { Strategy } from 'palimpsest/replay'
 import { parseTokens } from 'palimpsest/tokens'
 
 import type { Command, CommandInput } from '../command.ts'
 import type { SessionFile } from '../replay/find-session-files.ts'
+import { OWN, UNMANAGED } from '../replay/compared.ts'
+import type { ReplayDocument } from '../replay/replay-document.ts'
 import type { SessionTask } from '../replay/session-task.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
 export const replay: Command = {
   name: 'replay',
-  usage: '[FILE|FOLDER…] [--strategy a,b|all] [--window N,…] [--model ID] [--json] [--views FILE]',
+  usage:
+    '[FILE|FOLDER…] [--strategy a,b|all] [--window N,…] [--model ID] [--ablation] [--json] [--html FILE] [--views FILE]',
   summary: 'recorded sessions through context-management strategies: cost, cache hits, compactions, recall',
   options: {
     strategy: { type: 'string' },
     window: { type: 'string' },
     model: { type: 'string' },
+    ablation: { type: 'boolean' },
     json: { type: 'boolean' },
+    html: { type: 'string' },
     views: { type: 'string' },
   },
   wordsMax: Infinity,
@@ -44,17 +50,21 @@ interface Asked {
 
 async function runReplay({ flags, words }: CommandInput, world: World): Promise<ExitCode> {
   const views = textFlag(flags, 'views')
+  const html = textFlag(flags, 'html')
   const asked = await readAsked({ flags, words }, world)
+  const page = html === undefined ? undefined : await checkPage(resolve(world.cwd, html))
   if (views !== undefined) await writeViewsFile(asked, resolve(world.cwd, views), world)
-  const { report, failed } = await replayAll(asked, world)
+  const { document, failed } = await replayAll(asked, world)
+  const { report } = document
   const { aborted } = world.signal
   if (aborted && report.sessions.length === 0) return FAILED
   if (report.sessions.length === 0 && !failed)
     throw new UsageError(
       'nothing to replay: no file among them is a recorded session that can be used; see above',
     )
+  if (page !== undefined) await writePage(page, document, world)
   if (flags['json'] === true) world.print(`${JSON.stringify(report, null, 1)}\n`)
-  else world.print(await printed(report, world))
+  else world.print(await printed(document, world))
   if (aborted)
     world.printError(
       `palimpsest: stopped; reported is what was done: ${report.sessions.length} of ${asked.files.length} files\n`,
@@ -66,7 +76,11 @@ async function readAsked({ flags, words }: CommandInput, world: World): Promise<
   const { ABLATIONS, STRATEGIES } = await import('palimpsest/replay')
   const model = textFlag(flags, 'model')
   const asked = {
-    strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', STRATEGIES, ABLATIONS),
+    strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', {
+      main: STRATEGIES,
+      ablations: ABLATIONS,
+      withAblations: flags['ablation'] === true,
+    }),
     windows: chosenWindows(textFlag(flags, 'window')),
     ...(model !== undefined && { model }),
   }
@@ -89,13 +103,17 @@ async function ownFiles(world: World): Promise<readonly SessionFile[]> {
   return files
 }
 
-/** `none` is always among them: the others are held against it. Ablations are had by name only. */
-function chosenStrategies(
-  text: string,
-  main: readonly Strategy[],
-  ablations: readonly Strategy[],
-): readonly Strategy[] {
-  if (text === 'all') return main
+interface Choice {
+  readonly main: readonly Strategy[]
+  readonly ablations: readonly Strategy[]
+  /** All of them, and what they are held against. */
+  readonly withAblations: boolean
+}
+
+/** `none` is always among them: the others are held against it. Ablations are had by name, or all by `--ablation`. */
+function chosenStrategies(text: string, { main, ablations, withAblations }: Choice): readonly Strategy[] {
+  const added = withAblations ? [OWN, ...ablations.map(({ name }) => name)] : []
+  if (text === 'all') return withAblations ? [...main, ...ablations] : main
   const all = [...main, ...ablations]
   const names = text.split(',').map((name) => name.trim())
   const stranger = names.find((name) => all.every((strategy) => strategy.name !== name))
@@ -105,7 +123,7 @@ function chosenStrategies(
       `no strategy "${stranger}"; there are ${known}, or all. Controls are in every report`,
     )
   }
-  return all.filter(({ name }) => name === 'none' || names.includes(name))
+  return all.filter(({ name }) => name === UNMANAGED || names.includes(name) || added.includes(name))
 }
 
 function chosenWindows(text: string | undefined): readonly number[] {
@@ -124,11 +142,11 @@ function chosenWindows(text: string | undefined): readonly number[] {
 async function replayAll(
   { isOwn, files, strategies, windows, model }: Asked,
   world: World,
-): Promise<{ readonly report: ReplayReport; readonly failed: boolean }> {
+): Promise<{ readonly document: ReplayDocument; readonly failed: boolean }> {
   const { runTasks } = await import('../replay/run-tasks.ts')
-  const { createProgress } = await import('../replay/show-progress.ts')
-  const { createInterim } = await import('../replay/show-interim.ts')
-  const { toReport } = await import('palimpsest/replay')
+  const { createProgress } = await import('../replay/terminal/show-progress.ts')
+  const { createInterim } = await import('../replay/terminal/show-interim.ts')
+  const { createGathering } = await import('../replay/replay-document.ts')
   const names = strategies.map(({ name }) => name)
   const tasks = files.map((file, index): SessionTask => ({
     index,
@@ -137,7 +155,7 @@ async function replayAll(
     windows,
     ...(model !== undefined && { model }),
   }))
-  const reports = new Map<number, SessionReport>()
+  const gathering = createGathering()
   const skipped = new Map<number, string>()
   let failed = false
   const showProgress = createProgress(tasks, world, { namesSkipped: !isOwn })
@@ -147,7 +165,7 @@ async function replayAll(
     (message) => {
       showProgress(message)
       showInterim(message)
-      if (message.kind === 'done') reports.set(message.index, message.report)
+      if (message.kind === 'done') gathering.add(message.index, message.report, message.traces)
       if (message.kind === 'skipped') skipped.set(message.index, message.why)
       if (message.kind === 'failed') failed = true
     },
@@ -155,12 +173,11 @@ async function replayAll(
   )
   if (isOwn && skipped.size > 0)
     world.printError(`palimpsest: files without anything to replay, which --json names: ${skipped.size}\n`)
-  const inOrder = files.flatMap((_, index) => reports.get(index) ?? [])
   const why = files.flatMap(({ name }, index) => {
     const reason = skipped.get(index)
     return reason === undefined ? [] : [{ file: name, why: reason }]
   })
-  return { report: toReport(inOrder, windows, why), failed }
+  return { document: gathering.end(windows, why), failed }
 }
 
 /** So that no thread is left alone with a large one at the end. */
@@ -168,11 +185,25 @@ function largestFirst(tasks: readonly SessionTask[]): readonly SessionTask[] {
   return tasks.toSorted((a, b) => b.file.bytes - a.file.bytes || a.index - b.index)
 }
 
-async function printed(report: ReplayReport, world: World): Promise<string> {
-  const { printReport } = await import('../replay/print-report.ts')
+async function printed(document: ReplayDocument, world: World): Promise<string> {
+  const { printReport } = await import('../replay/terminal/print-report.ts')
   const columns = world.terminal?.columns ?? (Number(world.env['COLUMNS']) || NARROW_COLUMNS)
   const colours = world.terminal !== undefined && !world.env['NO_COLOR']
-  return printReport(report, { columns, colours })
+  return printReport(document, { columns, colours })
+}
+
+/** Tried before the work begins: a path that cannot be written is known at once, and what stands there stays until there is a page. */
+async function checkPage(path: string): Promise<string> {
+  const file = await open(path, 'a').catch((error: unknown) => {
+    throw new UsageError(`--html ${path}: cannot be written`, { cause: error })
+  })
+  await file.close()
+  return path
+}
+
+async function writePage(path: string, document: ReplayDocument, world: World): Promise<void> {
+  const { renderPage } = await import('../replay/page/render-page.ts')
+  await writeFile(path, renderPage(document, { version: world.version, at: world.now() }))
 }
 
 async function writeViewsFile(

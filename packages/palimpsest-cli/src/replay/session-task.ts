@@ -1,4 +1,4 @@
-import type { Row, SessionReport } from 'palimpsest/replay'
+import type { Row, SessionReport, Trace } from 'palimpsest/replay'
 
 import type { SessionFile } from './find-session-files.ts'
 
@@ -18,6 +18,7 @@ export type TaskMessage =
       readonly kind: 'done'
       readonly index: number
       readonly report: SessionReport
+      readonly traces: readonly Trace[]
       readonly note?: string
     }
   | { readonly kind: 'skipped'; readonly index: number; readonly why: string }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 
-import { ABLATIONS, replayOne, STRATEGIES } from 'palimpsest/replay'
+import { ABLATIONS, createTracer, replayOne, STRATEGIES } from 'palimpsest/replay'
 
 import { loadSession } from './load-session.ts'
 import type { SessionTask, TaskMessage } from './session-task.ts'
@@ -17,12 +17,18 @@ async function answer(task: SessionTask): Promise<TaskMessage> {
   try {
     const loaded = await loadSession(task.file, task.model)
     if ('why' in loaded) return { kind: 'skipped', index, why: loaded.why }
-    const report = replayOne(loaded.session, {
-      strategies: [...STRATEGIES, ...ABLATIONS].filter(({ name }) => task.strategies.includes(name)),
-      windows: task.windows,
+    const { session, note } = loaded
+    const { windows } = task
+    const tracer = createTracer(
+      [...STRATEGIES, ...ABLATIONS].filter(({ name }) => task.strategies.includes(name)),
+    )
+    const report = replayOne(session, {
+      strategies: tracer.strategies,
+      windows,
       progress: (row) => port?.postMessage({ kind: 'row', index, row } satisfies TaskMessage),
     })
-    return { kind: 'done', index, report, ...(loaded.note !== undefined && { note: loaded.note }) }
+    const traces = tracer.end(session, windows)
+    return { kind: 'done', index, report, traces, ...(note !== undefined && { note }) }
   } catch (error) {
     // One session that breaks the replay must not take the others with it. It is shown with its stack, and the command fails.
     return {

@@ -1,6 +1,12 @@
 // palimpsest/replay: recorded sessions through context-management strategies, measured and charged.
 
+export { createTracer } from './create-tracer.ts'
+export type { Trace, Tracer } from './create-tracer.ts'
+export { findDearest } from './find-dearest.ts'
+export type { DearestStep } from './find-dearest.ts'
 export { half } from './half.ts'
+export { pairStrategies } from './pair-strategies.ts'
+export type { Difference, PairedRow } from './pair-strategies.ts'
 export { readSession } from './read/read-session.ts'
 export type { RecordedSession } from './read/recorded-session.ts'
 export { replayOne, TIME_REVERSED } from './replay-one.ts'
@@ -20,4 +26,5 @@ export type {
   StrategyRun,
   StrategySettings,
 } from './strategies/strategy.ts'
+export type { Act, TracedRequest } from './traced-request.ts'
 export { writeViews } from './write-views.ts'

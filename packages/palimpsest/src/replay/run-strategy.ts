@@ -17,6 +17,7 @@ import { createRequestChecker, type RequestChecker } from './check-request.ts'
 import { responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
 import type { SizeModel } from './size-model.ts'
 import type { Moment, Strategy, StrategyRun, StrategySettings } from './strategies/strategy.ts'
+import type { Act, TracedRequest } from './traced-request.ts'
 
 // One strategy lives through one session. At each step it sees only the past and may append entries; then the request is built from
 // the view, judged and charged; then the recorded answer is appended as if the model had given it to this request.
@@ -40,6 +41,7 @@ export interface Sent {
   readonly keptNodes: number
   /** The strategy changed earlier messages before this request. */
   readonly acted: boolean
+  readonly act: Act
   /** Tokens of the messages; the hidden prompt comes on top. */
   readonly messageTokens: number
   readonly promptTokens: number
@@ -86,11 +88,17 @@ export function* runStrategy(session: ReplaySession, options: RunOptions): Gener
     last = [...settled.blocks]
     const messageTokens = Math.round(tokensEnd(settled) * sizes.fitted.factor)
     const promptTokens = messageTokens + sizes.fitted.hiddenTokens
-    const sent = { index, step, view, settled, keptNodes, acted: planned.acted, messageTokens, promptTokens }
+    const { act, callDollars } = planned
+    const shown = { index, step, view, settled, keptNodes, act, acted: act !== 'none' }
     const judged = options.bills
       ? judge({ ...request, view, settled }, { checker, biller, from: keptNodes, promptTokens, options })
       : {}
-    yield { ...sent, ...judged, callDollars: planned.callDollars }
+    const sent: Sent = { ...shown, messageTokens, promptTokens, ...judged, callDollars }
+    tell(sent, options, {
+      outputTokens: request.outputTokens,
+      idleMs: idleMs(session.steps[index - 1], step),
+    })
+    yield sent
     unders.set(step.responseId, chainEnd(settled))
   }
 }
@@ -125,7 +133,7 @@ interface PlanInput {
 
 interface Planned {
   readonly view: View
-  readonly acted: boolean
+  readonly act: Act
   readonly callDollars: ReadonlyMap<string, number>
 }
 
@@ -133,7 +141,7 @@ function plan(start: View, input: PlanInput): Planned {
   const { run, options, policy, biller, request } = input
   const callDollars = new Map<string, number>()
   let view = start
-  let acted = false
+  let act: Act = 'none'
   for (let plans = 0; plans < PLANS_MAX; plans++) {
     const settled = settle(view, policy)
     const { entries, calls = [] } = run.before(view, momentOf(input, settled))
@@ -143,10 +151,11 @@ function plan(start: View, input: PlanInput): Planned {
         callDollars.set(call.layer, (callDollars.get(call.layer) ?? 0) + dollars)
       }
     if (entries.length === 0) break
-    acted ||= entries.some((entry) => entry.kind === 'edit' || entry.kind === 'boundary')
+    if (entries.some((entry) => entry.kind === 'boundary')) act = 'compaction'
+    else if (act === 'none' && entries.some((entry) => entry.kind === 'edit')) act = 'edit'
     for (const entry of entries) view = foldEntry(view, entry)
   }
-  return { view, acted, callDollars }
+  return { view, act, callDollars }
 }
 
 function momentOf({ session, index, options, policy, request }: PlanInput, settled: Settled): Moment {
@@ -189,6 +198,36 @@ function judge(
   })
   return { bill: biller.charge(request), ...(brokenRule !== undefined && { brokenRule }) }
 }
+
+function tell(
+  sent: Sent,
+  { strategy, windowTokens }: RunOptions,
+  recorded: Pick<TracedRequest, 'outputTokens' | 'idleMs'>,
+): void {
+  const { bill } = sent
+  if (!bill) return
+  const request: TracedRequest = {
+    step: sent.index,
+    promptTokens: sent.promptTokens,
+    act: sent.act,
+    readTokens: bill.charge.read,
+    writtenTokens: bill.charge.written5m + bill.charge.written1h,
+    uncachedTokens: bill.charge.uncached,
+    explanation: bill.explanation,
+    ...recorded,
+    dollars: bill.dollars,
+    callDollars: [...sent.callDollars.values()].reduce((sum, dollars) => sum + dollars, 0),
+  }
+  strategy.watch?.(request, windowTokens)
+}
+
+function idleMs(last: ReplayStep | undefined, { requestedAt }: ReplayStep): number {
+  if (!last) return 0
+  const pause = requestedAt - last.beganAt
+  return pause > LIFETIME_MS[last.ttl] ? pause : 0
+}
+
+const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
 
 /** The recorded answer was made to another request; here it counts as made to ours, as it would have been. */
 function answered(entry: MessageEntry, unders: ReadonlyMap<string, Hash>): Entry {

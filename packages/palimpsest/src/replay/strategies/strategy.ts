@@ -3,6 +3,7 @@ import type { Entry, EntryId } from '../../transcript/entry.ts'
 import type { ThinkingPolicy } from '../../transcript/settle.ts'
 import type { View } from '../../transcript/view.ts'
 import type { ModelFacts } from '../../wire/model-facts.ts'
+import type { TracedRequest } from '../traced-request.ts'
 
 // What a context-management strategy is to the replay: before each request it sees the conversation so far and may append entries to
 // it, as the engine does. What is sent is then `view` and `settle`, as in the product. It never sees what the recording says next.
@@ -15,6 +16,8 @@ export interface Strategy {
   readonly recalls?: boolean
   /** It is given a window that fits everything. */
   readonly unbounded?: boolean
+  /** Told of every charged request. It changes nothing. */
+  readonly watch?: (request: TracedRequest, windowTokens: number) => void
 }
 
 export interface StrategySettings {

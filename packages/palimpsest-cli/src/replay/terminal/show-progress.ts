@@ -1,5 +1,6 @@
-import type { World } from '../world.ts'
-import type { SessionTask, TaskMessage } from './session-task.ts'
+import { toPrintable } from '../../agent/printable.ts'
+import type { World } from '../../world.ts'
+import type { SessionTask, TaskMessage } from '../session-task.ts'
 
 /** Says on stderr how far it is: one line that is written over on a terminal, else a line per session. */
 export function createProgress(
@@ -10,7 +11,7 @@ export function createProgress(
 ): (message: TaskMessage) => void {
   const { errorTerminal } = world
   let ended = 0
-  const nameOf = (index: number): string => tasks[index]?.file.name ?? ''
+  const nameOf = (index: number): string => toPrintable(tasks[index]?.file.name ?? '').replaceAll('\n', ' ')
   const over = (text: string): void => {
     if (!errorTerminal) return
     world.printError(`\r\u001B[2K${text.slice(0, errorTerminal.columns - 1)}`)

@@ -1,46 +1,68 @@
-import type { PooledRow, PooledWindow, ReplayReport, SessionReport } from 'palimpsest/replay'
+import type { PooledRow, ReplayReport, SessionReport } from 'palimpsest/replay'
 
+import { toPrintable } from '../../agent/printable.ts'
+import { isAblation, OWN } from '../compared.ts'
+import type { ReplayDocument } from '../replay-document.ts'
+import { printChart } from './print-chart.ts'
+import { printDearest } from './print-dearest.ts'
+import { printAblation, printPaired } from './print-paired.ts'
 import { narrowColumns, wideColumns, type ReportColumn } from './report-columns.ts'
+import { line, padName, styled, type TerminalOptions } from './terminal-style.ts'
 
-// The report as a terminal shows it: per window what each strategy costs and keeps, then the worst tenth and the intervals, then the
-// controls at each strategy's own token count.
-
-export interface PrintOptions {
-  readonly columns: number
-  readonly colours: boolean
-}
+// The report as a terminal shows it: per window what each strategy costs and keeps, ours against the others, how one session went and
+// what was dear in it, then the worst tenth and the intervals, then the controls at each strategy's own token count.
 
 /** From this width on there is room for every column. */
 const WIDE_COLUMNS = 130
 
-const NAME_WIDTH = 13
 const CONTROLS = ['random', 'soup', 'oracle', 'time-reversed'] as const
 const CONTROL_COLUMNS = ['frr_sole', 'frr_related', 'frr_line', 'edit_line'] as const
 const INTERVAL_COLUMNS = ['cost_ratio', 'frr_sole', 'frr_line', 'edit_line'] as const
 
-export function printReport(report: ReplayReport, options: PrintOptions): string {
+export function printReport(document: ReplayDocument, options: TerminalOptions): string {
+  const { report } = document
   const { sessions } = report
   const steps = sessions.reduce((sum, session) => sum + session.steps, 0)
   return [
     `${count(sessions.length, 'session')}, ${count(steps, 'step')}. Means over sessions, each weighing the same.\n`,
-    ...report.windows.map((window) => printWindow(window, options)),
+    ...report.windows.map(({ window }) => printWindow(document, window, options)),
     ...unreported(report),
     'What the columns mean and what they cannot say: docs/replay.md\n',
   ].join('\n')
 }
 
-function printWindow({ window, strategies }: PooledWindow, options: PrintOptions): string {
+function printWindow(document: ReplayDocument, window: number, options: TerminalOptions): string {
+  const { report, paired, charted, dearest } = document
+  const strategies = report.windows.find((one) => one.window === window)?.strategies ?? []
   const own = strategies.filter((row) => row.at === undefined)
-  const managed = own.filter((row) => row.cache_hit_rate !== null)
+  // Told by what they lack, where there is what they lack it of.
+  const apart = own.some((row) => row.strategy === OWN)
+  const isMain = ({ strategy }: { readonly strategy: string }): boolean => !apart || !isAblation(strategy)
+  const main = own.filter(isMain)
+  const managed = main.filter((row) => row.cache_hit_rate !== null)
+  const against = paired.find((one) => one.window === window)?.rows ?? []
   const columns = options.columns >= WIDE_COLUMNS ? wideColumns : narrowColumns
   return [
-    bold(`Window ${window.toLocaleString('en-US')} tokens`, options),
+    styled(`Window ${window.toLocaleString('en-US')} tokens`, 'bold', options),
     line(
       'strategy',
       columns.map(({ title, width }) => title.padStart(width)),
     ),
-    ...own.map((row) => printRow(row, columns, options)),
+    ...main.map((row) => printRow(row, columns, options)),
     '',
+    ...printPaired(
+      against.filter((row) => !isAblation(row.against)),
+      options,
+    ),
+    ...printAblation(
+      against.filter((row) => isAblation(row.against)),
+      options,
+    ),
+    ...(charted ? printChart({ ...charted, traces: charted.traces.filter(isMain) }, window, options) : []),
+    ...printDearest(
+      dearest.filter((one) => one.window === window && isMain(one)),
+      options,
+    ),
     ...printLayers(managed, options),
     ...printSpread(managed, options),
     '',
@@ -49,20 +71,21 @@ function printWindow({ window, strategies }: PooledWindow, options: PrintOptions
   ].join('\n')
 }
 
-function printRow(row: PooledRow, columns: readonly ReportColumn[], options: PrintOptions): string {
+function printRow(row: PooledRow, columns: readonly ReportColumn[], options: TerminalOptions): string {
   const text = line(
     row.strategy,
     columns.map(({ show, width }) => show(row).padStart(width)),
   )
-  return row.engine_text_red ? red(text, options) : text
+  if (row.engine_text_red) return styled(text, 'red', options)
+  return row.strategy === OWN ? styled(text, 'bold', options) : text
 }
 
 /** Where the dollars went, for strategies that ask a model on their own too. */
-function printLayers(rows: readonly PooledRow[], options: PrintOptions): string[] {
+function printLayers(rows: readonly PooledRow[], options: TerminalOptions): string[] {
   const several = rows.filter((row) => Object.keys(row.cost_by_layer).length > 1)
   if (several.length === 0) return []
   return [
-    bold('Dollars by layer, mean of a session', options),
+    styled('Dollars by layer, mean of a session', 'bold', options),
     ...several.flatMap((row) =>
       Object.entries(row.cost_by_layer).map(([layer, dollars], index) =>
         line(index === 0 ? row.strategy : '', [dollars.toFixed(2).padStart(7), layer]),
@@ -72,10 +95,10 @@ function printLayers(rows: readonly PooledRow[], options: PrintOptions): string[
   ]
 }
 
-function printSpread(rows: readonly PooledRow[], options: PrintOptions): string[] {
+function printSpread(rows: readonly PooledRow[], options: TerminalOptions): string[] {
   const worst = ['frr_sole', 'frr_line', 'edit_line', 'user_words'] as const
   return [
-    bold(`${pad('')}worst tenth of sessions   95% interval`, options),
+    styled(`${padName('')}worst tenth of sessions   95% interval`, 'bold', options),
     line('', [...['sole', 'line', 'edit', 'user'].map((title) => title.padStart(5)), ...INTERVAL_TITLES]),
     ...rows.map((row) =>
       line(row.strategy, [
@@ -91,11 +114,11 @@ const INTERVAL_TITLES = ['cost', 'sole', 'line', 'edit'].map((title) => title.pa
 function printControls(
   rows: readonly PooledRow[],
   all: readonly PooledRow[],
-  options: PrintOptions,
+  options: TerminalOptions,
 ): string[] {
   const titles = CONTROLS.map((name) => name.padEnd(15))
   return [
-    bold("Controls at each strategy's own token count: sole, related, line, edit", options),
+    styled("Controls at each strategy's own token count: sole, related, line, edit", 'bold', options),
     line('', titles),
     ...rows
       .filter((row) => row.strategy !== 'none')
@@ -131,7 +154,8 @@ function percent(value: number): string {
 
 /** What a reader of the figures must know of single sessions. */
 function unreported({ sessions }: ReplayReport): string[] {
-  const names = (of: readonly SessionReport[]): string => of.map((session) => session.session).join(', ')
+  const names = (of: readonly SessionReport[]): string =>
+    toPrintable(of.map((session) => session.session).join(', '))
   const without = sessions.filter((session) => !session.usage_reported)
   const isUnpriced = ({ strategies }: SessionReport): boolean =>
     strategies.some((row) => row.strategy === 'none' && row.at === undefined && row.cost_usd === null)
@@ -147,22 +171,6 @@ function unreported({ sessions }: ReplayReport): string[] {
   ]
 }
 
-function line(name: string, cells: readonly string[]): string {
-  return `${pad(name)}${cells.join(' ')}`.trimEnd()
-}
-
-function pad(name: string): string {
-  return name.padEnd(NAME_WIDTH)
-}
-
 function count(number: number, noun: string): string {
   return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`
-}
-
-function bold(text: string, { colours }: PrintOptions): string {
-  return colours ? `\u001B[1m${text}\u001B[22m` : text
-}
-
-function red(text: string, { colours }: PrintOptions): string {
-  return colours ? `\u001B[31m${text}\u001B[39m` : text
 }

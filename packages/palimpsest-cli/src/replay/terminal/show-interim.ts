@@ -1,7 +1,7 @@
 import type { Row, SessionReport } from 'palimpsest/replay'
 
-import type { World } from '../world.ts'
-import type { TaskMessage } from './session-task.ts'
+import type { World } from '../../world.ts'
+import type { TaskMessage } from '../session-task.ts'
 
 // While a long replay runs: what is known so far, on stderr, soon at first and then ever more seldom.
 
@@ -53,7 +53,7 @@ function printInterim(
         (share) => share?.toFixed(3) ?? '-',
       ),
     ]
-    return name.padEnd(NAME_WIDTH) + figures.map((figure) => figure.padStart(7)).join('')
+    return `${name} `.padEnd(NAME_WIDTH) + figures.map((figure) => figure.padStart(7)).join('')
   })
   const head = ''.padEnd(NAME_WIDTH) + ['cost', 'line', 'edit'].map((word) => word.padStart(7)).join('')
   return [title, head, ...lines, ''].join('\n')

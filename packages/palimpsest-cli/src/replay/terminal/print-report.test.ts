@@ -1,6 +1,7 @@
 import type { PooledRow, ReplayReport } from 'palimpsest/replay'
 import { describe, expect, test } from 'vitest'
 
+import type { ReplayDocument } from '../replay-document.ts'
 import { printReport } from './print-report.ts'
 
 const FIGURES = {
@@ -53,10 +54,11 @@ const pooled = {
   strategies: [row('none', 0), row('batch+digest', 0.31), row('soup', 1, 'batch+digest')],
 }
 const report: ReplayReport = { sessions: [], pooled, windows: [pooled], skipped: [] }
+const document: ReplayDocument = { report, paired: [], dearest: [] }
 
 describe('the report on a terminal', () => {
   test('fits into 80 columns, refused requests and red rows to be seen without colours', () => {
-    const lines = printReport(report, { columns: 80, colours: false }).split('\n')
+    const lines = printReport(document, { columns: 80, colours: false }).split('\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     const red = lines.find((line) => line.startsWith('batch+digest')) ?? ''
     expect(red).toBe('batch+digest 235% 99% 151 151 282K   1 0.800 0.700 0.600 0.500 1.000 1.000 31%!')
@@ -64,26 +66,29 @@ describe('the report on a terminal', () => {
   })
 
   test('shows every column where there is room', () => {
-    const lines = printReport(report, { columns: 160, colours: false }).split('\n')
+    const lines = printReport(document, { columns: 160, colours: false }).split('\n')
     expect(lines.find((line) => line.startsWith('strategy'))).toContain('refet')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(160)
   })
 
   test('is red and bold where colours are wanted', () => {
-    const text = printReport(report, { columns: 80, colours: true })
+    const text = printReport(document, { columns: 80, colours: true })
     expect(text).toContain('\u001B[31mbatch+digest')
     expect(text).toContain('\u001B[1mWindow 200,000 tokens')
   })
 
   test('shows the controls of each strategy in its row', () => {
-    const text = printReport(report, { columns: 80, colours: false })
+    const text = printReport(document, { columns: 80, colours: false })
     expect(text).toContain('batch+digest   -   -   -   - .80 .70 .60 .50   -   -   -   -   -   -   -   -')
   })
   test('says where the dollars of a strategy went that asks a model on its own', () => {
-    expect(printReport(report, { columns: 80, colours: false })).not.toContain('by layer')
+    expect(printReport(document, { columns: 80, colours: false })).not.toContain('by layer')
     const asking = { ...row('palimpsest', 0), cost_by_layer: { conversation: 1.5, compaction: 0.25 } }
     const window = { window: 200_000, strategies: [row('none', 0), asking] }
-    const text = printReport({ ...report, windows: [window] }, { columns: 80, colours: false })
+    const text = printReport(
+      { ...document, report: { ...report, windows: [window] } },
+      { columns: 80, colours: false },
+    )
     expect(text).toContain('palimpsest      1.50 conversation\n                0.25 compaction\n')
   })
 })

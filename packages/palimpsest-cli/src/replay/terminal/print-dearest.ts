@@ -1,0 +1,46 @@
+import { toPrintable } from '../../agent/printable.ts'
+import { OWN, UNMANAGED } from '../compared.ts'
+import type { DearestOfAll } from '../replay-document.ts'
+import { whyDear } from '../why-dear.ts'
+import { endOf, padName, PROSE_COLUMNS_MAX, styled, wrap, type TerminalOptions } from './terminal-style.ts'
+
+// The step that cost most, and why: over all strategies in a sentence, then each in a line.
+
+const SESSION_CHARS_MAX = 44
+const FIGURES_WIDTH = '$99.99 99x 9999 '.length
+
+/** Of one window, in the order of the report. */
+export function printDearest(dearest: readonly DearestOfAll[], options: TerminalOptions): string[] {
+  const columns = Math.min(options.columns, PROSE_COLUMNS_MAX)
+  const [first] = dearest
+    .filter(({ strategy }) => strategy !== UNMANAGED)
+    .toSorted((a, b) => b.dollars - a.dollars)
+  const own = dearest.find(({ strategy }) => strategy === OWN)
+  if (!first) return []
+  const indent = padName('') + ' '.repeat(FIGURES_WIDTH)
+  return [
+    styled('Dearest steps', 'bold', options),
+    ...wrap(sentence('The dearest of all', first), columns),
+    ...(own && own !== first ? wrap(sentence(`The dearest of ${OWN}`, own), columns) : []),
+    `${padName('')}${'$'.padStart(6)} ${'×'.padStart(3)} step why`,
+    ...dearest.flatMap((one) =>
+      wrap(`${padName(one.strategy)}${figures(one)}${whyDear(one)}`, columns, indent),
+    ),
+    ...wrap('×: times the median step of that session', columns),
+    '',
+  ]
+}
+
+function sentence(subject: string, one: DearestOfAll): string {
+  const name = endOf(toPrintable(one.session).replaceAll('\n', ' '), SESSION_CHARS_MAX)
+  const share = `${times(one)} times the median step there`
+  return `${subject}: ${one.strategy}, step ${one.request.step + 1} of ${name}: $${one.dollars.toFixed(2)}, ${share}. ${whyDear(one)}.`
+}
+
+function figures(one: DearestOfAll): string {
+  return `${one.dollars.toFixed(2).padStart(6)} ${times(one).padStart(3)} ${String(one.request.step + 1).padStart(4)} `
+}
+
+function times({ dollars, medianDollars }: DearestOfAll): string {
+  return medianDollars > 0 ? (dollars / medianDollars).toFixed(0) : '-'
+}

@@ -1,0 +1,83 @@
+import type { PairedRow } from 'palimpsest/replay'
+
+import { OWN, partName, PAIRED_SESSIONS_MIN, verdictOf, type ComparedColumn } from '../compared.ts'
+import { line, NAME_WIDTH, styled, wrap, type TerminalOptions } from './terminal-style.ts'
+
+// One strategy against each other on the same sessions.
+
+const CELL_WIDTH = 21
+const NARROW_COLUMNS = 80
+
+/** Ours less each other. */
+export function printPaired(rows: readonly PairedRow[], options: TerminalOptions): string[] {
+  if (rows.length === 0) return []
+  return [
+    styled(`${OWN} less each other on the same sessions, with 95% intervals`, 'bold', options),
+    ...wrap(`Cost in points of the unmanaged cost; ${remark(rows)}`, NARROW_COLUMNS),
+    ...printDifferences(rows, options, (name) => name),
+    '',
+  ]
+}
+
+function remark(rows: readonly PairedRow[]): string {
+  return rows.some(({ sessions }) => sessions >= PAIRED_SESSIONS_MIN)
+    ? '+ better and - worse where the interval leaves out 0.'
+    : `sessions are too few to judge by, ${PAIRED_SESSIONS_MIN} would do.`
+}
+
+/** Ours less the same without one part: what the part brings. */
+export function printAblation(rows: readonly PairedRow[], options: TerminalOptions): string[] {
+  if (rows.length === 0) return []
+  return [
+    styled(`What each part brings: ${OWN} less the same without it (or with another)`, 'bold', options),
+    ...printDifferences(rows, options, partName),
+    '',
+  ]
+}
+
+function printDifferences(
+  rows: readonly PairedRow[],
+  options: TerminalOptions,
+  nameOf: (strategy: string) => string,
+): string[] {
+  return [
+    line(
+      '',
+      ['cost', 'line', 'edit'].map((title) => title.padEnd(CELL_WIDTH)),
+    ),
+    ...rows.map((row) =>
+      line(nameOf(row.against).slice(0, NAME_WIDTH - 1), [
+        cell(row, 'cost_ratio', options),
+        cell(row, 'frr_line', options),
+        cell(row, 'edit_line', options),
+      ]),
+    ),
+  ]
+}
+
+function cell(row: PairedRow, column: ComparedColumn, options: TerminalOptions): string {
+  const difference = row[column]
+  if (!difference) return '-'.padEnd(CELL_WIDTH)
+  const { mean, low, high } = difference
+  const show = column === 'cost_ratio' ? points : share
+  const verdict = verdictOf(row, column)
+  const text = `${show(mean).padStart(5)} (${show(low)} ${show(high)})${MARKS[verdict]}`.padEnd(CELL_WIDTH)
+  if (verdict === 'level') return text
+  return styled(text, verdict === 'better' ? 'green' : 'red', options)
+}
+
+const MARKS = { better: ' +', worse: ' -', level: '' } as const
+
+const POINTS = 100
+const TENTHS_BELOW = 10
+
+/** `-4.2`, or `-47` where tenths say nothing. */
+function points(value: number): string {
+  const shown = value * POINTS
+  return shown.toFixed(Math.abs(shown) < TENTHS_BELOW ? 1 : 0)
+}
+
+/** `-.032` */
+function share(value: number): string {
+  return value.toFixed(3).replace('0.', '.')
+}

@@ -1,0 +1,45 @@
+export interface TerminalOptions {
+  readonly columns: number
+  readonly colours: boolean
+}
+
+/** Room for the name of a strategy. */
+export const NAME_WIDTH = 13
+
+/** Lines longer than this are no easier to read. */
+export const PROSE_COLUMNS_MAX = 100
+
+const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
+
+export function styled(text: string, style: keyof typeof CODES, { colours }: TerminalOptions): string {
+  const [on, off] = CODES[style]
+  return colours && text !== '' ? `\u001B[${on}m${text}\u001B[${off}m` : text
+}
+
+/** A name, then cells that are padded already. */
+export function line(name: string, cells: readonly string[]): string {
+  return `${padName(name)}${cells.join(' ')}`.trimEnd()
+}
+
+export function padName(name: string): string {
+  return name.padEnd(NAME_WIDTH)
+}
+
+/** Words into lines, those behind the first indented. A word that is too long stands alone. */
+export function wrap(text: string, columns: number, indent = ''): string[] {
+  const lines: string[] = []
+  let now = ''
+  for (const word of text.split(' ')) {
+    const next = now === '' ? word : `${now} ${word}`
+    if (now !== '' && next.length > columns) {
+      lines.push(now)
+      now = indent + word
+    } else now = next
+  }
+  return now === '' ? lines : [...lines, now]
+}
+
+/** The end of a name: what tells files apart. */
+export function endOf(name: string, length: number): string {
+  return name.length <= length ? name : `…${name.slice(1 - length)}`
+}

@@ -1,0 +1,60 @@
+import { factsOf } from './replay-one.ts'
+import type { ReplaySession } from './replay-session.ts'
+import { runStrategy } from './run-strategy.ts'
+import { fitSizes } from './size-model.ts'
+import { none } from './strategies/none.ts'
+import type { Strategy } from './strategies/strategy.ts'
+import type { TracedRequest } from './traced-request.ts'
+
+// How the size of a session's requests went, strategy by strategy, heard while the session is replayed anyway.
+
+export interface Trace {
+  readonly strategy: string
+  readonly window: number
+  readonly requests: readonly TracedRequest[]
+}
+
+export interface Tracer {
+  /** To be replayed in place of those that were given. */
+  readonly strategies: readonly Strategy[]
+  /** After the replay, in the order in which the strategies ran. */
+  readonly end: (session: ReplaySession, windows: readonly number[]) => readonly Trace[]
+}
+
+export function createTracer(strategies: readonly Strategy[]): Tracer {
+  const heard = new Map<string, { strategy: string; window: number; requests: TracedRequest[] }>()
+  const watched = (strategy: Strategy): Strategy => ({
+    ...strategy,
+    watch(request, window) {
+      const key = `${window} ${strategy.name}`
+      const trace = heard.get(key) ?? { strategy: strategy.name, window, requests: [] }
+      trace.requests.push(request)
+      heard.set(key, trace)
+    },
+  })
+  return {
+    strategies: strategies.map((strategy) => (strategy.name === none.name ? strategy : watched(strategy))),
+    end(session, windows) {
+      const own = [...heard.values()]
+      if (strategies.every(({ name }) => name !== none.name)) return own
+      const requests = traceUnmanaged(session)
+      return windows.flatMap((window) => [
+        { strategy: none.name, window, requests },
+        ...own.filter((trace) => trace.window === window),
+      ])
+    },
+  }
+}
+
+/** The reference is replayed once for all the others, and its window is none: it runs once more, and stands in every window. */
+function traceUnmanaged(session: ReplaySession): readonly TracedRequest[] {
+  const requests: TracedRequest[] = []
+  const strategy: Strategy = { ...none, watch: (request) => void requests.push(request) }
+  const sizes = fitSizes(session, factsOf)
+  const run = runStrategy(session, { strategy, windowTokens: ANY_WINDOW, sizes, factsOf, bills: true })
+  while (!run.next().done);
+  return requests
+}
+
+/** What is unbounded looks at no window; thresholds are computed of it all the same. */
+const ANY_WINDOW = 200_000
