@@ -1,5 +1,8 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -18,11 +21,24 @@ export interface Terminal {
   readonly type: (text: string) => Promise<void>
   /** A key by its name: `Enter`, `Escape`, `C-c`. */
   readonly press: (...names: readonly string[]) => Promise<void>
+  /** As one paste, of any length. */
+  readonly paste: (text: string) => Promise<void>
+  readonly modes: () => Promise<TerminalModes>
+  /** As a window that is closed: the program is told. */
+  readonly close: () => Promise<void>
   readonly resize: (columns: number, rows: number) => Promise<void>
   /** What stands on the screen, without the empty lines below it. */
   readonly screen: () => Promise<string>
   /** The screen once it holds this. */
   readonly until: (wanted: RegExp) => Promise<string>
+}
+
+export interface TerminalModes {
+  readonly isRaw: boolean
+  readonly echoes: boolean
+  readonly showsCursor: boolean
+  /** The screen without scrollback. */
+  readonly isOther: boolean
 }
 
 export interface TerminalOptions {
@@ -74,6 +90,15 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
   return {
     type: async (text) => void (await tmux('send-keys', '-t', 'main', '-l', '--', text)),
     press: async (...names) => void (await tmux('send-keys', '-t', 'main', ...names)),
+    paste: async (text) => {
+      const folder = await mkdtemp(join(tmpdir(), 'palimpsest-paste-'))
+      onTestFinished(async () => await rm(folder, { recursive: true, force: true }))
+      await writeFile(join(folder, 'text'), text)
+      await tmux('load-buffer', join(folder, 'text'))
+      await tmux('paste-buffer', '-p', '-t', 'main')
+    },
+    modes: async () => await readModes(tmux),
+    close: async () => await closeWindow(tmux),
     resize: async (columns, rows) =>
       void (await tmux('resize-window', '-t', 'main', '-x', String(columns), '-y', String(rows))),
     screen,
@@ -86,6 +111,42 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
         await sleep(POLL_MS)
       }
     },
+  }
+}
+
+type Tmux = (...args: readonly string[]) => Promise<string>
+
+async function readModes(tmux: Tmux): Promise<TerminalModes> {
+  const told = await tmux('display', '-p', '-t', 'main', '#{pane_tty} #{cursor_flag} #{alternate_on}')
+  const [tty = '', cursor, other] = told.trim().split(' ')
+  const { stdout } = await run('stty', ['-a', '-F', tty])
+  return {
+    isRaw: / -icanon/.test(stdout),
+    echoes: / echo\b/.test(stdout),
+    showsCursor: cursor === '1',
+    isOther: other === '1',
+  }
+}
+
+/** Returns when the program is gone. */
+async function closeWindow(tmux: Tmux): Promise<void> {
+  const pid = Number((await tmux('display', '-p', '-t', 'main', '#{pane_pid}')).trim())
+  const { stdout } = await run('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))
+  const child = Number(stdout.trim().split('\n')[0])
+  await tmux('kill-server')
+  const end = Date.now() + WAIT_MS
+  while (isAlive(child)) {
+    if (Date.now() > end) throw new Error('the program outlives its terminal')
+    await sleep(POLL_MS)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -10,7 +10,8 @@ import { WRONG_USAGE } from './world.ts'
 // The only file that reads the arguments and the environment, and the only place where things are wired together.
 
 const stop = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
+const end = (): void => stop.abort()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end)
 
 // A reader that went away (`| head`) and a terminal that was closed are no errors of ours. The command ends by itself, or goes on serving.
 for (const stream of [process.stdout, process.stderr]) {
@@ -33,7 +34,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stdout.isTTY && { terminal: { columns: process.stdout.columns } }),
   ...(process.stderr.isTTY && { errorTerminal: { columns: process.stderr.columns } }),
   ...(process.stdin.isTTY &&
-    process.stdout.isTTY && { console: createConsole(process.stdin, process.stdout) }),
+    process.stdout.isTTY && { console: createConsole(process.stdin, process.stdout, end) }),
   signal: stop.signal,
 })
 

@@ -1,5 +1,5 @@
 import { loadSettings, problemLine, requireSettings, type Settings } from '../agent/settings/load-settings.ts'
-import { settleTrust } from '../agent/settings/trust.ts'
+import { settleTrust, type AskTrust } from '../agent/settings/trust.ts'
 import type { World } from '../world.ts'
 
 /** What the user, and in a trusted folder the project, laid down. */
@@ -18,11 +18,19 @@ export interface GroundPlaces {
   readonly trust: boolean
   /** --settings FILE */
   readonly settingsFile?: string | undefined
+  /** Absent: nobody can be asked. */
+  readonly askTrust?: AskTrust | undefined
 }
 
 export async function findGround(places: GroundPlaces, world: World): Promise<Ground> {
-  const { home, projectFolder, settingsFile } = places
-  const trust = await settleTrust({ home, projectFolder, flag: places.trust, now: world.now })
+  const { home, projectFolder, settingsFile, askTrust } = places
+  const trust = await settleTrust({
+    home,
+    projectFolder,
+    flag: places.trust,
+    now: world.now,
+    ...(askTrust && { ask: askTrust }),
+  })
   const file = settingsFile === undefined ? {} : { file: settingsFile }
   const loaded = await loadSettings({ home, projectFolder, isTrusted: trust.trusted, ...file })
   const own = await loadSettings({ home, projectFolder, isTrusted: false, ...file })

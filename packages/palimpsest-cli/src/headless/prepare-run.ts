@@ -111,6 +111,7 @@ async function prepareWith(
   const notices = [
     ...unheldLimit(run, chosen),
     ...ground.notices,
+    ...scene.problems,
     ...chosen.notices,
     ...reading.warnings,
     ...clearing.warnings,

@@ -8,6 +8,7 @@ import { createPermit, type PermitOptions } from '../agent/permissions/create-pe
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
 import { loadStoredRules } from '../agent/permissions/stored-rules.ts'
+import type { AskTrust } from '../agent/settings/trust.ts'
 import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import type { PromptOptions } from '../agent/system-prompt.ts'
@@ -46,6 +47,7 @@ export interface RunWishes {
   readonly user?: {
     readonly permit: NonNullable<PermitOptions['ask']>
     readonly answer: AskUser
+    readonly trust: AskTrust
     readonly compact: NonNullable<TurnCompaction['confirm']>
   }
 }
@@ -67,6 +69,8 @@ export interface Scene {
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   readonly shells: Shells
+  /** Of rules that were stored, for the user. */
+  readonly problems: readonly string[]
   readonly place: PlaceContext
 }
 
@@ -78,7 +82,7 @@ export async function setScene(
 ): Promise<Scene> {
   const { session, project } = opened
   const projectFolder = project.project
-  const ground = await findGround({ ...wishes, home, projectFolder }, world)
+  const ground = await findGround({ ...wishes, home, projectFolder, askTrust: wishes.user?.trust }, world)
   const { settings, userSettings, isTrusted } = ground
   const model = wishes.model ?? session.view.prefix?.model
   const chosen = chooseModel({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
@@ -137,7 +141,7 @@ async function makeTools(
     readonly home: string
   },
   world: World,
-): Promise<{ readonly tools: readonly LoopTool[]; readonly permit: Permit; readonly shells: Shells }> {
+): Promise<Pick<Scene, 'tools' | 'permit' | 'shells' | 'problems'>> {
   const { opened, wishes, ground, mode, home } = options
   const { settings, isTrusted } = ground
   const { user } = wishes
@@ -147,7 +151,7 @@ async function makeTools(
     home: world.userHome,
     additionalFolders: settings.additionalFolders,
     readableFolders: resultFolders(opened),
-    rules: [...settings.rules, ...stored, ...wishes.allowed],
+    rules: [...settings.rules, ...stored.rules, ...wishes.allowed],
   })
   const shells = createShells()
   const env = { ...world.env, ...settings.env }
@@ -166,5 +170,5 @@ async function makeTools(
     protectedFolders: [home],
     ...(user ? { ask: user.permit } : {}),
   })
-  return { tools, permit, shells }
+  return { tools, permit, shells, problems: stored.problem === undefined ? [] : [stored.problem] }
 }

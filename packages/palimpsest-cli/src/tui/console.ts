@@ -16,6 +16,8 @@ export interface Console {
   readonly write: (text: string) => void
   /** The one that has no scrollback, for what is left again without a trace. */
   readonly setOtherScreen: (isOn: boolean) => void
+  /** Ctrl-C comes here, where keys do not come one by one, and no longer ends the program. Returns what ends that. */
+  readonly takeInterrupts: (interrupted: () => void) => () => void
   /** Keys come one by one from here on, until it is closed. */
   readonly open: (events: ConsoleEvents) => void
   readonly close: () => void
@@ -31,7 +33,12 @@ const OTHER_SCREEN = '\x1b[?1049h'
 const OWN_SCREEN = '\x1b[?1049l\x1b[?25h'
 const LEAVE = '\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[?25h'
 
-export function createConsole(input: ReadStream, output: WriteStream): Console {
+/** `stop` is what Ctrl-C does otherwise. */
+export function createConsole(
+  input: ReadStream,
+  output: WriteStream,
+  stop: () => void = () => undefined,
+): Console {
   let events: ConsoleEvents | undefined
   let isFirst = true
   let isOther = false
@@ -62,6 +69,7 @@ export function createConsole(input: ReadStream, output: WriteStream): Console {
       isOther = isOn
       output.write(isOn ? OTHER_SCREEN : OWN_SCREEN)
     },
+    takeInterrupts: (interrupted) => takeInterrupts(stop, interrupted),
     open: (told) => {
       events = told
       input.setEncoding('utf8')
@@ -90,5 +98,14 @@ export function createConsole(input: ReadStream, output: WriteStream): Console {
       })
       enter()
     },
+  }
+}
+
+function takeInterrupts(stop: () => void, interrupted: () => void): () => void {
+  process.off('SIGINT', stop)
+  process.on('SIGINT', interrupted)
+  return () => {
+    process.off('SIGINT', interrupted)
+    process.once('SIGINT', stop)
   }
 }

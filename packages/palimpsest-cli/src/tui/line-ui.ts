@@ -9,8 +9,8 @@ import type { Question, Ui, UserAct } from './ui.ts'
 
 // Lines and nothing else: no colours, no cursor, no key that means something by itself. For dumb terminals and screen readers.
 
-export function openLines(console: Console): Ui {
-  const reader = createReader(console)
+export function openLines(console: Console, signal: AbortSignal): Ui {
+  const reader = createReader(console, signal)
   let status = ''
   let shownStatus = ''
   let activity = ''
@@ -57,7 +57,7 @@ interface LineReader {
 }
 
 /** Lines as they are typed; those that nobody waits for are kept. Ctrl-C interrupts what goes on, and ends it where nothing does. */
-function createReader({ input, output }: Console): LineReader {
+function createReader({ input, output, takeInterrupts }: Console, signal: AbortSignal): LineReader {
   const reader = createInterface({ input, output, terminal: false })
   const lines: string[] = []
   let waiting: ((text: string | undefined) => void) | undefined
@@ -76,8 +76,9 @@ function createReader({ input, output }: Console): LineReader {
   }
   const onInterrupt = (): void => (interrupt ? interrupt() : end())
   reader.on('line', give).on('close', end)
-  process.on('SIGINT', onInterrupt)
+  const giveBack = takeInterrupts(onInterrupt)
   process.on('SIGHUP', end)
+  signal.addEventListener('abort', end)
   return {
     read: async () => {
       const known = lines.shift()
@@ -90,8 +91,9 @@ function createReader({ input, output }: Console): LineReader {
       interrupt = fresh
     },
     close: () => {
-      process.off('SIGINT', onInterrupt)
+      giveBack()
       process.off('SIGHUP', end)
+      signal.removeEventListener('abort', end)
       reader.close()
       input.pause()
     },

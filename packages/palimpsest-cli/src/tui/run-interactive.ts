@@ -1,4 +1,5 @@
 import { toPrintable } from '../agent/printable.ts'
+import type { AskTrust } from '../agent/settings/trust.ts'
 import type { RunWishes } from '../headless/set-scene.ts'
 import { storeRule } from '../agent/permissions/stored-rules.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
@@ -37,27 +38,21 @@ export async function runInteractive(
     printError: (text) =>
       ui.show(noteLines(text.replace(/^palimpsest: /, '').trimEnd(), 'warning', ui.columns())),
   }
-  let next: RunWishes | undefined = wishes
-  let isSame = false
-  let prompt = options.prompt
+  const trust = rememberedTrust(ui)
+  const place: Place = { ui, world, told, home: options.home, trust, noted: new Set() }
   let last = ''
   try {
-    while (next) {
-      const current: RunWishes = next
-      const conversation = await openConversation(
-        asking(current, ui, () => conversation),
-        options.home,
-        told,
-        (chars) => ui.setWritten(chars),
-      )
+    let at: Entered | undefined = await enter(wishes, undefined, place)
+    let prompt = options.prompt
+    while (at) {
+      const { conversation, wishes: current } = at
       try {
-        greet(conversation, { wishes: current, isSame, ui, world })
         const end = await talk(conversation, { wishes: current, prompt, ui, world: told })
-        next = end?.next
-        isSame = end?.isSame === true
         prompt = ''
-      } finally {
         last = conversation.isKept() ? conversation.id : ''
+        await conversation.close()
+        at = end?.next && (await enter(end.next, { ...at, isSame: end.isSame === true }, place))
+      } finally {
         await conversation.close()
       }
     }
@@ -68,18 +63,90 @@ export async function runInteractive(
   return DONE
 }
 
-function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now }: World): Ui {
+interface Place {
+  readonly ui: Ui
+  readonly world: World
+  /** The same, with what goes to stderr above the input. */
+  readonly told: World
+  readonly home: string
+  readonly trust: AskTrust
+  /** What was told already of settings, model and place. */
+  readonly noted: Set<string>
+}
+
+interface Entered {
+  readonly conversation: Conversation
+  readonly wishes: RunWishes
+}
+
+/** The conversation that is wished for; where it cannot be opened, the one before again, with a line that says why. */
+async function enter(
+  wishes: RunWishes,
+  before: (Entered & { readonly isSame: boolean }) | undefined,
+  place: Place,
+): Promise<Entered> {
+  const { ui, told, home, trust } = place
+  const open = async (wanted: RunWishes): Promise<Entered> => {
+    const conversation = await openConversation(
+      asking(wanted, ui, trust, () => conversation),
+      home,
+      told,
+      (chars) => ui.setWritten(chars),
+    )
+    return { conversation, wishes: wanted }
+  }
+  try {
+    const entered = await open(wishes)
+    greet(entered.conversation, { ...place, wishes, isSame: before?.isSame === true })
+    return entered
+  } catch (error) {
+    if (!before) throw error
+    ui.show([...noteLines(messageOf(error), 'error', ui.columns()), []])
+    const { conversation } = before
+    const session = conversation.isKept()
+      ? ({ kind: 'resume', which: conversation.id } as const)
+      : ({ kind: 'new' } as const)
+    const again = await open({ ...before.wishes, session })
+    greet(again.conversation, { ...place, wishes: again.wishes, isSame: true })
+    return again
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Asked once: who said no is not asked again until the next start. */
+function rememberedTrust(ui: Ui): AskTrust {
+  let refused = false
+  return async (matters) => {
+    if (refused) return false
+    const answer = await ui.pick({
+      title: 'Do you trust this folder? It brings settings that would take effect:',
+      proposal: matters.map((text) => line(`  ${toPrintable(text)}`)),
+      items: [
+        { label: 'Yes, use them from now on', letter: 'y', value: 'yes' },
+        { label: 'No, go on without them', letter: 'n', value: 'no' },
+      ],
+    })
+    refused = answer !== 'yes'
+    return !refused
+  }
+}
+
+function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now, signal }: World): Ui {
   const isDumb = env['TERM'] === undefined || env['TERM'] === 'dumb'
-  if (isPlain || isDumb) return openLines(console)
+  if (isPlain || isDumb) return openLines(console, signal)
   const hasColour = (env['NO_COLOR'] ?? '') === ''
-  return openScreen(console, { hasColour, now })
+  return openScreen(console, { hasColour, now, signal })
 }
 
 /** Questions about permission go to whoever sits there; "always" is kept for later sessions too. */
-function asking(wishes: RunWishes, ui: Ui, conversation: () => Conversation): RunWishes {
+function asking(wishes: RunWishes, ui: Ui, trust: AskTrust, conversation: () => Conversation): RunWishes {
   return {
     ...wishes,
     user: {
+      trust,
       permit: async ({ tool, input, why, rule }, signal) => {
         const answer = await ui.pick(
           {
@@ -98,7 +165,7 @@ function asking(wishes: RunWishes, ui: Ui, conversation: () => Conversation): Ru
         // It holds for this conversation all the same.
         await storeRule(conversation().prepared.opened.project.folder, wishes.cwd, rule).catch(
           (error: unknown) => {
-            ui.show(noteLines(`the rule could not be kept: ${String(error)}`, 'warning', ui.columns()))
+            ui.show(noteLines(`the rule could not be kept: ${messageOf(error)}`, 'warning', ui.columns()))
           },
         )
         return { kind: 'always' }
@@ -142,21 +209,21 @@ function whereText(endpoint: string, { model }: RunWishes): string {
 
 const OWN_WORDS = '\0own'
 
-interface Greeting {
+interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly wishes: RunWishes
   /** The conversation was here a moment ago. */
   readonly isSame: boolean
-  readonly ui: Ui
-  readonly world: World
 }
 
-function greet(conversation: Conversation, { wishes, isSame, ui, world }: Greeting): void {
+function greet(conversation: Conversation, { wishes, isSame, ui, world, noted }: Greeting): void {
   const { prepared, facts, log } = conversation
   const columns = ui.columns()
   const said = saidBefore(log())
   ui.setHistory(said)
   ui.setFiles(async () => await listFiles(wishes.cwd, world))
-  const notices = prepared.notices.flatMap((notice) => noteLines(notice, 'warning', columns))
+  const fresh = prepared.notices.filter((notice) => !noted.has(notice))
+  for (const notice of fresh) noted.add(notice)
+  const notices = fresh.flatMap((notice) => noteLines(notice, 'warning', columns))
   if (isSame) return notices.length > 0 ? ui.show([...notices, []]) : undefined
   ui.show([
     [

@@ -1,6 +1,6 @@
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
-import { emptyEditor, withText } from './input/edit-text.ts'
+import { emptyEditor, withWords } from './input/edit-text.ts'
 import { createPicker } from './input/pick-item.ts'
 import { createPager } from './pager/create-pager.ts'
 import type { PageSource } from './pager/page-source.ts'
@@ -15,22 +15,25 @@ import type { Question, Ui } from './ui.ts'
 
 const TICK_MS = 1_000
 
-export function openScreen(console: Console, options: CanvasOptions): Ui {
+export interface ScreenOptions extends CanvasOptions {
+  /** The program is to end. */
+  readonly signal: AbortSignal
+}
+
+export function openScreen(console: Console, options: ScreenOptions): Ui {
   const state = createScreenState()
   const canvas = createCanvas(console, state, options)
   const keys = createKeyboard(state, options.now, canvas, console)
-  console.open({
-    input: keys.take,
-    resized: canvas.redraw,
-    closed: () => {
-      state.interrupt?.()
-      state.asked?.answer(undefined)
-      state.asking?.(undefined)
-      canvas.closePage()
-      state.queue = []
-      give(state, { kind: 'quit' })
-    },
-  })
+  const closed = (): void => {
+    state.interrupt?.()
+    state.asked?.answer(undefined)
+    state.asking?.(undefined)
+    canvas.closePage()
+    state.queue = []
+    give(state, { kind: 'quit' })
+  }
+  options.signal.addEventListener('abort', closed)
+  console.open({ input: keys.take, resized: canvas.redraw, closed })
   const ticking = setInterval(() => state.live.activity !== '' && canvas.draw(), TICK_MS)
   const page = async (source: PageSource): Promise<void> => await showPage(source, state, canvas)
   return {
@@ -70,10 +73,11 @@ export function openScreen(console: Console, options: CanvasOptions): Ui {
       state.editor = { ...emptyEditor(said), text: state.editor.text, cursor: state.editor.cursor }
     },
     setInput: (text) => {
-      state.editor = withText(state.editor, text)
+      state.editor = withWords(state.editor, text)
       canvas.draw()
     },
     close: () => {
+      options.signal.removeEventListener('abort', closed)
       clearInterval(ticking)
       canvas.clear()
       console.close()

@@ -3,13 +3,14 @@ import type { BoundaryEntry } from 'palimpsest/transcript'
 
 import type { RunWishes } from '../headless/set-scene.ts'
 import type { World } from '../world.ts'
-import type { CommandEnd, CommandPlace } from './commands/command-place.ts'
+import { note, type CommandEnd, type CommandPlace } from './commands/command-place.ts'
 import { openTranscriptPage, openRemovedPage } from './commands/open-pages.ts'
 import { runCommand } from './commands/run-command.ts'
 import { rewind } from './commands/rewind.ts'
 import { coldCost } from './host/cold-cost.ts'
 import type { Conversation } from './host/open-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
+import { findTooLong } from './host/too-long.ts'
 import { statusLine } from './screen/status-line.ts'
 import { noteLines, saidLines, showEvent, TURN_START, type RemovedCounts } from './screen/turn-lines.ts'
 import { endMarkdown } from './text/markdown-lines.ts'
@@ -46,21 +47,13 @@ export async function talk(conversation: Conversation, setup: TalkSetup): Promis
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   while (!world.signal.aborted) {
     const act = await ui.next()
-    switch (act.kind) {
-      case 'quit':
-        return undefined
-      case 'rewind': {
-        const next = await rewind(place)
-        if (next) return { next }
-        break
-      }
-      case 'said': {
-        const end = await takeWords(act.text, place)
-        if (end) return end
-        break
-      }
-      default:
-        act satisfies never
+    if (act.kind === 'quit') return undefined
+    try {
+      const end = act.kind === 'rewind' ? await rewind(place) : await takeWords(act.text, place)
+      if (end) return end
+    } catch (error) {
+      // Whatever went wrong, the conversation is as it was, and goes on.
+      note(error instanceof Error ? error.message : String(error), place)
     }
     showStatus(conversation, ui)
   }
@@ -76,6 +69,11 @@ async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd>
 
 async function sayTo(text: string, place: CommandPlace): Promise<void> {
   const { conversation, ui, follow, interruptible } = place
+  const tooLong = findTooLong(text, conversation)
+  if (tooLong !== undefined) {
+    note(tooLong, place)
+    return ui.setInput(text)
+  }
   const how = await askWhenCold(place)
   if (how === undefined) return ui.setInput(text)
   if (how === 'compact') await runCommand('/compact', place)

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,23 +17,31 @@ test('a rule that was allowed for good holds in the folder it was given in, once
   await storeRule(home, '/work', 'Edit(/**)')
   await storeRule(home, '/work', 'Edit(/**)')
   await storeRule(home, '/other', 'Bash(npm test:*)')
-  expect((await loadStoredRules(home, '/work')).map(({ effect, text }) => [effect, text])).toEqual([
+  expect((await loadStoredRules(home, '/work')).rules.map(({ effect, text }) => [effect, text])).toEqual([
     ['allow', 'Edit(/**)'],
   ])
-  expect((await loadStoredRules(home, '/other')).map(({ text }) => text)).toEqual(['Bash(npm test:*)'])
-  expect(await loadStoredRules(home, '/elsewhere')).toEqual([])
+  expect((await loadStoredRules(home, '/other')).rules.map(({ text }) => text)).toEqual(['Bash(npm test:*)'])
+  expect(await loadStoredRules(home, '/elsewhere')).toEqual({ rules: [] })
   expect((await stat(join(home, 'allowed.json'))).mode & 0o777).toBe(0o600)
 })
 
-test.each([
-  '',
-  '{',
-  'null',
-  '[]',
-  '{"allow":7}',
-  '{"allow":["Bash",{"folder":"/work"},{"folder":"/work","rule":"(("}]}',
-])('a file that says %j allows nothing', async (text) => {
+test.each(['', '{', 'null', '[]', '{"allow":7}'])(
+  'a file that says %j allows nothing, is told, and is not written over',
+  async (text) => {
+    const home = await folder()
+    const path = join(home, 'allowed.json')
+    await writeFile(path, text)
+    const { rules, problem } = await loadStoredRules(home, '/work')
+    expect(rules).toEqual([])
+    expect(problem).toMatch(/allowed\.json cannot be read .* Mend or delete it$/)
+    await expect(storeRule(home, '/work', 'Edit(/**)')).rejects.toThrow('Mend or delete it')
+    expect(await readFile(path, 'utf8')).toBe(text)
+  },
+)
+
+test('of what a file holds, only what is a rule allows something', async () => {
   const home = await folder()
+  const text = '{"allow":["Bash",{"folder":"/work"},{"folder":"/work","rule":"(("}]}'
   await writeFile(join(home, 'allowed.json'), text)
-  expect(await loadStoredRules(home, '/work')).toEqual([])
+  expect(await loadStoredRules(home, '/work')).toEqual({ rules: [] })
 })

@@ -75,6 +75,9 @@ export type TrustAnswer =
       /** For the user: what is not used, and how to change that. */ readonly notice?: string
     }
 
+/** Whether what waits for trust in a folder, a line each, may take effect from now on. */
+export type AskTrust = (matters: readonly string[]) => Promise<boolean>
+
 export interface TrustOptions {
   readonly home: string
   readonly projectFolder: string
@@ -82,7 +85,7 @@ export interface TrustOptions {
   readonly flag: boolean
   readonly now: () => number
   /** Absent: nobody can be asked. */
-  readonly ask?: (matters: readonly string[]) => Promise<boolean>
+  readonly ask?: AskTrust
 }
 
 /** Settles whether the folder is trusted. Asks only where something waits for the answer, and remembers a yes. */

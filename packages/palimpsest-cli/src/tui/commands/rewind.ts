@@ -6,14 +6,13 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 import { createCheckpoints } from '../../agent/files/checkpoints.ts'
 import { planRestore, restoreFiles, type RestoreOutcome } from '../../agent/files/restore-files.ts'
 import { toPrintable } from '../../agent/printable.ts'
-import type { RunWishes } from '../../headless/set-scene.ts'
 import { saidMessages, saidText } from '../screen/past-lines.ts'
-import { note, type CommandPlace } from './command-place.ts'
+import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 const LABEL_CHARS = 120
 
 /** Back to before something that was said, with the files as they were then, if wanted. What came after stays in the transcript. */
-export async function rewind(place: CommandPlace): Promise<RunWishes | undefined> {
+export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   const { conversation, wishes, ui, world } = place
   const log = conversation.log()
   const said = saidMessages(log)
@@ -39,7 +38,7 @@ export async function rewind(place: CommandPlace): Promise<RunWishes | undefined
   await conversation.rewindTo(message)
   note('rewound: what you said stands in the input again', place)
   ui.setInput(saidText(message))
-  return { ...wishes, session: { kind: 'resume', which: conversation.id } }
+  return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }
 }
 
 function filesQuestion(paths: readonly string[]) {

@@ -49,10 +49,8 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return { next: { ...wishes, session: { kind: 'new' } } }
     case 'resume':
       return await resume(words, place)
-    case 'rewind': {
-      const next = await rewind(place)
-      return next && { next }
-    }
+    case 'rewind':
+      return await rewind(place)
     case 'undo':
       return await undo(words, place)
     case 'export':

@@ -5,7 +5,7 @@ import { toBlocks, type Block } from 'palimpsest/wire'
 
 // `@path` in what the user says: the file comes with the message, read as the model would read it, with the same limits and rules.
 
-const MENTION = /(?:^|\s)@([^\s@]+)/g
+const MENTION = /(?:^|\s)@(?:"([^"\n]+)"|([^\s@"]+))/g
 /** More than anybody names by hand. */
 const FILES_MAX = 20
 
@@ -34,9 +34,12 @@ export async function attachFiles(
   return { content: blocks.length === 0 ? text : [...blocks, { type: 'text', text }], notices }
 }
 
-/** Without what ends a sentence. */
+/** Without what ends a sentence; in quotes where a name has spaces. */
 export function mentionedPaths(text: string): readonly string[] {
-  const found = Array.from(text.matchAll(MENTION), ([, path = '']) => path.replace(/[.,;:!?)\]}"']+$/, ''))
+  const found = Array.from(
+    text.matchAll(MENTION),
+    ([, quoted, path = '']) => quoted ?? path.replace(/[.,;:!?)\]}"']+$/, ''),
+  )
   return [...new Set(found)].filter((path) => path !== '')
 }
 

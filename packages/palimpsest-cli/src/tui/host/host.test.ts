@@ -27,4 +27,5 @@ test('after an idle hour the next request has a price, where it is worth a quest
 
 test('files are named by @, without what ends the sentence; an address is none', () => {
   expect(mentionedPaths('see @src/a.ts, and @b.md. Ask me@example.org (@c)')).toEqual(['src/a.ts', 'b.md'])
+  expect(mentionedPaths('@"my picture.png" and @~/b.png')).toEqual(['my picture.png', '~/b.png'])
 })

@@ -1,6 +1,6 @@
 import { splitGraphemes } from '../text/text-width.ts'
 import type { Key } from './decode-keys.ts'
-import { foldPaste, markerBefore } from './pasted-text.ts'
+import { foldPaste, markerBefore, pastedImage } from './pasted-text.ts'
 
 // The input line as a value: text, cursor, what was said before. A key makes a new one.
 
@@ -39,13 +39,27 @@ export function insertText(editor: Editor, text: string): Editor {
   return { ...editor, text: old.slice(0, cursor) + text + old.slice(cursor), cursor: cursor + text.length }
 }
 
+/** A long one as a marker, a path to an image as a mention of it. */
+function insertPaste(editor: Editor, pasted: string): Editor {
+  const image = pastedImage(pasted)
+  if (image !== undefined) return insertText(editor, image)
+  const { text, pastes } = foldPaste(pasted, editor.pastes)
+  return insertText({ ...editor, pastes }, text)
+}
+
+/** Words to go on with, whatever their length. */
+export function withWords(editor: Editor, words: string): Editor {
+  const isLong = words.length > SHOWN_CHARS_MAX
+  return isLong ? insertPaste(withText(editor, ''), words) : withText(editor, words)
+}
+
+/** More than this is not laid out with every key: it stands as a marker. */
+const SHOWN_CHARS_MAX = 20_000
+
 /** Undefined: the key means nothing here. Enter is the caller's, but for the ways to begin a new line. */
 export function editText(editor: Editor, key: Key): Editor | undefined {
   if (key.kind === 'text') return insertText(editor, key.text)
-  if (key.kind === 'paste') {
-    const { text, pastes } = foldPaste(key.text, editor.pastes)
-    return insertText({ ...editor, pastes }, text)
-  }
+  if (key.kind === 'paste') return insertPaste(editor, key.text)
   if (key.ctrl) return editWithCtrl(editor, key.name)
   if (key.alt) return editWithAlt(editor, key.name)
   switch (key.name) {
@@ -194,5 +208,5 @@ function recall(editor: Editor, by: 1 | -1): Editor {
   if (to < 0 || to > history.length) return editor
   const draft = at === history.length ? text : editor.draft
   const shown = to === history.length ? draft : (history[to] ?? '')
-  return { ...editor, at: to, draft, text: shown, cursor: shown.length }
+  return withWords({ ...editor, at: to, draft }, shown)
 }

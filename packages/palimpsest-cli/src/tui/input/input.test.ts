@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
 import { completed, completionAt, rankMatches } from './complete-text.ts'
 import { decodeKeys, flushKeys, KEYS_START, type Key } from './decode-keys.ts'
-import { editText, emptyEditor, submitted, type Editor } from './edit-text.ts'
+import { editText, emptyEditor, submitted, withWords, type Editor } from './edit-text.ts'
 import { unfoldPastes } from './pasted-text.ts'
 import { createPicker, pickItem } from './pick-item.ts'
 
@@ -170,4 +170,29 @@ test('a list is chosen from by letter, by number, by arrows; a searched one by w
     kind: 'picked',
     value: 'no',
   })
+})
+
+test.each([
+  ['/tmp/shot.png', '@/tmp/shot.png '],
+  ["'/tmp/my shot.PNG'", '@"/tmp/my shot.PNG" '],
+  [String.raw`/tmp/my\ shot.jpeg`, '@"/tmp/my shot.jpeg" '],
+  ['file:///tmp/my%20shot.webp', '@"/tmp/my shot.webp" '],
+  ['~/shot.gif\n', '@~/shot.gif '],
+])('a pasted path to an image, %s, attaches it', (pasted, text) => {
+  expect(editText(emptyEditor(), { kind: 'paste', text: pasted })?.text).toBe(text)
+})
+
+test.each(['/tmp/shot.txt', 'see /tmp/shot.png', 'shot.png', '/a.png\n/b.png'])(
+  'a pasted %j stays what it is',
+  (pasted) => {
+    expect(editText(emptyEditor(), { kind: 'paste', text: pasted })?.text).toBe(pasted)
+  },
+)
+
+test('words of any length can be gone on with: long ones stand as a marker and are sent whole', () => {
+  const long = 'x'.repeat(10_000_000)
+  const editor = withWords(emptyEditor(), long)
+  expect(editor.text).toBe('[paste #1: 10000000 characters]')
+  expect(unfoldPastes(editor.text, editor.pastes)).toBe(long)
+  expect(withWords(emptyEditor(), 'short\nwords').text).toBe('short\nwords')
 })

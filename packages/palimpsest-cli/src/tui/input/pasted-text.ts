@@ -19,6 +19,20 @@ export function foldPaste(
   return { text: `[paste #${pastes.length + 1}: ${size}]`, pastes: [...pastes, text] }
 }
 
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i
+const FILE_ADDRESS = 'file://'
+
+/** A path to an image, as terminals paste a file that is dropped on them, as a mention of it; undefined for any other text. */
+export function pastedImage(text: string): string | undefined {
+  const bare = text.trim().replace(/^(['"])(.*)\1$/, '$2')
+  if (bare.includes('\n') || !IMAGE.test(bare)) return undefined
+  const path = bare.startsWith(FILE_ADDRESS)
+    ? decodeURIComponent(bare.slice(FILE_ADDRESS.length))
+    : bare.replaceAll(/\\(.)/g, '$1')
+  if (!/^(?:\/|~\/)/.test(path)) return undefined
+  return /\s/.test(path) ? `@"${path}" ` : `@${path} `
+}
+
 /** With every marker replaced by what it stands for. */
 export function unfoldPastes(text: string, pastes: readonly string[]): string {
   return text.replaceAll(MARKER, (marker, number: string) => pastes[Number(number) - 1] ?? marker)

@@ -1,7 +1,7 @@
 import type { Console } from '../console.ts'
 import { completed, completionAt } from '../input/complete-text.ts'
 import { decodeKeys, flushKeys, KEYS_START, type Key } from '../input/decode-keys.ts'
-import { editText, submitted, withText } from '../input/edit-text.ts'
+import { editText, submitted, withText, withWords } from '../input/edit-text.ts'
 import { unfoldPastes } from '../input/pasted-text.ts'
 import { pickItem } from '../input/pick-item.ts'
 import { candidates, type Canvas } from './canvas.ts'
@@ -106,7 +106,7 @@ function pressEscape(state: ScreenState, isTwice: boolean): void {
     const waiting = state.queue.flatMap((act) => (act.kind === 'said' ? [act.text] : []))
     state.queue = state.queue.filter(({ kind }) => kind !== 'said')
     const text = [...waiting, state.editor.text].filter((part) => part !== '').join('\n')
-    state.editor = withText(state.editor, text)
+    state.editor = withWords(state.editor, text)
     return
   }
   if (isTwice)

@@ -51,7 +51,9 @@ function queuedLines(queued: readonly string[], columns: number): readonly Style
   const shown = queued.slice(0, QUEUED_MAX)
   const hidden = queued.length - shown.length
   return [
-    ...shown.map((text) => line(cutToWidth(`  queued: ${text.replaceAll('\n', ' ')}`, columns), 'dim')),
+    ...shown.map((text) =>
+      line(cutToWidth(`  queued: ${text.slice(0, columns).replaceAll('\n', ' ')}`, columns), 'dim'),
+    ),
     ...(hidden > 0 ? [line(`  and ${hidden} more`, 'dim')] : []),
   ]
 }

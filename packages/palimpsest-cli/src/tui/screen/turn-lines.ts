@@ -20,6 +20,8 @@ export interface TurnScreen {
   readonly activity: string
   /** The last line that stays is an empty one. */
   readonly isApart: boolean
+  /** Why the last request is asked again. */
+  readonly waitsFor?: string
 }
 
 /** What is going on begins with it while a compaction is. */
@@ -65,11 +67,7 @@ export function showEvent(
         columns,
       )
     case 'retry-wait':
-      return note(
-        endText(screen, columns),
-        `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`,
-        columns,
-      )
+      return showWait(screen, event, columns)
     case 'message':
       return event.entry.message.role === 'assistant' ? endText(screen, columns) : { screen, lines: [] }
     case 'tool-start':
@@ -95,6 +93,19 @@ export function showEvent(
     default:
       return event satisfies never
   }
+}
+
+/** Why is said once; further attempts for the same reason only move what is going on. */
+function showWait(
+  screen: TurnScreen,
+  { waitMs, attempt, reason }: Extract<LoopEvent, { type: 'retry-wait' }>,
+  columns: number,
+): TurnStep {
+  const isTold = screen.waitsFor === reason
+  const { screen: ended, lines } = note(endText(screen, columns), isTold ? undefined : reason, columns)
+  const seconds = (waitMs / 1000).toFixed(waitMs < 10_000 ? 1 : 0)
+  const activity = `Asking again in ${seconds} s (attempt ${attempt + 1})`
+  return { screen: { ...ended, waitsFor: reason, activity }, lines }
 }
 
 function showText(screen: TurnScreen, text: string, columns: number): TurnStep {
@@ -237,19 +248,21 @@ export function noteLines(text: string, style: Style, columns: number): readonly
 
 /** What the user said, as it stands above the answer. */
 export function saidLines(text: string, columns: number): readonly StyledLine[] {
-  const lines = toPrintable(text).split('\n')
-  const shown = lines.slice(0, SAID_LINES_MAX)
-  const hidden = lines.length - shown.length
+  const shown = toPrintable(text.slice(0, SAID_CHARS_MAX)).split('\n').slice(0, SAID_LINES_MAX)
+  const hidden = text.split('\n').length - shown.length
+  const isCut = hidden === 0 && text.length > SAID_CHARS_MAX
   return [
     ...shown.flatMap((part, place) =>
       wrapLine([span(place === 0 ? '> ' : '  ', 'accent'), span(part, 'bold')], columns, [span('  ')]),
     ),
     ...(hidden > 0 ? [line(`  … ${hidden} more lines`, 'dim')] : []),
+    ...(isCut ? [line(`  … ${text.length - SAID_CHARS_MAX} more characters`, 'dim')] : []),
     [],
   ]
 }
 
 const SAID_LINES_MAX = 20
+const SAID_CHARS_MAX = 4_000
 
 function breakText({
   cause,

@@ -1,0 +1,21 @@
+import { estimateText } from 'palimpsest/tokens'
+
+import { shortCount } from '../screen/status-line.ts'
+import type { Conversation } from './open-conversation.ts'
+
+/** What is shorter fits any window that is of use; the engine says so where it does not. */
+const LONG_CHARS = 20_000
+
+/** Why a message cannot be sent, whatever is compacted, and what to do instead; undefined where it can. */
+export function findTooLong(
+  text: string,
+  { facts, prepared }: Pick<Conversation, 'facts' | 'prepared'>,
+): string | undefined {
+  if (text.length < LONG_CHARS) return undefined
+  const { system, tools } = prepared.run.prefix
+  const { blocking } = facts.thresholds
+  const room = blocking - estimateText(system) - estimateText(tools)
+  const tokens = estimateText(text)
+  if (tokens < room) return undefined
+  return `not sent: it holds about ${shortCount(tokens)} tokens, and ${shortCount(room)} fit. Write it to a file and name the path: the agent reads it in parts`
+}
