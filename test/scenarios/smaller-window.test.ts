@@ -172,7 +172,8 @@ describe('a limit that a refusal names', () => {
         compaction,
         learnLimit: async (failure, sentTokens) => {
           asked.push([failure.kind, sentTokens])
-          return { thresholds: SMALL, notice: 'The window is smaller than it was said to be.' }
+          const notice = 'The window is smaller than it was said to be.'
+          return { thresholds: SMALL, scale: 1, effectiveTokens: SMALL.blocking, notice }
         },
       },
     })

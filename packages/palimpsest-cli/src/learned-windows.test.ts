@@ -24,6 +24,7 @@ function learner(endpoint = ENDPOINT, reports: string[] = []) {
     model: MODEL,
     endpoint,
     readingWith: (models) => readWindow(MODEL, { env: {} }, {}, { models, endpoint }),
+    learned: () => undefined,
     report: (problem) => void reports.push(problem),
   })
 }

@@ -33,6 +33,8 @@ export interface LimitLearner {
   readonly endpoint: string
   /** The window as it is with what was learned. */
   readonly readingWith: (models: Models) => WindowReading
+  /** From now on it is so. */
+  readonly learned: (reading: WindowReading) => void
   readonly report: (problem: string) => void
 }
 
@@ -51,6 +53,7 @@ export function createLearnLimit(learner: LimitLearner): LearnLimit {
       const why = error instanceof Error ? error.message : String(error)
       learner.report(`the window of ${model} could not be noted for the next run: ${why}`)
     })
+    learner.learned(is)
     return toldAs(model, is)
   }
 }
@@ -63,7 +66,7 @@ function overflowOf(failure: ProviderFailure) {
 
 function toldAs(model: string, { thresholds, window }: WindowReading): LearnedLimit {
   const notice = `The window of ${model} here is ${window.window.toLocaleString('en')} tokens, as the provider says: from now on that counts.`
-  return { thresholds, notice }
+  return { thresholds, scale: window.scale, effectiveTokens: window.effective, notice }
 }
 
 async function save(home: string, { learned }: Models): Promise<void> {

@@ -29,7 +29,7 @@ export const agent: Command = {
     'append-system-prompt': { type: 'string' },
     debug: { type: 'boolean' },
     plain: { type: 'boolean' },
-    // Scripts around other agents give it with stream-json; ours is whole anyway.
+    // Scripts around other agents give it with stream-json; ours is whole anyway. Here it tells whom it asks.
     verbose: { type: 'boolean' },
   },
   wordsMax: 1,

@@ -12,7 +12,7 @@ test('names what is wrong, where, and the cure; exit code 1', async () => {
   const { exit, out } = await run('doctor')
   expect(exit).toBe(1)
   expect(out).toMatch(/^BAD {3}settings .*settings\.json:1: /m)
-  expect(out).toMatch(/^ok {4}model .*palimpsest-offline at offline/m)
+  expect(out).toMatch(/^ok {4}model .*palimpsest-offline \(offline: no key/m)
 })
 
 test('the bundle tells that keys and addresses are set, never what they are, and nothing of a conversation', async () => {

@@ -105,9 +105,9 @@ async function examineModel(home: string, projectFolder: string, world: World): 
     {
       what: 'model',
       state: 'good',
-      text: `${chosen.model} at ${hostOf(chosen.endpoint)}, window ${reading.window.window}`,
+      text: `${chosen.model} ${aboutOf(chosen)}, window ${reading.window.window}`,
     },
-    ...[...chosen.notices, ...reading.warnings, ...unknown].map((text): Finding => ({
+    ...[...chosen.notices, ...chosen.cautions, ...reading.warnings, ...unknown].map((text): Finding => ({
       what: 'model',
       state: 'note',
       text,
@@ -125,9 +125,10 @@ function chosenModel(wishes: ModelWishes, world: World): ChosenModel | string {
   }
 }
 
-/** An address may hold a password; its host is enough to tell. */
-function hostOf(endpoint: string): string {
-  return URL.parse(endpoint)?.host ?? endpoint
+/** An address may hold a token; its host is enough to tell. */
+function aboutOf({ about, endpoint }: ChosenModel): string {
+  const host = URL.parse(endpoint)?.host
+  return host === undefined ? `(${about})` : `(${about.replace(endpoint, host)})`
 }
 
 async function examineSearch(world: World): Promise<Finding[]> {

@@ -1,11 +1,13 @@
 import { UsageError, type StreamModel } from 'palimpsest'
+import { createAiSdkModel } from 'palimpsest/providers/ai-sdk'
 import { createAnthropicModel, type AnthropicOptions } from 'palimpsest/providers/anthropic'
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 
-import { chooseEndpoint } from '../agent/settings/choose-endpoint.ts'
+import { chooseEndpoint, type Endpoint } from '../agent/settings/choose-endpoint.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
 import { urlProblem, withoutPassword } from '../agent/settings/url-problem.ts'
 import type { World } from '../world.ts'
+import { findServer, serverUrl, splitModel, type ChatServer } from './chat-servers.ts'
 
 const STANDARD_URL = 'https://api.anthropic.com'
 /** What is asked when a key is there and nobody named a model. */
@@ -18,7 +20,11 @@ export interface ChosenModel {
   readonly streamModel: StreamModel
   /** Names the place: limits learned there belong to it. */
   readonly endpoint: string
+  /** Whom it asks and what told so, in a few words. */
+  readonly about: string
   readonly notices: readonly string[]
+  /** What the provider does not promise; told where somebody looks. */
+  readonly cautions: readonly string[]
 }
 
 export interface ModelWishes {
@@ -29,12 +35,42 @@ export interface ModelWishes {
   readonly userSettings: Settings
 }
 
-/** Offline where neither a key nor an address is there, or where it is asked for. */
+/**
+ * Offline where neither a key nor an address is there, or where it is asked for. A server's name before the model's asks that one; then
+ * Anthropic, where its key or an address is there; then a server that the environment speaks of.
+ */
 export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): ChosenModel {
+  const named = wishes.model ?? env['PALIMPSEST_MODEL'] ?? wishes.settings.model
+  if (named === OFFLINE_MODEL) return offline('offline', [])
+  const asked = named === undefined ? undefined : splitModel(named)
+  if (asked) return chat(asked.server, asked.model, wishes, env)
+  const endpoint = anthropicEndpoint(wishes, env)
+  if (endpoint || env['ANTHROPIC_API_KEY'] || env['ANTHROPIC_AUTH_TOKEN'])
+    return anthropic(named ?? STANDARD_MODEL, endpoint, env)
+  const found = findServer(env)
+  const model = found && (named ?? openaiModel(found.server, env))
+  if (found && model !== undefined) return chat(found.server, model, wishes, env)
+  return offline(
+    'offline: no key, no base URL in the environment',
+    found
+      ? [`${found.by} is set, but no model is named: --model ${found.server.name}/NAME asks it`]
+      : named === undefined
+        ? []
+        : [
+            `${named} needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.`,
+          ],
+  )
+}
+
+function openaiModel({ name, standardModel }: ChatServer, env: World['env']): string | undefined {
+  if (name !== 'openai') return standardModel
+  // Behind another address nobody knows what there is.
+  return env['OPENAI_MODEL'] || (env['OPENAI_BASE_URL'] ? undefined : standardModel)
+}
+
+function anthropicEndpoint(wishes: ModelWishes, env: World['env']): Endpoint | undefined {
   const { settings, userSettings } = wishes
-  const apiKey = env['ANTHROPIC_API_KEY']
-  const authToken = env['ANTHROPIC_AUTH_TOKEN']
-  const endpoint = chooseEndpoint({
+  return chooseEndpoint({
     flag: goodUrl('--base-url', wishes.baseUrl),
     environment:
       goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']) ??
@@ -43,17 +79,64 @@ export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): C
     userSettings,
     standard: STANDARD_URL,
   })
-  const named = wishes.model ?? env['PALIMPSEST_MODEL'] ?? settings.model
-  if (named === OFFLINE_MODEL || (!endpoint && !apiKey && !authToken)) return offline(named)
+}
+
+function anthropic(model: string, endpoint: Endpoint | undefined, env: World['env']): ChosenModel {
   const mayCarryKeys = endpoint?.mayCarryKeys ?? true
   const streamModel = createAnthropicModel({
     ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
     ...(endpoint ? { baseUrl: endpoint.url } : {}),
   })
-  const notices = mayCarryKeys
-    ? bothKeys(env)
-    : [`${endpoint?.url} was chosen by the project: it gets no key. --base-url makes it yours.`]
-  return { model: named ?? STANDARD_MODEL, streamModel, endpoint: endpoint?.url ?? STANDARD_URL, notices }
+  const url = endpoint?.url ?? STANDARD_URL
+  const key = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
+  return {
+    model,
+    streamModel,
+    endpoint: url,
+    about: `asks ${url}${mayCarryKeys && key !== undefined ? ` with ${key}` : ''}`,
+    notices: mayCarryKeys ? bothKeys(env) : [withoutKey(url)],
+    cautions: [],
+  }
+}
+
+/** The name keeps the server's before it, so that the session finds its way back there. */
+function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World['env']): ChosenModel {
+  const { urlVariable = '', keyVariable = '', standardUrl, name, caution } = server
+  const given = env[urlVariable]
+  const endpoint = chooseEndpoint({
+    flag: goodUrl('--base-url', wishes.baseUrl),
+    environment:
+      goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']) ??
+      goodUrl(urlVariable, given ? serverUrl(given, server) : undefined),
+    settings: wishes.settings,
+    userSettings: wishes.userSettings,
+    standard: standardUrl,
+  }) ?? { url: standardUrl, mayCarryKeys: true }
+  const apiKey = endpoint.mayCarryKeys ? env[keyVariable] : undefined
+  const prefix = `${name}/`
+  return {
+    model: `${prefix}${model}`,
+    streamModel: createAiSdkModel({
+      baseUrl: endpoint.url,
+      modelName: (full) => (full.startsWith(prefix) ? full.slice(prefix.length) : full),
+      keyCure: keyVariable === '' ? 'Check the base URL.' : `Set ${keyVariable} to a valid key.`,
+      ...(apiKey ? { apiKey } : {}),
+    }),
+    endpoint: endpoint.url,
+    about: `asks ${endpoint.url}${apiKey ? ` with ${keyVariable}` : ''}; caching is up to the server`,
+    notices: [
+      ...(endpoint.mayCarryKeys || !env[keyVariable] ? [] : [withoutKey(endpoint.url)]),
+      ...(caution === undefined || env['PALIMPSEST_CONTEXT_TOKENS'] ? [] : [caution]),
+    ],
+    cautions: [CHAT_CACHING],
+  }
+}
+
+const CHAT_CACHING =
+  'chat completions have no breakpoints and no lifetimes: prefixes stay byte-identical, what the server caches of them it alone decides'
+
+function withoutKey(url: string): string {
+  return `${url} was chosen by the project: it gets no key. --base-url makes it yours.`
 }
 
 type Keys = Pick<AnthropicOptions, 'apiKey' | 'authToken' | 'headers'>
@@ -86,10 +169,13 @@ function goodUrl(name: string, url: string | undefined): string | undefined {
   throw new UsageError(`${name} "${withoutPassword(url)}" ${problem}`)
 }
 
-function offline(named: string | undefined): ChosenModel {
-  const asked = named !== undefined && named !== OFFLINE_MODEL
-  const notices = asked
-    ? [`${named} needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.`]
-    : []
-  return { model: OFFLINE_MODEL, streamModel: createOfflineModel(), endpoint: 'offline', notices }
+function offline(about: string, notices: readonly string[]): ChosenModel {
+  return {
+    model: OFFLINE_MODEL,
+    streamModel: createOfflineModel(),
+    endpoint: 'offline',
+    about,
+    notices,
+    cautions: [],
+  }
 }

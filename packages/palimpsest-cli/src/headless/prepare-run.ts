@@ -43,6 +43,8 @@ export interface PreparedRun {
   readonly mode: PermissionMode
   /** Whom it asks: an address, or `offline`. */
   readonly endpoint: string
+  /** The same in words: address, and what told of it. */
+  readonly about: string
   readonly notices: readonly string[]
 }
 
@@ -76,32 +78,33 @@ async function prepareWith(
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
   const { streamModel } = chosen
   const noting = await readNotesPolicy(home, reading.window.scale)
+  // A refusal may teach a smaller window; the turns after it are laid out for that one.
+  let current = reading
+  const compaction = compactionOf(scene, { shown: start.shown, noting, report }, world)
   const run: HeadlessRun = {
     session,
     ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now: world.now, trace }),
     tools,
     permit,
-    prefix: requestPrefix({
-      model: chosen.model,
-      facts: reading.model.facts,
-      system: composeSystemPrompt(wishes.systemPrompt),
-      tools,
-      reason: Object.keys(wishes.systemPrompt).length > 0 ? 'asked' : 'start',
-      contextManagement: clearing.contextManagement,
-    }),
+    prefix: prefixOf(scene, clearing.contextManagement),
     opening: [messageBody({ role: 'user', content: start.text }, 'engine')],
     hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     prompt: wishes.prompt,
-    reading,
+    get reading() {
+      return current
+    },
     readingOf: scene.readingOf,
     learnLimit: createLearnLimit({
       home,
       model: chosen.model,
       endpoint: chosen.endpoint,
       readingWith: (models) => scene.readingOf(chosen.model, models),
+      learned: (learned) => void (current = learned),
       report,
     }),
-    compaction: compactionOf(scene, { shown: start.shown, noting, report }, world),
+    get compaction() {
+      return { ...compaction, scale: current.window.scale, effectiveTokens: current.window.effective }
+    },
     notes: await notesOf(scene, noting, report),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
     roundsMax: wishes.roundsMax,
@@ -120,7 +123,21 @@ async function prepareWith(
     ...hooks.notices,
     ...start.notices,
   ]
-  return { run, opened, shells, hooks, flags, mode, endpoint: chosen.endpoint, notices }
+  return { run, opened, shells, hooks, flags, mode, endpoint: chosen.endpoint, about: chosen.about, notices }
+}
+
+function prefixOf(
+  { chosen, reading, tools, wishes }: Scene,
+  contextManagement: ReturnType<typeof serverClearingOf>['contextManagement'],
+): HeadlessRun['prefix'] {
+  return requestPrefix({
+    model: chosen.model,
+    facts: reading.model.facts,
+    system: composeSystemPrompt(wishes.systemPrompt),
+    tools,
+    reason: Object.keys(wishes.systemPrompt).length > 0 ? 'asked' : 'start',
+    contextManagement,
+  })
 }
 
 interface Start {

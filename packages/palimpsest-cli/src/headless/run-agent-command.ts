@@ -22,7 +22,8 @@ export async function runAgentCommand(input: CommandInput, world: World): Promis
   if (input.flags['print'] !== true) return await talk(input, world)
   const home = await openHome(palimpsestHome(world))
   const wishes = await readWishes(await promptOf(input, world), input, world)
-  return await runPrompt(wishes, formatOf(input), home, world)
+  const tells = input.flags['verbose'] === true
+  return await runPrompt(wishes, { format: formatOf(input), tells }, home, world)
 }
 
 async function talk(input: CommandInput, world: World): Promise<ExitCode> {
@@ -35,10 +36,16 @@ async function talk(input: CommandInput, world: World): Promise<ExitCode> {
   return await runInteractive(await readWishes('', input, world), options, world, console)
 }
 
-async function runPrompt(wishes: RunWishes, format: Format, home: string, world: World): Promise<ExitCode> {
-  const { run, opened, shells, hooks, flags, mode, notices } = await prepareRun(wishes, home, world)
+async function runPrompt(
+  wishes: RunWishes,
+  { format, tells }: { readonly format: Format; readonly tells: boolean },
+  home: string,
+  world: World,
+): Promise<ExitCode> {
+  const { run, opened, shells, hooks, flags, mode, about, notices } = await prepareRun(wishes, home, world)
   try {
-    for (const notice of notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
+    const lines = tells ? [`${run.prefix.model}, ${about}`, ...notices] : notices
+    for (const notice of lines) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
     const facts = {
       sessionId: opened.session.id,
       model: run.prefix.model,

@@ -17,7 +17,8 @@ import { createTools } from '../agent/tools/create-tools.ts'
 import { readLearned } from '../learned-windows.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
-import { chooseModel, type ChosenModel } from './choose-model.ts'
+import { chooseAndRoute } from './choose-and-route.ts'
+import type { ChosenModel } from './choose-model.ts'
 import { findGround, type Ground } from './find-ground.ts'
 import { resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
 import { createPlaceContext, type PlaceContext } from './place-context.ts'
@@ -85,7 +86,7 @@ export async function setScene(
   const ground = await findGround({ ...wishes, home, projectFolder, askTrust: wishes.user?.trust }, world)
   const { settings, userSettings, isTrusted } = ground
   const model = wishes.model ?? session.view.prefix?.model
-  const chosen = chooseModel({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
+  const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const learned = await readLearned(home)
   const readingOf: ReadingOf = (name, models = learned) =>

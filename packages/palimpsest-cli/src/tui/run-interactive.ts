@@ -201,12 +201,6 @@ function asking(wishes: RunWishes, ui: Ui, trust: AskTrust, conversation: () => 
   }
 }
 
-/** What is used, and why where nobody chose it. */
-function whereText(endpoint: string, { model }: RunWishes): string {
-  if (endpoint !== 'offline') return `asks ${endpoint}`
-  return model === undefined ? 'offline: no key, no base URL in the environment' : 'offline'
-}
-
 const OWN_WORDS = '\0own'
 
 interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
@@ -229,7 +223,7 @@ function greet(conversation: Conversation, { wishes, isSame, ui, world, noted }:
     [
       span('palimpsest ', 'heading'),
       span(world.version, 'dim'),
-      span(`  ${facts.model} (${whereText(prepared.endpoint, wishes)})`),
+      span(`  ${facts.model} (${prepared.about})`),
     ],
     line(`${toPrintable(wishes.cwd)}  ·  /help lists commands and keys`, 'dim'),
     [],

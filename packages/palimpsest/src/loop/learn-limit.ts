@@ -4,6 +4,9 @@ import type { Thresholds } from '../tokens/thresholds.ts'
 /** What a refusal taught: from now on these count. */
 export interface LearnedLimit {
   readonly thresholds: Thresholds
+  /** Of the window: what is kept, brought back and stored is measured by it. */
+  readonly scale: number
+  readonly effectiveTokens: number
   readonly notice: string
 }
 

@@ -17,7 +17,7 @@ import {
 import { sizeOf } from '../engine/size-of.ts'
 import { unsealed } from '../engine/unsealed.ts'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
-import type { MicroPolicy, StoragePolicy } from '../engine/limits.ts'
+import { microPolicy, type MicroPolicy, type StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
 import type { Calibration } from '../tokens/calibrate.ts'
@@ -31,7 +31,7 @@ import { createAskModel } from './ask-once.ts'
 import { collectResponse, type AnsweredRequest, type CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import type { ForkPoint } from './fork-point.ts'
-import type { LearnLimit } from './learn-limit.ts'
+import type { LearnedLimit, LearnLimit } from './learn-limit.ts'
 import type { PreparedKeeper } from './prepared-keeper.ts'
 import { readCache } from './read-cache.ts'
 import { withRetries } from './retry.ts'
@@ -87,6 +87,8 @@ interface TurnState {
   calibration: Calibration
   /** A refusal may teach smaller ones. */
   thresholds: Thresholds
+  /** What it taught. */
+  learned: LearnedLimit | undefined
   continuations: number
 }
 
@@ -101,6 +103,7 @@ export async function* runTurn(
     session,
     calibration: setup.calibration,
     thresholds: setup.thresholds,
+    learned: undefined,
     continuations: 0,
   }
   let end: TurnEnd
@@ -195,6 +198,7 @@ async function* learnFrom(
   const learned = await learnLimit?.(failure, sentTokens)
   if (!learned) return
   state.thresholds = learned.thresholds
+  state.learned = learned
   yield { type: 'notice', text: learned.notice }
 }
 
@@ -235,8 +239,10 @@ async function* prepare(
 }
 
 function limitsOf(state: TurnState, setup: TurnSetup) {
+  const { calibration, thresholds, learned } = state
   const compaction: AutoCompaction = {
     ...(setup.compaction ?? NO_COMPACTION),
+    ...(learned ? { scale: learned.scale, effectiveTokens: learned.effectiveTokens } : {}),
     askModel: createAskModel(setup.ports),
     runFork: setup.forkPoint?.runFork,
     findPrepared: setup.prepared?.find,
@@ -245,8 +251,8 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
       return setup.notes?.take(view) ?? []
     },
   }
-  const { calibration, thresholds } = state
-  return { ...setup, calibration, thresholds, compaction, dropsWhenFull: !setup.compaction }
+  const micro = learned ? microPolicy(learned.scale) : setup.micro
+  return { ...setup, calibration, thresholds, micro, compaction, dropsWhenFull: !setup.compaction }
 }
 
 const NO_COMPACTION: TurnCompaction = { host: NO_HOST, isOn: false, scale: 1 }

@@ -4,14 +4,12 @@ import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
 import { parseStreamEvent } from '../../wire/parse.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
 import { problemText } from '../../wire/shape.ts'
+import { createPatience, IDLE_MS_MAX, stalled } from '../patience.ts'
 import { readEvents, type ServerEvent } from './read-events.ts'
 import { toProviderError } from './to-provider-error.ts'
 
 // The Messages API through the vendor's SDK: it knows addresses, keys and headers. The body is ours, byte for byte, and so are
 // retries: the SDK's are off. The SDK is loaded with the first request, never on the way to a prompt.
-
-/** Without a byte for so long, not even a ping, the answer will not come. */
-const IDLE_MS_MAX = 300_000
 
 export interface AnthropicOptions {
   readonly apiKey?: string
@@ -111,63 +109,6 @@ function parseJson(data: string): unknown {
   } catch (cause) {
     throw new ProviderError({ kind: 'bad-output' }, 'The answer holds an event that is not JSON.', { cause })
   }
-}
-
-interface Patience {
-  readonly signal: AbortSignal
-  readonly ranOut: () => boolean
-  readonly watch: (body: ReadableStream<Uint8Array>) => AsyncIterable<Uint8Array>
-  readonly end: () => void
-}
-
-/** Aborts when nothing has come for too long, or when the caller does. */
-function createPatience(idleMsMax: number, outer: AbortSignal): Patience {
-  const idle = new AbortController()
-  let timer = setTimeout(() => idle.abort(), idleMsMax)
-  const restart = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => idle.abort(), idleMsMax)
-  }
-  const signal = AbortSignal.any([outer, idle.signal])
-  return {
-    signal,
-    ranOut: () => idle.signal.aborted,
-    end: () => clearTimeout(timer),
-    watch: async function* (body) {
-      const reader = body.getReader()
-      try {
-        for (;;) {
-          const { done, value } = await unlessAborted(reader.read(), signal)
-          if (done) return
-          restart()
-          yield value
-        }
-      } finally {
-        // Whoever sends on hears of it; that it failed to hear changes nothing here.
-        reader.cancel().catch(() => undefined)
-      }
-    },
-  }
-}
-
-/** A body does not always end with the request's signal: some transports deliver it on their own. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  let stop: (() => void) | undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    if (stop) signal.removeEventListener('abort', stop)
-  }
-}
-
-function stalled(idleMsMax: number, cause: unknown): ProviderError {
-  const seconds = Math.round(idleMsMax / 1000)
-  return new ProviderError({ kind: 'transport' }, `No answer came for ${seconds} seconds.`, { cause })
 }
 
 function hostOf(url: string): string {

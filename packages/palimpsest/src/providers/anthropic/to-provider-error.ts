@@ -1,75 +1,12 @@
-import { ProviderError, type ProviderFailure } from '../../errors.ts'
-import { parseOverflow } from '../../tokens/overflow.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { ProviderError } from '../../errors.ts'
+import { providerError, rootMessage, type ApiFailure } from '../api-failure.ts'
 
 // The one place that looks at the SDK's errors. They are told by their fields: the SDK itself may not be loaded yet.
 
-/** Enough for any sentence; more is no sentence. */
-const SAID_CHARS_MAX = 1000
-
-/** What an error of the SDK carries. */
-interface ApiFailure {
-  readonly status: number | undefined
-  readonly message: string
-  readonly body: unknown
-  readonly headers: Headers | undefined
-  readonly requestId: string | undefined
-}
+const KEY_CURE = 'Set ANTHROPIC_API_KEY to a valid key.'
 
 export function toProviderError(error: unknown): ProviderError {
-  if (error instanceof ProviderError) return error
-  const failure = readFailure(error)
-  const options = {
-    cause: error,
-    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
-  }
-  return new ProviderError(classify(failure), describe(failure), options)
-}
-
-function classify(failure: ApiFailure): ProviderFailure {
-  const { status, headers } = failure
-  const after = retryAfterMs(headers)
-  const patience = after === undefined ? {} : { retryAfterMs: after }
-  if (status === undefined) return { kind: 'transport', ...patience }
-  const overflow = status < 500 && status !== 429 ? parseOverflow(failure.body ?? failure.message) : undefined
-  if (overflow) return { kind: 'context-overflow', ...numbersOf(overflow) }
-  const coded = codeIn(failure.body)
-  if (headers?.get('x-should-retry') === 'false') return { kind: 'invalid-request', status, ...coded }
-  switch (true) {
-    case status === 401 || status === 402 || status === 403:
-      return { kind: 'unauthorized' }
-    case status === 413:
-      return { kind: 'context-overflow' }
-    case status === 429:
-      return { kind: 'rate-limited', ...patience }
-    case status === 529:
-      return { kind: 'overloaded', ...patience, ...coded }
-    case status === 408 || status === 409 || status >= 500:
-      return { kind: 'transport', ...patience }
-    default:
-      return { kind: 'invalid-request', status, ...coded }
-  }
-}
-
-function describe({ status, body, message }: ApiFailure): string {
-  const said = readable(messageIn(body) ?? message)
-  switch (status) {
-    case undefined:
-      return `The provider could not be reached: ${said}. Check the network and the base URL.`
-    case 401:
-    case 403:
-      return `The provider refused the key (${status}): ${said}. Set ANTHROPIC_API_KEY to a valid key.`
-    case 404:
-      return `The provider knows no such model or address (404): ${said}. Check --model and the base URL.`
-    default:
-      return `The provider answered ${status}: ${said}`
-  }
-}
-
-/** A gateway may answer with a whole page. */
-function readable(text: string): string {
-  if (/<!doctype html|<html/i.test(text)) return 'a page of HTML'
-  return text.length > SAID_CHARS_MAX ? `${text.slice(0, SAID_CHARS_MAX)}…` : text
+  return error instanceof ProviderError ? error : providerError(readFailure(error), KEY_CURE, error)
 }
 
 function readFailure(error: unknown): ApiFailure {
@@ -82,51 +19,5 @@ function readFailure(error: unknown): ApiFailure {
     body,
     headers: headers instanceof Headers ? headers : undefined,
     requestId: typeof requestID === 'string' ? requestID : undefined,
-  }
-}
-
-/** The deepest cause says most: "fetch failed" hides ECONNREFUSED. */
-function rootMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { cause } = error
-  if (cause instanceof Error && cause !== error) return rootMessage(cause)
-  return error.message || error.name
-}
-
-/** `error.details.error_code`: more precise than any type. */
-function codeIn(body: unknown): { code?: string } {
-  const inner = isJsonObject(body) ? body['error'] : undefined
-  const details = isJsonObject(inner) ? inner['details'] : undefined
-  const code = isJsonObject(details) ? details['error_code'] : undefined
-  return typeof code === 'string' ? { code } : {}
-}
-
-function messageIn(body: unknown): string | undefined {
-  const inner = isJsonObject(body) ? body['error'] : undefined
-  const text = isJsonObject(inner) ? inner['message'] : undefined
-  return typeof text === 'string' ? text : undefined
-}
-
-function retryAfterMs(headers: Headers | undefined): number | undefined {
-  const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(ms)) return ms
-  const after = headers?.get('retry-after')
-  if (after === null || after === undefined) return undefined
-  const seconds = Number(after)
-  if (Number.isFinite(seconds)) return seconds * 1000
-  const date = Date.parse(after)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
-}
-
-function numbersOf(overflow: { limit?: number; used?: number; excess?: number }): {
-  limit?: number
-  used?: number
-  excess?: number
-} {
-  const { limit, used, excess } = overflow
-  return {
-    ...(limit === undefined ? {} : { limit }),
-    ...(used === undefined ? {} : { used }),
-    ...(excess === undefined ? {} : { excess }),
   }
 }

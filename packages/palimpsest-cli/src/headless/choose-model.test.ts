@@ -1,0 +1,97 @@
+import { UsageError } from 'palimpsest'
+import { describe, expect, test } from 'vitest'
+
+import { chooseModel, type ModelWishes } from './choose-model.ts'
+
+const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} }
+
+type Environment = { readonly [name: string]: string }
+
+function chosen(env: Environment, wishes: Partial<ModelWishes> = {}) {
+  const { model, about, notices, cautions } = chooseModel(
+    { settings: NO_SETTINGS, userSettings: NO_SETTINGS, ...wishes },
+    { env },
+  )
+  return { model, about, notices, cautions: cautions.length }
+}
+
+describe('what is found in the environment', () => {
+  test.each<[string, Environment, string, string]>([
+    ['nothing', {}, 'palimpsest-offline', 'offline: no key, no base URL in the environment'],
+    [
+      'a key of Anthropic, before any other',
+      { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
+      'claude-opus-5-5',
+      'asks https://api.anthropic.com with ANTHROPIC_API_KEY',
+    ],
+    [
+      'an address of the Messages API',
+      { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' },
+      'claude-opus-5-5',
+      'asks http://127.0.0.1:1',
+    ],
+    [
+      'a key of OpenAI',
+      { OPENAI_API_KEY: 'k' },
+      'openai/gpt-6.1-sol',
+      'asks https://api.openai.com/v1 with OPENAI_API_KEY; caching is up to the server',
+    ],
+    [
+      'an address of chat completions, and a model by its bare name',
+      { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', PALIMPSEST_MODEL: 'qwen' },
+      'openai/qwen',
+      'asks http://127.0.0.1:1/v1; caching is up to the server',
+    ],
+    [
+      'a model of OpenRouter',
+      { OPENROUTER_API_KEY: 'k', PALIMPSEST_MODEL: 'openrouter/a/b' },
+      'openrouter/a/b',
+      'asks https://openrouter.ai/api/v1 with OPENROUTER_API_KEY; caching is up to the server',
+    ],
+    [
+      'a server by name, although Anthropic has a key',
+      { ANTHROPIC_API_KEY: 'k', PALIMPSEST_MODEL: 'vllm/m' },
+      'vllm/m',
+      'asks http://127.0.0.1:8000/v1; caching is up to the server',
+    ],
+    [
+      'where Ollama listens',
+      { OLLAMA_HOST: '0.0.0.0', PALIMPSEST_MODEL: 'qwen3:8b' },
+      'ollama/qwen3:8b',
+      'asks http://127.0.0.1:11434/v1; caching is up to the server',
+    ],
+  ])('%s', (_, env, model, about) => {
+    expect(chosen(env)).toMatchObject({ model, about, cautions: about.includes('caching') ? 1 : 0 })
+  })
+
+  test('an address without a model is told, and the offline model answers', () => {
+    expect(chosen({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })).toMatchObject({
+      model: 'palimpsest-offline',
+      notices: ['OPENAI_BASE_URL is set, but no model is named: --model openai/NAME asks it'],
+    })
+  })
+
+  test('that Ollama cuts is told until the window is set', () => {
+    const env = { PALIMPSEST_MODEL: 'ollama/m' }
+    expect(chosen(env).notices[0]).toMatch(/^Ollama cuts a prompt/)
+    expect(chosen({ ...env, PALIMPSEST_CONTEXT_TOKENS: '8192' }).notices).toEqual([])
+  })
+
+  test('an address that only a project names gets no key', () => {
+    const settings = {
+      ...NO_SETTINGS,
+      model: 'openai/m',
+      baseUrl: { url: 'http://127.0.0.1:1/v1', from: 'project' },
+    } as const
+    const { about, notices } = chosen({ OPENAI_API_KEY: 'k' }, { settings })
+    expect(about).not.toMatch(/OPENAI_API_KEY/)
+    expect(notices[0]).toMatch(/chosen by the project: it gets no key/)
+  })
+
+  test('an address that is none is refused by the name of its variable', () => {
+    expect(() => chosen({ OPENAI_BASE_URL: 'localhost', PALIMPSEST_MODEL: 'm' })).toThrow(UsageError)
+    expect(() => chosen({ OPENAI_BASE_URL: 'localhost', PALIMPSEST_MODEL: 'm' })).toThrow(
+      /OPENAI_BASE_URL "localhost"/,
+    )
+  })
+})

@@ -1,0 +1,4 @@
+// palimpsest/providers/ai-sdk: servers that speak the chat completions of OpenAI, through the AI SDK, which is an optional peer.
+
+export { createAiSdkModel } from './create-ai-sdk-model.ts'
+export type { AiSdkOptions } from './create-ai-sdk-model.ts'

@@ -1,0 +1,65 @@
+import { ProviderError } from '../../errors.ts'
+import { parseOverflow } from '../../tokens/overflow.ts'
+import { isJsonObject } from '../../wire/json.ts'
+import { providerError, rootMessage, type ApiFailure } from '../api-failure.ts'
+
+// The one place that looks at the SDK's errors. They are told by their fields.
+
+/** A server that cannot take so long a prompt may call it its own fault. */
+const INVALID_STATUS = 400
+
+export function toChatError(error: unknown, keyCure: string): ProviderError {
+  const ours = ownError(error)
+  if (ours) return ours
+  return providerError(readFailure(error), keyCure, error)
+}
+
+/** Thrown by us below the SDK, which may have wrapped it. */
+function ownError(error: unknown): ProviderError | undefined {
+  if (error instanceof ProviderError) return error
+  return error instanceof Error && error.cause !== undefined ? ownError(error.cause) : undefined
+}
+
+function readFailure(error: unknown): ApiFailure {
+  const fields: { readonly [name: string]: unknown } =
+    typeof error === 'object' && error !== null ? { ...error } : {}
+  const body = bodyOf(error, fields)
+  const headers = headersOf(fields['responseHeaders'])
+  const overflows = parseOverflow(body ?? messageOf(error)) !== undefined
+  return {
+    status: overflows ? INVALID_STATUS : statusOf(fields),
+    message: messageOf(error),
+    body,
+    headers,
+    requestId: headers?.get('x-request-id') ?? undefined,
+  }
+}
+
+/** An error inside of a stream is the server's object, without a status; its code may be one. */
+function statusOf(fields: { readonly [name: string]: unknown }): number | undefined {
+  const { statusCode, code } = fields
+  if (typeof statusCode === 'number') return statusCode
+  return typeof code === 'number' && code >= INVALID_STATUS ? code : undefined
+}
+
+function bodyOf(error: unknown, { responseBody }: { readonly [name: string]: unknown }): unknown {
+  if (!(error instanceof Error)) return isJsonObject(error) ? { error } : undefined
+  if (typeof responseBody !== 'string') return undefined
+  try {
+    return JSON.parse(responseBody)
+  } catch {
+    // Not every server answers in JSON; its words are all there is.
+    return { message: responseBody }
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (isJsonObject(error) && typeof error['message'] === 'string') return error['message']
+  return rootMessage(error)
+}
+
+function headersOf(value: unknown): Headers | undefined {
+  if (!isJsonObject(value)) return undefined
+  const pairs = Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string')
+  return new Headers(pairs)
+}
