@@ -44,6 +44,8 @@ const SEED = 1
 const SCRIPT_TOKENS = { '90k': 70_000, '250k': 212_000, '900k': 795_000 } as const
 
 const SUMMARIES_MAX = 1_000
+/** As long as a summary. */
+const NOTES = `<notes># Current state\n${'The work goes on as planned.\n'.repeat(100)}</notes>`
 const SUMMARY = `<summary>${'The work goes on as planned. '.repeat(100)}</summary>`
 
 interface SessionRun {
@@ -57,9 +59,10 @@ async function runSession(bench: Bench, session: ScriptedSession, isManaged: boo
   const { steps, files } = folderFor(session)
   const home = join(bench.home, isManaged ? 'managed' : 'unmanaged')
   simulator.reset()
-  // Summaries are asked for beside the conversation.
+  // Summaries and notes are asked for beside the conversation.
   simulator.addSteps([
     { when: { source: 'compact' }, times: SUMMARIES_MAX, content: [{ type: 'text', text: SUMMARY }] },
+    { when: { source: 'session-memory' }, times: SUMMARIES_MAX, content: [{ type: 'text', text: NOTES }] },
     ...steps.map((step) => ({ ...step, when: { source: 'main' } })),
   ])
   await layFolder(folder, files)

@@ -145,10 +145,10 @@ function toDocument(
     cache: toCache(cache),
     cost_usd: about.costUsd,
     cost_by_source: about.costs,
-    removals: removals.map(({ at, effect, ...removal }) => ({
+    removals: removals.map(({ at, effect, canUndo, ...removal }) => ({
       ...removal,
       at: new Date(at).toISOString(),
-      undo: removal.layer === 1 ? null : undoCommand(removal.id, about.id),
+      undo: canUndo ? undoCommand(removal.id, about.id) : null,
       ...(effect ? { realised: toRealised(effect) } : {}),
     })),
   }
@@ -213,8 +213,8 @@ function toText(document: ContextDocument): string {
       ([name, tokens]) => `  ${name.padEnd(14)} ${String(tokens).padStart(8)}  ${distance(tokens - used)}`,
     ),
     ...(removals.length > 0 ? ['', 'taken out:'] : []),
-    ...removals.flatMap(({ id, layer, what, tokens, realised }) => [
-      `  ${id}  layer ${layer}: ${what}, ${tokens} tokens`,
+    ...removals.flatMap(({ id, layer, what, tokens, undo, realised }) => [
+      `  ${id}  layer ${layer}: ${what}, ${tokens} tokens${undo === null ? '; no undo' : ''}`,
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
     ...(removals.length > 0

@@ -37,9 +37,11 @@ export async function runUndo(input: CommandInput, world: World): Promise<ExitCo
 }
 
 function requireRemoval(id: string, entry: Entry | undefined): void {
-  if (entry?.kind === 'edit' || entry?.kind === 'boundary') return
-  const why =
-    entry?.kind === 'stored'
+  const isServers = entry?.kind === 'edit' && entry.cause === 'server'
+  if ((entry?.kind === 'edit' && !isServers) || entry?.kind === 'boundary') return
+  const why = isServers
+    ? 'the provider clears it, again with every request; the flag server-clearing ends that'
+    : entry?.kind === 'stored'
       ? 'it is a stored result, which stays on disk: `palimpsest restore` brings it back'
       : 'it is no removal of this session; `palimpsest context` lists them'
   throw new UsageError(`undo "${id}": ${why}`)

@@ -15,6 +15,7 @@ import { makeRoom } from './make-room.ts'
 import { microFor } from './micro-for.ts'
 import { withCacheEdits } from './plan-cache-edits.ts'
 import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
+import { offersSignedCompaction } from './server-compaction.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
 import { storedBody } from './stored-body.ts'
@@ -28,6 +29,8 @@ export interface RequestLimits extends EditLimits {
   /** Tokens at which a request is refused rather than sent. */
   readonly blockingTokens: number
   readonly storage: StoragePolicy
+  /** What is known of the tools: those that bound their results themselves. */
+  readonly tools?: readonly { readonly name: string; readonly resultCharsMax?: number | 'unlimited' }[]
   /** Left out: nothing is compacted. */
   readonly compaction?: AutoCompaction
   readonly source?: string
@@ -53,7 +56,11 @@ export async function* beforeRequest(
   const open = interruptedResults(session.view)
   if (open.length > 0) session = yield { append: open }
   const storage = storageFor(ports.flags, limits.storage)
-  const shared = storage ? await storeAll(planShare(session.view, storage), limits, ports) : []
+  const bounded = new Set(
+    limits.tools?.flatMap(({ name, resultCharsMax }) => boundedName(name, resultCharsMax)),
+  )
+  const plans = storage ? planShare(session.view, storage, (tool) => bounded.has(tool)) : []
+  const shared = await storeAll(plans, limits, ports)
   if (shared.length > 0) session = yield { append: shared }
   let tokens = sizeOf(session.view, limits)
   const planned = planEditNow(session, tokens, limits, ports)
@@ -79,6 +86,10 @@ export async function* beforeRequest(
   return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
 }
 
+function boundedName(name: string, resultCharsMax: number | 'unlimited' | undefined): readonly string[] {
+  return resultCharsMax === 'unlimited' ? [name] : []
+}
+
 /** Of the threshold: results of the last round that stay whole behind a compaction that had to go harder. */
 const HARDER_SHARE_MAX = 0.3
 
@@ -101,7 +112,10 @@ function planEditNow(
   const prefixTokens = Math.max(0, tokens - messageTokens)
   const micro = microFor(ports.flags, limits.micro, view.prefix)
   const mayDelete = limits.cacheEdits === true && ports.flags.value('cache-edits')
-  const edit = planEdit(view, { now, sizeTokens: tokens, prefixTokens }, { ...limits, micro })
+  const { summaryModel } = limits.compaction ?? {}
+  const asked = { ...limits, ...(summaryModel === undefined ? {} : { summaryModel }) }
+  const serverCompacts = offersSignedCompaction(view, asked, ports.flags)
+  const edit = planEdit(view, { now, sizeTokens: tokens, prefixTokens, serverCompacts }, { ...limits, micro })
   const planned = withCacheEdits(view, edit, now, { ...limits, micro, mayDelete })
   if (planned) {
     const { cause, freedTokens, replace, drop } = planned.edit

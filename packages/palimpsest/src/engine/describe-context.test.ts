@@ -109,9 +109,36 @@ describe('what fills the window', () => {
     const whole = [prefix, question, call, result]
     const edited = describeContext(viewOf([...whole, edit]), setup)
     expect(edited.removals).toEqual([
-      { id: 'e', at: 7, layer: 2, what: '1 blocks replaced (cold)', tokens: 800 },
+      { id: 'e', at: 7, layer: 2, what: '1 blocks replaced (cold)', tokens: 800, canUndo: true },
     ])
     expect(edited.used).toBeLessThan(describeContext(viewOf(whole), setup).used)
     expect(describeContext(viewOf([...whole, edit, undo]), setup).removals).toEqual([])
+  })
+
+  test('what the provider cleared, and what lies behind a compaction, cannot be taken back', () => {
+    const edit = (id: string, cause: 'batch' | 'server'): Entry => {
+      return { kind: 'edit', id, parent: null, at: 7, cause, replace: [], drop: [], freedTokens: 800 }
+    }
+    const meta = { trigger: 'auto', preTokens: 1_000 } as const
+    const boundary: Entry = {
+      kind: 'boundary',
+      id: 'b',
+      parent: null,
+      at: 8,
+      logicalParent: null,
+      summary: [],
+      keeps: 'tail',
+      attachments: [],
+      meta,
+    }
+    const entries = [prefix, question, call, result, edit('e1', 'batch'), boundary]
+    const after = [...entries, edit('e2', 'batch'), edit('e3', 'server')]
+    const { removals } = describeContext(viewOf(after), setup)
+    expect(removals.map(({ id, canUndo }) => [id, canUndo])).toEqual([
+      ['e1', false],
+      ['b', true],
+      ['e2', true],
+      ['e3', false],
+    ])
   })
 })

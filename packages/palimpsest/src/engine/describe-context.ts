@@ -45,6 +45,8 @@ export interface Removal {
   readonly layer: 1 | 2 | 3 | 4
   readonly what: string
   readonly tokens: number
+  /** Whether taking it back would bring something back into view. */
+  readonly canUndo: boolean
   /** What it came to, once the request behind it was answered. */
   readonly effect?: EditEffect
 }
@@ -161,31 +163,36 @@ function hitRateOf(view: View): number | undefined {
 
 function removalsOf(log: readonly Entry[]): Removal[] {
   const voided = voidedBy(log)
-  return log.flatMap((entry) => {
+  const boundary = log.findLastIndex(({ kind, id }) => kind === 'boundary' && !voided.has(id))
+  return log.flatMap((entry, i) => {
     if (voided.has(entry.id)) return []
-    if (entry.kind === 'edit') return [editRemoval(entry)]
+    // What was taken out before a compaction is behind it.
+    if (entry.kind === 'edit') return [editRemoval(entry, i > boundary)]
     if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
     return entry.kind === 'stored' ? [storedRemoval(entry)] : []
   })
 }
 
-function editRemoval({ id, at, cause, replace, drop, freedTokens }: EditEntry): Removal {
+function editRemoval({ id, at, cause, replace, drop, freedTokens }: EditEntry, isInForce: boolean): Removal {
   const parts = [
     ...(replace.length > 0 ? [`${replace.length} blocks replaced`] : []),
     ...(drop.length > 0 ? [`${drop.length} messages dropped`] : []),
   ]
-  return { id, at, layer: 2, what: `${parts.join(', ')} (${cause})`, tokens: freedTokens }
+  // What the provider cleared it clears again of what is sent in full.
+  const canUndo = isInForce && cause !== 'server'
+  const what = parts.length > 0 ? `${parts.join(', ')} (${cause})` : `cleared (${cause})`
+  return { id, at, layer: 2, what, tokens: freedTokens, canUndo }
 }
 
 function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
   const tokens = Math.max(0, meta.preTokens - (meta.postTokens ?? meta.preTokens))
   const what = `${meta.messagesSummarized ?? 'earlier'} messages summarised (${meta.trigger})`
-  return { id, at, layer: meta.path === 'notes' ? 3 : 4, what, tokens }
+  return { id, at, layer: meta.path === 'notes' ? 3 : 4, what, tokens, canUndo: true }
 }
 
 const BYTES_PER_TOKEN = 4
 
 function storedRemoval({ id, at, toolUseId, blob }: StoredEntry): Removal {
   const tokens = Math.ceil(blob.bytes / BYTES_PER_TOKEN)
-  return { id, at, layer: 1, what: `the result of ${toolUseId} is in ${blob.path}`, tokens }
+  return { id, at, layer: 1, what: `the result of ${toolUseId} is in ${blob.path}`, tokens, canUndo: false }
 }

@@ -46,6 +46,8 @@ export interface EditMoment {
   readonly sizeTokens: number
   /** Tokens of what stands before the messages. */
   readonly prefixTokens: number
+  /** The provider would be asked for a summary that keeps thinking. */
+  readonly serverCompacts?: boolean
 }
 
 export interface PlannedEdit {
@@ -175,18 +177,29 @@ function situationOf(
     readonly rawBefore: readonly number[]
   },
 ): MicroSituation {
-  const { facts, thresholds, lifetime, isMain } = limits
+  const { thresholds, lifetime, isMain } = limits
   return {
     ...moment,
     thresholds,
     toTokens,
     rawBefore,
-    lifetimeMs: lifetime === undefined ? undefined : LIFETIME_MS[lifetime],
+    lifetimeMs: longestLifetime(view, lifetime),
     isMain,
     prices: pricesOf(limits, moment.sizeTokens),
     loses: losesThinking(view, limits),
-    serverCompacts: facts.thinking.bindsPrefix && facts.capabilities.onDemandCompaction,
+    serverCompacts: moment.serverCompacts ?? false,
   }
+}
+
+/** Bought for the messages: as is bought now, or by the newest answer that wrote, should that have been for longer. */
+function longestLifetime({ nodes }: View, lifetime: EditLimits['lifetime']): number | undefined {
+  if (lifetime === undefined) return undefined
+  const written = nodes.findLast(({ source }) => (source.usage?.cache_creation_input_tokens ?? 0) > 0)
+  const { ephemeral_1h_input_tokens: hour = 0, ephemeral_5m_input_tokens: minutes = 0 } =
+    written?.source.usage?.cache_creation ?? {}
+  // A first request writes what stands before the messages too, which may be bought for longer than they are.
+  const boughtHour = hour > 0 && minutes === 0
+  return boughtHour ? LIFETIME_MS['1h'] : LIFETIME_MS[lifetime]
 }
 
 function pricesOf({ facts, lifetime }: EditLimits, sizeTokens: number): Prices {

@@ -11,6 +11,7 @@ import { windowSetup } from '../../../../test/kit/window-setup.ts'
 import { cacheHistory } from '../engine/cache-history.ts'
 import { createCacheWatch, type CacheBreak } from '../engine/cache-watch.ts'
 import { NO_HOST } from '../engine/no-host.ts'
+import { COMPACTION_BETA } from '../engine/server-compaction.ts'
 import { messageBody } from '../engine/session.ts'
 import { createFlags } from '../flags/create-flags.ts'
 import type { PrefixEntry } from '../transcript/entry.ts'
@@ -262,6 +263,8 @@ function clearingAgent(options: TestAgentOptions = {}): TestAgent {
   ])
   return createTestAgent({
     tools: [read],
+    // As the command asks this model: it would be asked for a summary before anything is cleared to spare one.
+    prefix: { betas: ['extended-cache-ttl-2025-04-11', COMPACTION_BETA] },
     simulator: {
       script: [...rounds.flat(), { content: [text] }].map((step) => ({ ...step, when: { source: 'main' } })),
     },

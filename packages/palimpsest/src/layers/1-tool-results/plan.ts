@@ -30,9 +30,20 @@ export function planArrival(
   return text !== undefined && text.length > charsMax && isWorth(text, policy) ? { result, text } : undefined
 }
 
-/** Before a request: the results that answer one response share a room; the largest go until they fit. */
-export function planShare(view: View, policy: StoragePolicy): UnsentPlan[] {
-  const unsent = unsentResults(view)
+/**
+ * Before a request: the results that answer one response share a room; the largest go until they fit. Tools that bound themselves have
+ * no part in it: else what is read back from the disk would go there again.
+ */
+export function planShare(
+  view: View,
+  policy: StoragePolicy,
+  boundsItself: (tool: string) => boolean,
+): UnsentPlan[] {
+  const calls = view.nodes.findLast(({ role }) => role === 'assistant')?.blocks ?? []
+  const own = new Set(
+    calls.flatMap(({ block }) => (isBlock(block, 'tool_use') && boundsItself(block.name) ? [block.id] : [])),
+  )
+  const unsent = unsentResults(view).filter(({ result }) => !own.has(result.tool_use_id))
   let chars = unsent.reduce((sum, { text }) => sum + text.length, 0)
   const plans: UnsentPlan[] = []
   for (const plan of unsent.toSorted((a, b) => b.text.length - a.text.length)) {

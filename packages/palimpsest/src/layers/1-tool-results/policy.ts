@@ -14,13 +14,10 @@ const RESULT_CHARS_MAX = FLAGS['result-chars-max'].builtIn
 const ANSWER_CHARS_MAX = FLAGS['answer-chars-max'].builtIn
 const PREVIEW_BYTES = 2_000
 
-/** A preview shorter than this tells nothing. */
-const PREVIEW_BYTES_MIN = 400
-
 export function storagePolicy(scale: number): StoragePolicy {
   return {
     resultCharsMax: Math.floor(RESULT_CHARS_MAX * scale),
     answerCharsMax: Math.floor(ANSWER_CHARS_MAX * scale),
-    previewBytes: Math.max(PREVIEW_BYTES_MIN, Math.floor(PREVIEW_BYTES * scale)),
+    previewBytes: Math.floor(PREVIEW_BYTES * scale),
   }
 }

@@ -73,6 +73,29 @@ test('errors, pinned results, questions to the user and what the model has not s
   expect(plan?.results.map(({ result }) => result.tool_use_id)).toEqual(['t0'])
 })
 
+test('what instruction files and the index of memories say is never cleared', () => {
+  const reading = (i: number, path: string): Entry[] =>
+    round(i, 'Read').map((entry) =>
+      entry.kind === 'message' && entry.origin === 'model'
+        ? message(entry.id, {
+            role: 'assistant',
+            content: [{ type: 'tool_use', id: `t${i}`, name: 'Read', input: { file_path: path } }],
+          })
+        : entry,
+    )
+  const view = viewOf([
+    said('u', 'go'),
+    ...reading(0, '/work/AGENTS.md'),
+    ...reading(1, 'sub/CLAUDE.md'),
+    ...reading(2, '/home/memory/MEMORY.md'),
+    ...reading(3, '/work/agents.md.ts'),
+    ...round(4, 'Read'),
+    ...round(5, 'Read'),
+  ])
+  const plan = planClearing(view, { ...situation(view), ...idle('1h', 61) }, { ...noTail, keepNewest: 1 })
+  expect(plan?.results.map(({ result }) => result.tool_use_id)).toEqual(['t3', 't4'])
+})
+
 test('(C2) a batch that spares a compaction is planned from the warning threshold on, not before', () => {
   const view = rounds(40)
   const size = situation(view).sizeTokens

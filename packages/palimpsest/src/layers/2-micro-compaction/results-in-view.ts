@@ -3,6 +3,7 @@ import { blockKey, type View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../wire/message.ts'
 import { isClearableTool } from './clearable-tools.ts'
 import { CLEARED_TEXT } from './stand-in.ts'
+import { readsStandingFile } from './standing-files.ts'
 
 /** A tool result that may be cleared, with the call it answers. */
 export interface ClearableResult {
@@ -16,8 +17,8 @@ export interface ClearableResult {
 }
 
 /**
- * Results of clearable tools in order of appearance. Left out: those cleared already, errors, and results with anything but text in
- * them.
+ * Results of clearable tools in order of appearance. Left out: those cleared already, errors, results with anything but text in them,
+ * and what instruction files say.
  */
 export function clearableResults(view: View): ClearableResult[] {
   const calls = new Map<string, ToolUseBlock>()
@@ -30,6 +31,7 @@ export function clearableResults(view: View): ClearableResult[] {
       const result = block.block
       const call = calls.get(result.tool_use_id)
       if (!call || !isClearableTool(call.name) || result.is_error === true || !isLiveText(result)) continue
+      if (readsStandingFile(call)) continue
       const pinned = view.pinned.has(blockKey(block.at))
       found.push({ node: index, block, result, call, sent: index < newestAnswer, pinned })
     }

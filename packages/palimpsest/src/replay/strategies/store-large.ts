@@ -13,7 +13,7 @@ export function storeLarge(
   settings: StrategySettings,
 ): StoredEntry[] {
   const arrived = unsent(view).flatMap(({ result, charsMax }) => planArrival(result, charsMax, policy) ?? [])
-  const plans = arrived.length > 0 ? arrived : planShare(view, policy)
+  const plans = arrived.length > 0 ? arrived : planShare(view, policy, (tool) => familyOf(tool) === 'read')
   return plans.map(({ result, text }) => {
     const path = `tool-results/${result.tool_use_id}.txt`
     return {

@@ -1,0 +1,24 @@
+import { isJsonObject } from '../../wire/json.ts'
+import type { ToolUseBlock } from '../../wire/message.ts'
+
+// Files whose text holds for the whole conversation: instructions, and the index of memories. A read of one is no stale result.
+
+const NAMES = new Set([
+  'agents.md',
+  'agents.override.md',
+  'claude.md',
+  'claude.local.md',
+  'gemini.md',
+  'memory.md',
+])
+const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'filename']
+const READING = new Set(['read', 'read_file', 'view', 'cat'])
+
+/** Whether the call reads such a file. */
+export function readsStandingFile({ name, input }: ToolUseBlock): boolean {
+  if (!READING.has(name.toLowerCase()) || !isJsonObject(input)) return false
+  return PATH_MEMBERS.some((member) => {
+    const path = input[member]
+    return typeof path === 'string' && NAMES.has(path.slice(path.search(/[^/\\]*$/)).toLowerCase())
+  })
+}
