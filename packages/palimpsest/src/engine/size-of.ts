@@ -1,10 +1,12 @@
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
-import { countSince } from '../tokens/count.ts'
+import { answerTokens, countSince, type SinceAnchor } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { PrefixEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
+import { isThinking } from '../wire/message.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import { leastAnswered, type LeastAnswered } from './least-answered.ts'
 
 // How large the next request will be: usage at the newest answer, less what left since, plus what came since. The view's running
 // sums make it a subtraction, whatever the layers did in between.
@@ -26,7 +28,78 @@ export function sizeOf(view: View, sizing: Sizing): number {
     addedRaw: tokensEnd(settled) - behind,
     removedRaw: sentBefore(anchor.node, settled, anchor.index) - before,
   }
-  return countSince(anchor.usage, since, sizing.calibration)
+  return (
+    countFromPrefix(view, settled, { anchor, since, sizing }) ??
+    countSince(anchor.usage, since, sizing.calibration)
+  )
+}
+
+interface Counted {
+  readonly anchor: AnchorNode
+  readonly since: SinceAnchor
+  readonly sizing: Sizing
+}
+
+/**
+ * After a compaction, what left is estimated, and is much more than what stayed. The least request that was answered under the same
+ * system and tools tells how large these are, and usages tell how large the kept messages between answers are. Where less is left to be
+ * estimated that way, it is the better count.
+ */
+function countFromPrefix(
+  view: View,
+  settled: Settled,
+  { anchor, since, sizing }: Counted,
+): number | undefined {
+  const least = since.removedRaw > 0 ? leastAnswered(view) : undefined
+  if (!least || view.prefix?.model !== sizing.thinking.model) return undefined
+  const kept = findKeptFrom(view, settled, anchor)
+  const beforeRaw = settled.tokens[kept.index] ?? 0
+  if (least.sentEstimate + beforeRaw >= since.removedRaw) return undefined
+  // As if the answer that the kept ones begin with had been asked for now.
+  const factor = growthFactor(least, anchor, sizing)
+  const before = least.tokens - factor * least.sentEstimate + tokensBefore(view, settled, kept.index, factor)
+  const behind = countSince(anchor.usage, { ...since, removedRaw: 0 }, sizing.calibration)
+  return Math.ceil(before + behind - promptTokens(kept.usage))
+}
+
+/** Of the nodes before `limit`: answers as they were reported, the rest estimated. */
+function tokensBefore({ nodes, log }: View, settled: Settled, limit: number, factor: number): number {
+  // Copies tell no usage: it would count twice. Their originals do.
+  const usages = new Map(log.flatMap((entry) => ('usage' in entry ? [[entry.id, entry.usage] as const] : [])))
+  let tokens = 0
+  for (const [index, node] of nodes.slice(0, limit).entries()) {
+    const raw = (settled.tokens[index + 1] ?? 0) - (settled.tokens[index] ?? 0)
+    const usage = usages.get(node.source.id)
+    // Thinking is in what was reported, and may not be in what is sent.
+    const isWhole = node.blocks.every(({ block, original }) => original && !isThinking(block))
+    tokens += node.role === 'assistant' && usage && isWhole ? answerTokens(usage, factor * raw) : factor * raw
+  }
+  return tokens
+}
+
+/** Raw tokens that a conversation must have grown by, before its growth says more than what is known of the model. */
+const GROWN_RAW_MIN = 4_000
+
+/** Tokens of a raw one: as the model is known by now, or else over all that was said since the least request. */
+function growthFactor(least: LeastAnswered, { node, usage }: AnchorNode, { calibration }: Sizing): number {
+  const grownRaw = (node.source.sentEstimate ?? 0) - least.sentEstimate
+  if (grownRaw < GROWN_RAW_MIN || calibration.samples.length > 0) return factorOf(calibration)
+  return (promptTokens(usage) - least.tokens) / grownRaw
+}
+
+/** The oldest answer from which on everything up to the anchor stands as it was sent. */
+function findKeptFrom({ nodes }: View, settled: Settled, anchor: AnchorNode): AnchorNode {
+  let oldest = anchor
+  for (let index = anchor.index - 1; index >= 0; index--) {
+    const node = nodes[index]
+    const { usage, sentEstimate } = node?.source ?? {}
+    if (!node || node.role !== 'assistant' || !usage || promptTokens(usage) === 0) continue
+    const sentBetween = (anchor.node.source.sentEstimate ?? Number.NaN) - (sentEstimate ?? Number.NaN)
+    const between = (settled.tokens[anchor.index] ?? 0) - (settled.tokens[index] ?? 0)
+    if (sentBetween !== between || node.source.model !== anchor.node.source.model) break
+    oldest = { index, node, usage }
+  }
+  return oldest
 }
 
 const prefixEstimates = new WeakMap<PrefixEntry, number>()

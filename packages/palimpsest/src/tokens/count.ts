@@ -89,7 +89,7 @@ export function learnFromUsage(
 }
 
 /** Tokens of an answer in the next prompt: what was reported, or the estimate where the report was taken too early. */
-function answerTokens(usage: Usage, estimatedTokens: number): number {
+export function answerTokens(usage: Usage, estimatedTokens: number): number {
   return isPlaceholder(usage, estimatedTokens) ? estimatedTokens : contextUsage(usage).output_tokens
 }
 

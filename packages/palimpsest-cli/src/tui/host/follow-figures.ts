@@ -1,17 +1,21 @@
 import { calibrationOf, modelPolicy, sizeOf, type Session } from 'palimpsest/engine'
 import type { LoopEvent } from 'palimpsest/loop'
+import type { Entry } from 'palimpsest/transcript'
 import { promptTokens } from 'palimpsest/wire'
 
 import type { HeadlessRun } from '../../headless/run-headless.ts'
-import { afterResponse, estimated, type Figures } from '../screen/status-line.ts'
+import { afterResponse, estimated, withUsage, type Figures } from '../screen/status-line.ts'
 
 /** Of a session as it is opened: nothing of it is known to be as the provider counts until the next response. */
 export function firstFigures(run: HeadlessRun): Figures {
   const { view } = run.session
+  // Lines of one response each repeat its usage.
   const usages = new Map(
-    view.log.flatMap((entry) =>
-      entry.kind === 'message' && entry.usage ? [[entry.responseId ?? entry.id, entry.usage] as const] : [],
-    ),
+    view.log.flatMap((entry) => {
+      if (entry.kind === 'spent') return [[entry.id, entry.usage] as const]
+      const isAnswer = entry.kind === 'message' && entry.usage !== undefined
+      return isAnswer && entry.usage ? [[entry.responseId ?? entry.id, entry.usage] as const] : []
+    }),
   )
   const all = [...usages.values()]
   return {
@@ -44,10 +48,17 @@ export function figuresAfter(
     case 'request-start':
       return estimated(figures, size(), spentUsd())
     case 'engine':
-      return event.entries.some(({ kind }) => kind === 'boundary' || kind === 'edit' || kind === 'spent')
-        ? estimated(figures, size(), spentUsd())
+      return event.entries.some(({ kind }) => CHANGING.has(kind))
+        ? estimated(event.entries.reduce(withSpent, figures), size(), spentUsd())
         : figures
     default:
       return figures
   }
+}
+
+const CHANGING: ReadonlySet<Entry['kind']> = new Set(['boundary', 'edit', 'spent'])
+
+/** Summaries and notes are requests of the session too. */
+function withSpent(figures: Figures, entry: Entry): Figures {
+  return entry.kind === 'spent' ? withUsage(figures, entry.usage) : figures
 }

@@ -24,10 +24,13 @@ export interface StatusFacts {
 }
 
 export function afterResponse(figures: Figures, usage: Usage, costUsd: number): Figures {
+  return { ...withUsage(figures, usage), used: conversationTokens(usage), isExact: true, costUsd }
+}
+
+/** One more request that was answered. */
+export function withUsage(figures: Figures, usage: Usage): Figures {
   return {
-    used: conversationTokens(usage),
-    isExact: true,
-    costUsd,
+    ...figures,
     promptTokens: figures.promptTokens + promptTokens(usage),
     readTokens: figures.readTokens + (usage.cache_read_input_tokens ?? 0),
   }

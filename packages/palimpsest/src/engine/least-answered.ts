@@ -1,0 +1,43 @@
+import type { Entry, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
+import type { View } from '../transcript/view.ts'
+import { promptTokens } from '../wire/usage.ts'
+import { clearedTokens } from './server-edits.ts'
+
+/** A request that was answered: what it was billed for, and what was estimated of its messages. */
+export interface LeastAnswered {
+  readonly tokens: number
+  readonly sentEstimate: number
+}
+
+interface Scan {
+  readonly read: number
+  readonly prefix: PrefixEntry | undefined
+  readonly least: LeastAnswered | undefined
+}
+
+const scans = new WeakMap<readonly Entry[], Scan>()
+
+/** The one with the fewest messages since the prefix in force. A log only grows, and an undo gives a new one: so only what came since is read. */
+export function leastAnswered({ log, prefix }: Pick<View, 'log' | 'prefix'>): LeastAnswered | undefined {
+  const known = scans.get(log)
+  let least = known?.prefix === prefix ? known?.least : undefined
+  for (let i = known?.read ?? 0; i < log.length; i++) {
+    const entry = log[i]
+    if (entry?.kind === 'prefix') least = undefined
+    const found = entry?.kind === 'message' ? answered(entry, prefix) : undefined
+    if (found && (!least || found.sentEstimate < least.sentEstimate)) least = found
+  }
+  scans.set(log, { read: log.length, prefix, least })
+  return least
+}
+
+/** What another model counted, or what the provider itself cleared before it counted, tells nothing. */
+function answered(
+  { message, usage, model, sentEstimate }: MessageEntry,
+  prefix: PrefixEntry | undefined,
+): LeastAnswered | undefined {
+  if (!usage || sentEstimate === undefined || model !== prefix?.model) return undefined
+  const cleared = 'context_management' in message ? clearedTokens(message.context_management) : 0
+  const tokens = promptTokens(usage)
+  return tokens > 0 && cleared === 0 ? { tokens, sentEstimate } : undefined
+}
