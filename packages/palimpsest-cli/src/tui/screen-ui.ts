@@ -89,7 +89,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
 async function showPage(source: PageSource, state: ScreenState, canvas: Canvas): Promise<void> {
   if (state.pager) return await source.close()
   await new Promise<void>((resolve) => {
-    state.pager = createPager(source)
+    state.pager = createPager(source, canvas.draw)
     canvas.openPage(resolve)
   })
   await source.close()

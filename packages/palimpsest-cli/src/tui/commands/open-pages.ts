@@ -2,7 +2,7 @@ import { openChain } from 'palimpsest/node'
 
 import type { Conversation } from '../host/open-conversation.ts'
 import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
-import { conversationSource } from '../pager/conversation-source.ts'
+import { conversationSource, endSource } from '../pager/conversation-source.ts'
 import { linesSource, type PageSource } from '../pager/page-source.ts'
 import { wholeLines } from '../screen/past-lines.ts'
 import { ID_CHARS, pathName } from '../screen/turn-lines.ts'
@@ -11,12 +11,15 @@ import { describeConversation } from '../host/describe-conversation.ts'
 
 // What the keys for long texts show.
 
-/** Everything that was ever said, across compactions. */
-export async function openTranscriptPage({ prepared }: Conversation): Promise<PageSource | string> {
-  const chain = await openChain(prepared.opened.file.path)
-  if (chain.count > 0) return await conversationSource(chain)
-  await chain.close()
-  return 'nothing was said yet'
+/** Everything that was ever said, across compactions. Its end is there at once. */
+export async function openTranscriptPage(conversation: Conversation): Promise<PageSource | string> {
+  const log = conversation.log()
+  if (log.length === 0) return 'nothing was said yet'
+  return endSource([...log], openWhole(conversation))
+}
+
+export async function openWhole({ prepared }: Conversation): Promise<PageSource> {
+  return await conversationSource(await openChain(prepared.opened.file.path))
 }
 
 /** What was taken out of the window last. */

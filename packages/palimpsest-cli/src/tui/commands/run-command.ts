@@ -8,7 +8,7 @@ import { line, lineText } from '../text/styled-line.ts'
 import { changeStored } from './change-stored.ts'
 import { COMMANDS, type CommandName } from './command-names.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
-import { openTranscriptPage } from './open-pages.ts'
+import { openWhole } from './open-pages.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { showContext } from './show-context.ts'
@@ -129,8 +129,8 @@ async function undo(typed: string, place: CommandPlace): Promise<CommandEnd> {
 async function exportTo(name: string, place: CommandPlace): Promise<undefined> {
   const { conversation, interruptible, ui, wishes } = place
   const path = resolve(wishes.cwd, name)
-  const source = await openTranscriptPage(conversation)
-  if (typeof source === 'string') return note(source, place)
+  const source = await openWhole(conversation)
+  if (source.count === 0) return note('nothing was said yet', place)
   ui.setLive({ activity: 'Writing the conversation' })
   await interruptible(async (signal) => {
     const problem = await writeFile(path, textOf(source), { flag: 'wx', signal }).then(

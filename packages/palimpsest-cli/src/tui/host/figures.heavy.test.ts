@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { askForSummaries, summaryStep } from '../../../../../test/kit/compacting.ts'
 import { call, createBench, text, type Bench } from '../../../../../test/kit/headless.ts'
-import type { ScriptStep } from '../../../../palimpsest/src/simulator/index.ts'
+import type { ScriptStep } from 'palimpsest/simulator'
 import type { RunWishes } from '../../headless/set-scene.ts'
 import type { World } from '../../world.ts'
 import { statusLine, type Figures } from '../screen/status-line.ts'

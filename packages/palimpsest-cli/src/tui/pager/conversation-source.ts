@@ -11,7 +11,7 @@ const SHOWN: ReadonlySet<Entry['kind']> = new Set(['message', 'boundary', 'edit'
 export async function conversationSource(chain: ChainReader): Promise<PageSource> {
   const undone = await undoneIn(chain)
   return {
-    title: 'the whole conversation',
+    title: TITLE,
     count: chain.count,
     lines: async (place, columns) => {
       if (!isShown(chain, place)) return []
@@ -27,6 +27,25 @@ export async function conversationSource(chain: ChainReader): Promise<PageSource
     close: chain.close,
   }
 }
+
+/** The end of a conversation, which is in memory, until all of it is found on disk. */
+export function endSource(log: readonly Entry[], whole: Promise<PageSource>): PageSource {
+  const undone = new Set(log.flatMap((entry) => (entry.kind === 'void' ? [entry.target] : [])))
+  return {
+    title: TITLE,
+    count: log.length,
+    lines: async (place, columns) => {
+      const entry = log[place]
+      return entry && !undone.has(entry.id) ? wholeLines(entry, columns) : []
+    },
+    mayHold: async () => true,
+    opensAtEnd: true,
+    whole,
+    close: async () => await whole.then(async (source) => await source.close()).catch(() => undefined),
+  }
+}
+
+const TITLE = 'the whole conversation'
 
 function isShown(chain: ChainReader, place: number): boolean {
   const kind = chain.kindAt(place)

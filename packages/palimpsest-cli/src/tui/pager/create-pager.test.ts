@@ -121,4 +121,31 @@ describe('a long text', () => {
       cases(100, 5_000),
     )
   })
+
+  test('its end is shown at once; what stands before it joins without moving what is shown', async () => {
+    let give: (source: PageSource) => void = () => undefined
+    const whole = new Promise<PageSource>((resolve) => {
+      give = resolve
+    })
+    const all = numbered(
+      Array.from({ length: 100 }, () => 2),
+      true,
+    )
+    const end: PageSource = {
+      ...all,
+      count: 3,
+      lines: async (piece) => await all.lines(piece + 97, 0),
+      whole,
+    }
+    let changes = 0
+    const pager = createPager(end, () => changes++)
+    expect(await shown(pager)).toEqual(['98.0', '98.1', '99.0', '99.1'])
+    await press(pager, 'up')
+    give(all)
+    await whole
+    expect(await shown(pager)).toEqual(['97.1', '98.0', '98.1', '99.0'])
+    expect(changes).toBe(1)
+    await press(pager, 'g')
+    expect(await shown(pager)).toEqual(['0.0', '0.1', '1.0', '1.1'])
+  })
 })

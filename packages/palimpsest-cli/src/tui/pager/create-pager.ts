@@ -26,7 +26,9 @@ interface Place {
 }
 
 interface PagerState {
-  readonly source: PageSource
+  source: PageSource
+  /** Set while only the end is there. */
+  whole: Promise<void> | undefined
   readonly laid: Map<number, readonly StyledLine[]>
   columns: number
   /** The first line shown; undefined before the first frame. */
@@ -45,9 +47,11 @@ const LAID_MAX = 200
 const KEYS = '↑↓ PgUp PgDn · g top · G end · / search · q back'
 const FOUND_KEYS = 'n further up · N further down · q back'
 
-export function createPager(source: PageSource): Pager {
+/** `changed` is told when there is more to show than was at first. */
+export function createPager(source: PageSource, changed: () => void = () => undefined): Pager {
   const state: PagerState = {
     source,
+    whole: undefined,
     laid: new Map(),
     columns: 0,
     top: undefined,
@@ -57,6 +61,17 @@ export function createPager(source: PageSource): Pager {
     note: '',
     isSearching: false,
   }
+  state.whole = source.whole?.then(
+    (whole) => {
+      takeWhole(state, whole)
+      changed()
+    },
+    (error: unknown) => {
+      state.whole = undefined
+      state.note = `only the end can be read: ${error instanceof Error ? error.message : String(error)}`
+      changed()
+    },
+  )
   return {
     frame: async (size, news) => await frameOf(state, size, news),
     press: async (key, size) => await press(state, key, size),
@@ -66,6 +81,18 @@ export function createPager(source: PageSource): Pager {
       return was
     },
   }
+}
+
+/** Pieces are counted from the beginning: those that were there are now further down. */
+function takeWhole(state: PagerState, whole: PageSource): void {
+  const by = whole.count - state.source.count
+  const moved = (place: Place | undefined): Place | undefined =>
+    place && { piece: place.piece + by, line: place.line }
+  state.source = whole
+  state.whole = undefined
+  state.top = moved(state.top)
+  state.found = moved(state.found)
+  state.laid.clear()
 }
 
 async function frameOf(state: PagerState, size: PagerSize, news: string): Promise<readonly StyledLine[]> {
@@ -110,6 +137,7 @@ async function press(state: PagerState, key: Key, size: PagerSize): Promise<bool
   const name =
     key.kind === 'key' ? `${key.ctrl ? 'ctrl-' : ''}${key.name}` : key.kind === 'text' ? key.text : ''
   const page = Math.max(1, pageRows(size) - 1)
+  if (state.whole && (UPWARDS.has(name) || (state.top?.piece ?? 0) === 0)) await state.whole
   switch (name) {
     case 'q':
     case 'escape':
@@ -137,6 +165,9 @@ async function press(state: PagerState, key: Key, size: PagerSize): Promise<bool
       return await scroll(state, SCROLLS[name]?.(page) ?? 0)
   }
 }
+
+/** Keys that want what stands before the end. */
+const UPWARDS: ReadonlySet<string> = new Set(['g', 'home', '/', 'n', 'pageup', 'b'])
 
 const SCROLLS: { readonly [name: string]: (page: number) => number } = {
   up: () => -1,

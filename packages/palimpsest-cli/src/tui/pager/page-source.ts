@@ -10,6 +10,8 @@ export interface PageSource {
   readonly mayHold: (piece: number, words: string) => Promise<boolean>
   /** The end is what one wants to see first. */
   readonly opensAtEnd: boolean
+  /** What is shown at once is only the end: the same with all that stands before it, when it is there. */
+  readonly whole?: Promise<PageSource>
   readonly close: () => Promise<void>
 }
 
