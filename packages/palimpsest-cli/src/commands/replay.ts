@@ -39,6 +39,9 @@ const WINDOW_MIN = 10_000
 
 const NARROW_COLUMNS = 80
 
+/** From here on the intervals take seconds. */
+const SESSIONS_SLOWLY_DRAWN = 20
+
 interface Asked {
   /** No files were named: these are the user's own. */
   readonly isOwn: boolean
@@ -158,6 +161,7 @@ async function replayAll(
   const gathering = createGathering()
   const skipped = new Map<number, string>()
   let failed = false
+  let done = 0
   const showProgress = createProgress(tasks, world, { namesSkipped: !isOwn })
   const showInterim = createInterim(tasks.length, world)
   await runTasks(
@@ -165,7 +169,10 @@ async function replayAll(
     (message) => {
       showProgress(message)
       showInterim(message)
-      if (message.kind === 'done') gathering.add(message.index, message.report, message.traces)
+      if (message.kind === 'done') {
+        done++
+        gathering.add(message.index, message.report, message.traces)
+      }
       if (message.kind === 'skipped') skipped.set(message.index, message.why)
       if (message.kind === 'failed') failed = true
     },
@@ -173,6 +180,8 @@ async function replayAll(
   )
   if (isOwn && skipped.size > 0)
     world.printError(`palimpsest: files without anything to replay, which --json names: ${skipped.size}\n`)
+  if (done >= SESSIONS_SLOWLY_DRAWN)
+    world.printError('palimpsest: drawing intervals over the sessions that are done\n')
   const why = files.flatMap(({ name }, index) => {
     const reason = skipped.get(index)
     return reason === undefined ? [] : [{ file: name, why: reason }]

@@ -1,4 +1,5 @@
 import type { SessionReport } from './replay-one.ts'
+import { NO_COST } from './replay-strategy.ts'
 import { toReport, type PooledRow } from './report.ts'
 import type { Row } from './row.ts'
 
@@ -51,7 +52,7 @@ function isStrategy({ at, cache_hit_rate: rate }: Row): boolean {
   return at === undefined && rate !== null
 }
 
-/** The other's row with differences in the columns that are compared. */
+/** The other's row with differences in the columns that are compared, and nothing in all others: drawing is the dear part. */
 function subtract(ours: Row, theirs: Row): Row {
   const less = (column: ComparedColumn): number | null => {
     const [own, other] = [ours[column], theirs[column]]
@@ -59,11 +60,31 @@ function subtract(ours: Row, theirs: Row): Row {
   }
   return {
     ...theirs,
+    ...NO_COST,
+    ...NO_RECALL,
     cost_ratio: less('cost_ratio'),
     frr_line: less('frr_line'),
     edit_line: less('edit_line'),
   }
 }
+
+const NO_RECALL = {
+  frr: null,
+  frr_sole: null,
+  frr_related: null,
+  frr_user: null,
+  user_words: null,
+  prohibitions: null,
+  modified_path_recall: null,
+  modified_path_precision: null,
+  last_operation: null,
+  open_todos: null,
+  unresolved_errors: null,
+  recoverable: null,
+  refetch_tokens: null,
+  cascade_loss: null,
+  step_miss: null,
+} as const
 
 type ComparedColumn = 'cost_ratio' | 'frr_line' | 'edit_line'
 

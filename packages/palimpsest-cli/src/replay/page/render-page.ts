@@ -1,7 +1,8 @@
-import type { PooledRow } from 'palimpsest/replay'
+import type { PairedRow, PooledRow } from 'palimpsest/replay'
 
 import { isAblation, OWN, PAIRED_SESSIONS_MIN, UNMANAGED } from '../compared.ts'
-import type { ReplayDocument } from '../replay-document.ts'
+import type { DearestOfAll, ReplayDocument } from '../replay-document.ts'
+import { reportRemarks } from '../report-remarks.ts'
 import { drawContext } from './draw-context.ts'
 import { drawCostKept } from './draw-cost-kept.ts'
 import { html, NOTHING, type Html } from './html.ts'
@@ -44,7 +45,8 @@ export function renderPage(document: ReplayDocument, { version, at }: PageFacts)
             ${new Date(at).toISOString().slice(0, 10)}, palimpsest ${version}.
           </p>
           ${windows.length > 1 ? html`<nav>${windows.map(({ window }) => html`<a href="#w${window}">${whole(window)} tokens</a>`)}</nav>` : NOTHING}
-          ${windows.map(({ window }) => renderWindow(document, window))} ${renderWords()}
+          ${windows.map(({ window }) => renderWindow(document, window))}
+          ${reportRemarks(report).map((remark) => html`<p class="quiet">${remark}</p>`)} ${renderWords()}
           <footer>
             It is a proxy: a miss means that this very answer could not have been written from what was shown.
             What the figures mean and cannot say: docs/replay.md.
@@ -64,40 +66,12 @@ function renderWindow(document: ReplayDocument, window: number): Html {
   const main = own.filter(isMain)
   const managed = main.filter((row) => row.cache_hit_rate !== null)
   const against = paired.find((one) => one.window === window)?.rows ?? []
-  const others = against.filter((row) => !isAblation(row.against))
-  const parts = against.filter((row) => isAblation(row.against))
-  const judged = against.some(({ sessions }) => sessions >= PAIRED_SESSIONS_MIN)
   return html`<section id="w${window}">
     <h2>A window of ${whole(window)} tokens</h2>
-    ${renderHeads(managed)}
-    <h3>Kept against cost</h3>
-    <div class="pair">
-      ${drawCostKept(managed, 'frr_line', 'Lines kept')}${drawCostKept(managed, 'edit_line', 'Lines to edit kept')}
-    </div>
+    ${renderHeads(managed)} ${renderKept(managed)} ${renderCharts(document, window, isMain)}
     <h3>Every strategy</h3>
-    ${mainTable(main)}
-    ${
-      others.length > 0
-        ? html`<h3>${OWN} less each other, on the same sessions</h3>
-            <p class="quiet">
-              Cost in points of the unmanaged cost, below 0 is cheaper; lines above 0 is more kept. With 95%
-              intervals from drawing sessions again.
-              ${judged ? 'Coloured where the interval leaves out 0.' : `Sessions are too few to judge by: ${PAIRED_SESSIONS_MIN} would do.`}
-            </p>
-            ${pairedTable(others, 'others')}`
-        : NOTHING
-    }
-    ${
-      parts.length > 0
-        ? html`<h3>What each part brings</h3>
-            <p class="quiet">${OWN} less the same without the part, or with another in its place.</p>
-            ${pairedTable(parts, 'parts')}`
-        : NOTHING
-    }
-    ${renderCharts(document, window, isMain)}
-    <h3>Dearest steps</h3>
-    <p class="quiet">The step that cost each strategy most, over all sessions.</p>
-    ${dearestTable(
+    ${mainTable(main)} ${renderPaired(against)}
+    ${renderDearest(
       dearest.filter((one) => one.window === window && isMain(one)),
       report.sessions.length > 1,
     )}
@@ -106,6 +80,41 @@ function renderWindow(document: ReplayDocument, window: number): Html {
       ${controlTable(rows.filter((row) => isMain({ strategy: row.at ?? row.strategy })))}
     </details>
   </section> `
+}
+
+/** Nothing where no session has a price. */
+function renderKept(managed: readonly PooledRow[]): Html {
+  if (managed.every((row) => row.cost_ratio === null)) return NOTHING
+  return html`<h3>Kept against cost</h3>
+    <div class="pair">
+      ${drawCostKept(managed, 'frr_line', 'Lines kept')}${drawCostKept(managed, 'edit_line', 'Lines to edit kept')}
+    </div>`
+}
+
+function renderPaired(against: readonly PairedRow[]): Html {
+  const others = against.filter((row) => !isAblation(row.against))
+  const parts = against.filter((row) => isAblation(row.against))
+  const judged = against.some(({ sessions }) => sessions >= PAIRED_SESSIONS_MIN)
+  const verdict = judged
+    ? 'Coloured where the interval leaves out 0.'
+    : `Sessions are too few to judge by: ${PAIRED_SESSIONS_MIN} would do.`
+  const first = html`<h3>${OWN} less each other, on the same sessions</h3>
+    <p class="quiet">
+      Cost in points of the unmanaged cost, below 0 is cheaper; lines above 0 is more kept. With 95% intervals
+      from drawing sessions again. ${verdict}
+    </p>
+    ${pairedTable(others, 'others')}`
+  const second = html`<h3>What each part brings</h3>
+    <p class="quiet">${OWN} less the same without the part, or with another in its place.</p>
+    ${pairedTable(parts, 'parts')}`
+  return html`${others.length > 0 ? first : NOTHING} ${parts.length > 0 ? second : NOTHING}`
+}
+
+function renderDearest(rows: readonly DearestOfAll[], hasSeveral: boolean): Html {
+  if (rows.length === 0) return NOTHING
+  return html`<h3>Dearest steps</h3>
+    <p class="quiet">The step that cost each strategy most, over all sessions.</p>
+    ${dearestTable(rows, hasSeveral)}`
 }
 
 /** Ours, and between what the others lie. */

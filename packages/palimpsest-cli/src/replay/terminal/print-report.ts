@@ -1,8 +1,9 @@
-import type { PooledRow, ReplayReport, SessionReport } from 'palimpsest/replay'
+import type { PooledRow } from 'palimpsest/replay'
 
 import { toPrintable } from '../../agent/printable.ts'
 import { isAblation, OWN } from '../compared.ts'
 import type { ReplayDocument } from '../replay-document.ts'
+import { reportRemarks } from '../report-remarks.ts'
 import { printChart } from './print-chart.ts'
 import { printDearest } from './print-dearest.ts'
 import { printAblation, printPaired } from './print-paired.ts'
@@ -26,7 +27,7 @@ export function printReport(document: ReplayDocument, options: TerminalOptions):
   return [
     `${count(sessions.length, 'session')}, ${count(steps, 'step')}. Means over sessions, each weighing the same.\n`,
     ...report.windows.map(({ window }) => printWindow(document, window, options)),
-    ...unreported(report),
+    ...reportRemarks(report).map((remark) => `${toPrintable(remark)}\n`),
     'What the columns mean and what they cannot say: docs/replay.md\n',
   ].join('\n')
 }
@@ -150,25 +151,6 @@ function interval(row: PooledRow, column: (typeof INTERVAL_COLUMNS)[number]): st
 
 function percent(value: number): string {
   return `${Math.round(value * 100)}%`
-}
-
-/** What a reader of the figures must know of single sessions. */
-function unreported({ sessions }: ReplayReport): string[] {
-  const names = (of: readonly SessionReport[]): string =>
-    toPrintable(of.map((session) => session.session).join(', '))
-  const without = sessions.filter((session) => !session.usage_reported)
-  const isUnpriced = ({ strategies }: SessionReport): boolean =>
-    strategies.some((row) => row.strategy === 'none' && row.at === undefined && row.cost_usd === null)
-  const unpriced = sessions.filter(isUnpriced)
-  const models = [...new Set(unpriced.map((session) => session.model))].join(', ')
-  return [
-    ...(without.length > 0
-      ? [`${names(without)}: no usage is recorded: sizes and costs stand on defaults\n`]
-      : []),
-    ...(unpriced.length > 0
-      ? [`${names(unpriced)}: no price is known for ${models}: left out of the cost columns\n`]
-      : []),
-  ]
 }
 
 function count(number: number, noun: string): string {
