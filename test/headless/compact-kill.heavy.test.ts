@@ -27,39 +27,45 @@ const FINISH = 'finish now'
 const SUMMARY = 'SUMMARY of what was said.'
 /** From its announcement a compaction takes about so long; half of it the model's. */
 const COMPACTION_MS = 400
+/** A kill, and what is looked at behind it, takes some seconds. */
+const TIMEOUT_MS = 60_000 * KILLS
 
-test(`(T1) ${KILLS} kills during a compaction leave the old conversation or the new one, whole`, async () => {
-  const bench = await createBench({
-    script: [
-      { ...summaryStep(SUMMARY), times: 10_000, delay_ms: COMPACTION_MS / 2 },
-      { content: [text('Finished.')], when: { bodyContains: FINISH }, times: 10_000 },
-      ...longAnswers('filling', ROUNDS_TO_FILL),
-      { content: [text('The turn is over.')] },
-      { content: [text('More.')], times: 10_000 },
-    ],
-  })
-  await askForSummaries(bench)
-  // In its whole window there is room for it.
-  const filled = await bench.run(['-p', 'work'])
-  expect(filled.exit).toBe(0)
-  const [path = ''] = await transcriptsOf(bench)
-  const before = { bytes: await readFile(path), view: await viewIn(path) }
-  const random = createRandom(SEED)
-  const outcomes = new Set<string>()
-  for (let kill = 0; kill < KILLS; kill++) {
-    const home = `${bench.home}-${kill}`
-    await cp(bench.home, home, { recursive: true })
-    const moment = await runAndKill(bench, home, kill, random)
-    const copy = join(home, path.slice(bench.home.length + 1))
-    outcomes.add(await expectWhole(copy, before, moment))
-    const on = await bench.run(['-p', FINISH, '--continue', '--window', WINDOW], {
-      env: { PALIMPSEST_HOME: home },
+test(
+  `(T1) ${KILLS} kills during a compaction leave the old conversation or the new one, whole`,
+  async () => {
+    const bench = await createBench({
+      script: [
+        { ...summaryStep(SUMMARY), times: 10_000, delay_ms: COMPACTION_MS / 2 },
+        { content: [text('Finished.')], when: { bodyContains: FINISH }, times: 10_000 },
+        ...longAnswers('filling', ROUNDS_TO_FILL),
+        { content: [text('The turn is over.')] },
+        { content: [text('More.')], times: 10_000 },
+      ],
     })
-    expect({ moment, exit: on.exit, out: on.out }).toEqual({ moment, exit: 0, out: 'Finished.\n' })
-    expect({ moment, outcome: await expectWhole(copy, before, moment) }).toEqual({ moment, outcome: 'new' })
-  }
-  expect(outcomes).toEqual(new Set(['old', 'new']))
-}, 600_000)
+    await askForSummaries(bench)
+    // In its whole window there is room for it.
+    const filled = await bench.run(['-p', 'work'])
+    expect(filled.exit).toBe(0)
+    const [path = ''] = await transcriptsOf(bench)
+    const before = { bytes: await readFile(path), view: await viewIn(path) }
+    const random = createRandom(SEED)
+    const outcomes = new Set<string>()
+    for (let kill = 0; kill < KILLS; kill++) {
+      const home = `${bench.home}-${kill}`
+      await cp(bench.home, home, { recursive: true })
+      const moment = await runAndKill(bench, home, kill, random)
+      const copy = join(home, path.slice(bench.home.length + 1))
+      outcomes.add(await expectWhole(copy, before, moment))
+      const on = await bench.run(['-p', FINISH, '--continue', '--window', WINDOW], {
+        env: { PALIMPSEST_HOME: home },
+      })
+      expect({ moment, exit: on.exit, out: on.out }).toEqual({ moment, exit: 0, out: 'Finished.\n' })
+      expect({ moment, outcome: await expectWhole(copy, before, moment) }).toEqual({ moment, outcome: 'new' })
+    }
+    expect(outcomes).toEqual(new Set(['old', 'new']))
+  },
+  TIMEOUT_MS,
+)
 
 /** What was told before the end, for the report of a failure. */
 async function runAndKill(bench: Bench, home: string, index: number, random: () => number): Promise<string> {

@@ -6,7 +6,15 @@ import { expect, test } from 'vitest'
 import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
 import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
-import { longAnswers, ROUNDS_TO_FILL, settings, stream, switchOff, WINDOW } from '../kit/compacting.ts'
+import {
+  longAnswers,
+  longText,
+  ROUNDS_TO_FILL,
+  settings,
+  stream,
+  switchOff,
+  WINDOW,
+} from '../kit/compacting.ts'
 import {
   call,
   createBench,
@@ -152,6 +160,21 @@ test('a run tells its result before notes that are still being written, and what
   expect(spent).toHaveLength(1)
   const context = jsonObject((await bench.run(['context', '--json'])).out)
   expect(context['cost_usd']).toBeCloseTo(bench.simulator.stats().cost_usd, 6)
+})
+
+test('notes that were due when a run ended are written beside the next one, from the cache', async () => {
+  const bench = await createBench({ script: [notesStep()] })
+  await switchOff(bench, 'server-compaction')
+  // The last answer crosses the warning, and calls no tool.
+  const last = { content: [text(longText('one'))] }
+  bench.simulator.addSteps(main([...longAnswers('filling', ROUNDS_TO_FILL - 2), last]))
+  await stream(bench, ['-p', 'say much'])
+  expect(askedBy(bench, 'session-memory')).toEqual([])
+  bench.simulator.addSteps(main([{ content: [text('Two.')], delay_ms: 300 }]))
+  await stream(bench, ['-p', 'and more', '--continue'])
+  const [fork] = askedBy(bench, 'session-memory')
+  expect(fork?.usage?.cache_read_input_tokens).toBeGreaterThan(4_000)
+  expect(await notesOf(bench)).toBe(`${NOTES}\n`)
 })
 
 test('where notes are off, a summary is made in time, and serves at the threshold', async () => {

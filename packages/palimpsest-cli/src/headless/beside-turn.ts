@@ -1,5 +1,12 @@
 import type { Ports } from 'palimpsest'
-import { mayCallBeside, notesWithoutModel, type NotesPolicy, type Session } from 'palimpsest/engine'
+import {
+  mayCallBeside,
+  notesWithoutModel,
+  type NotesLimits,
+  type NotesPolicy,
+  type Session,
+} from 'palimpsest/engine'
+import { TTL_MS } from 'palimpsest/ledger'
 import {
   createNotesKeeper,
   createPreparedKeeper,
@@ -15,6 +22,7 @@ import type { NotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 import { isBlock, type ModelFacts } from 'palimpsest/wire'
 
+import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import { createNotesWriter, writtenNotes } from './notes-writer.ts'
 
 // What goes on beside the turns of one conversation: notes, and summaries made in time. One for a conversation, from its first turn to
@@ -43,6 +51,8 @@ export interface RunNotes {
 export interface BesideTurn {
   readonly forkPoint: ForkPoint
   readonly keepers: { readonly notes?: NotesKeeper; readonly prepared: PreparedKeeper }
+  /** Where a process ended with the turn before: what was due then, while what it had sent is still cached. */
+  readonly makeUp: (view: View, limits: NotesLimits) => void
   /** Ends what is under way; what it would have brought is lost. */
   readonly giveUp: () => void
   /** Waits a moment for what is under way, gives up the rest, and appends what came. */
@@ -71,6 +81,9 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
   return {
     forkPoint,
     keepers,
+    makeUp: (view, limits) => {
+      if (isCached(view, ports.clock.now())) kept?.makeUp(view, limits)
+    },
     giveUp: () => stop.abort(),
     end: async function* (last, waitMs = NOTES_WAIT_MS) {
       await kept?.notes.settle(waitMs)
@@ -88,7 +101,11 @@ function openNotes(
   { policy, file, found, report }: RunNotes,
   common: Common,
   when: { readonly endsWithTurn: boolean; readonly isWorthIt: (view: View) => boolean },
-): { readonly notes: NotesKeeper; readonly settled: () => Promise<void> } {
+): {
+  readonly notes: NotesKeeper
+  readonly makeUp: BesideTurn['makeUp']
+  readonly settled: () => Promise<void>
+} {
   const { flags } = common.ports
   const writer = createNotesWriter(file, report)
   const written = writtenNotes(found)
@@ -98,7 +115,7 @@ function openNotes(
     await writer.write(text)
   }
   const kept = createNotesKeeper({ ...common, policy, save, written })
-  // What was due at the end of the turn before is made up for in this one.
+  // What was due at the end of the turn before is made up for in this one, at the latest with its first answer.
   let isLate = when.endsWithTurn
   const consider: NotesKeeper['consider'] = (view, at, limits) => {
     if (!isWritten && flags.value('session-memory'))
@@ -107,7 +124,14 @@ function openNotes(
     kept.consider(view, isLate ? 'turn-end' : at, limits)
     isLate = false
   }
-  return { notes: { ...kept, consider }, settled: writer.settled }
+  const makeUp: BesideTurn['makeUp'] = (view, limits) => kept.consider(view, 'turn-end', limits)
+  return { notes: { ...kept, consider }, makeUp, settled: writer.settled }
+}
+
+/** Messages are bought for so long. */
+function isCached({ nodes }: View, now: number): boolean {
+  const newest = nodes.findLast(({ role }) => role === 'assistant')?.source.at
+  return newest !== undefined && now < newest + TTL_MS[CACHE_LIFETIMES.messages]
 }
 
 /** The newest answer calls tools: more answers follow. */

@@ -5,6 +5,7 @@ import {
   messageBody,
   microPolicy,
   modelPolicy,
+  sizeOf,
   storagePolicy,
   type CacheWatch,
   type EntryBody,
@@ -75,6 +76,9 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     const maySpend = (): boolean => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
     beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal })
     const setup = turnSetup(run, session, { maySpend, beside })
+    const { view } = session
+    const warningTokens = setup.thresholds.warning
+    beside.makeUp(view, { ...setup, sizeTokens: sizeOf(view, setup), warningTokens })
     last = await heard(runTurn(session, input, setup, signal), told)
   } catch (error) {
     beside?.giveUp()

@@ -115,6 +115,19 @@ describe('what fills the window', () => {
     expect(describeContext(viewOf([...whole, edit, undo]), setup).removals).toEqual([])
   })
 
+  test('a result whose storing was decided anew is one removal', () => {
+    const stored = (id: string): Entry => {
+      const blob = { path: 's/tool-results/t.txt', bytes: 2_000 }
+      const standIn = '{"type":"tool_result","tool_use_id":"t","content":"[stored]"}'
+      return { kind: 'stored', id, parent: null, at: 7, toolUseId: 't', blob, standIn }
+    }
+    const { removals } = describeContext(
+      viewOf([prefix, question, call, result, stored('s1'), stored('s2')]),
+      setup,
+    )
+    expect(removals.map(({ id, layer }) => [id, layer])).toEqual([['s2', 1]])
+  })
+
   test('what the provider cleared, and what lies behind a compaction, cannot be taken back', () => {
     const edit = (id: string, cause: 'batch' | 'server'): Entry => {
       return { kind: 'edit', id, parent: null, at: 7, cause, replace: [], drop: [], freedTokens: 800 }

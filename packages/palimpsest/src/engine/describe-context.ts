@@ -164,12 +164,14 @@ function hitRateOf(view: View): number | undefined {
 function removalsOf(log: readonly Entry[]): Removal[] {
   const voided = voidedBy(log)
   const boundary = log.findLastIndex(({ kind, id }) => kind === 'boundary' && !voided.has(id))
+  const newest = new Map(log.flatMap((entry) => (entry.kind === 'stored' ? [[entry.toolUseId, entry]] : [])))
   return log.flatMap((entry, i) => {
     if (voided.has(entry.id)) return []
     // What was taken out before a compaction is behind it.
     if (entry.kind === 'edit') return [editRemoval(entry, i > boundary)]
     if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
-    return entry.kind === 'stored' ? [storedRemoval(entry)] : []
+    // A decision that was made anew before anybody saw it is one removal.
+    return entry.kind === 'stored' && newest.get(entry.toolUseId) === entry ? [storedRemoval(entry)] : []
   })
 }
 

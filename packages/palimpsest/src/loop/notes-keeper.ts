@@ -60,7 +60,8 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
     const message = JSON.stringify({ role: 'user', content: wish.prompt })
     const outcome = await setup.runFork({ source: 'session-memory', messages: [message] }, setup.signal)
     const text = outcome.kind === 'answered' ? readNotes(outcome.text) : undefined
-    failures = text === undefined ? failures + 1 : 0
+    // Where there is nothing to extend, nothing was asked and nothing failed.
+    if (outcome.kind !== 'unfit') failures = text === undefined ? failures + 1 : 0
     if (text !== undefined) {
       written = text
       await setup.save(text)

@@ -5,6 +5,7 @@ import { StorageError } from '../errors.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { decodeBytes, isBlank, openToRead, readLines } from './file-lines.ts'
 import { openInside } from './inside-home.ts'
+import { NOTES_FOLDER } from './notes-file.ts'
 
 // Everything that is stored of a project, file by file, the newest files first, in bounded memory. Links are not followed: nothing
 // outside of the project's folder is read.
@@ -32,8 +33,8 @@ export interface StoredWish {
   readonly onProblem: (text: string) => void
 }
 
-/** Folders of a session that hold no words of the conversation: copies of files. */
-const PASSED_OVER = new Set(['checkpoints'])
+/** Folders that hold no words of their own: copies of files, and notes, which are in the transcript. */
+const PASSED_OVER = new Set(['checkpoints', NOTES_FOLDER])
 const DEPTH_MAX = 4
 const PIECE_BYTES = 1 << 20
 /** So much of a piece stands at the beginning of the next one too. */
@@ -93,10 +94,9 @@ async function filesOf({ folder, session }: StoredWish): Promise<readonly Stored
   return files.filter((file) => file !== undefined).toSorted((a, b) => b.at - a.at)
 }
 
-/** `s-1.jsonl`, `s-1/tool-results/x.txt`, `session-memory/s-1.md` all are of `s-1`. */
+/** `s-1.jsonl`, `s-1/tool-results/x.txt` both are of `s-1`. */
 function ownerOf(id: string): string {
   const [first = '', second] = id.split(sep)
-  if (first === 'session-memory' && second !== undefined) return basename(second, '.md')
   return second === undefined ? basename(first, '.jsonl') : first
 }
 
