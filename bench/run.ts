@@ -2,6 +2,7 @@ import { print } from './figure.ts'
 import { benchLayers } from './layers.ts'
 import { benchOpen } from './open.ts'
 import { benchRound } from './round.ts'
+import { benchTerminal } from './terminal.ts'
 import { benchWire } from './wire.ts'
 
 // `npm run bench`: every benchmark, one after the other. What has a bound and is over it fails the run.
@@ -11,5 +12,6 @@ const results = [
   print('The first two layers', await benchLayers()),
   print('Opening a long session', await benchOpen()),
   print('JSON text', await benchWire()),
+  print('On a terminal', await benchTerminal()),
 ]
 process.exitCode = results.every(Boolean) ? 0 : 1

@@ -11,6 +11,8 @@ export interface GenerateOptions {
   readonly boundaryBytes?: number
   /** Characters of a tool result, on average. */
   readonly resultChars?: number
+  /** No more messages than these, whatever the size. */
+  readonly messagesMax?: number
 }
 
 export interface Generated {
@@ -34,6 +36,7 @@ export async function generateTranscript(file: TranscriptFile, options: Generate
     counts.entries++
     if (entry.kind === 'message') counts.messages++
     if (entry.kind === 'boundary') counts.boundaries++
+    if (counts.messages >= (options.messagesMax ?? Infinity)) break
     if (batch.length < BATCH_ENTRIES) continue
     await file.append(batch)
     batch = []
