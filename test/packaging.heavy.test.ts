@@ -53,7 +53,10 @@ describe('the packed packages', () => {
       files
         .map(({ path }) => path)
         .filter(
-          (path) => !/^(package\.json|README\.md|LICENSE|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(path),
+          (path) =>
+            !/^(package\.json|README\.md|LICENSE|demo\/session\.jsonl|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(
+              path,
+            ),
         )
         .map((path) => `${name}: ${path}`),
     )
@@ -73,6 +76,7 @@ describe('the packed packages', () => {
     const version = packed.find(({ name }) => name === 'palimpsest-cli')?.version
     expect((await run(bin('palimpsest'), ['--version'])).stdout).toBe(`${version}\n`)
     expect((await run(bin('pal'), ['--help'])).stdout).toContain('Usage: palimpsest')
+    expect((await run(bin('pal'), ['demo'])).stdout).toContain('unmanaged, window that fits')
   })
 
   test('give every public path of the library, at run time and to the compiler', async () => {

@@ -1,6 +1,7 @@
 import type { Command, PlannedCommand } from './command.ts'
 import { compact } from './commands/compact.ts'
 import { context } from './commands/context.ts'
+import { demo } from './commands/demo.ts'
 import { doctor } from './commands/doctor.ts'
 import { pin } from './commands/pin.ts'
 import { recall } from './commands/recall.ts'
@@ -11,6 +12,7 @@ import { sim } from './commands/sim.ts'
 import { undo } from './commands/undo.ts'
 
 export const COMMANDS: readonly Command[] = [
+  demo,
   replay,
   sim,
   sessions,
@@ -24,7 +26,6 @@ export const COMMANDS: readonly Command[] = [
 ]
 
 export const PLANNED: readonly PlannedCommand[] = [
-  { name: 'demo', usage: '', summary: 'a long session, replayed live through all layers' },
   {
     name: 'proxy',
     usage: '--upstream URL',

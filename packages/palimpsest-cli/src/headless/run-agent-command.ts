@@ -11,6 +11,7 @@ import { countOf, folderOf, pathOf, textOf } from './read-flags.ts'
 import { prepareRun } from './prepare-run.ts'
 import type { RunWishes } from './set-scene.ts'
 import { runHeadless } from './run-headless.ts'
+import type { Console } from '../tui/console.ts'
 import { INPUT_BYTES_MAX } from '../read-input.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
@@ -19,17 +20,30 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 const ROUNDS_MAX = 200
 
 export async function runAgentCommand(input: CommandInput, world: World): Promise<ExitCode> {
-  if (input.flags['print'] !== true) return await talk(input, world)
+  if (input.flags['print'] !== true) return await talkOrShow(input, world)
+  return await runPrint(await promptOf(input, world), input, world)
+}
+
+/** Without a terminal: what is piped in is the prompt; where nothing is, and nothing was asked for, the demo runs. */
+async function talkOrShow(input: CommandInput, world: World): Promise<ExitCode> {
+  const { console } = world
+  if (console) return await talk(input, world, console)
+  if (input.words.length > 0 || Object.keys(input.flags).length > 0)
+    throw new UsageError('the interactive agent needs a terminal. `palimpsest -p "prompt"` runs one turn')
+  const piped = await world.readInput(false)
+  if (piped.kind === 'text' && piped.text.trim() !== '') return await runPrint(piped.text, input, world)
+  const { runDemo } = await import('../demo/run-demo.ts')
+  return await runDemo({ isFast: false }, world)
+}
+
+async function runPrint(prompt: string, input: CommandInput, world: World): Promise<ExitCode> {
   const home = await openHome(palimpsestHome(world))
-  const wishes = await readWishes(await promptOf(input, world), input, world)
+  const wishes = await readWishes(prompt, input, world)
   const tells = input.flags['verbose'] === true
   return await runPrompt(wishes, { format: formatOf(input), tells }, home, world)
 }
 
-async function talk(input: CommandInput, world: World): Promise<ExitCode> {
-  const { console } = world
-  if (!console)
-    throw new UsageError('the interactive agent needs a terminal. `palimpsest -p "prompt"` runs one turn')
+async function talk(input: CommandInput, world: World, console: Console): Promise<ExitCode> {
   const home = await openHome(palimpsestHome(world))
   const { runInteractive } = await import('../tui/run-interactive.ts')
   const options = { home, prompt: input.words.join(' '), isPlain: input.flags['plain'] === true }

@@ -1,0 +1,196 @@
+import { createFlags, FLAGS, type Flag, type Flags, type Ports } from 'palimpsest'
+import { messageBody, type Session } from 'palimpsest/engine'
+import { runTurn, type LoopEvent, type LoopTool } from 'palimpsest/loop'
+import { createAnthropicModel } from 'palimpsest/providers/anthropic'
+import { createSimulator, type ScriptBlock, type ScriptStep, type Stats } from 'palimpsest/simulator'
+import { isBlock, type Block } from 'palimpsest/wire'
+
+import { prepareRun } from '../headless/prepare-run.ts'
+import { beginConversation, besideOf, turnSetup, type HeadlessRun } from '../headless/run-headless.ts'
+import type { WindowReading } from '../window-settings.ts'
+import type { World } from '../world.ts'
+import type { RecordedCall, RecordedSession, RecordedTurn } from './recorded-session.ts'
+
+// A recorded session through the agent as it is: its loop, its layers, its files. Only the ends are not real: the simulator answers what
+// was answered then and bills it, and the tools return what they returned then. Time is the simulator's.
+
+export const MODEL = 'claude-haiku-4-5'
+/** What passes between two requests, and between two turns. */
+const ROUND_MS = 15_000
+const TURN_MS = 90_000
+/** Before this turn the user is away for longer than anything is cached. */
+export const BREAK_BEFORE_TURN = 2
+export const BREAK_MS = 70 * 60_000
+const START = Date.UTC(2026, 0, 5, 9)
+const ROUNDS_MAX = 100
+
+export interface PlayOptions {
+  /** Tokens; `unmanaged`: all that the model accepts, and nothing is taken out. */
+  readonly window: number | 'unmanaged'
+  /** A folder of its own. */
+  readonly folder: string
+  readonly told: (event: PlayEvent) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+export type PlayEvent =
+  | { readonly type: 'start'; readonly reading: WindowReading }
+  | { readonly type: 'turn'; readonly turn: RecordedTurn; readonly isAfterBreak: boolean }
+  | { readonly type: 'loop'; readonly event: LoopEvent; readonly bill: Stats }
+  | { readonly type: 'turn-end'; readonly bill: Stats }
+
+export async function playSession(
+  recorded: RecordedSession,
+  options: PlayOptions,
+  world: World,
+): Promise<Stats> {
+  const { window, folder, told, signal } = options
+  const simulator = createSimulator({ clock: { kind: 'virtual', start: START }, script: stepsOf(recorded) })
+  let now = START
+  const wait = (ms: number): void => {
+    now += ms
+    simulator.advance(ms)
+  }
+  const isManaged = window !== 'unmanaged'
+  const prepared = await prepareRun(
+    {
+      prompt: recorded.turns[0]?.prompt ?? '',
+      cwd: folder,
+      session: { kind: 'new' },
+      model: MODEL,
+      ...(isManaged ? { window: String(window) } : {}),
+      trust: false,
+      allowed: [],
+      roundsMax: ROUNDS_MAX,
+      systemPrompt: {},
+      debug: false,
+    },
+    folder,
+    { ...world, env: environment(world, folder), cwd: folder, userHome: folder, now: () => now },
+  )
+  const streamModel = createAnthropicModel({
+    apiKey: 'demo',
+    fetch: async (input, init) => await simulator.fetch(new Request(input, init)),
+  })
+  const ports: Ports = {
+    ...prepared.run.ports,
+    streamModel,
+    clock: { ...prepared.run.ports.clock, now: () => now++ },
+    ...(isManaged ? {} : { flags: allOff() }),
+  }
+  const run = playedRun(prepared.run, { recorded, ports, isManaged, wait: () => wait(ROUND_MS) })
+  try {
+    await told({ type: 'start', reading: run.reading })
+    await playTurns(run, recorded, { told, wait, bill: simulator.stats, signal })
+    return simulator.stats()
+  } finally {
+    prepared.flags.close()
+    await prepared.shells.killAll()
+    await prepared.hooks.close()
+    await prepared.opened.file.close()
+  }
+}
+
+interface Playing extends Pick<PlayOptions, 'told' | 'signal'> {
+  readonly wait: (ms: number) => void
+  readonly bill: () => Stats
+}
+
+async function playTurns(run: HeadlessRun, recorded: RecordedSession, playing: Playing): Promise<void> {
+  const { told, wait, bill, signal } = playing
+  const tell = async (event: LoopEvent): Promise<void> => await told({ type: 'loop', event, bill: bill() })
+  const begun = await heard(beginConversation(run, signal), tell)
+  let { session } = begun
+  const beside = besideOf(run, session, { maySpend: () => true, endsWithTurn: false, signal })
+  let watch: ReturnType<typeof turnSetup>['cacheWatch']
+  for (const [i, turn] of recorded.turns.entries()) {
+    signal.throwIfAborted()
+    const isAfterBreak = i === BREAK_BEFORE_TURN
+    wait(isAfterBreak ? BREAK_MS : TURN_MS)
+    await told({ type: 'turn', turn, isAfterBreak })
+    const said = messageBody({ role: 'user', content: turn.prompt }, 'user')
+    const setup = turnSetup(run, session, { maySpend: () => true, beside, watch })
+    watch = setup.cacheWatch
+    session = await heard(runTurn(session, i === 0 ? [...begun.opening, said] : [said], setup, signal), tell)
+    signal.throwIfAborted()
+    await told({ type: 'turn-end', bill: bill() })
+  }
+  await heard<Session>(beside.end(session), tell)
+}
+
+async function heard<T>(
+  events: AsyncGenerator<LoopEvent, T>,
+  told: (event: LoopEvent) => Promise<void>,
+): Promise<T> {
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) return next.value
+    await told(next.value)
+  }
+}
+
+/** Nothing of the user's: no keys, no settings, no other home. The address is never asked. */
+function environment({ env }: World, folder: string): World['env'] {
+  return { PATH: env['PATH'], PALIMPSEST_HOME: folder, PALIMPSEST_BASE_URL: 'http://127.0.0.1:9' }
+}
+
+function playedRun(
+  run: HeadlessRun,
+  played: {
+    readonly recorded: RecordedSession
+    readonly ports: Ports
+    readonly isManaged: boolean
+    readonly wait: () => void
+  },
+): HeadlessRun {
+  const { compaction, notes, ...rest } = run
+  const layers = { ...(compaction && { compaction }), ...(notes && { notes }) }
+  return {
+    ...rest,
+    ...(played.isManaged ? layers : {}),
+    ports: played.ports,
+    permit: async () => ({ allow: true }),
+    tools: playedTools(run.tools, played.recorded.calls, played.wait),
+  }
+}
+
+/** The same tools to the model; each call returns what it returned then. */
+function playedTools(
+  tools: readonly LoopTool[],
+  calls: readonly RecordedCall[],
+  wait: () => void,
+): readonly LoopTool[] {
+  const left = [...calls]
+  return tools.map((tool) => ({
+    ...tool,
+    run: async (input) => {
+      const text = JSON.stringify(input)
+      const index = left.findIndex(
+        ({ name, input: made }) => name === tool.name && JSON.stringify(made) === text,
+      )
+      const [call] = index === -1 ? [] : left.splice(index, 1)
+      if (!call) return { content: 'nothing was recorded for this call', isError: true }
+      if (index === 0) wait()
+      return { content: call.content, isError: call.isError }
+    },
+  }))
+}
+
+/** Only the conversation itself is scripted: summaries and notes are the offline model's. */
+function stepsOf({ turns }: RecordedSession): readonly ScriptStep[] {
+  const answers = turns.flatMap((turn) => turn.answers)
+  return answers.map((blocks) => ({ content: blocks.flatMap(scriptBlock), when: { source: 'main' } }))
+}
+
+function scriptBlock(block: Block): ScriptBlock[] {
+  if (isBlock(block, 'text')) return [{ type: 'text', text: block.text }]
+  if (isBlock(block, 'thinking')) return [{ type: 'thinking', thinking: block.thinking }]
+  if (isBlock(block, 'tool_use')) return [{ type: 'tool_use', name: block.name, input: block.input }]
+  return []
+}
+
+function allOff(): Flags {
+  const switches = new Map<string, Flag>(Object.entries(FLAGS))
+  return createFlags([
+    { name: 'unmanaged', find: (key) => (switches.get(key)?.type === 'boolean' ? false : undefined) },
+  ])
+}
