@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { openHome } from '../../packages/palimpsest/src/node/inside-home.ts'
+import { openProject } from '../../packages/palimpsest/src/node/paths.ts'
 import { call, createBench, put, sentBody, text, transcriptsOf, type Bench } from '../kit/headless.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 
@@ -163,20 +165,12 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     await again.until(/Do you trust this folder/)
     await again.type('y')
     expect(await again.until(READY)).not.toContain('trusted')
-    await say(again, '/quit')
-    await again.until(/exit 0/)
-    expect(await (await open(bench)).screen()).not.toContain('trust')
+    expect(await readdir(join(bench.home, 'trusted'))).toHaveLength(1)
   })
 
   test('rules that cannot be read and a session that is none are told, and the conversation goes on', async () => {
     const bench = await createBench({ script: [{ content: [call('Bash', { command: 'touch x' })] }] })
-    const first = await open(bench)
-    await say(first, '!true')
-    await first.until(/^> !true[\s\S]*^~?\d+% left/m)
-    await say(first, '/quit')
-    await first.until(/exit 0/)
-    const [path = ''] = await transcriptsOf(bench)
-    const folder = join(path, '..')
+    const { folder } = await openProject(await openHome(bench.home), bench.folder)
     await writeFile(join(folder, 'allowed.json'), '{"allow": [')
     const broken = '22222222-2222-4222-8222-222222222222'
     await writeFile(join(folder, `${broken}.jsonl`), 'this is no JSON\n'.repeat(200))

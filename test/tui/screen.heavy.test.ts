@@ -63,9 +63,9 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     const terminal = await open(bench, [], true)
     expect(steady(await terminal.screen(), bench)).toBe(
       [
-        'palimpsest VERSION  palimpsest-offline (offline: no key, no base URL in the',
-        '  environment)',
-        'FOLDER  ·  /help lists commands and keys',
+        'palimpsest VERSION  palimpsest-offline',
+        'offline: no key, no base URL in the environment',
+        'FOLDER · /help lists commands and keys',
         '',
         '────',
         '>',
@@ -121,8 +121,9 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     const asked = await terminal.until(/letter · Esc/)
     expect(steady(asked, bench).replace(/\d+ s · Esc/, 'N s · Esc')).toBe(
       [
-        `palimpsest VERSION  ${MODEL} (asks URL)`,
-        'FOLDER  ·  /help lists commands and keys',
+        `palimpsest VERSION  ${MODEL}`,
+        'asks URL',
+        'FOLDER · /help lists commands and keys',
         '',
         '> Make a 2',
         '',

@@ -220,12 +220,9 @@ function greet(conversation: Conversation, { wishes, isSame, ui, world, noted }:
   const notices = fresh.flatMap((notice) => noteLines(notice, 'warning', columns))
   if (isSame) return notices.length > 0 ? ui.show([...notices, []]) : undefined
   ui.show([
-    [
-      span('palimpsest ', 'heading'),
-      span(world.version, 'dim'),
-      span(`  ${facts.model} (${prepared.about})`),
-    ],
-    line(`${toPrintable(wishes.cwd)}  ·  /help lists commands and keys`, 'dim'),
+    [span('palimpsest ', 'heading'), span(world.version, 'dim'), span(`  ${facts.model}`)],
+    line(toPrintable(prepared.about), 'dim'),
+    line(`${toPrintable(wishes.cwd)} · /help lists commands and keys`, 'dim'),
     [],
     ...pastLines(log(), columns),
     ...notices,

@@ -7,12 +7,20 @@ export const COMMANDS = [
   { name: 'model', words: '[name]', summary: 'goes on with another model' },
   { name: 'clear', words: '', summary: 'begins a new session' },
   { name: 'resume', words: '[id]', summary: 'goes on with another session' },
-  { name: 'rewind', words: '', summary: 'goes back to before something you said (also Esc Esc)' },
+  { name: 'rewind', words: '', summary: 'goes back to before something you said (Esc Esc)' },
   { name: 'undo', words: 'ID', summary: 'takes a removal back; /context lists them' },
-  { name: 'export', words: '[file]', summary: 'writes the conversation to a file' },
-  { name: 'quit', words: '', summary: 'leaves (also Ctrl-C twice)' },
+  { name: 'export', words: '[file]', summary: 'writes all of the conversation to a file' },
+  { name: 'quit', words: '', summary: 'leaves (Ctrl-C twice)' },
 ] as const
 
 export type CommandName = (typeof COMMANDS)[number]['name']
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
+
+/** What stands beside a name in the list that completes it. */
+export function commandLabel(name: string): string {
+  const known = COMMANDS.find((command) => command.name === name)
+  return known ? `/${`${known.name} ${known.words}`.padEnd(LABEL_COLUMNS)} ${known.summary}` : name
+}
+
+const LABEL_COLUMNS = Math.max(...COMMANDS.map(({ name, words }) => name.length + words.length)) + 2

@@ -52,7 +52,7 @@ export async function findRemoved({ view, prepared }: Conversation, id: string):
 
 function headLines(conversation: Conversation, id: string, gone: number): readonly StyledLine[] {
   const entry = conversation.log().find((one) => one.id === id)
-  const at = entry && Number.isFinite(entry.at) ? new Date(entry.at).toISOString().slice(0, 16) : ''
+  const at = entry && Number.isFinite(entry.at) ? new Date(entry.at).toTimeString().slice(0, 5) : '?'
   const undo = line(
     `/undo ${id.slice(0, ID_CHARS)} takes it back; /context brings single messages back`,
     'dim',
@@ -62,10 +62,10 @@ function headLines(conversation: Conversation, id: string, gone: number): readon
     const proved = proof
       ? `proof: ${proof.kept} kept, ${proof.repaired} mended, ${proof.invented} invented`
       : 'no proof'
-    const text = `Compacted by ${pathName(path)} at ${at.replace('T', ' ')}: ${preTokens} → ${postTokens ?? '?'} tokens`
+    const text = `Compacted by ${pathName(path)} at ${at}: ${preTokens} → ${postTokens ?? '?'} tokens`
     return [line(text, 'heading'), line(`${gone} messages went; ${proved}`), undo]
   }
   if (entry?.kind !== 'edit') return [undo]
-  const text = `Cleared at ${at.replace('T', ' ')} (${entry.cause}): ${entry.freedTokens} tokens`
+  const text = `Cleared at ${at} (${entry.cause}): ${entry.freedTokens} tokens`
   return [line(text, 'heading'), line(`results of ${gone} messages, as they were`), undo]
 }

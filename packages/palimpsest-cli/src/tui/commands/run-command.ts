@@ -6,7 +6,7 @@ import { runUndo } from '../../stored/run-undo.ts'
 import type { PageSource } from '../pager/page-source.ts'
 import { line, lineText } from '../text/styled-line.ts'
 import { changeStored } from './change-stored.ts'
-import { COMMANDS, type CommandName } from './command-names.ts'
+import { COMMAND_NAMES, commandLabel, COMMANDS, type CommandName } from './command-names.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { openWhole } from './open-pages.ts'
 import { resume } from './resume.ts'
@@ -61,15 +61,21 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
 }
 
 function help(place: CommandPlace): undefined {
-  const width = Math.max(...COMMANDS.map(({ name, words }) => name.length + words.length)) + 3
-  const rows = COMMANDS.map(({ name, words, summary }) => `  ${`/${name} ${words}`.padEnd(width)} ${summary}`)
-  const keys = [
-    '  !command  runs it in your shell, into the conversation      @path  attaches a file',
-    '  Enter sends; Alt-Enter, Ctrl-J or \\ Enter begins a new line; ↑ ↓ what you said before',
-    '  Esc interrupts; Esc Esc rewinds; Ctrl-O shows everything, Ctrl-T what was taken out; Ctrl-C twice leaves',
-  ]
-  return print([...rows, '', ...keys], place)
+  const keys = KEYS.map(([key, what]) => `  ${key.padEnd(KEY_COLUMNS)} ${what}`)
+  return print([...COMMAND_NAMES.map((name) => `  ${commandLabel(name)}`), '', ...keys], place)
 }
+
+const KEYS = [
+  ['!command', 'runs it in your shell, into the conversation'],
+  ['@path', 'attaches a file or an image; Tab completes'],
+  ['Enter', 'sends; a new line: Alt-Enter, Ctrl-J or \\ Enter'],
+  ['↑ ↓', 'what you said before'],
+  ['Esc', 'interrupts; twice: rewinds'],
+  ['Ctrl-O', 'the whole conversation, also what was compacted'],
+  ['Ctrl-T', 'what was taken out of the window last'],
+  ['Ctrl-C twice', 'leaves'],
+] as const
+const KEY_COLUMNS = 24
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, ui } = place

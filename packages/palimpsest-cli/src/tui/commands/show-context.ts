@@ -27,9 +27,8 @@ export async function showContext(place: CommandPlace): Promise<CommandEnd> {
   const { conversation, ui } = place
   if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
   const description = describeConversation(conversation)
-  const { facts } = conversation
-  const { costUsd } = conversation.figures()
-  ui.show(contextLines({ description, facts, costUsd }, ui.columns()))
+  const picture = { description, facts: conversation.facts, figures: conversation.figures() }
+  ui.show(contextLines(picture, ui.columns()))
   const removals = description.removals.toReversed()
   for (;;) {
     const picked = await ui.pick({
@@ -48,7 +47,7 @@ export async function showContext(place: CommandPlace): Promise<CommandEnd> {
 }
 
 function removalLabel({ id, at, layer, what, tokens }: Removal): string {
-  const when = Number.isFinite(at) ? new Date(at).toISOString().slice(11, 16) : '     '
+  const when = Number.isFinite(at) ? new Date(at).toTimeString().slice(0, 5) : '     '
   return toPrintable(
     `${when} ${LAYERS[layer].padEnd(9)} ${shortCount(tokens).padStart(6)}  ${what}  ${id.slice(0, 8)}`,
   )

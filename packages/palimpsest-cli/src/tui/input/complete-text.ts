@@ -29,6 +29,7 @@ export function completed(editor: Editor, { kind, from }: Completion, candidate:
 /** The best first: begins alike, a part of the last name alike, a part, the letters in order. */
 export function rankMatches(candidates: readonly string[], query: string, most: number): readonly string[] {
   const wanted = query.toLowerCase()
+  if (wanted === '') return candidates.slice(0, most)
   return candidates
     .flatMap((candidate) => {
       const score = scoreOf(candidate.toLowerCase(), wanted)

@@ -86,8 +86,10 @@ function takeOne(text: string): TakenKey | undefined {
   if (second === 'O') return text.length < 3 ? undefined : { length: 3, ...keyed(SS3[text[2] ?? '']) }
   if (second === ESC) return { length: 1, key: named('escape') }
   const key = plainKey(second)
+  // Nobody holds both: Esc was pressed, and then the other, faster than the line is.
+  if (key.kind === 'key' && key.ctrl) return { length: 1, key: named('escape') }
   const name = key.kind === 'key' ? key.name : second.toLowerCase()
-  return { length: 2, key: named(name, { alt: true, ctrl: key.kind === 'key' && key.ctrl }) }
+  return { length: 2, key: named(name, { alt: true }) }
 }
 
 const SS3: { readonly [letter: string]: string } = {

@@ -65,7 +65,8 @@ function typed(picker: Picker, text: string): PickStep {
     }
   const letter = text.toLowerCase()
   const item = picker.items.find((item, place) => item.letter === letter || String(place + 1) === letter)
-  return item ? { kind: 'picked', value: item.value } : { kind: 'going', picker }
+  if (item) return { kind: 'picked', value: item.value }
+  return letter === 'q' ? { kind: 'left' } : { kind: 'going', picker }
 }
 
 function moved(picker: Picker, chosen: number): PickStep {

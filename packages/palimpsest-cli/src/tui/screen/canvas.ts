@@ -1,4 +1,4 @@
-import { COMMAND_NAMES } from '../commands/command-names.ts'
+import { COMMAND_NAMES, commandLabel } from '../commands/command-names.ts'
 import type { Console } from '../console.ts'
 import { completionAt, rankMatches } from '../input/complete-text.ts'
 import type { Key } from '../input/decode-keys.ts'
@@ -10,7 +10,7 @@ import type { ScreenState } from './screen-state.ts'
 
 /** Between two frames; what happens meanwhile is drawn at once. */
 const FRAME_MS = 16
-const COMPLETIONS_MAX = 6
+const FILES_SHOWN_MAX = 6
 
 export interface CanvasOptions {
   readonly hasColour: boolean
@@ -110,7 +110,7 @@ function frameOf(
       proposal: asked?.proposal ?? [],
       picker: asked?.picker,
       editor,
-      completions: candidates(state),
+      completions: completionLabels(state),
       completion,
       status: live.status,
       hint,
@@ -121,9 +121,15 @@ function frameOf(
   return { lines: lines.map(paint), widths: lines.map(lineWidth), cursor }
 }
 
+function completionLabels(state: ScreenState): readonly string[] {
+  const found = candidates(state)
+  return completionAt(state.editor)?.kind === 'command' ? found.map(commandLabel) : found
+}
+
 export function candidates({ editor, files }: ScreenState): readonly string[] {
   const completion = completionAt(editor)
   if (!completion) return []
-  const known = completion.kind === 'command' ? COMMAND_NAMES : (files ?? [])
-  return rankMatches(known, completion.query, COMPLETIONS_MAX)
+  return completion.kind === 'command'
+    ? rankMatches(COMMAND_NAMES, completion.query, COMMAND_NAMES.length)
+    : rankMatches(files ?? [], completion.query, FILES_SHOWN_MAX)
 }

@@ -27,12 +27,15 @@ const report = {
   isAboveAuto: false,
   isAboveBlocking: false,
 }
-const description = { used, report, byKind, cache: { hitRate: 0.914, breaks: 0 } }
+const description = { used, report, byKind, cache: { breaks: 0 } }
 
 test('the window is one bar of kinds with its thresholds marked, and their sizes below, at 80 columns', () => {
-  const lines = contextLines({ description, facts, costUsd: 1.5 }, 79)
+  const lines = contextLines(
+    { description, facts, figures: { costUsd: 1.5, promptTokens: 1_000, readTokens: 914 } },
+    79,
+  )
   expect(lines.map((spans) => lineText(spans).trimEnd())).toEqual([
-    '150k of 177k tokens  10% left before compaction · cache 91% · $1.5000',
+    '150k of 177k tokens  10% left before compaction · cache 91% · $1.50',
     '',
     '  █▒▒▒██▓▓▓▓▓▓▓▓░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒██████│█···│···│··│',
     '  │ warning passed │ low in 7.0k │ compacts in 17.0k │ full in 27.0k',
@@ -50,7 +53,10 @@ test('it fits any screen; a break of the cache is told', () => {
   const lastBreak = { at: 1, cause: 'tools', path: 'tools.3', expectedTokens: 90_000, readTokens: 0 }
   const broken = { ...description, cache: { breaks: 2, lastBreak } }
   for (const columns of [30, 60, 79, 119]) {
-    const lines = contextLines({ description: broken, facts, costUsd: 0 }, columns)
+    const lines = contextLines(
+      { description: broken, facts, figures: { costUsd: 0, promptTokens: 0, readTokens: 0 } },
+      columns,
+    )
     expect(lineWidth(lines[2] ?? [])).toBeLessThanOrEqual(columns)
     expect(lines.map(lineText).join('\n')).toContain('the cache broke 2 times, last at tools.3: 0 of 90.0k')
   }

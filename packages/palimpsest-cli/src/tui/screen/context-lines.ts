@@ -1,7 +1,7 @@
 import { CONTEXT_KINDS, type ContextDescription, type ContextKind } from 'palimpsest/engine'
 
 import { line, span, type Span, type Style, type StyledLine } from '../text/styled-line.ts'
-import { shortCount, type Figures, type StatusFacts } from './status-line.ts'
+import { dollars, hitPercent, shortCount, type Figures, type StatusFacts } from './status-line.ts'
 
 // What fills the window: one bar, its parts told apart by colour and by sign, the thresholds marked on it.
 
@@ -28,18 +28,18 @@ const LEGEND_COLUMNS = 2 + 2 + NAME_COLUMNS + COUNT_COLUMNS + SHARE_COLUMNS
 export interface ContextPicture {
   readonly description: Pick<ContextDescription, 'used' | 'report' | 'byKind' | 'cache'>
   readonly facts: StatusFacts
-  readonly costUsd: Figures['costUsd']
+  readonly figures: Pick<Figures, 'costUsd' | 'promptTokens' | 'readTokens'>
 }
 
 export function contextLines(picture: ContextPicture, columns: number): readonly StyledLine[] {
-  const { description, facts, costUsd } = picture
+  const { description, facts, figures } = picture
   const { used, report, byKind, cache } = description
   const marks = marksOf(facts)
   // What is beyond the last mark is never used.
   const room = Math.max(used, ...marks.map(({ at }) => at))
   const width = Math.max(10, Math.min(BAR_COLUMNS_MAX, columns - 2 * MARGIN.length))
-  const hits = cache.hitRate === undefined ? [] : [`cache ${Math.round(cache.hitRate * 100)}%`]
-  const about = [`${report.percentLeft}% left before compaction`, ...hits, `$${costUsd.toFixed(4)}`]
+  const hits = figures.promptTokens > 0 ? [`cache ${hitPercent(figures)}%`] : []
+  const about = [`${report.percentLeft}% left before compaction`, ...hits, `$${dollars(figures.costUsd)}`]
   return [
     [
       span(`${shortCount(used)} of ${shortCount(room)} tokens`, 'bold'),

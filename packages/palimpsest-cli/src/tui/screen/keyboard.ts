@@ -66,12 +66,12 @@ function lookUpFiles(state: ScreenState, draw: () => void): void {
 }
 
 function pressKey(state: ScreenState, key: Key, name: string, isTwice: boolean): void {
+  if (name === 'ctrl-o') return state.openTranscript()
+  if (name === 'ctrl-t') return state.openRemoved()
   if (state.asked) return pressInPicker(state, state.asked, key)
   if (name === 'ctrl-c') return pressCtrlC(state, isTwice)
   if (name === 'escape') return pressEscape(state, isTwice)
   if (name === 'ctrl-d' && state.editor.text === '') return give(state, { kind: 'quit' })
-  if (name === 'ctrl-o') return state.openTranscript()
-  if (name === 'ctrl-t') return state.openRemoved()
   if (pressInCompletion(state, name)) return
   const edited = editText(state.editor, key)
   if (edited) {

@@ -27,7 +27,6 @@ export interface LiveLayout {
 }
 
 const QUEUED_MAX = 3
-const COMPLETIONS_MAX = 6
 const PICKED_MAX = 10
 const PROMPT = '> '
 
@@ -60,9 +59,11 @@ function queuedLines(queued: readonly string[], columns: number): readonly Style
 
 function inputLines(view: LiveView, columns: number, room: number): LiveLayout {
   const { status, hint, completions, completion } = view
-  const list = completions.slice(0, COMPLETIONS_MAX).map((item, place) => {
-    const text = cutToWidth(`  ${item}`, columns)
-    return line(text, place === completion ? 'chosen' : 'dim')
+  const most = Math.max(1, Math.floor(room / 2))
+  const first = Math.max(0, Math.min(completion - most + 1, completions.length - most))
+  const list = completions.slice(first, first + most).map((item, place) => {
+    const isChosen = first + place === completion
+    return line(cutToWidth(`${isChosen ? '▸' : ' '} ${item}`, columns), isChosen ? 'chosen' : 'dim')
   })
   const foot = hint === '' ? status : line(cutToWidth(hint, columns), 'warning')
   const rule = line('─'.repeat(columns), 'dim')

@@ -48,14 +48,24 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
   const parts = [
     `${mark}${report.percentLeft}% left`,
     nextThreshold(used, facts, mark),
-    ...(figures.promptTokens > 0
-      ? [`cache ${mark}${Math.round((figures.readTokens / figures.promptTokens) * 100)}%`]
-      : []),
-    `${mark}$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`,
+    ...(figures.promptTokens > 0 ? [`cache ${mark}${hitPercent(figures)}%`] : []),
+    `${mark}$${dollars(costUsd)}`,
     facts.model,
   ]
   const style = report.isAboveError ? 'error' : report.isAboveWarning ? 'warning' : 'dim'
   return [span(cutToWidth(parts.join(' · '), columns), style)]
+}
+
+/** Of all prompt tokens, what the cache served. */
+export function hitPercent({
+  readTokens,
+  promptTokens,
+}: Pick<Figures, 'readTokens' | 'promptTokens'>): number {
+  return Math.round((100 * readTokens) / promptTokens)
+}
+
+export function dollars(usd: number): string {
+  return usd.toFixed(usd < 1 ? 4 : 2)
 }
 
 /** What happens next as the conversation grows, and how far that is. */
