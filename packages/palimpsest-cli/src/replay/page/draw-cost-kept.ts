@@ -15,8 +15,8 @@ const BOTTOM = 34
 const TICKS = 5
 const OWN_RADIUS = 6
 const RADIUS = 4
-/** Dearer ones are named below the chart: they would press all others into a corner. */
-const COST_MAX = 1.1
+/** Those far dearer than most are named below the chart: they would press all others into a corner. */
+const FAR_SPREADS = 1.5
 /** A tenth of room, so that no dot sits on the frame. */
 const MARGIN_SHARE = 0.1
 
@@ -34,8 +34,9 @@ export function drawCostKept(rows: readonly PooledRow[], column: KeptColumn, tit
       ? []
       : [{ name: row.strategy, cost: row.cost_ratio, kept: row[column] }],
   )
-  const shown = all.filter(({ cost }) => cost <= COST_MAX)
-  const off = all.filter(({ cost }) => cost > COST_MAX)
+  const most = farthest(all.map(({ cost }) => cost))
+  const shown = all.filter(({ cost }) => cost <= most)
+  const off = all.filter(({ cost }) => cost > most)
   const x = scaleOf(
     shown.map(({ cost }) => cost),
     [LEFT, WIDTH - RIGHT],
@@ -58,7 +59,7 @@ export function drawCostKept(rows: readonly PooledRow[], column: KeptColumn, tit
   return html`<figure>
     <figcaption>
       <b>${title}</b> against cost; up and to the left is better. Dotted: what no other beats on
-      both.${beyond === '' ? '' : ` Dearer than ${percent(COST_MAX)}: ${beyond}.`}
+      both.${beyond === '' ? '' : ` Far dearer: ${beyond}.`}
     </figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title} against cost">
       ${x.ticks.map((value) => html`<path class="axis" d="M${round(x.at(value))} ${TOP}V${HEIGHT - BOTTOM}" /><text x="${round(x.at(value))}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${percent(value)}</text>`)}
@@ -70,6 +71,16 @@ export function drawCostKept(rows: readonly PooledRow[], column: KeptColumn, tit
     </svg>
   </figure>`
 }
+
+/** One and a half times the spread of the middle half above it, as in a box plot. */
+function farthest(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  return at(UPPER_QUARTER) + FAR_SPREADS * (at(UPPER_QUARTER) - at(LOWER_QUARTER))
+}
+
+const LOWER_QUARTER = 0.25
+const UPPER_QUARTER = 0.75
 
 interface Scale {
   readonly at: (value: number) => number

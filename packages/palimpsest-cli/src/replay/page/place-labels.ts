@@ -26,7 +26,7 @@ const CHARACTER_WIDTH = 8
 const LABEL_HEIGHT = 12
 const GAP = 4
 
-/** The name that matters is placed first. */
+/** The name that matters is placed first, and wherever it stands. */
 export function placeLabels(points: readonly Point[], frame: Frame, first: string): readonly Label[] {
   const taken: Frame[] = points.map(({ x, y, radius }) => ({
     left: x - radius,
@@ -37,10 +37,9 @@ export function placeLabels(points: readonly Point[], frame: Frame, first: strin
   const labels: Label[] = []
   const inTurn = points.toSorted((a, b) => Number(b.name === first) - Number(a.name === first))
   for (const point of inTurn) {
-    const found = candidates(point).find((label) => {
-      const box = boxOf(label)
-      return isWithin(box, frame) && taken.every((other) => !overlap(box, other))
-    })
+    const within = candidates(point).filter((label) => isWithin(boxOf(label), frame))
+    const free = within.find((label) => taken.every((other) => !overlap(boxOf(label), other)))
+    const found = free ?? (point.name === first ? within[0] : undefined)
     if (!found) continue
     labels.push(found)
     taken.push(boxOf(found))
@@ -60,6 +59,8 @@ function candidates({ name, x, y, radius }: Point): readonly Label[] {
     { name, x: x + side, y: y + side + LABEL_HEIGHT - GAP, anchor: 'start' },
     { name, x: x - side, y: y - side, anchor: 'end' },
     { name, x: x - side, y: y + side + LABEL_HEIGHT - GAP, anchor: 'end' },
+    { name, x, y: y - side - LABEL_HEIGHT, anchor: 'middle' },
+    { name, x, y: y + side + 2 * LABEL_HEIGHT - GAP, anchor: 'middle' },
   ]
 }
 

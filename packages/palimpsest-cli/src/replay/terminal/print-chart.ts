@@ -1,7 +1,7 @@
 import type { Trace } from 'palimpsest/replay'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { OWN, UNMANAGED } from '../compared.ts'
+import { OWN } from '../compared.ts'
 import type { ChartedSession } from '../replay-document.ts'
 import {
   endOf,
@@ -83,9 +83,7 @@ function printTall(columns: readonly ChartColumn[], trace: Trace, { window, opti
 function printFlat(columns: readonly ChartColumn[], trace: Trace, { window, options }: Scale): string[] {
   const bars = columns.map(({ tokens }) => barOf(tokens / window)).join('')
   const peak = Math.max(...trace.requests.map(({ promptTokens }) => promptTokens))
-  const text = `${padName(trace.strategy)}${bars} ${thousands(peak)}`
-  const isQuiet = trace.strategy === UNMANAGED
-  const first = isQuiet ? styled(text, 'dim', options) : text
+  const first = `${padName(trace.strategy)}${styled(bars, 'dim', options)} ${thousands(peak)}`
   return columns.some(({ act }) => act !== 'none') ? [first, marksOf(columns, trace, options)] : [first]
 }
 
