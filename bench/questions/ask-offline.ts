@@ -47,6 +47,7 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
   const ask: Ask['ask'] = async (prompt) => {
     let resultChars = 0
     const output: Output = {
+      tellsCost: false,
       begin: () => undefined,
       event: (event) => {
         if (event.type === 'tool-end') resultChars += JSON.stringify(event.entry.message.content).length

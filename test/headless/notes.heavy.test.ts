@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { BACKGROUND_SHARE_MAX } from '../../packages/palimpsest/src/engine/background-bill.ts'
 import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
 import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
@@ -96,6 +97,7 @@ test('past the warning a fork writes notes, read from the cache; the file and th
   expect(bodyOf(askedBy(bench, 'main').at(-1)).includes('HALF OF IT IS DONE.')).toBe(true)
 
   const cost = bench.simulator.stats().cost_usd
+  expect((fork?.cost_usd ?? Infinity) / cost).toBeLessThanOrEqual(BACKGROUND_SHARE_MAX)
   expect(lines.at(-1)?.['total_cost_usd']).toBeCloseTo(cost, 6)
   const context = jsonObject((await bench.run(['context', '--json'])).out)
   expect(context).toMatchObject({ cost_usd: expect.closeTo(cost, 6) })

@@ -7,6 +7,8 @@ import {
 import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
 import { restBehind } from '../../packages/palimpsest/src/engine/prepared.ts'
 import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
+import { NOTES_TEMPLATE } from '../../packages/palimpsest/src/engine/limits.ts'
+import { FAILURES_MAX } from '../../packages/palimpsest/src/layers/4-compaction/decide.ts'
 import { recordOf } from '../../packages/palimpsest/src/layers/4-compaction/record.ts'
 import {
   compactBeforeExpiry,
@@ -125,7 +127,38 @@ describe('a prepared summary', () => {
       model: facts.id,
     }
     expect(mayCallBeside([answer as Entry], facts, 20_000)).toBe(true)
+    // As much as it may write, and as much as one before it wrote, must be within the share.
+    expect(mayCallBeside([answer as Entry], facts, 20_000, 100_000)).toBe(false)
+    const long: Entry = {
+      ...{ kind: 'spent', id: 's', parent: null, at: 0, source: 'session-memory', model: facts.id },
+      usage: { input_tokens: 0, output_tokens: 15_000 },
+    }
+    expect(mayCallBeside([answer as Entry, long], facts, 20_000)).toBe(false)
   })
+})
+
+test('a model that answers nothing beside the conversation is left alone: three requests for notes, and none for anything once the breaker is open', async () => {
+  const dead = [PROMPT_MARK, '<notes>'].map((bodyContains) => ({
+    match: { bodyContains },
+    times: 999,
+    fault: { type: 'status', status: 529 } as const,
+  }))
+  const agent = createTestAgent({
+    simulator: { script: [...rounds(150), DONE], faults: dead },
+    setup: {
+      thresholds: THRESHOLDS,
+      compaction: { ...compaction, notesTemplate: NOTES_TEMPLATE },
+      roundsMax: 200,
+    },
+    notes: { scale: 0.15 },
+    prepares: 'freely',
+  })
+  expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
+  expect(boundaries(agent).length).toBeGreaterThan(6)
+  const isFor = (mark: string): number =>
+    agent.simulator.requests().filter(({ body }) => JSON.stringify(body).includes(mark)).length
+  expect(isFor('<notes>')).toBe(FAILURES_MAX)
+  expect(isFor(PROMPT_MARK)).toBe(4 * FAILURES_MAX)
 })
 
 describe('a compaction that is asked about first', () => {

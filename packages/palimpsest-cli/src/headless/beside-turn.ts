@@ -1,6 +1,7 @@
 import type { Ports } from 'palimpsest'
 import {
   mayCallBeside,
+  NOTES_TOKENS_MAX,
   notesWithoutModel,
   type NotesLimits,
   type NotesPolicy,
@@ -55,17 +56,21 @@ export interface BesideTurn {
   readonly makeUp: (view: View, limits: NotesLimits) => void
   /** Ends what is under way; what it would have brought is lost. */
   readonly giveUp: () => void
-  /** Waits a moment for what is under way, gives up the rest, and appends what came. */
+  /** Waits a moment for what is under way, and appends what came. */
+  readonly settle: (session: Session, waitMs: number) => AsyncGenerator<LoopEvent, Session>
+  /** The same, and gives up the rest. */
   readonly end: (session: Session, waitMs?: number) => AsyncGenerator<LoopEvent, Session>
 }
 
 export function openBeside(session: Session, forkPoint: ForkPoint, setup: BesideSetup): BesideTurn {
   const { ports, facts } = setup
   const stop = new AbortController()
+  const outputTokens = NOTES_TOKENS_MAX * (setup.notes?.policy.scale ?? 1)
   const common: Common = {
     ports,
     runFork: forkPoint.runFork,
-    maySpend: (view, sizeTokens) => setup.maySpend() && mayCallBeside(view.log, facts, sizeTokens),
+    maySpend: (view, sizeTokens) =>
+      setup.maySpend() && mayCallBeside(view.log, facts, sizeTokens, outputTokens),
     signal: AbortSignal.any([setup.signal, stop.signal]),
   }
   const isWorthIt = (view: View): boolean => !setup.endsWithTurn || goesOn(view)
@@ -78,6 +83,10 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
   }
   const kept = setup.notes && openNotes(session, setup.notes, common, { ...setup, isWorthIt })
   const keepers = { prepared, ...(kept && { notes: kept.notes }) }
+  const settle: BesideTurn['settle'] = async function* (last, waitMs) {
+    await kept?.notes.settle(waitMs)
+    return yield* withBeside(last, { ...keepers, ports })
+  }
   return {
     forkPoint,
     keepers,
@@ -85,11 +94,12 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
       if (isCached(view, ports.clock.now())) kept?.makeUp(view, limits)
     },
     giveUp: () => stop.abort(),
+    settle,
     end: async function* (last, waitMs = NOTES_WAIT_MS) {
-      await kept?.notes.settle(waitMs)
+      const session = yield* settle(last, waitMs)
       stop.abort()
       await kept?.settled()
-      return yield* withBeside(last, { ...keepers, ports })
+      return session
     },
   }
 }

@@ -32,6 +32,8 @@ export interface RunResult {
 }
 
 export interface Output {
+  /** Whether the result says what the run cost. */
+  readonly tellsCost: boolean
   readonly begin: () => void
   readonly event: (event: LoopEvent) => void
   readonly end: (result: RunResult) => void
@@ -49,6 +51,7 @@ export function createOutput(
       return textOutput(world)
     case 'json':
       return {
+        tellsCost: true,
         begin: () => undefined,
         event: (event) => noteAll(event, world),
         end: (result) => printLine(resultLine(result, facts), world),
@@ -65,6 +68,7 @@ export function createOutput(
 function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
   const { print, printError } = world
   return {
+    tellsCost: false,
     begin: () => undefined,
     event: (event) => noteAll(event, world),
     end: ({ end, text }) => {
@@ -86,6 +90,7 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'
     printLine({ type: 'system', subtype: 'status', status, ...session }, world)
   }
   return {
+    tellsCost: true,
     begin: () => {
       const { model, tools, cwd, permissionMode } = facts
       printLine({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode }, world)

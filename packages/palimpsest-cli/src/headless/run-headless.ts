@@ -80,6 +80,7 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     const warningTokens = setup.thresholds.warning
     beside.makeUp(view, { ...setup, sizeTokens: sizeOf(view, setup), warningTokens })
     last = await heard(runTurn(session, input, setup, signal), told)
+    if (output.tellsCost) last = await heard(beside.settle(last, COST_WAIT_MS), told)
   } catch (error) {
     beside?.giveUp()
     output.breakOff(tally.result(), error instanceof Error ? error.message : String(error))
@@ -91,6 +92,9 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   await heard(beside.end(last), () => undefined)
   return result
 }
+
+/** What is about to be known of the cost is waited for where it is told. */
+const COST_WAIT_MS = 1_000
 
 async function heard<T>(events: AsyncGenerator<LoopEvent, T>, told: (event: LoopEvent) => void): Promise<T> {
   for (let next = await events.next(); ; next = await events.next()) {

@@ -7,7 +7,7 @@ import type { Usage } from '../wire/usage.ts'
 
 /** Of the whole bill, for all calls beside the conversation together. */
 export const BACKGROUND_SHARE_MAX = 0.1
-/** What a fork writes, about: notes and summaries are longer seldom. */
+/** What a fork writes, about, where nothing more is known. */
 const OUTPUT_TOKENS = 2_500
 
 /** The conversation's own answers. */
@@ -21,6 +21,8 @@ interface Gathered {
   readonly usd: Map<string, number>
   /** Lines of one response repeat its usage: it is paid for once. */
   readonly paid: Map<string, number>
+  /** The most that a call beside the conversation wrote. */
+  longest: number
   count: number
 }
 
@@ -28,30 +30,46 @@ const gatheredByLog = new WeakMap<readonly Entry[], Gathered>()
 
 /** US dollars by source. Asking again costs what was appended since. */
 export function billOf(log: readonly Entry[]): Bill {
-  const known = gatheredByLog.get(log) ?? { usd: new Map(), paid: new Map(), count: 0 }
+  return gather(log).usd
+}
+
+function gather(log: readonly Entry[]): Gathered {
+  const known = gatheredByLog.get(log) ?? { usd: new Map(), paid: new Map(), longest: 0, count: 0 }
   gatheredByLog.set(log, known)
   for (; known.count < log.length; known.count++) {
     const entry = log[known.count]
     if (entry) addTo(known, entry)
   }
-  return known.usd
+  return known
 }
 
-/** Whether one more call on the back of a conversation of this size leaves all of them within their share. */
-export function mayCallBeside(log: readonly Entry[], facts: ModelFacts, sizeTokens: number): boolean {
-  const bill = billOf(log)
+/**
+ * Whether one more call on the back of a conversation of this size leaves all of them within their share, should it write as much as it
+ * may, or as much as the longest before it.
+ */
+export function mayCallBeside(
+  log: readonly Entry[],
+  facts: ModelFacts,
+  sizeTokens: number,
+  outputTokens: number = OUTPUT_TOKENS,
+): boolean {
+  const { usd: bill, longest } = gather(log)
   const sum = (isCounted: (source: string) => boolean): number =>
     [...bill].reduce((usd, [source, cost]) => (isCounted(source) ? usd + cost : usd), 0)
   const next = priceOf(
-    { read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output: OUTPUT_TOKENS },
+    { read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output: Math.max(outputTokens, longest) },
     facts.prices,
   )
   const beside = sum((source) => !AWAITED.has(source))
   return beside + next <= BACKGROUND_SHARE_MAX * (sum(() => true) + next)
 }
 
-function addTo({ usd, paid }: Gathered, entry: Entry): void {
-  if (entry.kind === 'spent') return add(usd, entry.source, costOf(entry.usage, entry.model))
+function addTo(gathered: Gathered, entry: Entry): void {
+  const { usd, paid } = gathered
+  if (entry.kind === 'spent') {
+    if (!AWAITED.has(entry.source)) gathered.longest = Math.max(gathered.longest, entry.usage.output_tokens)
+    return add(usd, entry.source, costOf(entry.usage, entry.model))
+  }
   if (entry.kind !== 'message' || !entry.usage) return
   const cost = costOf(entry.usage, entry.model ?? '')
   const before = paid.get(entry.responseId ?? entry.id) ?? 0

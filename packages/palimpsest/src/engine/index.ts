@@ -51,5 +51,11 @@ export { appendMessage, appendTo, messageBody } from './session.ts'
 export type { Appended, EntryBody, NamedBody, Session } from './session.ts'
 export { sizeOf } from './size-of.ts'
 export type { Sizing } from './size-of.ts'
-export { CONTEXT_MANAGEMENT_BETA, microPolicy, NOTES_TEMPLATE, storagePolicy } from './limits.ts'
+export {
+  CONTEXT_MANAGEMENT_BETA,
+  microPolicy,
+  NOTES_TEMPLATE,
+  NOTES_TOKENS_MAX,
+  storagePolicy,
+} from './limits.ts'
 export type { MicroPolicy, ServerClearing, StoragePolicy } from './limits.ts'

@@ -1,6 +1,7 @@
 // The layers' policies, for callers of the engine.
 
 export { storagePolicy, type StoragePolicy } from '../layers/1-tool-results/policy.ts'
+export { NOTES_TOKENS_MAX } from '../layers/3-session-memory/cut-sections.ts'
 export { TEMPLATE as NOTES_TEMPLATE } from '../layers/3-session-memory/template.ts'
 export {
   CONTEXT_MANAGEMENT_BETA,
@@ -9,3 +10,4 @@ export {
 } from '../layers/2-micro-compaction/server-clearing.ts'
 export { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
 export { compactionPolicy, type CompactionPolicy } from '../layers/4-compaction/policy.ts'
+export { isBreakerOpen } from '../layers/4-compaction/decide.ts'

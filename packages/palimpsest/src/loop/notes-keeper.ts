@@ -1,3 +1,4 @@
+import { isBreakerOpen } from '../engine/limits.ts'
 import {
   notesInView,
   notesWish,
@@ -24,14 +25,14 @@ export interface NotesKeeper {
   readonly consider: (view: View, at: 'response' | 'turn-end', limits: NotesLimits) => void
   /** What has come since, to be appended now. */
   readonly take: (view: View) => readonly NamedBody[]
-  /** Whether notes may still come to be the summary. */
-  readonly mayServe: () => boolean
+  /** Whether notes are to be the summary: then none is made beside them. */
+  readonly areKept: () => boolean
   /** Waits for an update under way, at most so long. */
   readonly settle: (ms: number) => Promise<void>
 }
 
 export interface NotesSetup {
-  readonly ports: Pick<Ports, 'flags' | 'trace'> & { readonly clock: Pick<Clock, 'within'> }
+  readonly ports: Pick<Ports, 'flags' | 'trace'> & { readonly clock: Pick<Clock, 'now' | 'within'> }
   readonly runFork: RunFork
   readonly policy: NotesPolicy
   /** Whether the bill allows one more call beside the conversation. */
@@ -77,6 +78,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
         arrived.length > 0 ||
         failures >= FAILURES_MAX ||
         setup.signal.aborted ||
+        isBreakerOpen(view, ports.clock.now()) ||
         !setup.maySpend(view, limits.sizeTokens)
       )
         return
@@ -110,10 +112,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
       isRead = true
       return [...changed, ...came]
     },
-    mayServe: () =>
-      failures < FAILURES_MAX &&
-      ports.flags.value('session-memory') &&
-      ports.flags.value('compaction-from-notes'),
+    areKept: () => ports.flags.value('session-memory') && ports.flags.value('compaction-from-notes'),
     settle: async (ms) => {
       if (working) await ports.clock.within(working, ms)
     },

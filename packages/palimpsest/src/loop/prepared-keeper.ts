@@ -1,3 +1,4 @@
+import { isBreakerOpen } from '../engine/limits.ts'
 import { preparedWish, readPrepared, type PreparedLimits, type PreparedWish } from '../engine/prepared-for.ts'
 import { restBehind, type Prepared } from '../engine/prepared.ts'
 import type { NamedBody } from '../engine/session.ts'
@@ -21,7 +22,7 @@ export interface PreparedKeeper {
 }
 
 export interface PreparedSetup {
-  readonly ports: Pick<Ports, 'flags' | 'trace'>
+  readonly ports: Pick<Ports, 'clock' | 'flags' | 'trace'>
   readonly runFork: RunFork
   /** Whether the bill allows one more call beside the conversation. */
   readonly maySpend: (view: View, sizeTokens: number) => boolean
@@ -47,6 +48,7 @@ export function createPreparedKeeper({ ports, runFork, maySpend, signal }: Prepa
   return {
     consider: (view, limits) => {
       if (isWorking || failures >= FAILURES_MAX || signal.aborted || find(view)) return
+      if (isBreakerOpen(view, ports.clock.now())) return
       const wish = preparedWish(view, limits, ports.flags)
       if (!wish || !maySpend(view, limits.sizeTokens)) return
       isWorking = true

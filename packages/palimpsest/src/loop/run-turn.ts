@@ -152,7 +152,7 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   const sizing = { ...setup, calibration, thresholds }
   const sizeTokens = sizeOf(view, sizing)
   setup.notes?.consider(view, at, { ...sizing, sizeTokens, warningTokens: thresholds.warning })
-  if (setup.notes?.mayServe()) return
+  if (setup.notes?.areKept()) return
   const { summaryModel } = setup.compaction ?? {}
   const more = summaryModel === undefined ? {} : { summaryModel }
   setup.prepared?.consider(view, { ...sizing, sizeTokens, ...more })

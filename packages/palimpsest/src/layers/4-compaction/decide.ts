@@ -69,8 +69,17 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
   }
 }
 
+/** Whether models failed so often that none is asked by itself now, for a summary or for what may become one. */
+export function isBreakerOpen(view: View, now: number): boolean {
+  const model = view.prefix?.model ?? ''
+  return !mayAsk(recordOf(view.boundary?.entry), { now, cause: 'threshold', model })
+}
+
 /** Open after failures in a row; half open when asked by hand, on another model, or after a rest. */
-function mayAsk(before: CompactionRecord | undefined, { now, cause, model }: CompactionMoment): boolean {
+function mayAsk(
+  before: CompactionRecord | undefined,
+  { now, cause, model }: Pick<CompactionMoment, 'now' | 'cause' | 'model'>,
+): boolean {
   if (!before || before.failures < FAILURES_MAX) return true
   return cause === 'asked' || model !== before.model || now - before.triedAt >= BREAKER_REST_MS
 }
