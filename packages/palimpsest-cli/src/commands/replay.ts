@@ -9,7 +9,6 @@ import { parseTokens } from 'palimpsest/tokens'
 
 import type { Command, CommandInput } from '../command.ts'
 import type { SessionFile } from '../replay/find-session-files.ts'
-import { OWN, UNMANAGED } from '../replay/compared.ts'
 import type { ReplayDocument } from '../replay/replay-document.ts'
 import type { SessionTask } from '../replay/session-task.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
@@ -77,12 +76,14 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
 
 async function readAsked({ flags, words }: CommandInput, world: World): Promise<Asked> {
   const { ABLATIONS, STRATEGIES } = await import('palimpsest/replay')
+  const { OWN, UNMANAGED } = await import('../replay/compared.ts')
   const model = textFlag(flags, 'model')
   const asked = {
     strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', {
       main: STRATEGIES,
       ablations: ABLATIONS,
       withAblations: flags['ablation'] === true,
+      always: flags['ablation'] === true ? [UNMANAGED, OWN] : [UNMANAGED],
     }),
     windows: chosenWindows(textFlag(flags, 'window')),
     ...(model !== undefined && { model }),
@@ -109,13 +110,17 @@ async function ownFiles(world: World): Promise<readonly SessionFile[]> {
 interface Choice {
   readonly main: readonly Strategy[]
   readonly ablations: readonly Strategy[]
-  /** All of them, and what they are held against. */
   readonly withAblations: boolean
+  /** What the others are held against. */
+  readonly always: readonly string[]
 }
 
-/** `none` is always among them: the others are held against it. Ablations are had by name, or all by `--ablation`. */
-function chosenStrategies(text: string, { main, ablations, withAblations }: Choice): readonly Strategy[] {
-  const added = withAblations ? [OWN, ...ablations.map(({ name }) => name)] : []
+/** Ablations are had by name, or all by `--ablation`. */
+function chosenStrategies(
+  text: string,
+  { main, ablations, withAblations, always }: Choice,
+): readonly Strategy[] {
+  const added = [...always, ...(withAblations ? ablations.map(({ name }) => name) : [])]
   if (text === 'all') return withAblations ? [...main, ...ablations] : main
   const all = [...main, ...ablations]
   const names = text.split(',').map((name) => name.trim())
@@ -126,7 +131,7 @@ function chosenStrategies(text: string, { main, ablations, withAblations }: Choi
       `no strategy "${stranger}"; there are ${known}, or all. Controls are in every report`,
     )
   }
-  return all.filter(({ name }) => name === UNMANAGED || names.includes(name) || added.includes(name))
+  return all.filter(({ name }) => names.includes(name) || added.includes(name))
 }
 
 function chosenWindows(text: string | undefined): readonly number[] {
