@@ -82,7 +82,9 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
   const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
   const keptTokens = tokensOf(stays)
   const isQuoting = wish.span.kind === 'whole' && !isBare(wish)
-  const charsMax = isQuoting ? choice.quotedTokens * QUOTED_CHARS_PER_TOKEN : 0
+  // Lines are worth less than anything else that stays.
+  const quotedTokens = Math.min(choice.quotedTokens, Math.max(0, mostKept - keptTokens))
+  const charsMax = isQuoting ? quotedTokens * QUOTED_CHARS_PER_TOKEN : 0
   const quotes = quoteLines(view, gone, [...stays], { ...room, charsMax })
   const fixed = wish.prefixTokens + keptTokens + factor * estimateText(quotes)
   const left = Math.max(0, wish.targetTokens - fixed)

@@ -1,6 +1,6 @@
 import type { Act, Trace } from 'palimpsest/replay'
 
-import { html, NOTHING, type Html } from './html.ts'
+import { html, NO_MARKUP, type Html } from './html.ts'
 
 // One strategy's requests through one session, as an area that stretches to its place: all labels stand outside of it.
 
@@ -37,7 +37,7 @@ export function drawContext({ trace, window, isMain }: ContextPanel): Html {
       ${marks('cuts', marksAt(trace, 'compaction', `0V${HEIGHT}`))}
       ${marks('edits', marksAt(trace, 'edit', `${HEIGHT}v-${EDIT_TICK}`))}
     </svg>
-    ${isMain ? html`<div class="ends"><span>step 1</span><span>${thousands(window)} at the top</span><span>step ${requests.length}</span></div>` : NOTHING}
+    ${isMain ? html`<div class="ends"><span>step 1</span><span>${thousands(window)} at the top</span><span>step ${requests.length}</span></div>` : NO_MARKUP}
   </figure>`
 }
 
@@ -58,7 +58,7 @@ function marksAt({ requests }: Trace, act: Act, stroke: string): string {
 }
 
 function marks(kind: string, path: string): Html {
-  return path === '' ? NOTHING : html`<path class="${kind}" d="${path}" />`
+  return path === '' ? NO_MARKUP : html`<path class="${kind}" d="${path}" />`
 }
 
 function plural(number: number, noun: string): string {

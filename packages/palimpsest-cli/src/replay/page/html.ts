@@ -17,7 +17,7 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
   return { markup }
 }
 
-export const NOTHING: Html = { markup: '' }
+export const NO_MARKUP: Html = { markup: '' }
 
 function markupOf(part: Part): string {
   if (typeof part === 'number') return String(part)

@@ -3,7 +3,7 @@ import type { Difference, PairedRow, PooledRow } from 'palimpsest/replay'
 import { OWN, partName, verdictOf, type ComparedColumn } from '../compared.ts'
 import type { DearestOfAll } from '../replay-document.ts'
 import { whyDear } from '../why-dear.ts'
-import { html, NOTHING, type Html } from './html.ts'
+import { html, NO_MARKUP, type Html } from './html.ts'
 
 interface PageColumn {
   readonly title: string
@@ -110,7 +110,7 @@ function pairedCell(row: PairedRow, column: ComparedColumn, reach: number): Html
 const HALF = 50
 
 function drawRange({ mean, low, high }: Difference, reach: number): Html {
-  if (reach === 0) return NOTHING
+  if (reach === 0) return NO_MARKUP
   const at = (value: number): number =>
     Number((HALF + Math.max(-1, Math.min(1, value / reach)) * (HALF - 1)).toFixed(1))
   return html`<svg class="range" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
@@ -140,7 +140,7 @@ export function dearestTable(rows: readonly DearestOfAll[], hasSeveral: boolean)
               <td>${row.medianDollars > 0 ? `${(row.dollars / row.medianDollars).toFixed(0)} ×` : '–'}</td>
               <td>${row.request.step + 1}</td>
               <td class="why">
-                ${whyDear(row)}${hasSeveral ? html` <span class="quiet">in ${row.session}</span>` : NOTHING}
+                ${whyDear(row)}${hasSeveral ? html` <span class="quiet">in ${row.session}</span>` : NO_MARKUP}
               </td>
             </tr> `,
         )}

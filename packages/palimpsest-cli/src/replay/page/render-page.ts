@@ -5,7 +5,7 @@ import type { DearestOfAll, ReplayDocument } from '../replay-document.ts'
 import { reportRemarks } from '../report-remarks.ts'
 import { drawContext } from './draw-context.ts'
 import { drawCostKept } from './draw-cost-kept.ts'
-import { html, NOTHING, type Html } from './html.ts'
+import { html, NO_MARKUP, type Html } from './html.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import { controlTable, dearestTable, mainTable, pairedTable, percent, share } from './page-tables.ts'
 
@@ -44,7 +44,7 @@ export function renderPage(document: ReplayDocument, { version, at }: PageFacts)
             every strategy. Means over sessions, each weighing the same.
             ${new Date(at).toISOString().slice(0, 10)}, palimpsest ${version}.
           </p>
-          ${windows.length > 1 ? html`<nav>${windows.map(({ window }) => html`<a href="#w${window}">${whole(window)} tokens</a>`)}</nav>` : NOTHING}
+          ${windows.length > 1 ? html`<nav>${windows.map(({ window }) => html`<a href="#w${window}">${whole(window)} tokens</a>`)}</nav>` : NO_MARKUP}
           ${windows.map(({ window }) => renderWindow(document, window))}
           ${reportRemarks(report).map((remark) => html`<p class="quiet">${remark}</p>`)} ${renderWords()}
           <footer>
@@ -84,7 +84,7 @@ function renderWindow(document: ReplayDocument, window: number): Html {
 
 /** Nothing where no session has a price. */
 function renderKept(managed: readonly PooledRow[]): Html {
-  if (managed.every((row) => row.cost_ratio === null)) return NOTHING
+  if (managed.every((row) => row.cost_ratio === null)) return NO_MARKUP
   return html`<h3>Kept against cost</h3>
     <div class="pair">
       ${drawCostKept(managed, 'frr_line', 'Lines kept')}${drawCostKept(managed, 'edit_line', 'Lines to edit kept')}
@@ -107,11 +107,11 @@ function renderPaired(against: readonly PairedRow[]): Html {
   const second = html`<h3>What each part brings</h3>
     <p class="quiet">${OWN} less the same without the part, or with another in its place.</p>
     ${pairedTable(parts, 'parts')}`
-  return html`${others.length > 0 ? first : NOTHING} ${parts.length > 0 ? second : NOTHING}`
+  return html`${others.length > 0 ? first : NO_MARKUP} ${parts.length > 0 ? second : NO_MARKUP}`
 }
 
 function renderDearest(rows: readonly DearestOfAll[], hasSeveral: boolean): Html {
-  if (rows.length === 0) return NOTHING
+  if (rows.length === 0) return NO_MARKUP
   return html`<h3>Dearest steps</h3>
     <p class="quiet">The step that cost each strategy most, over all sessions.</p>
     ${dearestTable(rows, hasSeveral)}`
@@ -120,7 +120,7 @@ function renderDearest(rows: readonly DearestOfAll[], hasSeveral: boolean): Html
 /** Ours, and between what the others lie. */
 function renderHeads(managed: readonly PooledRow[]): Html {
   const own = managed.find((row) => row.strategy === OWN)
-  if (!own) return NOTHING
+  if (!own) return NO_MARKUP
   const others = managed.filter((row) => row.strategy !== OWN && row.strategy !== UNMANAGED)
   const range = (column: 'cost_ratio' | 'frr_line' | 'edit_line'): string => {
     const values = others.map((row) => row[column]).filter((value) => value !== null)
@@ -142,7 +142,7 @@ function renderCharts(
 ): Html {
   const traces = charted?.traces.filter((trace) => trace.window === window && isMain(trace)) ?? []
   const own = traces.find(({ strategy }) => strategy === OWN)
-  if (!charted || traces.length === 0) return NOTHING
+  if (!charted || traces.length === 0) return NO_MARKUP
   return html`<h3>Context over time</h3>
     <p class="quiet">
       The size of each request in the longest session, ${charted.session}, ${count(charted.steps, 'step')}.
@@ -150,7 +150,7 @@ function renderCharts(
       <span class="key"><i class="e"></i>edit<i class="c"></i>compaction</span>
     </p>
     <div class="panels">
-      ${own ? drawContext({ trace: own, window, isMain: true }) : NOTHING}${traces
+      ${own ? drawContext({ trace: own, window, isMain: true }) : NO_MARKUP}${traces
         .filter((trace) => trace !== own)
         .map((trace) => drawContext({ trace, window, isMain: false }))}
     </div>`

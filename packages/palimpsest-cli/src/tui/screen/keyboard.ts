@@ -5,7 +5,7 @@ import { editText, submitted, withText, withWords } from '../input/edit-text.ts'
 import { unfoldPastes } from '../input/pasted-text.ts'
 import { pickItem } from '../input/pick-item.ts'
 import { candidates, type Canvas } from './canvas.ts'
-import { give, type Asked, type ScreenState } from './screen-state.ts'
+import { give, type OpenQuestion, type ScreenState } from './screen-state.ts'
 
 // What each key does, by what the screen is about.
 
@@ -80,7 +80,7 @@ function pressKey(state: ScreenState, key: Key, name: string, isTwice: boolean):
   } else if (name === 'enter') submit(state)
 }
 
-function pressInPicker(state: ScreenState, asked: Asked, key: Key): void {
+function pressInPicker(state: ScreenState, asked: OpenQuestion, key: Key): void {
   const step = pickItem(asked.picker, key)
   if (step.kind === 'going') state.asked = { ...asked, picker: step.picker }
   else asked.answer(step.kind === 'picked' ? step.value : undefined)

@@ -7,7 +7,7 @@ import type { LiveParts, UserAct } from '../ui.ts'
 
 // What the screen is about at this moment. Keys change it, the canvas draws it.
 
-export interface Asked {
+export interface OpenQuestion {
   readonly picker: Picker
   readonly proposal: readonly StyledLine[]
   readonly answer: (value: string | undefined) => void
@@ -19,7 +19,7 @@ export interface ScreenState {
   queue: UserAct[]
   waiting: ((act: UserAct) => void) | undefined
   interrupt: (() => void) | undefined
-  asked: Asked | undefined
+  asked: OpenQuestion | undefined
   /** A line of own words is asked for. */
   asking: ((text: string | undefined) => void) | undefined
   hint: string

@@ -117,7 +117,9 @@ function batchOf(
   const { warning, auto } = situation.thresholds
   const left = situation.sizeTokens - numbers.freedTokens
   const spares = situation.sizeTokens >= warning && left <= policy.targetShare * auto
-  if (spares && !situation.serverCompacts)
+  // Only a full window is worth the thoughts of a running loop.
+  const mayEdit = !situation.loses || situation.sizeTokens >= auto
+  if (spares && mayEdit && !situation.serverCompacts)
     return { cause: 'batch', results: old, why: 'it spares a compaction', numbers }
   const pays = policy.acts.pays && numbers.gainDollars > numbers.costDollars
   return pays && !situation.loses ? { cause: 'batch', results: old, why: 'it pays', numbers } : undefined

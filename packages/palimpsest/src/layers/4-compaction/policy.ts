@@ -24,32 +24,34 @@ export interface CompactionPolicy {
 }
 
 export const COMPACTION_POLICY: CompactionPolicy = {
-  keptShare: 0.39,
+  keptShare: 0.42,
   keptTokensMin: 8_000,
-  keptShareMax: 0.65,
+  keptShareMax: 0.6,
   keptTokensMax: 32_000,
   tailTokens: 10_000,
   tailShare: 0.5,
   madeShare: 0.08,
-  madeTokensMax: 4_000,
+  madeTokensMax: 8_000,
   summaryShare: 0.025,
   summaryTokensMin: 600,
   summaryShareMax: 0.2,
   userShare: 0.2,
 }
 
-/** What is left of a small window, and the scales between which it becomes that. */
+/** What is left of a small window, how much of it in lines, and the scales between which it becomes that. */
 const SMALL_KEPT_SHARE = 0.55
+const SMALL_MADE_SHARE = 0.3
 const SMALL_SCALE = 0.3
 const LARGE_SCALE = 0.5
 
-/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. A small window keeps more of itself. */
+/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. A small window keeps more of itself, and more of it as lines. */
 export function compactionPolicy(scale: number): CompactionPolicy {
-  const { keptShare, tailTokens } = COMPACTION_POLICY
+  const { keptShare, madeShare, tailTokens } = COMPACTION_POLICY
   const smallness = Math.min(1, Math.max(0, (LARGE_SCALE - scale) / (LARGE_SCALE - SMALL_SCALE)))
   return {
     ...COMPACTION_POLICY,
     keptShare: keptShare + (SMALL_KEPT_SHARE - keptShare) * smallness,
+    madeShare: madeShare + (SMALL_MADE_SHARE - madeShare) * smallness,
     tailTokens: Math.round(tailTokens * scale),
   }
 }

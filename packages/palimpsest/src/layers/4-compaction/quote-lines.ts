@@ -21,7 +21,9 @@ const TARGET_CHARS_MAX = 100
 /** What a definition is worth beside another line. */
 const DEFINITION_WORTH = 2
 /** Tokens of the view in which a line loses half its worth. */
-const HALF_LIFE_TOKENS = 30_000
+const HALF_LIFE_TOKENS = 15_000
+/** What a line takes beside its characters. Short ones bring more names for the same room. */
+const LINE_FRAME_CHARS = 20
 const INDENT = '  '
 
 interface Source {
@@ -50,7 +52,8 @@ export function quoteLines(
     .flatMap((source) =>
       source.lines.map((line) => {
         const worth = DEFINITION.test(line) || IMPORT.test(line) ? DEFINITION_WORTH : 1
-        return { source, line, worth: worth * 2 ** (-source.age / HALF_LIFE_TOKENS) }
+        const fallen = worth * 2 ** (-source.age / HALF_LIFE_TOKENS)
+        return { source, line, worth: fallen / (line.length + LINE_FRAME_CHARS) }
       }),
     )
     .toSorted((a, b) => b.worth - a.worth)

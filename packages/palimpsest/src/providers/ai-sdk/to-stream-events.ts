@@ -11,7 +11,7 @@ import type { ChatPart } from './chat-model.ts'
 // What a chat stream tells, as the Messages API would have streamed it: one block after the other. A call comes when it is whole, for the
 // pieces of several calls may be mixed.
 
-export interface Asked {
+export interface RequestFacts {
   readonly request: MessagesRequest
   readonly body: JsonText
 }
@@ -20,7 +20,7 @@ type Finish = Extract<ChatPart, { type: 'finish' }>
 
 export async function* toStreamEvents(
   parts: AsyncIterable<ChatPart>,
-  asked: Asked,
+  asked: RequestFacts,
 ): AsyncGenerator<StreamEvent> {
   const writer = createWriter(asked)
   for await (const part of parts) {
@@ -56,7 +56,7 @@ interface Writer {
   readonly end: (finish: Finish) => Generator<StreamEvent>
 }
 
-function createWriter({ request, body }: Asked): Writer {
+function createWriter({ request, body }: RequestFacts): Writer {
   const taken = callIds(request)
   let hasBegun = false
   let calls = 0
