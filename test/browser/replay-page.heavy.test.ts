@@ -30,6 +30,9 @@ interface Seen {
   readonly tiny: readonly string[]
 }
 
+/** A replay and the start of a browser, on a busy machine. */
+const START_MS_MAX = 180_000
+
 let browser: Browser
 
 beforeAll(async () => {
@@ -44,7 +47,7 @@ beforeAll(async () => {
   const ran = spawnSync(program, [...args, ...asked, ...to], { cwd: folder, encoding: 'utf8' })
   if (ran.status !== 0) throw new Error(ran.stderr)
   browser = await launchChromium(chromium)
-})
+}, START_MS_MAX)
 
 afterAll(async () => {
   if (chromium !== undefined) await browser.close()
