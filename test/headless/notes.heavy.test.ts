@@ -162,6 +162,14 @@ test('a run tells its result before notes that are still being written, and what
   expect(spent).toHaveLength(1)
   const context = jsonObject((await bench.run(['context', '--json'])).out)
   expect(context['cost_usd']).toBeCloseTo(bench.simulator.stats().cost_usd, 6)
+
+  // A model that is named for the summary is asked for one.
+  bench.simulator.addSteps([
+    { when: { source: 'compact' }, content: [text('<summary>As it was asked for.</summary>')] },
+  ])
+  const args = ['compact', '--model', 'claude-opus-5', '--json']
+  const named = await bench.run(args, { env: { PALIMPSEST_WINDOW: WINDOW } })
+  expect(jsonObject(named.out)).toMatchObject({ path: 'plain' })
 })
 
 test('notes that were due when a run ended are written beside the next one, from the cache', async () => {

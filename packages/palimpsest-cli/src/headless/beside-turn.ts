@@ -119,7 +119,9 @@ function openNotes(
   const { flags } = common.ports
   const writer = createNotesWriter(file, report)
   const written = writtenNotes(found)
-  let isWritten = written !== undefined || begin.log.some(({ kind }) => kind === 'notes')
+  // A fork has notes, and no file yet.
+  const inherited = begin.log.findLast((entry) => entry.kind === 'notes')?.text
+  let isWritten = written !== undefined
   const save = async (text: string): Promise<void> => {
     isWritten = true
     await writer.write(text)
@@ -128,8 +130,10 @@ function openNotes(
   // What was due at the end of the turn before is made up for in this one, at the latest with its first answer.
   let isLate = when.endsWithTurn
   const consider: NotesKeeper['consider'] = (view, at, limits) => {
-    if (!isWritten && flags.value('session-memory'))
-      writer.writeComputed(notesWithoutModel(view, policy.template))
+    if (!isWritten && flags.value('session-memory')) {
+      if (inherited === undefined) writer.writeComputed(notesWithoutModel(view, policy.template))
+      else void save(inherited)
+    }
     if (!when.isWorthIt(view)) return
     kept.consider(view, isLate ? 'turn-end' : at, limits)
     isLate = false

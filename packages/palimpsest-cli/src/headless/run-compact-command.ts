@@ -82,7 +82,7 @@ async function compactOpened(
   }
 }
 
-/** Another model than the session's own has nothing of it in its cache, and says so by being named. */
+/** Another model than the session's own has nothing of it in its cache. One that is named is asked, whatever the notes say. */
 function compactionOf(
   { compaction, session, prefix }: PreparedRun['run'],
   named: string | undefined,
@@ -91,7 +91,12 @@ function compactionOf(
   const own = session.view.prefix?.model
   const summaryModel =
     named ?? compaction.summaryModel ?? (own !== undefined && own !== prefix.model ? prefix.model : undefined)
-  return { ...compaction, ...(summaryModel === undefined ? {} : { summaryModel }) }
+  const { notesTemplate, ...others } = compaction
+  return {
+    ...others,
+    ...(notesTemplate === undefined || named !== undefined ? {} : { notesTemplate }),
+    ...(summaryModel === undefined ? {} : { summaryModel }),
+  }
 }
 
 function spanOf(input: CommandInput, view: View): CompactionSpan {

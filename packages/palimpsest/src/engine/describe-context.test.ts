@@ -129,7 +129,7 @@ describe('what fills the window', () => {
   })
 
   test('what the provider cleared, and what lies behind a compaction, cannot be taken back', () => {
-    const edit = (id: string, cause: 'batch' | 'server'): Entry => {
+    const edit = (id: string, cause: 'batch' | 'server' | 'collapse'): Entry => {
       return { kind: 'edit', id, parent: null, at: 7, cause, replace: [], drop: [], freedTokens: 800 }
     }
     const meta = { trigger: 'auto', preTokens: 1_000 } as const
@@ -145,13 +145,14 @@ describe('what fills the window', () => {
       meta,
     }
     const entries = [prefix, question, call, result, edit('e1', 'batch'), boundary]
-    const after = [...entries, edit('e2', 'batch'), edit('e3', 'server')]
+    const after = [...entries, edit('e2', 'batch'), edit('e3', 'server'), edit('e4', 'collapse')]
     const { removals } = describeContext(viewOf(after), setup)
-    expect(removals.map(({ id, canUndo }) => [id, canUndo])).toEqual([
-      ['e1', false],
-      ['b', true],
-      ['e2', true],
-      ['e3', false],
+    expect(removals.map(({ id, layer, canUndo }) => [id, layer, canUndo])).toEqual([
+      ['e1', 2, false],
+      ['b', 4, true],
+      ['e2', 2, true],
+      ['e3', 2, false],
+      ['e4', 4, true],
     ])
   })
 })

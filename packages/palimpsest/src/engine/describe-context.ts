@@ -183,7 +183,7 @@ function editRemoval({ id, at, cause, replace, drop, freedTokens }: EditEntry, i
   // What the provider cleared it clears again of what is sent in full.
   const canUndo = isInForce && cause !== 'server'
   const what = parts.length > 0 ? `${parts.join(', ')} (${cause})` : `cleared (${cause})`
-  return { id, at, layer: 2, what, tokens: freedTokens, canUndo }
+  return { id, at, layer: cause === 'collapse' ? 4 : 2, what, tokens: freedTokens, canUndo }
 }
 
 function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
