@@ -12,6 +12,10 @@ import {
   summaryStep,
   WINDOW,
 } from '../kit/compacting.ts'
+import { openHome } from '../../packages/palimpsest/src/node/inside-home.ts'
+import { openProject } from '../../packages/palimpsest/src/node/paths.ts'
+import { createTranscript } from '../../packages/palimpsest/src/node/transcript-file.ts'
+import { generateTranscript } from '../kit/generate-transcript.ts'
 import { createBench, type Bench } from '../kit/headless.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 
@@ -69,7 +73,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
         '',
         '────',
         '>',
-        '100% left · warning in 147k · $0.0000 · palimpsest-offline',
+        '~98% left · warning in ~144k · $0.0000 · palimpsest-offline',
       ].join('\n'),
     )
     await terminal.type('Where is the retry delay?')
@@ -266,6 +270,27 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
       .requests()
       .map(({ body }) => JSON.stringify(body).includes(SUMMARY_ASKED))
     expect(isSummary.indexOf(true)).toBe(asked)
+  })
+
+  test('a session that was left for months is gone on with: what the next request costs is said first; Esc leaves it, and the words stay', async () => {
+    const bench = await createBench()
+    const project = await openProject(await openHome(bench.home), bench.folder)
+    const id = '33333333-3333-4333-8333-333333333333'
+    const version = '0.0.0'
+    const options = { project, sessionId: id, cwd: bench.folder, version, now: () => 0 }
+    const file = await createTranscript({ ...options, sync: 'close' })
+    await generateTranscript(file, { bytes: 250_000, boundaryBytes: 0, resultChars: 2_000 })
+    await file.close()
+    const terminal = await open(bench, ['--resume', id, '--model', MODEL])
+    expect(await terminal.screen()).toMatch(/^~\d+% left/m)
+    await say(terminal, 'good morning')
+    const asked = await terminal.until(/letter · Esc/)
+    expect(asked.replaceAll(/\s+/g, ' ')).toMatch(
+      /Nothing is cached any more: the next request costs about \$0\.\d\d ▸ \(s\) Send it as it is \(c\) Compact first/,
+    )
+    await terminal.press('Escape')
+    await terminal.until(/^> good morning\n~/m)
+    expect(bench.simulator.requests()).toEqual([])
   })
 
   test('narrower and wider again, the last lines stand there once', async () => {

@@ -91,7 +91,7 @@ async function enter(
       asking(wanted, ui, trust, () => conversation),
       home,
       told,
-      (chars) => ui.setWritten(chars),
+      { onSummary: (chars) => ui.setWritten(chars), before: before?.conversation },
     )
     return { conversation, wishes: wanted }
   }

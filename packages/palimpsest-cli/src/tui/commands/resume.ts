@@ -18,7 +18,8 @@ export async function resume(which: string, place: CommandPlace): Promise<Comman
   return { next: { ...wishes, session: { kind: 'resume', which: id } } }
 }
 
-async function pickSession({ conversation, ui, world }: CommandPlace): Promise<string | undefined> {
+async function pickSession(place: CommandPlace): Promise<string | undefined> {
+  const { conversation, ui, world } = place
   const { sessions } = await listSessions(palimpsestHome(world), createCostOf())
   const items = sessions
     .filter(({ id, messages }) => id !== conversation.id && messages > 0)
@@ -28,5 +29,6 @@ async function pickSession({ conversation, ui, world }: CommandPlace): Promise<s
       ),
       value: id,
     }))
+  if (items.length === 0) return note('there is no other session yet', place)
   return await ui.pick({ title: 'Which session?', items, isSearched: true })
 }

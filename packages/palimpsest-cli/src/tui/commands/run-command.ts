@@ -91,8 +91,8 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
 async function cost(place: CommandPlace): Promise<undefined> {
   const { conversation } = place
   const bySource = Object.entries(await costBySource(conversation.prepared.opened.file.path, undefined))
-  const { messages, tokens, costUsd } = conversation.totals()
-  const { promptTokens, readTokens } = conversation.figures()
+  const { messages, costUsd } = conversation.totals()
+  const { used, isExact, promptTokens, readTokens } = conversation.figures()
   const hits =
     promptTokens === 0
       ? 'no request yet'
@@ -100,7 +100,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
   const parts = bySource.map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
   return print(
     [
-      `$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${tokens} tokens`,
+      `$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${isExact ? '' : '~'}${used} tokens`,
       ...(parts.length > 1 ? [parts.join(', ')] : []),
       hits,
     ],

@@ -1,13 +1,14 @@
 import { calibrationOf, modelPolicy, sizeOf, type Session } from 'palimpsest/engine'
 import type { LoopEvent } from 'palimpsest/loop'
+import { estimateText, factorOf } from 'palimpsest/tokens'
 import type { Entry } from 'palimpsest/transcript'
 import { promptTokens } from 'palimpsest/wire'
 
 import type { HeadlessRun } from '../../headless/run-headless.ts'
 import { afterResponse, estimated, withUsage, type Figures } from '../screen/status-line.ts'
 
-/** Of a session as it is opened: nothing of it is known to be as the provider counts until the next response. */
-export function firstFigures(run: HeadlessRun): Figures {
+/** Of a session as it is opened: nothing of it is known to be as the provider counts until the next response. `seen`: all of its requests, where they are known. */
+export function firstFigures(run: HeadlessRun, seen?: Figures): Figures {
   const { view } = run.session
   // Lines of one response each repeat its usage.
   const usages = new Map(
@@ -20,10 +21,10 @@ export function firstFigures(run: HeadlessRun): Figures {
   const all = [...usages.values()]
   return {
     used: sizeNow(run.session, run),
-    isExact: view.nodes.length === 0,
+    isExact: false,
     costUsd: run.spentUsd(),
-    promptTokens: all.reduce((sum, usage) => sum + promptTokens(usage), 0),
-    readTokens: all.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0),
+    promptTokens: seen?.promptTokens ?? all.reduce((sum, usage) => sum + promptTokens(usage), 0),
+    readTokens: seen?.readTokens ?? all.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0),
   }
 }
 
@@ -31,7 +32,11 @@ export function firstFigures(run: HeadlessRun): Figures {
 export function sizeNow({ view }: Session, { prefix, reading }: HeadlessRun): number {
   const { facts } = reading.model
   const thinking = modelPolicy(view.prefix?.model ?? prefix.model, facts)
-  return sizeOf(view, { thinking, calibration: calibrationOf(view, thinking, facts) })
+  const calibration = calibrationOf(view, thinking, facts)
+  const size = sizeOf(view, { thinking, calibration })
+  // Before the first message system and tools are not told yet, and will be in it all the same.
+  const ahead = view.prefix ? 0 : estimateText(prefix.system) + estimateText(prefix.tools)
+  return size + Math.ceil(factorOf(calibration) * ahead)
 }
 
 export function figuresAfter(

@@ -41,22 +41,29 @@ export interface Conversation {
   readonly close: () => Promise<void>
 }
 
-/** `onSummary` is told how many characters of a summary are written, while one is. */
+export interface ConversationWatch {
+  /** Told how many characters of a summary are written, while one is. */
+  readonly onSummary?: (chars: number) => void
+  /** The conversation that was here before: where it is the same, its requests count on. */
+  readonly before?: Pick<Conversation, 'id' | 'figures'> | undefined
+}
+
 export async function openConversation(
   wishes: RunWishes,
   home: string,
   world: World,
-  onSummary: (chars: number) => void = () => undefined,
+  { onSummary = () => undefined, before }: ConversationWatch = {},
 ): Promise<Conversation> {
   const prepared = await prepareRun(wishes, home, world)
   const { opened } = prepared
   const run = { ...prepared.run, ports: watchSummary(prepared.run.ports, onSummary) }
+  const seen = before?.id === run.session.id ? before.figures() : undefined
   const { window, thresholds, autoEnabled } = run.reading
   const state: State = {
     session: run.session,
     hasBegun: false,
     isClosed: false,
-    figures: firstFigures(run),
+    figures: firstFigures(run, seen),
     cacheWatch: undefined,
     beside: undefined,
     signal: world.signal,

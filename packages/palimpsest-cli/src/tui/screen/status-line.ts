@@ -49,7 +49,7 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
     `${mark}${report.percentLeft}% left`,
     nextThreshold(used, facts, mark),
     ...(figures.promptTokens > 0 ? [`cache ${mark}${hitPercent(figures)}%`] : []),
-    `${mark}$${dollars(costUsd)}`,
+    `${costUsd > 0 ? mark : ''}$${dollars(costUsd)}`,
     facts.model,
   ]
   const style = report.isAboveError ? 'error' : report.isAboveWarning ? 'warning' : 'dim'
