@@ -176,7 +176,7 @@ function playedTools(
 }
 
 /** Only the conversation itself is scripted: summaries and notes are the offline model's. */
-function stepsOf({ turns }: RecordedSession): readonly ScriptStep[] {
+export function stepsOf({ turns }: RecordedSession): readonly ScriptStep[] {
   const answers = turns.flatMap((turn) => turn.answers)
   return answers.map((blocks) => ({ content: blocks.flatMap(scriptBlock), when: { source: 'main' } }))
 }

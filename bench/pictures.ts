@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { readRecording, RECORDING } from '../packages/palimpsest-cli/src/demo/recorded-session.ts'
+import { stepsOf } from '../packages/palimpsest-cli/src/demo/play-session.ts'
+import { serve } from '../packages/palimpsest/src/node/serve.ts'
+import { createSimulator } from '../packages/palimpsest/src/simulator/index.ts'
+import { ROOT } from '../test/kit/source-tree.ts'
+import { FOLDER, layOut } from './demo-turns.ts'
+import { drawScreen } from './draw-screen.ts'
+
+// The pictures of the README: the real screen in tmux, driven by keys, on the simulator with the recorded answers of the demo; the tools really run.
+// `node --conditions=x-source bench/pictures.ts` writes docs/pictures/*.svg. Needs tmux.
+
+const run = promisify(execFile)
+const PICTURES = join(ROOT, 'docs/pictures')
+const COMMAND = [process.execPath, '--conditions=x-source', join(ROOT, 'packages/palimpsest-cli/src/main.ts')]
+const MODEL = 'claude-haiku-4-5'
+const WINDOW = '36000'
+const COLUMNS = 88
+/** Slow enough to be looked at between two answers. */
+const ANSWER_MS = 700
+const WAIT_MS = 60_000
+const POLL_MS = 60
+/** A turn is over once nothing has been going on for so long. */
+const STILL_MS = 1_500
+
+interface Screen {
+  readonly say: (text: string) => Promise<void>
+  readonly press: (...keys: readonly string[]) => Promise<void>
+  readonly until: (wanted: RegExp) => Promise<void>
+  /** Nothing goes on any more, or something is asked. */
+  readonly untilIdle: () => Promise<'idle' | 'asked'>
+  readonly text: () => Promise<string>
+  readonly draw: (name: string, title: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const root = await mkdtemp(join(tmpdir(), 'palimpsest-pictures-'))
+try {
+  await mkdir(PICTURES, { recursive: true })
+  await layOut()
+  await drawSession()
+  await drawDemo()
+} finally {
+  await rm(root, { recursive: true, force: true })
+  await rm(FOLDER, { recursive: true, force: true })
+}
+
+async function drawSession(): Promise<void> {
+  const recorded = await readRecording(fileURLToPath(RECORDING))
+  const simulator = createSimulator({
+    script: stepsOf(recorded).map((step) => ({ ...step, delay_ms: ANSWER_MS })),
+  })
+  const served = await serve(async (request) => await simulator.fetch(request))
+  const env = { PALIMPSEST_BASE_URL: served.url, PALIMPSEST_HOME: join(root, 'home'), HOME: root }
+  const screen = await openScreen(['--model', MODEL, '--window', WINDOW], env, 32)
+  const [first, second, third] = recorded.turns.map(({ prompt }) => prompt)
+  try {
+    await screen.until(/% left/)
+    await screen.say(first ?? '')
+    await screen.untilIdle()
+    await screen.say(second ?? '')
+    await screen.until(/Write.*may it run/)
+    await screen.draw(
+      'session',
+      'A question answered with quotes; a file to be written, asked for with its content',
+    )
+    await allowAll(screen)
+    await screen.say(third ?? '')
+    await screen.until(/proof: /)
+    await screen.draw(
+      'compaction',
+      'A compaction on the way: what went, what stayed, the score of the proof; the status line below',
+    )
+    await screen.untilIdle()
+    await screen.say('/context')
+    await screen.untilIdle()
+    await screen.draw('context', 'What fills the window, by kind, with the thresholds, and each removal')
+  } finally {
+    await screen.close()
+    await served.close()
+  }
+}
+
+/** Whatever is asked for in this turn: always. */
+async function allowAll(screen: Screen): Promise<void> {
+  while ((await screen.untilIdle()) === 'asked') {
+    await screen.press('a')
+    await sleep(STILL_MS)
+  }
+}
+
+async function drawDemo(): Promise<void> {
+  const screen = await openScreen(['demo', '--fast'], { HOME: root }, 34)
+  try {
+    await screen.until(/lists the rest/)
+    await screen.draw('demo', 'The end of the demo: what the same session cost, managed and unmanaged')
+  } finally {
+    await screen.close()
+  }
+}
+
+async function openScreen(
+  args: readonly string[],
+  env: { readonly [name: string]: string },
+  rows: number,
+): Promise<Screen> {
+  const socket = `palimpsest-pictures-${randomUUID()}`
+  const tmux = async (...words: readonly string[]): Promise<string> =>
+    (await run('tmux', ['-L', socket, '-f', '/dev/null', ...words])).stdout
+  const given = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', TERM: 'screen-256color', ...env }
+  const variables = Object.entries(given).map(([name, value]) => `${name}=${value}`)
+  const command = ['env', '-i', ...variables, ...COMMAND, ...args].map((word) => `'${word}'`).join(' ')
+  const size = ['-x', String(COLUMNS), '-y', String(rows)]
+  await tmux('new-session', '-d', '-s', 'main', ...size, '-c', FOLDER, `${command}; exec sleep 60`)
+  const text = async (): Promise<string> => await tmux('capture-pane', '-p', '-t', 'main')
+  const until = async (wanted: RegExp): Promise<void> => {
+    const end = Date.now() + WAIT_MS
+    while (!wanted.test(await text())) {
+      if (Date.now() > end) throw new Error(`${String(wanted)} did not come:\n${await text()}`)
+      await sleep(POLL_MS)
+    }
+  }
+  return {
+    say: async (words) => {
+      await tmux('send-keys', '-t', 'main', '-l', '--', words)
+      await tmux('send-keys', '-t', 'main', 'Enter')
+    },
+    press: async (...keys) => void (await tmux('send-keys', '-t', 'main', ...keys)),
+    until,
+    untilIdle: async () => {
+      const end = Date.now() + WAIT_MS
+      for (let since = Date.now(); Date.now() - since < STILL_MS; await sleep(POLL_MS)) {
+        const shown = await text()
+        if (/may it run/.test(shown)) return 'asked'
+        if (/Esc interrupts|Esc cancels/.test(shown)) since = Date.now()
+        if (Date.now() > end) throw new Error(`it goes on and on:\n${shown}`)
+      }
+      return 'idle'
+    },
+    text,
+    draw: async (name, title) => {
+      const shown = await tmux('capture-pane', '-e', '-p', '-t', 'main')
+      await writeFile(join(PICTURES, `${name}.svg`), drawScreen(shown, title))
+      console.log(`${name}\n${await text()}`)
+    },
+    close: async () => void (await tmux('kill-server').catch(() => undefined)),
+  }
+}

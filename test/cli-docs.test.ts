@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { COMMANDS, PLANNED } from '../packages/palimpsest-cli/src/command-table.ts'
+import { agent } from '../packages/palimpsest-cli/src/commands/agent.ts'
+import { commandHelp, overview } from '../packages/palimpsest-cli/src/help.ts'
+import { COMMANDS as TYPED } from '../packages/palimpsest-cli/src/tui/commands/command-names.ts'
+import { ROOT } from './kit/source-tree.ts'
+
+// docs/cli.md is held against the program.
+
+const DOCS = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
+const ALL = [agent, ...COMMANDS]
+
+describe('docs/cli.md', () => {
+  test('ends with the help texts, as the program prints them', () => {
+    const texts = [overview(ALL, PLANNED), ...ALL.map(commandHelp)]
+    const wanted = texts.map((text) => `\`\`\`\n${text}\`\`\`\n`).join('\n')
+    expect(DOCS.slice(DOCS.indexOf('## Help texts'))).toBe(`## Help texts\n\n${wanted}`)
+  })
+
+  test.each(ALL.map((command) => [command.name, command] as const))(
+    'tells of every flag of %s',
+    (_, command) => {
+      const body = DOCS.slice(0, DOCS.indexOf('## Help texts'))
+      const silent = Object.keys(command.options).filter(
+        (flag) => flag !== 'print' && !body.includes(`--${flag}`),
+      )
+      expect(silent).toEqual([])
+    },
+  )
+
+  test('tells of every command that is typed in the interactive agent', () => {
+    expect(TYPED.map(({ name }) => name).filter((name) => !DOCS.includes(`/${name}`))).toEqual([])
+  })
+})
