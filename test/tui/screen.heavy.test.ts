@@ -212,6 +212,11 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     await terminal.type('q')
     await terminal.until(READY)
 
+    await say(terminal, '/export all.txt')
+    await terminal.until(/! written to \S+all\.txt/)
+    const exported = await readFile(join(bench.folder, 'all.txt'), 'utf8')
+    expect(exported).toMatch(/^> Write the note$[\s\S]*^! compacted by the provider's summary: /m)
+
     await say(terminal, '/context')
     const window = await terminal.until(/^▸ \d\d:\d\d compacted/m)
     expect(window).toMatch(/^\S+k of 177k tokens {2}\d+% left before compaction/m)

@@ -47,7 +47,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
     setWritten: (chars) => {
       // A summary may also be written beside the conversation.
       if (!state.live.activity.startsWith(COMPACTING)) return
-      state.live = { ...state.live, activity: writingActivity(chars) }
+      state.live = { ...state.live, activity: writingActivity(state.live.activity, chars) }
       canvas.draw()
     },
     next: async () => await nextAct(state, canvas.draw),

@@ -37,7 +37,7 @@ export async function talk(conversation: Conversation, setup: TalkSetup): Promis
     ui,
     world,
     follow: async (events) => await follow(events, conversation, ui),
-    interruptible: async (work) => await interruptible(work, ui, world.signal),
+    interruptible: async (work, told = 'interrupted') => await interruptible(work, told, ui, world.signal),
   }
   showStatus(conversation, ui)
   ui.setPages({
@@ -116,6 +116,7 @@ const SHELL_LINES_MAX = 30
 /** Runs something that Esc can end. What goes wrong is told; the conversation goes on. */
 async function interruptible(
   work: (signal: AbortSignal) => Promise<void>,
+  told: string,
   ui: Ui,
   ending: AbortSignal,
 ): Promise<void> {
@@ -125,7 +126,7 @@ async function interruptible(
     await work(AbortSignal.any([stop.signal, ending]))
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    ui.show([...noteLines(stop.signal.aborted ? 'interrupted' : text, 'error', ui.columns()), []])
+    ui.show([...noteLines(stop.signal.aborted ? told : text, 'error', ui.columns()), []])
   } finally {
     ui.setInterrupt(undefined)
     ui.setLive({ activity: '', streaming: [] })

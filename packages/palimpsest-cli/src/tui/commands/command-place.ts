@@ -13,7 +13,8 @@ export interface CommandPlace {
   readonly ui: Ui
   readonly world: World
   readonly follow: (events: AsyncGenerator<LoopEvent, string | undefined>) => Promise<string | undefined>
-  readonly interruptible: (work: (signal: AbortSignal) => Promise<void>) => Promise<void>
+  /** `told`: what an interruption came to. */
+  readonly interruptible: (work: (signal: AbortSignal) => Promise<void>, told?: string) => Promise<void>
 }
 
 /** Set: this conversation is left, for what stands in it. */

@@ -84,7 +84,7 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
     const problem = await follow(conversation.compact(instructions, signal))
     if (problem === undefined) ui.show([[]])
     else note(problem, place)
-  })
+  }, 'cancelled: the conversation is as it was')
   return undefined
 }
 

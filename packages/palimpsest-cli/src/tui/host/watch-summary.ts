@@ -1,4 +1,5 @@
 import type { ModelEvent, Ports } from 'palimpsest'
+import type { Delta } from 'palimpsest/wire'
 
 /** The same ports; while a summary is written, how many characters of it there are is told. */
 export function watchSummary(ports: Ports, told: (chars: number) => void): Ports {
@@ -17,10 +18,14 @@ async function* counting(
 ): AsyncGenerator<ModelEvent> {
   let chars = 0
   for await (const event of events) {
-    if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') {
-      chars += event.delta.text.length
-      told(chars)
-    }
+    const added = event.type === 'content_block_delta' ? writtenChars(event.delta) : 0
+    chars += added
+    if (added > 0) told(chars)
     yield event
   }
+}
+
+function writtenChars(delta: Delta): number {
+  if (delta.type === 'text_delta') return delta.text.length
+  return delta.type === 'compaction_delta' ? (delta.content?.length ?? 0) : 0
 }

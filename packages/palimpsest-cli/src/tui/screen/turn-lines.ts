@@ -209,8 +209,9 @@ export function pathName(path: string | undefined): string {
 }
 
 /** While a model writes the summary: how far it is. */
-export function writingActivity(chars: number): string {
-  return `${COMPACTING} by summary: ${shortCount(chars)} characters written`
+export function writingActivity(activity: string, chars: number): string {
+  const [path = COMPACTING] = activity.split(':')
+  return `${path}: ${shortCount(chars)} characters written`
 }
 
 /** Enough to tell removals of one session apart. */
