@@ -84,7 +84,7 @@ function summaries(count: number): readonly ScriptStep[] {
 
 function sentences(round: number): string {
   return Array.from(
-    { length: 10 },
+    { length: 12 },
     (_, i) =>
       `In part ${round}, line ${i * 13 + round}, the function step${i} reads value ${i * round} and writes it back.`,
   ).join('\n')
