@@ -7,7 +7,7 @@ export const agent: Command = {
     '"prompt" [--output-format text|json|stream-json] [--model ID] [--base-url URL] [--max-turns N]\n' +
     '    [--permission-mode default|accept-edits|plan|bypass] [--allowed-tools RULES] [--continue] [--resume ID]\n' +
     '    [--session-id UUID] [--window N] [--settings FILE] [--cwd DIR] [--max-cost USD] [--trust]\n' +
-    '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug]',
+    '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug] [--verbose] [--plain]',
   summary: 'one turn to its end; prints the answer. The prompt may come on stdin',
   options: {
     print: { type: 'boolean', short: 'p' },

@@ -49,6 +49,11 @@ export function splitModel(
   return server && model !== '' ? { server, model } : undefined
 }
 
+/** Which server a name asks; undefined where it names none. */
+export function serverOf(named: string): string | undefined {
+  return splitModel(named)?.server.name
+}
+
 /** The first one that the environment speaks of, by a key or an address. */
 export function findServer(
   env: World['env'],

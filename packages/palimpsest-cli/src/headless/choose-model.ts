@@ -106,8 +106,8 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
   const endpoint = chooseEndpoint({
     flag: goodUrl('--base-url', wishes.baseUrl),
     environment:
-      goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']) ??
-      goodUrl(urlVariable, given ? serverUrl(given, server) : undefined),
+      goodUrl(urlVariable, given ? serverUrl(given, server) : undefined) ??
+      goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']),
     settings: wishes.settings,
     userSettings: wishes.userSettings,
     standard: standardUrl,

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { costBySource } from '../../cost-by-source.ts'
+import { serverOf } from '../../headless/chat-servers.ts'
 import { runUndo } from '../../stored/run-undo.ts'
 import type { PageSource } from '../pager/page-source.ts'
 import { line, lineText } from '../text/styled-line.ts'
@@ -119,7 +120,9 @@ async function changeModel(named: string, place: CommandPlace): Promise<CommandE
     conversation.log().length === 0
       ? ({ kind: 'new' } as const)
       : ({ kind: 'resume', which: conversation.id } as const)
-  return { next: { ...wishes, model, session } }
+  // An address that was given is the address of the provider it was given for.
+  const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? wishes.baseUrl : undefined
+  return { next: { ...wishes, model, baseUrl, session } }
 }
 
 async function undo(typed: string, place: CommandPlace): Promise<CommandEnd> {
