@@ -10,7 +10,7 @@ import { drawAgain, drawFrame, NO_FRAME, rowsAbove, type Frame } from './draw-fr
 import { layoutLive, type LiveView } from './live-region.ts'
 import { afterResponse, estimated, shortCount, statusLine } from './status-line.ts'
 import { proposalLines, toolLabel } from './tool-lines.ts'
-import { showEvent, TURN_START } from './turn-lines.ts'
+import { showEvent, TURN_START, writingActivity } from './turn-lines.ts'
 
 const SEQUENCE = new RegExp(String.raw`\x1b\[\??(\d*)([A-Za-z])|[\s\S]`, 'g')
 
@@ -229,6 +229,29 @@ describe('a turn', () => {
       '! interrupted. What was done so far is kept',
       '',
     ])
+  })
+
+  test('says once why a request is asked again, however often it is', () => {
+    const reason = 'The provider could not be reached.'
+    const wait = (attempt: number, waitMs: number) =>
+      ({ type: 'retry-wait', attempt, waitMs, reason }) as const
+    expect(shown([wait(1, 400), wait(2, 12_000)])).toEqual(['! The provider could not be reached.', ''])
+    const { activity } = [wait(1, 400), wait(2, 12_000)].reduce(
+      (screen, event) => showEvent(screen, event, 60).screen,
+      TURN_START,
+    )
+    expect(activity).toBe('Asking again in 12 s (attempt 3)')
+  })
+
+  test('names the path of a compaction while it goes on, and how much is written', () => {
+    const { screen } = showEvent(TURN_START, { type: 'compaction-path', path: 'fork' }, 60)
+    expect(screen.activity).toBe('Compacting by summary')
+    expect(writingActivity(writingActivity(screen.activity, 10), 1_700)).toBe(
+      'Compacting by summary: 1.7k characters written',
+    )
+    expect(showEvent(screen, { type: 'compaction-path', path: 'fold' }, 60).screen.activity).toBe(
+      'Compacting by fold',
+    )
   })
 
   test('tells a compaction in a line: path, before and after, proof, how to take it back', () => {
