@@ -26,7 +26,7 @@ export interface CompactionPolicy {
 export const COMPACTION_POLICY: CompactionPolicy = {
   keptShare: 0.42,
   keptTokensMin: 8_000,
-  keptShareMax: 0.6,
+  keptShareMax: 0.62,
   keptTokensMax: 32_000,
   tailTokens: 10_000,
   tailShare: 0.5,
@@ -39,8 +39,8 @@ export const COMPACTION_POLICY: CompactionPolicy = {
 }
 
 /** What is left of a small window, how much of it in lines, and the scales between which it becomes that. */
-const SMALL_KEPT_SHARE = 0.55
-const SMALL_MADE_SHARE = 0.3
+const SMALL_KEPT_SHARE = 0.62
+const SMALL_MADE_SHARE = 0.33
 const SMALL_SCALE = 0.3
 const LARGE_SCALE = 0.5
 
