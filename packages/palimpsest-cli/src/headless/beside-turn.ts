@@ -65,12 +65,11 @@ export interface BesideTurn {
 export function openBeside(session: Session, forkPoint: ForkPoint, setup: BesideSetup): BesideTurn {
   const { ports, facts } = setup
   const stop = new AbortController()
-  const outputTokens = NOTES_TOKENS_MAX * (setup.notes?.policy.scale ?? 1)
   const common: Common = {
     ports,
     runFork: forkPoint.runFork,
     maySpend: (view, sizeTokens) =>
-      setup.maySpend() && mayCallBeside(view.log, facts, sizeTokens, outputTokens),
+      setup.maySpend() && mayCallBeside(ownLog(view), facts, sizeTokens, kept?.longestTokens()),
     signal: AbortSignal.any([setup.signal, stop.signal]),
   }
   const isWorthIt = (view: View): boolean => !setup.endsWithTurn || goesOn(view)
@@ -115,6 +114,8 @@ function openNotes(
   readonly notes: NotesKeeper
   readonly makeUp: BesideTurn['makeUp']
   readonly settled: () => Promise<void>
+  /** The most that notes may come to: their limit, or what they came to before. */
+  readonly longestTokens: () => number
 } {
   const { flags } = common.ports
   const writer = createNotesWriter(file, report)
@@ -122,8 +123,10 @@ function openNotes(
   // A fork has notes, and no file yet.
   const inherited = begin.log.findLast((entry) => entry.kind === 'notes')?.text
   let isWritten = written !== undefined
+  let longest = Math.max(found?.length ?? 0, inherited?.length ?? 0) / CHARS_PER_TOKEN
   const save = async (text: string): Promise<void> => {
     isWritten = true
+    longest = Math.max(longest, text.length / CHARS_PER_TOKEN)
     await writer.write(text)
   }
   const kept = createNotesKeeper({ ...common, policy, save, written })
@@ -139,7 +142,17 @@ function openNotes(
     isLate = false
   }
   const makeUp: BesideTurn['makeUp'] = (view, limits) => kept.consider(view, 'turn-end', limits)
-  return { notes: { ...kept, consider }, makeUp, settled: writer.settled }
+  const longestTokens = (): number => Math.max(NOTES_TOKENS_MAX * policy.scale, longest)
+  return { notes: { ...kept, consider }, makeUp, settled: writer.settled, longestTokens }
+}
+
+/** A few: notes are full of names and paths. */
+const CHARS_PER_TOKEN = 3
+
+/** What was said since the session was loaded, or since the boundary it was loaded from: what that kept was paid for before. */
+function ownLog({ log, from }: View): View['log'] {
+  const first = from === null ? -1 : log.findIndex(({ id }) => id === from)
+  return first < 0 ? log : log.slice(first)
 }
 
 /** Messages are bought for so long. */

@@ -77,8 +77,8 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal })
     const setup = turnSetup(run, session, { maySpend, beside })
     const { view } = session
-    const warningTokens = setup.thresholds.warning
-    beside.makeUp(view, { ...setup, sizeTokens: sizeOf(view, setup), warningTokens })
+    const { warning: warningTokens, blocking: blockingTokens } = setup.thresholds
+    beside.makeUp(view, { ...setup, sizeTokens: sizeOf(view, setup), warningTokens, blockingTokens })
     last = await heard(runTurn(session, input, setup, signal), told)
     if (output.tellsCost) last = await heard(beside.settle(last, COST_WAIT_MS), told)
   } catch (error) {

@@ -5,6 +5,7 @@ import { notesDue, notesInView } from '../layers/3-session-memory/plan.ts'
 import { notesPrompt, readNotes } from '../layers/3-session-memory/prompt.ts'
 import { isBare } from '../layers/3-session-memory/template.ts'
 import { factorOf } from '../tokens/calibrate.ts'
+import { estimateText } from '../tokens/estimate.ts'
 import type { EntryId } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
@@ -25,6 +26,8 @@ export interface NotesPolicy {
 export interface NotesLimits extends Sizing {
   readonly sizeTokens: number
   readonly warningTokens: number
+  /** What a request may hold: one for notes must fit too. */
+  readonly blockingTokens: number
 }
 
 export interface NotesWish {
@@ -60,11 +63,9 @@ export function notesWish(
   if (why === undefined) return undefined
   const { template, scale, prompt, written } = policy
   const notes = notesInView(view)?.entry.text ?? written ?? notesWithoutModel(view, template)
-  return {
-    prompt: notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) }),
-    upTo,
-    why,
-  }
+  const text = notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) })
+  const isFitting = limits.sizeTokens + factor * estimateText(text) < limits.blockingTokens
+  return isFitting ? { prompt: text, upTo, why } : undefined
 }
 
 /** Before the newest answer. */

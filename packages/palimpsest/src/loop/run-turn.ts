@@ -151,7 +151,8 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   const { calibration, thresholds } = state
   const sizing = { ...setup, calibration, thresholds }
   const sizeTokens = sizeOf(view, sizing)
-  setup.notes?.consider(view, at, { ...sizing, sizeTokens, warningTokens: thresholds.warning })
+  const { warning: warningTokens, blocking: blockingTokens } = thresholds
+  setup.notes?.consider(view, at, { ...sizing, sizeTokens, warningTokens, blockingTokens })
   if (setup.notes?.areKept()) return
   const { summaryModel } = setup.compaction ?? {}
   const more = summaryModel === undefined ? {} : { summaryModel }

@@ -1,4 +1,7 @@
-import { NOTES_TOKENS_MAX, SECTION_TOKENS_MAX, sizesOf } from './cut-sections.ts'
+import { cutSections, NOTES_TOKENS_MAX, SECTION_TOKENS_MAX, sizesOf } from './cut-sections.ts'
+
+/** Of their limits: so much of the notes is shown, to be condensed. */
+const SHOWN_TIMES = 1.5
 
 export interface NotesPrompt {
   readonly template: string
@@ -11,9 +14,13 @@ export interface NotesPrompt {
 
 /** The request for new notes, as the one message behind the conversation. */
 export function notesPrompt({ template, notes, scale, custom }: NotesPrompt): string {
-  const current = notes.trim() === '' ? template : notes
+  const whole = notes.trim() === '' ? template : notes
+  // What is far over the limits would be cut away anyway, and takes the room of the conversation.
+  const { isOver, long } = sizesOf(whole, scale * SHOWN_TIMES)
+  const current =
+    isOver || long.length > 0 ? cutSections(whole, scale * SHOWN_TIMES, 'the conversation') : whole
   const body = custom === undefined ? ownWords(current) : custom.replaceAll('{{notes}}', () => current)
-  return [body, ...reminders(current, scale)].join('\n\n')
+  return [body, ...reminders(whole, scale)].join('\n\n')
 }
 
 function ownWords(current: string): string {

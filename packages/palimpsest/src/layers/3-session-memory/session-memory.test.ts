@@ -111,3 +111,14 @@ describe('when they are due', () => {
     expect(notesInView(lost)).toBeUndefined()
   })
 })
+
+test('notes far over their limits are shown in part to be condensed, so that a request for new ones stays small', () => {
+  const line = 'a line of notes that says what was done and why it was done\n'
+  const notes = `# Worklog\n_Step by step._\n${line.repeat(2_000)}`
+  const prompt = notesPrompt({ template: TEMPLATE, notes, scale: 0.3 })
+  expect(prompt.length).toBeLessThan(8_000)
+  expect(prompt).toContain('condense them: Worklog')
+  expect(notesPrompt({ template: TEMPLATE, notes: '# Worklog\nshort\n', scale: 0.3 })).toContain(
+    '# Worklog\nshort\n',
+  )
+})

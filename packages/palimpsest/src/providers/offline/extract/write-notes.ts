@@ -8,6 +8,8 @@ import { clip, commandLines, conceptsOf, errorLines, fileLines } from './write-s
 const TITLE_CHARS_MAX = 80
 const LINE_CHARS_MAX = 300
 const ANSWERS_MAX = 5
+/** Notes are short: a long message is told by its beginning, and of many the newest are. */
+const REQUESTS_MAX = 30
 const WORKLOG_MAX = 30
 
 interface Section {
@@ -36,7 +38,10 @@ const CONTENTS: readonly (readonly [RegExp, (facts: SessionFacts) => readonly st
     ({ requests }) => requests.slice(0, 1).map((text) => clip(text.split('\n')[0] ?? '', TITLE_CHARS_MAX)),
   ],
   [/current|state|status/i, currentState],
-  [/task|spec|request/i, ({ requests }) => requests],
+  [
+    /task|spec|request/i,
+    ({ requests }) => requests.slice(-REQUESTS_MAX).map((text) => clip(text, LINE_CHARS_MAX)),
+  ],
   [/file|function/i, fileLines],
   [/workflow|command/i, commandLines],
   [/error|correction/i, errorLines],
