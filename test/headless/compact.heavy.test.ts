@@ -351,6 +351,33 @@ test('a part is compacted: from a message on, or up to it; offline it goes too',
   expect(offline.exit).toBe(0)
 })
 
+test('what a compaction leaves is a setting: rich leaves more rounds as they were than lean', async () => {
+  const bench = await createBench()
+  await askForSummaries(bench)
+  const env = { PALIMPSEST_WINDOW: '100000' }
+  const files = Array.from({ length: 24 }, (_, i) => `file-${i}.txt`)
+  for (const name of files) await put(join(bench.folder, name), longText(name).slice(0, 6_000))
+  bench.simulator.addSteps([
+    ...files.map((name) => ({ content: [call('Read', { file_path: name })] })),
+    { content: [text('All read.')] },
+  ])
+  expect(await bench.run(['-p', 'read them'], { env })).toMatchObject({ exit: 0 })
+  const wholeReads = async (keep: string): Promise<number> => {
+    await settings(bench, { compaction: { keep } })
+    bench.simulator.addSteps([summaryStep('The files were read.'), { content: [text('On we go.')] }])
+    expect(await bench.run(['compact'], { env })).toMatchObject({ exit: 0 })
+    expect(await bench.run(['-p', 'go on', '--continue'], { env })).toMatchObject({ exit: 0 })
+    return newestBody(bench).split('"tool_result"').length - 1
+  }
+  const lean = await wholeReads('lean')
+  const [boundary = {}] = compactions(await onlyTranscript(bench))
+  expect(await bench.run(['undo', stringIn(boundary, 'uuid')], { env })).toMatchObject({ exit: 0 })
+  expect(await wholeReads('rich')).toBeGreaterThan(lean)
+  await settings(bench, { compaction: { keep: 'everything' } })
+  const wrong = await bench.run(['-p', 'go on', '--continue'], { env })
+  expect(wrong.err).toMatch(/"compaction\.keep".*lean.*rich/)
+})
+
 test('a request that the provider refuses as too long is compacted and sent once more; the refusal is part of nothing', async () => {
   const bench = await createBench()
   await askForSummaries(bench)

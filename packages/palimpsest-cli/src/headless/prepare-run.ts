@@ -192,7 +192,7 @@ function compactionOf(
 ): TurnCompaction {
   const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
   const { shown, noting, report } = more
-  const { summaryModel, confirmsCompaction } = ground.settings
+  const { summaryModel, keep, confirmsCompaction } = ground.settings
   const ask = confirmsCompaction ? wishes.user?.compact : undefined
   return {
     host: createCompactionHost({
@@ -213,6 +213,7 @@ function compactionOf(
     transcriptPath: opened.file.path,
     notesTemplate: noting.policy.template,
     ...(summaryModel === undefined ? {} : { summaryModel }),
+    ...(keep === undefined ? {} : { keep }),
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
   }
 }

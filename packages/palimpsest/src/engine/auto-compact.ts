@@ -4,6 +4,7 @@ import type { BoundaryEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
+import type { KeepStyle } from '../layers/4-compaction/policy.ts'
 import { compact } from './compact.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { Prepared } from './prepared.ts'
@@ -34,6 +35,7 @@ export interface AutoCompaction {
   /** Of the window, what is left beside room for a summary. For collapse; left out, the blocking limit counts. */
   readonly effectiveTokens?: number
   readonly summaryModel?: string
+  readonly keep?: KeepStyle
   readonly transcriptPath?: string
   readonly notesTemplate?: string
   /** Waits a moment for notes that are being written: they may be the summary. */
@@ -45,7 +47,7 @@ export interface AutoCompaction {
 
 export type AutoLimits = { readonly cause: CompactionCause } & Omit<
   CompactSetup,
-  'prefixTokens' | 'scale' | 'summaryModel' | 'transcriptPath' | 'notesTemplate'
+  'prefixTokens' | 'scale' | 'summaryModel' | 'keep' | 'transcriptPath' | 'notesTemplate'
 > & {
     readonly compaction: AutoCompaction
   }
@@ -104,7 +106,7 @@ async function isConfirmed(
 
 /** For a compaction of this session now. */
 export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
-  const { scale, summaryModel, transcriptPath, notesTemplate } = limits.compaction
+  const { scale, summaryModel, keep, transcriptPath, notesTemplate } = limits.compaction
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   return {
     ...limits,
@@ -112,6 +114,7 @@ export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
     // By our own count: what a refusal names may be counted by other rules.
     prefixTokens: Math.max(0, sizeOf(view, limits) - messageTokens),
     ...(summaryModel === undefined ? {} : { summaryModel }),
+    ...(keep === undefined ? {} : { keep }),
     ...(transcriptPath === undefined ? {} : { transcriptPath }),
     ...(notesTemplate === undefined ? {} : { notesTemplate }),
   }

@@ -3,6 +3,7 @@ import { factsOf } from '../facts/facts-of.ts'
 import { biggestContributors } from '../layers/4-compaction/contributors.ts'
 import { continuationText } from '../layers/4-compaction/continuation.ts'
 import { decideCompaction, type CompactionDecision } from '../layers/4-compaction/decide.ts'
+import { compactionPolicy } from '../layers/4-compaction/policy.ts'
 import { withRecord, type CompactionRecord } from '../layers/4-compaction/record.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { Ports, RestoreWish } from '../ports.ts'
@@ -81,6 +82,7 @@ export async function* compact(
     harder: decision.harder,
     targetTokens: targetFor(setup),
     neededTokens: neededTokens(view, setup),
+    policy: compactionPolicy(setup.scale, setup.keep),
   }
   const tried = decision.mayAsk
     ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)

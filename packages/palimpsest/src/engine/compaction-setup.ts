@@ -1,4 +1,5 @@
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
+import type { KeepStyle } from '../layers/4-compaction/policy.ts'
 import type { AskModel, Clock, CompactionHost, Ports, RunFork } from '../ports.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
@@ -21,6 +22,8 @@ export interface CompactSetup extends Sizing {
   readonly source: string
   /** Another model for summaries: it has nothing of ours in its cache, so it is never asked by a fork. */
   readonly summaryModel?: string
+  /** How much stays. Left out: lean. */
+  readonly keep?: KeepStyle
   /** Notes may be the summary. */
   readonly notesTemplate?: string
   /** Told in the summary: where the whole is. */

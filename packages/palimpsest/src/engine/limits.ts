@@ -9,5 +9,5 @@ export {
   type ServerClearing,
 } from '../layers/2-micro-compaction/server-clearing.ts'
 export { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
-export { compactionPolicy, type CompactionPolicy } from '../layers/4-compaction/policy.ts'
+export { compactionPolicy, type CompactionPolicy, type KeepStyle } from '../layers/4-compaction/policy.ts'
 export { isBreakerOpen } from '../layers/4-compaction/decide.ts'

@@ -34,6 +34,8 @@ export interface Settings {
   readonly autoCompactEnabled?: boolean
   /** The model that writes summaries. */
   readonly summaryModel?: string
+  /** How much a compaction leaves. */
+  readonly keep?: 'lean' | 'rich'
   /** Compactions by threshold are asked about first. */
   readonly confirmsCompaction?: boolean
   readonly workingWindow?: number | 'full'
@@ -165,6 +167,7 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     ...(model === undefined ? {} : { model }),
     ...(autoCompactEnabled === undefined ? {} : { autoCompactEnabled }),
     ...(file.compaction?.model === undefined ? {} : { summaryModel: file.compaction.model }),
+    ...(file.compaction?.keep === undefined ? {} : { keep: file.compaction.keep }),
     ...(file.compaction?.confirm === undefined ? {} : { confirmsCompaction: file.compaction.confirm }),
     ...(workingWindow === undefined ? {} : { workingWindow }),
     ...(sessionMemory === undefined ? {} : { sessionMemory }),

@@ -68,6 +68,10 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     model: text(
       'The model that writes summaries. Default: the one that answers; another one reads nothing from the cache',
     ),
+    keep: choice('How much stays as it was: lean is cheaper, rich forgets less. Default: lean', [
+      'lean',
+      'rich',
+    ]),
     confirm: flag(
       'Ask before a compaction that nobody asked for. Declined, it waits until there is no room left. Default: false; without a terminal nobody is asked',
     ),

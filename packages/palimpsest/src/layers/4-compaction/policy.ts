@@ -38,6 +38,17 @@ export const COMPACTION_POLICY: CompactionPolicy = {
   userShare: 0.2,
 }
 
+/** How much a compaction leaves: as little as the work is served by, or more, which costs more. */
+export type KeepStyle = 'lean' | 'rich'
+
+/** What is different where more is to be left. */
+const RICH = {
+  keptShare: 0.6,
+  keptTokensMax: Infinity,
+  madeShare: 0.18,
+  madeTokensMax: 16_000,
+} as const satisfies Partial<CompactionPolicy>
+
 /** What is left of a small window, how much of it in lines, and the scales between which it becomes that. */
 const SMALL_KEPT_SHARE = 0.62
 const SMALL_MADE_SHARE = 0.33
@@ -45,7 +56,12 @@ const SMALL_SCALE = 0.3
 const LARGE_SCALE = 0.5
 
 /** The tail is a size of the specification; the other sizes say what work needs, whatever the window. A small window keeps more of itself, and more of it as lines. */
-export function compactionPolicy(scale: number): CompactionPolicy {
+export function compactionPolicy(scale: number, style: KeepStyle = 'lean'): CompactionPolicy {
+  if (style === 'rich') {
+    const lean = compactionPolicy(scale)
+    const keptShare = Math.max(lean.keptShare, RICH.keptShare)
+    return { ...lean, ...RICH, keptShare, madeShare: Math.max(lean.madeShare, RICH.madeShare) }
+  }
   const { keptShare, madeShare, tailTokens } = COMPACTION_POLICY
   const smallness = Math.min(1, Math.max(0, (LARGE_SCALE - scale) / (LARGE_SCALE - SMALL_SCALE)))
   return {

@@ -2,7 +2,7 @@ import { batch, batchDigest } from './batch.ts'
 import { dropOldest } from './drop-oldest.ts'
 import { mask } from './mask.ts'
 import { none } from './none.ts'
-import { palimpsest } from './palimpsest.ts'
+import { palimpsest, palimpsestRich } from './palimpsest.ts'
 import { PEERS } from './peers/all.ts'
 import type { Strategy } from './strategy.ts'
 import { tail } from './tail.ts'
@@ -19,5 +19,6 @@ export const STRATEGIES: readonly Strategy[] = [
   tail(20),
   tail(50),
   ...PEERS,
+  palimpsestRich,
   palimpsest,
 ]

@@ -3,6 +3,7 @@ import {
   microPolicy,
   storagePolicy,
   type CompactionPolicy,
+  type KeepStyle,
   type MicroPolicy,
 } from '../../engine/limits.ts'
 import { compactWithFold } from '../../engine/compact-with-fold.ts'
@@ -21,6 +22,7 @@ export interface Ablation {
   readonly storesResults?: boolean
   readonly micro?: Partial<MicroPolicy['acts']>
   readonly compaction?: Partial<CompactionPolicy>
+  readonly keep?: KeepStyle
   /** Each compaction asks a model for its summary: priced, though its words are not known. */
   readonly asksModel?: boolean
 }
@@ -34,7 +36,7 @@ export function palimpsestWith(name: string, ablation: Ablation = {}): Strategy 
       const policies: Policies = {
         ...ablation,
         micro: { ...micro, acts: { ...micro.acts, ...ablation.micro } },
-        compaction: { ...compactionPolicy(settings.scale), ...ablation.compaction },
+        compaction: { ...compactionPolicy(settings.scale, ablation.keep), ...ablation.compaction },
       }
       return { before: (view, moment) => plan(view, moment, settings, policies) }
     },
@@ -42,6 +44,9 @@ export function palimpsestWith(name: string, ablation: Ablation = {}): Strategy 
 }
 
 export const palimpsest: Strategy = palimpsestWith('palimpsest')
+
+/** The same where a compaction leaves more. */
+export const palimpsestRich: Strategy = palimpsestWith('palimpsest-rich', { keep: 'rich' })
 
 /** What each part contributes: the same without it. */
 export const ABLATIONS: readonly Strategy[] = [
