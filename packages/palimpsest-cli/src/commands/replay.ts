@@ -152,6 +152,7 @@ async function replayAll(
   world: World,
 ): Promise<{ readonly document: ReplayDocument; readonly failed: boolean }> {
   const { runTasks } = await import('../replay/run-tasks.ts')
+  const { firstLookFirst, largestFirst } = await import('../replay/task-order.ts')
   const { createProgress } = await import('../replay/terminal/show-progress.ts')
   const { createInterim } = await import('../replay/terminal/show-interim.ts')
   const { createGathering } = await import('../replay/replay-document.ts')
@@ -168,9 +169,9 @@ async function replayAll(
   let failed = false
   let done = 0
   const showProgress = createProgress(tasks, world, { namesSkipped: !isOwn })
-  const showInterim = createInterim(tasks.length, world)
+  const showInterim = createInterim(tasks, world)
   await runTasks(
-    isOwn ? tasks : largestFirst(tasks),
+    isOwn ? firstLookFirst(tasks) : largestFirst(tasks),
     (message) => {
       showProgress(message)
       showInterim(message)
@@ -192,11 +193,6 @@ async function replayAll(
     return reason === undefined ? [] : [{ file: name, why: reason }]
   })
   return { document: gathering.end(windows, why), failed }
-}
-
-/** So that no thread is left alone with a large one at the end. */
-function largestFirst(tasks: readonly SessionTask[]): readonly SessionTask[] {
-  return tasks.toSorted((a, b) => b.file.bytes - a.file.bytes || a.index - b.index)
 }
 
 async function printed(document: ReplayDocument, world: World): Promise<string> {

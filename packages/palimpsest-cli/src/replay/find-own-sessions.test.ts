@@ -39,15 +39,6 @@ test('folders that the tools were told to use are looked through instead', async
   expect(files.map(({ name }) => name)).toEqual(['codex/two.jsonl', 'claude-code/p/one.jsonl'])
 })
 
-test('of the newest ten, the smallest one that is long enough to say something goes first', async () => {
-  for (let i = 0; i < 12; i++) put(`c/.claude/projects/p/${i}.jsonl`, 100 - i, 200_000 - i * 10_000)
-  const { files } = await findOwnSessions(worldAt('c'))
-  const [first, ...rest] = files.map(({ name }) => name)
-  expect(first).toBe('claude-code/p/9.jsonl')
-  expect(rest[0]).toBe('claude-code/p/0.jsonl')
-  expect(files).toHaveLength(12)
-})
-
 test('two hundred are taken, and the others counted', async () => {
   for (let i = 0; i < 203; i++) put(`d/.claude/projects/p/${i}.jsonl`, i)
   const { files, left } = await findOwnSessions(worldAt('d'))

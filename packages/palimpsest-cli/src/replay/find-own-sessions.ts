@@ -1,13 +1,13 @@
-import { readdir, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 
 import { palimpsestHome } from '../palimpsest-home.ts'
 import type { World } from '../world.ts'
+import { filesBelow } from './files-below.ts'
 import type { SessionFile } from './find-session-files.ts'
 import { listOpencode } from './opencode-store.ts'
 
 export interface OwnSessions {
-  /** Newest first, but for the one that gives a first look. */
+  /** Newest first. */
   readonly files: readonly SessionFile[]
   /** Older ones that are left out. */
   readonly left: number
@@ -17,10 +17,6 @@ export interface OwnSessions {
 
 /** More would take an hour; whoever wants them names the folder. */
 const SESSIONS_MAX = 200
-
-/** One of the newest that is soon done, and long enough to say something, goes first: whoever waits sees figures. */
-const FIRST_LOOK_AMONG = 10
-const FIRST_LOOK_BYTES_MIN = 100_000
 
 interface Dated {
   readonly file: SessionFile
@@ -37,7 +33,7 @@ export async function findOwnSessions(world: World): Promise<OwnSessions> {
     .toSorted((a, b) => b.changedAt - a.changedAt || compare(a.file.name, b.file.name))
   const files = dated.slice(0, SESSIONS_MAX).map(({ file }) => file)
   return {
-    files: withFirstLook(files),
+    files,
     left: dated.length - files.length,
     folders: [...folders.map(({ path }) => path), opencode],
   }
@@ -66,21 +62,14 @@ function opencodeFolder({ env, userHome }: World): string {
 }
 
 async function sessionsIn({ tool, path }: Folder): Promise<Dated[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])
-  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
-  const dated = await Promise.all(
-    files.map(async ({ parentPath, name }): Promise<Dated | undefined> => {
-      const file = join(parentPath, name)
-      const inside = relative(path, file).split(sep)
-      const info = await stat(file).catch(() => undefined)
-      if (!info || info.size === 0 || isSubAgent(inside)) return undefined
-      return {
-        file: { path: file, name: [tool, ...inside].join('/'), bytes: info.size },
-        changedAt: info.mtimeMs,
-      }
-    }),
-  )
-  return dated.filter((one) => one !== undefined)
+  const found = await filesBelow(path, ['.jsonl'])
+  return found
+    .map((one) => ({ ...one, inside: relative(path, one.path).split(sep) }))
+    .filter(({ bytes, inside }) => bytes > 0 && !isSubAgent(inside))
+    .map(({ path: file, bytes, changedAt, inside }) => ({
+      file: { path: file, name: [tool, ...inside].join('/'), bytes },
+      changedAt,
+    }))
 }
 
 /** Sub-agents' conversations are parts of others. */
@@ -95,14 +84,6 @@ async function opencodeSessions(folder: string): Promise<Dated[]> {
     file: { path: store, name: `opencode/${id}`, bytes, opencode: { store, id } },
     changedAt,
   }))
-}
-
-function withFirstLook(files: readonly SessionFile[]): readonly SessionFile[] {
-  const [look] = files
-    .slice(0, FIRST_LOOK_AMONG)
-    .filter(({ bytes }) => bytes >= FIRST_LOOK_BYTES_MIN)
-    .toSorted((a, b) => a.bytes - b.bytes)
-  return look ? [look, ...files.filter((file) => file !== look)] : files
 }
 
 function compare(a: string, b: string): number {

@@ -1,8 +1,9 @@
-import { readdir, stat } from 'node:fs/promises'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { basename, relative, resolve, sep } from 'node:path'
 
 import { UsageError } from 'palimpsest'
 
+import { filesBelow } from './files-below.ts'
 import type { OpencodeSession } from './opencode-store.ts'
 
 /** A file to replay, and what the report calls it. */
@@ -23,28 +24,21 @@ export async function findSessionFiles(words: readonly string[], cwd: string): P
     const path = resolve(cwd, word)
     const info = await stat(path).catch(() => undefined)
     if (!info) throw new UsageError(`no such file or folder: ${word}`)
-    const files = info.isDirectory() ? await filesBelow(path, word) : [path]
-    for (const file of files)
-      found.set(file, {
-        path: file,
-        name: info.isDirectory() ? relative(path, file).split(sep).join('/') : basename(file),
-        bytes: (await stat(file)).size,
-      })
+    if (!info.isDirectory()) found.set(path, { path, name: basename(path), bytes: info.size })
+    else for (const file of await sessionsBelow(path, word)) found.set(file.path, file)
   }
   return withDistinctNames([...found.values()])
 }
 
-async function filesBelow(folder: string, word: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries
-    .filter((entry) => entry.isFile() && SESSION_ENDINGS.some((ending) => entry.name.endsWith(ending)))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted()
+async function sessionsBelow(folder: string, word: string): Promise<SessionFile[]> {
+  const files = await filesBelow(folder, SESSION_ENDINGS)
   if (files.length === 0)
     throw new UsageError(
       `no recorded sessions (${SESSION_ENDINGS.map((ending) => `*${ending}`).join(', ')}) in ${word}`,
     )
   return files
+    .map(({ path, bytes }) => ({ path, name: relative(folder, path).split(sep).join('/') || word, bytes }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 /** Two files of one name are told apart by their whole paths. */

@@ -48,13 +48,28 @@ test.each([
   expect(await loadSession(file, undefined)).toMatchObject({ session: { format: 'opencode' } })
 })
 
+test('a session that is in the database and in the files is listed once', async () => {
+  makeTree('both')
+  writeFileSync(join(folder, 'both/storage/session/p/ses_0.json'), '{"id":"ses_0"}')
+  const data = makeDatabase('both')
+  const listed = await listOpencode(data)
+  expect(listed.map(({ id }) => id)).toEqual(['ses_1', 'ses_0'])
+  expect(listed[0]?.store).toBe(join(data, 'opencode.db'))
+})
+
+test('a broken database does not hide the files', async () => {
+  const data = makeTree('broken')
+  writeFileSync(join(data, 'opencode.db'), 'no database')
+  expect((await listOpencode(data)).map(({ id }) => id)).toEqual(['ses_1'])
+})
+
 test('where there is no opencode, there is nothing', async () => {
   expect(await listOpencode(join(folder, 'nowhere'))).toEqual([])
 })
 
 function makeDatabase(name: string): string {
   const data = join(folder, name)
-  mkdirSync(data)
+  mkdirSync(data, { recursive: true })
   const database = new DatabaseSync(join(data, 'opencode.db'))
   database.exec(`
     CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, time_updated INTEGER);

@@ -19,14 +19,17 @@ export interface ListedSession extends OpencodeSession {
 
 const DATABASE = 'opencode.db'
 
-/** Main sessions in opencode's data folder; those of sub-agents have a parent. */
+/**
+ * Main sessions in opencode's data folder; those of sub-agents have a parent. The files stay where they are when they are taken over into
+ * the database: a session that is in both is one. A store that cannot be read does not hide the other.
+ */
 export async function listOpencode(folder: string): Promise<ListedSession[]> {
   const database = join(folder, DATABASE)
   const storage = join(folder, 'storage')
-  return [
-    ...((await isThere(database)) ? await listDatabase(database) : []),
-    ...((await isThere(join(storage, 'session'))) ? await listTree(storage) : []),
-  ]
+  const newer = (await isThere(database)) ? await listDatabase(database).catch(() => []) : []
+  const older = (await isThere(join(storage, 'session'))) ? await listTree(storage).catch(() => []) : []
+  const taken = new Set(newer.map(({ id }) => id))
+  return [...newer, ...older.filter(({ id }) => !taken.has(id))]
 }
 
 /** The session as one export document. */

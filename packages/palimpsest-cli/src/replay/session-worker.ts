@@ -1,8 +1,9 @@
 import { parentPort } from 'node:worker_threads'
 
-import { ABLATIONS, createTracer, replayOne, STRATEGIES } from 'palimpsest/replay'
+import { createTracer, replayOne } from 'palimpsest/replay'
 
 import { loadSession } from './load-session.ts'
+import { inReportOrder, mostTellingFirst, strategiesNamed } from './run-order.ts'
 import type { SessionTask, TaskMessage } from './session-task.ts'
 
 // One session at a time: reads its file, replays it, answers.
@@ -19,15 +20,15 @@ async function answer(task: SessionTask): Promise<TaskMessage> {
     if ('why' in loaded) return { kind: 'skipped', index, why: loaded.why }
     const { session, note } = loaded
     const { windows } = task
-    const tracer = createTracer(
-      [...STRATEGIES, ...ABLATIONS].filter(({ name }) => task.strategies.includes(name)),
-    )
-    const report = replayOne(session, {
+    const strategies = strategiesNamed(task.strategies)
+    const tracer = createTracer(mostTellingFirst(strategies))
+    const replayed = replayOne(session, {
       strategies: tracer.strategies,
       windows,
       progress: (row) => port?.postMessage({ kind: 'row', index, row } satisfies TaskMessage),
     })
-    const traces = tracer.end(session, windows)
+    const report = { ...replayed, strategies: inReportOrder(replayed.strategies, strategies, windows) }
+    const traces = inReportOrder(tracer.end(session, windows), strategies, windows)
     return { kind: 'done', index, report, traces, ...(note !== undefined && { note }) }
   } catch (error) {
     // One session that breaks the replay must not take the others with it. It is shown with its stack, and the command fails.

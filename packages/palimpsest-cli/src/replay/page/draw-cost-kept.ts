@@ -53,13 +53,13 @@ export function drawCostKept(rows: readonly PooledRow[], column: KeptColumn, tit
     radius: name === OWN ? OWN_RADIUS : RADIUS,
   }))
   const labels = placeLabels(points, { left: LEFT, right: WIDTH, top: 0, bottom: HEIGHT - BOTTOM }, OWN)
-  const beyond = off
-    .map(({ name, cost, kept }) => `${name} (${percent(cost)}, ${kept.toFixed(3)})`)
-    .join(', ')
+  const unnamed = shown.filter((one) => labels.every(({ name }) => name !== one.name))
+  const told = (of: readonly Placed[]): string =>
+    of.map(({ name, cost, kept }) => `${name} (${percent(cost)}, ${kept.toFixed(3)})`).join(', ')
   return html`<figure>
     <figcaption>
       <b>${title}</b> against cost; up and to the left is better. Dotted: what no other beats on
-      both.${beyond === '' ? '' : ` Far dearer: ${beyond}.`}
+      both.${off.length > 0 ? ` Far dearer: ${told(off)}.` : ''}${unnamed.length > 0 ? ` Without room for a name: ${told(unnamed)}.` : ''}
     </figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title} against cost">
       ${x.ticks.map((value) => html`<path class="axis" d="M${round(x.at(value))} ${TOP}V${HEIGHT - BOTTOM}" /><text x="${round(x.at(value))}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${percent(value)}</text>`)}

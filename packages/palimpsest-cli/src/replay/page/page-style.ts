@@ -80,6 +80,7 @@ footer { margin-top: 64px; font-size: 13px; color: var(--quiet); }
   .more { display: none; }
   th, td { padding: 5px 5px; }
   table { font-size: 13px; }
+  .range { min-width: 62px; }
   .panel.wide svg { height: 140px; }
   .stack thead { display: none; }
   .stack tr { display: grid; grid-template-columns: 1fr auto auto auto; border-bottom: 1px solid var(--rule); padding: 4px 0; }

@@ -1,4 +1,5 @@
-// Names beside their dots, so that none covers another. A name that finds no place is left out; the dot tells it when pointed at.
+// Names beside their dots, so that none covers another. A name that finds no place is left out: the dot tells it when pointed at,
+// and the caption.
 
 export interface Point {
   readonly name: string

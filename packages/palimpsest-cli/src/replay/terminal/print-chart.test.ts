@@ -45,8 +45,9 @@ test('requests are bars to one scale, with edits and compactions marked below', 
     '              ██▄',
     '           0 ▆███',
     '               ·▲ 1· 1▲',
-    '             · edit   ▲ compaction   █ the window of 8K, or more',
+    '             · edit   ▲ compaction',
     '',
+    '             in a line each: █ is 8K or more; behind it the largest',
     'none         ▁▄██ 12K',
     'pi           ▁▄▇▂ 7K',
     '                ▲ 1▲',
@@ -59,7 +60,7 @@ test('steps that share a column show the largest of them and the deepest cut', (
   const traces = [trace('palimpsest', sizes, { 100: 'compaction', 101: 'edit' }), trace('pi', sizes)]
   const lines = printChart({ session: 's', steps: 200, traces }, WINDOW, { columns: 60, colours: false })
   expect(
-    Math.max(...lines.filter((line) => !line.includes('or more')).map((line) => line.length)),
+    Math.max(...lines.filter((line) => !line.includes('in a line each')).map((line) => line.length)),
   ).toBeLessThanOrEqual(60)
   expect(lines.find((line) => line.startsWith('pi'))).toMatch(/^pi +▁+█▁+ 8K$/)
   expect(lines.join('\n')).toContain('▲ ')

@@ -32,15 +32,17 @@ export function printChart(
   const columns = Math.min(options.columns, PROSE_COLUMNS_MAX)
   const width = Math.min(columns - NAME_WIDTH - COUNT_WIDTH, steps)
   const main = shown.find(({ strategy }) => strategy === OWN) ?? shown.at(-1)
+  const others = shown.filter((trace) => trace !== main)
   const name = endOf(toPrintable(session).replaceAll('\n', ' '), SESSION_CHARS_MAX)
   return [
     styled(`Size of each request: ${name}, ${steps} steps`, 'bold', options),
     ...(main ? printTall(toColumns(main, width), main, { window, options }) : []),
-    `${padName('')}${MARKS.edit} edit   ${MARKS.compaction} compaction   █ the window of ${thousands(window)}, or more`,
+    `${padName('')}${MARKS.edit} edit   ${MARKS.compaction} compaction`,
     '',
-    ...shown
-      .filter((trace) => trace !== main)
-      .flatMap((trace) => printFlat(toColumns(trace, width), trace, { window, options })),
+    ...(others.length > 0
+      ? [`${padName('')}in a line each: █ is ${thousands(window)} or more; behind it the largest`]
+      : []),
+    ...others.flatMap((trace) => printFlat(toColumns(trace, width), trace, { window, options })),
     '',
   ]
 }

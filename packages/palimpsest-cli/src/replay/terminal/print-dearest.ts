@@ -17,18 +17,31 @@ export function printDearest(dearest: readonly DearestOfAll[], options: Terminal
     .toSorted((a, b) => b.dollars - a.dollars)
   const own = dearest.find(({ strategy }) => strategy === OWN)
   if (!first) return []
+  const alike = likeUnmanaged(dearest)
   const indent = padName('') + ' '.repeat(FIGURES_WIDTH)
   return [
     styled('Dearest steps', 'bold', options),
     ...wrap(sentence('The dearest of all', first), columns),
     ...(own && own !== first ? wrap(sentence(`The dearest of ${OWN}`, own), columns) : []),
     `${padName('')}${'$'.padStart(6)} ${'×'.padStart(3)} step why`,
-    ...dearest.flatMap((one) =>
-      wrap(`${padName(one.strategy)}${figures(one)}${whyDear(one)}`, columns, indent),
-    ),
+    ...dearest
+      .filter((one) => !alike.includes(one))
+      .flatMap((one) => wrap(`${padName(one.strategy)}${figures(one)}${whyDear(one)}`, columns, indent)),
+    ...(alike.length > 0
+      ? wrap(`as ${UNMANAGED}: ${alike.map(({ strategy }) => strategy).join(', ')}`, columns)
+      : []),
     ...wrap('×: times the median step of that session', columns),
     '',
   ]
+}
+
+/** Whoever did nothing yet has the unmanaged session's dearest step: said once. */
+function likeUnmanaged(dearest: readonly DearestOfAll[]): readonly DearestOfAll[] {
+  const line = (one: DearestOfAll): string => `${one.session} ${figures(one)}${whyDear(one)}`
+  const unmanaged = dearest.find(({ strategy }) => strategy === UNMANAGED)
+  return dearest.filter(
+    (one) => unmanaged && one !== unmanaged && one.strategy !== OWN && line(one) === line(unmanaged),
+  )
 }
 
 function sentence(subject: string, one: DearestOfAll): string {

@@ -1,16 +1,25 @@
 import type { Row, SessionReport } from 'palimpsest/replay'
 
 import type { World } from '../../world.ts'
-import type { TaskMessage } from '../session-task.ts'
+import type { SessionTask, TaskMessage } from '../session-task.ts'
 
 // While a long replay runs: what is known so far, on stderr, soon at first and then ever more seldom.
 
 const FIRST_AFTER_MS = 4_000
 const NEXT_FACTOR = 3
 
+/** Sessions with fewer steps together say little: nothing has left a window yet. */
+const STEPS_TELLING = 30
+
+/** Of a session under way, so many strategies let one compare: the reference, palimpsest and the other tools. */
+const ROWS_TELLING = 11
+
+/** Whoever has waited so long is shown what there is. */
+const ANYTHING_AFTER_MS = 8_000
+
 const NAME_WIDTH = 13
 
-export function createInterim(tasks: number, world: World): (message: TaskMessage) => void {
+export function createInterim(tasks: readonly SessionTask[], world: World): (message: TaskMessage) => void {
   const started = world.now()
   const done: SessionReport[] = []
   /** Of sessions under way. */
@@ -24,24 +33,51 @@ export function createInterim(tasks: number, world: World): (message: TaskMessag
       rows.delete(message.index)
     }
     if (message.kind === 'done') done.push(message.report)
-    if (ended === tasks || world.now() - started < dueMs) return
-    const known = done.length > 0 ? done.map(ownRows) : [longest([...rows.values()])]
-    if (known.every((one) => one.length === 0)) return
-    while (world.now() - started >= dueMs) dueMs *= NEXT_FACTOR
-    world.printError(`${clearLine(world)}${printInterim(known, { ended, tasks, whole: done.length > 0 })}`)
+    const waitedMs = world.now() - started
+    if (ended === tasks.length || waitedMs < dueMs) return
+    const known = toShow(done, [...rows.values()], {
+      rowsMin: Math.min(ROWS_TELLING, tasks[0]?.strategies.length ?? 0),
+      takesAnything: waitedMs >= ANYTHING_AFTER_MS,
+    })
+    if (!known) return
+    while (waitedMs >= dueMs) dueMs *= NEXT_FACTOR
+    const text = printInterim(known, { ended, tasks })
+    world.printError(`${clearLine(world)}${text}`)
   }
 }
 
+interface Known {
+  readonly sessions: readonly (readonly Row[])[]
+  /** One that is under way. */
+  readonly isPart: boolean
+}
+
+/** Whole sessions, where they are long enough to tell; else the one under way of which most is known. */
+function toShow(
+  done: readonly SessionReport[],
+  underWay: readonly (readonly Row[])[],
+  { rowsMin, takesAnything }: { readonly rowsMin: number; readonly takesAnything: boolean },
+): Known | undefined {
+  const whole: Known = { sessions: done.map(ownRows), isPart: false }
+  const longest = underWay.toSorted((a, b) => b.length - a.length)[0] ?? []
+  if (done.reduce((sum, { steps }) => sum + steps, 0) >= STEPS_TELLING) return whole
+  if (longest.length >= rowsMin) return { sessions: [longest], isPart: true }
+  if (!takesAnything) return undefined
+  if (done.length > 0) return whole
+  return longest.length > 0 ? { sessions: [longest], isPart: true } : undefined
+}
+
 function printInterim(
-  sessions: readonly (readonly Row[])[],
-  { ended, tasks, whole }: { readonly ended: number; readonly tasks: number; readonly whole: boolean },
+  { sessions, isPart }: Known,
+  { ended, tasks }: { readonly ended: number; readonly tasks: readonly SessionTask[] },
 ): string {
   const first = sessions[0]?.[0]
   const at = first ? ` at ${first.window.toLocaleString('en-US')} tokens` : ''
-  const title = whole
-    ? `So far, ${ended} of ${tasks} files${at}:`
-    : `So far, one session under way, of ${tasks} files${at}:`
-  const names = [...new Set(sessions.flat().map(({ strategy }) => strategy))]
+  const title = isPart
+    ? `So far, one session under way, of ${tasks.length} files${at}:`
+    : `So far, ${ended} of ${tasks.length} files${at}:`
+  const there = new Set(sessions.flat().map(({ strategy }) => strategy))
+  const names = (tasks[0]?.strategies ?? []).filter((name) => there.has(name))
   const lines = names.map((name) => {
     const own = sessions.flatMap((rows) =>
       rows.filter(({ strategy, window }) => strategy === name && window === first?.window),
@@ -62,10 +98,6 @@ function printInterim(
 /** Without the controls. */
 function ownRows({ strategies }: SessionReport): readonly Row[] {
   return strategies.filter((row) => row.at === undefined && row.cache_hit_rate !== null)
-}
-
-function longest(lists: readonly (readonly Row[])[]): readonly Row[] {
-  return lists.toSorted((a, b) => b.length - a.length)[0] ?? []
 }
 
 function meanOf(values: readonly (number | null)[]): number | undefined {

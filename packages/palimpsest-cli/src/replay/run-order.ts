@@ -1,0 +1,42 @@
+import { ABLATIONS, STRATEGIES, type Strategy } from 'palimpsest/replay'
+
+import { UNMANAGED } from './compared.ts'
+
+// Strategies run in another order than they are reported in: whoever waits is shown palimpsest and the other tools before the plain ones.
+
+/** Those of the given names, in the order of the report. */
+export function strategiesNamed(names: readonly string[]): readonly Strategy[] {
+  return [...STRATEGIES, ...ABLATIONS].filter(({ name }) => names.includes(name))
+}
+
+/** The report goes from the plainest to palimpsest. First is what all are held against; ablations mean little before palimpsest. */
+export function mostTellingFirst(strategies: readonly Strategy[]): readonly Strategy[] {
+  const main = new Set(STRATEGIES.map(({ name }) => name))
+  const rank = ({ name }: Strategy): number => (name === UNMANAGED ? 0 : main.has(name) ? 1 : 2)
+  const reversed = strategies.toReversed()
+  return [
+    ...strategies.filter((one) => rank(one) === 0),
+    ...reversed.filter((one) => rank(one) === 1),
+    ...strategies.filter((one) => rank(one) === 2),
+  ]
+}
+
+interface Ordered {
+  readonly strategy: string
+  readonly window: number
+  /** A control stands behind the strategy whose token count it was given. */
+  readonly at?: string
+}
+
+/** Window by window, as the strategies stand; what belongs to none of them comes last. */
+export function inReportOrder<Of extends Ordered>(
+  rows: readonly Of[],
+  strategies: readonly Strategy[],
+  windows: readonly number[],
+): readonly Of[] {
+  const place = ({ strategy, at }: Ordered): number => {
+    const index = strategies.findIndex(({ name }) => name === (at ?? strategy))
+    return index < 0 ? strategies.length : index
+  }
+  return rows.toSorted((a, b) => windows.indexOf(a.window) - windows.indexOf(b.window) || place(a) - place(b))
+}
