@@ -14,7 +14,7 @@ export function printDearest(dearest: readonly DearestOfAll[], options: Terminal
   const columns = Math.min(options.columns, PROSE_COLUMNS_MAX)
   const [first] = dearest
     .filter(({ strategy }) => strategy !== UNMANAGED)
-    .toSorted((a, b) => b.dollars - a.dollars)
+    .toSorted((a, b) => b.dollars - a.dollars || Number(b.strategy === OWN) - Number(a.strategy === OWN))
   const own = dearest.find(({ strategy }) => strategy === OWN)
   if (!first) return []
   const alike = likeUnmanaged(dearest)

@@ -1,7 +1,7 @@
 import type { PairedRow } from 'palimpsest/replay'
 
 import { OWN, partName, PAIRED_SESSIONS_MIN, verdictOf, type ComparedColumn } from '../compared.ts'
-import { line, NAME_WIDTH, styled, wrap, type TerminalOptions } from './terminal-style.ts'
+import { line, styled, wrap, type TerminalOptions } from './terminal-style.ts'
 
 // One strategy against each other on the same sessions.
 
@@ -46,7 +46,7 @@ function printDifferences(
       ['cost', 'line', 'edit'].map((title) => title.padEnd(CELL_WIDTH)),
     ),
     ...rows.map((row) =>
-      line(nameOf(row.against).slice(0, NAME_WIDTH - 1), [
+      line(nameOf(row.against), [
         cell(row, 'cost_ratio', options),
         cell(row, 'frr_line', options),
         cell(row, 'edit_line', options),

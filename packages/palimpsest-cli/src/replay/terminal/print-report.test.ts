@@ -65,6 +65,14 @@ describe('the report on a terminal', () => {
     expect(lines.join('\n')).not.toContain('\u001B')
   })
 
+  test('a name that is too long for its column is shortened, and nothing is moved by it', () => {
+    const window = { window: 200_000, strategies: [row('none', 0), row('palimpsest-rich', 0)] }
+    const windows = [window]
+    const text = printReport({ ...document, report: { ...report, windows } }, { columns: 80, colours: false })
+    expect(text).toContain('\n…-rich       235% 99%')
+    expect(text).not.toContain('palimpsest-rich')
+  })
+
   test('shows every column where there is room', () => {
     const lines = printReport(document, { columns: 160, colours: false }).split('\n')
     expect(lines.find((line) => line.startsWith('strategy'))).toContain('refet')

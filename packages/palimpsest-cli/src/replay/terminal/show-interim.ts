@@ -2,6 +2,7 @@ import type { Row, SessionReport } from 'palimpsest/replay'
 
 import type { World } from '../../world.ts'
 import type { SessionTask, TaskMessage } from '../session-task.ts'
+import { padName } from './terminal-style.ts'
 
 // While a long replay runs: what is known so far, on stderr, soon at first and then ever more seldom.
 
@@ -16,8 +17,6 @@ const ROWS_TELLING = 11
 
 /** Whoever has waited so long is shown what there is. */
 const ANYTHING_AFTER_MS = 8_000
-
-const NAME_WIDTH = 13
 
 export function createInterim(tasks: readonly SessionTask[], world: World): (message: TaskMessage) => void {
   const started = world.now()
@@ -89,9 +88,9 @@ function printInterim(
         (share) => share?.toFixed(3) ?? '-',
       ),
     ]
-    return `${name} `.padEnd(NAME_WIDTH) + figures.map((figure) => figure.padStart(7)).join('')
+    return padName(name) + figures.map((figure) => figure.padStart(7)).join('')
   })
-  const head = ''.padEnd(NAME_WIDTH) + ['cost', 'line', 'edit'].map((word) => word.padStart(7)).join('')
+  const head = padName('') + ['cost', 'line', 'edit'].map((word) => word.padStart(7)).join('')
   return [title, head, ...lines, ''].join('\n')
 }
 

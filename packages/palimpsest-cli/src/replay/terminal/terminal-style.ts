@@ -1,3 +1,5 @@
+import { OWN } from '../compared.ts'
+
 export interface TerminalOptions {
   readonly columns: number
   readonly colours: boolean
@@ -22,7 +24,13 @@ export function line(name: string, cells: readonly string[]): string {
 }
 
 export function padName(name: string): string {
-  return name.padEnd(NAME_WIDTH)
+  return shortened(name).padEnd(NAME_WIDTH)
+}
+
+/** `palimpsest-rich` is shown as `…-rich`. */
+function shortened(name: string): string {
+  if (name.length < NAME_WIDTH) return name
+  return name.startsWith(OWN) ? `…${name.slice(OWN.length)}` : endOf(name, NAME_WIDTH - 1)
 }
 
 /** Words into lines, those behind the first indented. A word that is too long stands alone. */
