@@ -59,7 +59,10 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
   const { document, failed } = await replayAll(asked, world)
   const { report } = document
   const { aborted } = world.signal
-  if (aborted && report.sessions.length === 0) return FAILED
+  if (aborted && report.sessions.length === 0) {
+    world.printError('palimpsest: stopped before a session was done\n')
+    return FAILED
+  }
   if (report.sessions.length === 0 && !failed)
     throw new UsageError(
       'nothing to replay: no file among them is a recorded session that can be used; see above',
