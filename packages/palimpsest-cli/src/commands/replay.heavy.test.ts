@@ -66,6 +66,7 @@ describe('palimpsest replay', () => {
       'langchain',
       'classic',
       'server-clear',
+      'palimpsest-rich',
       'palimpsest',
       'empty',
     ])
