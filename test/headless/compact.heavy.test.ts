@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -283,6 +283,12 @@ test('hooks may object, fail, run on and print escapes: the first stops a compac
   })
   await bench.run(['compact', '--trust'], { env: small })
   expect(await readdir(bench.folder)).toContain('sneaked-in')
+
+  await rm(join(bench.folder, 'sneaked-in'))
+  await settings(bench, { disableAllHooks: true })
+  bench.simulator.addSteps([{ content: [text('Still here.')] }])
+  expect(await bench.run(['-p', 'go on', '--continue'])).toMatchObject({ exit: 0, err: '' })
+  expect(await readdir(bench.folder)).not.toContain('sneaked-in')
 })
 
 test('the environment and the settings stop what is automatic; DISABLE_COMPACT stops all', async () => {

@@ -1,9 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
 import { BACKGROUND_SHARE_MAX } from '../../packages/palimpsest/src/engine/background-bill.ts'
+import { NOTES_BYTES_MAX } from '../../packages/palimpsest/src/node/notes-file.ts'
 import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
 import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
@@ -208,4 +209,30 @@ test.each([
   await switchOff(bench, 'server-compaction', ...flags)
   await fill(bench, ROUNDS_TO_FILL - 1, args)
   expect(askedBy(bench, 'session-memory')).toEqual([])
+})
+
+test('what stands in the place of the notes and is none stops nothing, is told in a line and stays as it is', async () => {
+  const bench = await createBench()
+  bench.simulator.addSteps(Array.from({ length: 5 }, () => ({ content: [text('Yes.')] })))
+  await bench.run(['-p', 'is anybody there?'])
+  const path = await notesPath(bench)
+  const outside = join(bench.userHome, 'mine.md')
+  const standIns: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['it is not a file', async () => await mkdir(path)],
+    ['it is a symbolic link', async () => await symlink(outside, path)],
+    ['it is over', async () => await writeFile(path, 'x'.repeat(NOTES_BYTES_MAX + 1))],
+    ['it is not text', async () => await writeFile(path, 'a\0b')],
+  ]
+  await writeFile(outside, 'MINE')
+  for (const [why, make] of standIns) {
+    await rm(path, { recursive: true, force: true })
+    await make()
+    const before = await lstat(path)
+    const { exit, out, err } = await bench.run(['-p', 'and now?', '--continue'])
+    expect({ exit, out }).toEqual({ exit: 0, out: 'Yes.\n' })
+    expect(err).toMatch(new RegExp(`^palimpsest: cannot .*${why}.*transcript only\n$`))
+    const { ino, size } = await lstat(path)
+    expect({ ino, size }).toEqual({ ino: before.ino, size: before.size })
+  }
+  expect(await readFile(outside, 'utf8')).toBe('MINE')
 })

@@ -80,6 +80,17 @@ test('a full window is compacted by a fork that reads what the conversation wrot
   expect(agent.entries.filter(({ kind }) => kind === 'spent')).toHaveLength(1)
 })
 
+test('a host that fails at every step loses what it would have added, and nothing else', async () => {
+  const broken = async (): Promise<never> => await Promise.reject(new Error('the disk is gone'))
+  const host = { before: broken, restore: broken, after: broken }
+  const compaction = { host, isOn: true, scale: 0.15 }
+  const agent = smallAgent([GOOD, ...rounds(16), DONE], [], { setup: { thresholds: THRESHOLDS, compaction } })
+  expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
+  expect(pathsOf(agent)).toEqual(['fork'])
+  const failed = agent.traces.filter(({ name }) => name === 'host-failed')
+  expect(failed.map(({ step }) => step)).toEqual(['before', 'restore', 'after'])
+})
+
 describe('each step of the chain, made to fail', () => {
   const call = { type: 'tool_use' as const, name: 'Echo', input: { text: 'x' } }
   test.each([

@@ -29,6 +29,7 @@ const OUR_VARIABLES = /^(?:PALIMPSEST_|ANTHROPIC_|DISABLE_|NO_COLOR$|TERM$|HTTPS
 const PLAIN_SETTINGS = new Set([
   'model',
   'autoCompactEnabled',
+  'disableAllHooks',
   'workingWindow',
   'sessionMemory',
   'maxCostUsd',

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { NOTES_TEMPLATE, type NotesPolicy } from 'palimpsest/engine'
@@ -9,6 +9,8 @@ import { systemCode } from '../agent/refusal.ts'
 // would be asked in the user's name.
 
 const FOLDER = 'session-memory'
+/** They go into a request. */
+const OWN_BYTES_MAX = 1 << 16
 
 export interface ReadPolicy {
   readonly policy: NotesPolicy
@@ -41,7 +43,10 @@ export async function readNotesPolicy(home: string, scale: number): Promise<Read
 
 async function readOwn(path: string, warnings: string[]): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    const found = await stat(path)
+    if (found.isFile() && found.size <= OWN_BYTES_MAX) return await readFile(path, 'utf8')
+    warnings.push(`${path} is not a file of at most ${OWN_BYTES_MAX} bytes. It is ignored`)
+    return undefined
   } catch (error) {
     if (systemCode(error) !== 'ENOENT')
       warnings.push(`${path} cannot be read (${systemCode(error) ?? String(error)}). It is ignored`)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
+import { StorageError } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
 import { createConfirm, type TurnCompaction } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
@@ -178,7 +179,14 @@ async function notesOf(
   report: (text: string) => void,
 ): Promise<RunNotes> {
   const file = createNotesFile(opened.project, opened.session.id)
-  return { policy, file, found: await file.read(), report }
+  try {
+    return { policy, file, found: await file.read(), report }
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    // What cannot be read is not written over either: it may be somebody's.
+    report(`${error.message}. The notes of this run are in the transcript only`)
+    return { policy, file: { ...file, save: async () => undefined }, found: undefined, report }
+  }
 }
 
 function compactionOf(

@@ -12,6 +12,7 @@ import {
   type Session,
 } from 'palimpsest/engine'
 import {
+  NOTES_WAIT_MS,
   runTurn,
   type LearnLimit,
   type LoopEvent,
@@ -89,7 +90,7 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   const result = tally.result()
   output.end(result)
   // The answer is told: nobody waits for more than the end of the process.
-  await heard(beside.end(last), () => undefined)
+  await heard(beside.end(last, NOTES_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0)), () => undefined)
   return result
 }
 

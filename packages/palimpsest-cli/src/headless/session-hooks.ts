@@ -39,7 +39,9 @@ export async function runSessionStart(
 }
 
 async function spill(text: string, blobs: BlobStore, id: string): Promise<string> {
-  const blob = await blobs.save(`hook-${id}`, text)
+  // A full disk costs the rest of the text, and nothing else.
+  const blob = await blobs.save(`hook-${id}`, text).catch(() => undefined)
+  if (!blob) return `${text.slice(0, HOOK_CHARS_MAX)}\n[cut: ${text.length} characters in all]`
   return `${text.slice(0, PREVIEW_CHARS)}\n[${text.length} characters in all, in ${blobs.locate(blob)}]`
 }
 

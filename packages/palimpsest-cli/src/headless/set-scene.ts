@@ -123,7 +123,7 @@ function openHooks(
   const { opened, wishes, ground, mode } = options
   const { settings } = ground
   return createHooks({
-    hooks: settings.hooks,
+    hooks: settings.disableAllHooks ? {} : settings.hooks,
     env: toShellEnvironment({ ...world.env, ...settings.env }, wishes.cwd),
     cwd: wishes.cwd,
     projectFolder: opened.project.project,

@@ -10,6 +10,7 @@ import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { Prepared } from './prepared.ts'
 import type { NamedBody, Session } from './session.ts'
 import { sizeOf } from './size-of.ts'
+import { steadyHost } from './steady-host.ts'
 
 // Compactions that nobody asked for: by threshold, and after a refusal of the provider.
 
@@ -81,7 +82,10 @@ export async function* autoCompact(
       yield { tell: { type: 'notice', text: result.why } }
     if (began) yield { tell: { type: 'compaction-end' } }
     if (result.kind === 'compacted')
-      await compaction.host.after({ trigger: 'auto', summary: result.summary }, signal)
+      await steadyHost(compaction.host, ports.trace).after(
+        { trigger: 'auto', summary: result.summary },
+        signal,
+      )
     return session
   }
 }

@@ -21,6 +21,7 @@ import { restBehind } from './prepared.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt } from './server-compaction.ts'
 import { visibleFiles } from './visible-files.ts'
 import type { NamedBody, Session } from './session.ts'
+import { steadyHost } from './steady-host.ts'
 
 // A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
 
@@ -72,7 +73,10 @@ export async function* compact(
   if (decision.kind === 'stop') return { kind: 'stopped', why: stoppedText(view, setup) }
   yield { type: 'compaction-start', cause: wish.cause }
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
-  const hook = await ports.host.before({ trigger, instructions: wish.instructions ?? '' }, signal)
+  const hook = await steadyHost(ports.host, ports.trace).before(
+    { trigger, instructions: wish.instructions ?? '' },
+    signal,
+  )
   for (const text of hook.notices ?? []) yield { type: 'notice', text }
   if (hook.block !== undefined) return { kind: 'refused', why: hook.block }
   const instructions = [wish.instructions, hook.instructions].filter(Boolean).join('\n')
@@ -162,7 +166,8 @@ async function conclude(
 ): Promise<CompactResult> {
   const facts = factsOf(view)
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
-  const restored = await ports.host.restore(restoreWish(facts, plan, setup), signal)
+  const host = steadyHost(ports.host, ports.trace)
+  const restored = await host.restore(restoreWish(facts, plan, setup), signal)
   const summary = continuationText({
     summary: made.signed ? made.repairs : made.text,
     isSigned: made.signed !== undefined,

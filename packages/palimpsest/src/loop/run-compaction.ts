@@ -3,6 +3,7 @@ import { compact, type CompactResult } from '../engine/compact.ts'
 import type { CompactWish } from '../engine/compaction-setup.ts'
 import { appendTo, type Session } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
+import { steadyHost } from '../engine/steady-host.ts'
 import { createAskModel } from './ask-once.ts'
 import type { LoopEvent } from './events.ts'
 import { NOTES_WAIT_MS } from './notes-keeper.ts'
@@ -50,7 +51,10 @@ export async function* runCompaction(
     const appended = await appendTo(session, result.bodies, ports)
     yield { type: 'engine', entries: appended.entries }
     yield { type: 'compaction-end' }
-    await compaction.host.after({ trigger: 'manual', summary: result.summary }, signal)
+    await steadyHost(compaction.host, ports.trace).after(
+      { trigger: 'manual', summary: result.summary },
+      signal,
+    )
     return { session: appended.session, result }
   }
 }

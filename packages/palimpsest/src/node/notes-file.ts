@@ -1,17 +1,21 @@
 import { constants } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../errors.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { makeFolder, openInside } from './inside-home.ts'
 import { requireSessionId, type ProjectFolder } from './paths.ts'
+import { toStorageError } from './to-storage-error.ts'
 
 // Notes of a session, for people to read and to change. What they said is in the transcript too, so a lost file loses nothing.
 
 export const NOTES_FOLDER = 'session-memory'
+/** Many times what notes come to. */
+export const NOTES_BYTES_MAX = 1 << 20
 
 export interface NotesFile {
   readonly path: string
-  /** Undefined where there are none, or none that can be read. */
+  /** Undefined where there are none. Fails with a `StorageError` where something stands there that is no notes. */
   readonly read: () => Promise<string | undefined>
   readonly save: (text: string) => Promise<void>
 }
@@ -25,13 +29,14 @@ export function createNotesFile(project: ProjectFolder, sessionId: string): Note
       try {
         const handle = await openInside(project.home, path, constants.O_RDONLY)
         try {
-          return await handle.readFile('utf8')
+          return await readText(handle, path)
         } finally {
           await handle.close()
         }
       } catch (error) {
-        if (error instanceof StorageError) return undefined
-        throw error
+        const failed = toStorageError(error, 'read', path)
+        if (failed instanceof StorageError && failed.failure === 'not-found') return undefined
+        throw failed
       }
     },
     save: async (text) => {
@@ -39,4 +44,17 @@ export function createNotesFile(project: ProjectFolder, sessionId: string): Note
       await writeAtomically(project.home, path, text, 'fleeting')
     },
   }
+}
+
+async function readText(handle: FileHandle, path: string): Promise<string> {
+  const found = await handle.stat()
+  if (!found.isFile()) throw unfit(path, 'it is not a file')
+  if (found.size > NOTES_BYTES_MAX) throw unfit(path, `it is over ${NOTES_BYTES_MAX} bytes`)
+  const text = await handle.readFile('utf8')
+  if (text.includes('\0')) throw unfit(path, 'it is not text')
+  return text
+}
+
+function unfit(path: string, why: string): StorageError {
+  return new StorageError('io', `cannot read ${path}: ${why}. Move it away`)
 }

@@ -30,6 +30,7 @@ export interface Settings {
   readonly mode?: PermissionMode
   readonly env: { readonly [name: string]: string }
   readonly hooks: { readonly [event: string]: readonly Json[] }
+  readonly disableAllHooks?: boolean
   readonly mcpServers: { readonly [name: string]: Json }
   readonly autoCompactEnabled?: boolean
   /** The model that writes summaries. */
@@ -162,6 +163,7 @@ function withinBounds(file: SettingsFile, path: string, problems: SettingsProble
 function merge(before: Settings, file: SettingsFile, source: SettingsSource, base: string): Settings {
   const { allow = [], ask = [], deny = [], additionalDirectories = [], defaultMode } = file.permissions ?? {}
   const { model, autoCompactEnabled, workingWindow, sessionMemory, flagsUrl, maxCostUsd } = file
+  const { disableAllHooks } = file
   return {
     ...before,
     ...(model === undefined ? {} : { model }),
@@ -169,6 +171,7 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     ...(file.compaction?.model === undefined ? {} : { summaryModel: file.compaction.model }),
     ...(file.compaction?.keep === undefined ? {} : { keep: file.compaction.keep }),
     ...(file.compaction?.confirm === undefined ? {} : { confirmsCompaction: file.compaction.confirm }),
+    ...(disableAllHooks === undefined ? {} : { disableAllHooks }),
     ...(workingWindow === undefined ? {} : { workingWindow }),
     ...(sessionMemory === undefined ? {} : { sessionMemory }),
     ...(flagsUrl === undefined ? {} : { flagsUrl }),

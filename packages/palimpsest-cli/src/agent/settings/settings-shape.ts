@@ -62,6 +62,7 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   }),
   env: record('Environment variables for commands that the agent runs', text('The value')),
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
+  disableAllHooks: flag('Run none of the hooks, wherever they are set. Default: false'),
   mcpServers: record('MCP servers by name', anything('How to reach the server')),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
   compaction: object('How the conversation is compacted', {
