@@ -71,7 +71,8 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     ...(options.args ?? []),
   ]
   const command = `${words.map(quoted).join(' ')}; echo "exit $?"; exec sleep 60`
-  onTestFinished(async () => void (await tmux('kill-server').catch(() => undefined)))
+  // What it still writes while it ends must not come into a folder that is being removed.
+  onTestFinished(async () => await closeWindow(tmux).catch(() => undefined))
   const { columns = 80, rows = 24 } = options
   await tmux(
     'new-session',
@@ -132,10 +133,11 @@ async function readModes(tmux: Tmux): Promise<TerminalModes> {
 async function closeWindow(tmux: Tmux): Promise<void> {
   const pid = Number((await tmux('display', '-p', '-t', 'main', '#{pane_pid}')).trim())
   const { stdout } = await run('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))
-  const child = Number(stdout.trim().split('\n')[0])
+  const [child = ''] = stdout.trim().split('\n')
   await tmux('kill-server')
+  if (child === '') return
   const end = Date.now() + WAIT_MS
-  while (isAlive(child)) {
+  while (isAlive(Number(child))) {
     if (Date.now() > end) throw new Error('the program outlives its terminal')
     await sleep(POLL_MS)
   }
