@@ -226,6 +226,6 @@ function greet(conversation: Conversation, { wishes, isSame, ui, world, noted }:
     [],
     ...pastLines(log(), columns),
     ...notices,
+    ...(notices.length > 0 ? [[]] : []),
   ])
-  if (said.length > 0) ui.show([[]])
 }

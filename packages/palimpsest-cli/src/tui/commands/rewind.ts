@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { relative } from 'node:path'
 
 import type { Entry, MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
@@ -21,7 +22,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
     label: toPrintable(saidText(entry).replaceAll('\n', ' ').slice(0, LABEL_CHARS)),
     value: entry.id,
   }))
-  const id = await ui.pick({ title: 'Back to before which of these?', items, isSearched: true })
+  const id = await ui.pick({ title: titleOf(log), items, isSearched: true })
   const message = said.find((entry) => entry.id === id)
   if (!message) return undefined
   const checkpoints = createCheckpoints({
@@ -29,11 +30,14 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
     now: world.now,
   })
   const steps = planRestore(await checkpoints.list(), callsSince(message, log))
-  const how = steps.length === 0 ? 'talk' : await ui.pick(filesQuestion(steps.map(({ path }) => path)))
+  const how =
+    steps.length === 0
+      ? 'talk'
+      : await ui.pick(filesQuestion(steps.map(({ path }) => shownPath(path, wishes.cwd))))
   if (how === undefined) return undefined
   if (how === 'both') {
     const outcomes = await restoreFiles(steps, checkpoints, `rewind-${randomUUID()}`)
-    note(outcomes.map(outcomeText).join('\n'), place)
+    note(outcomes.map((outcome) => outcomeText(outcome, wishes.cwd)).join('\n'), place)
   }
   await conversation.rewindTo(message)
   note('rewound: what you said stands in the input again', place)
@@ -41,10 +45,17 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }
 }
 
+/** A session that is opened again begins at its newest compaction: what was said before that is there once it is undone. */
+function titleOf(log: readonly Entry[]): string {
+  const title = 'Back to before which of these?'
+  return log[0]?.kind === 'boundary' ? `${title} (For older ones undo the compaction: /context)` : title
+}
+
 function filesQuestion(paths: readonly string[]) {
-  const named = paths.length === 1 ? toPrintable(paths[0] ?? '') : `${paths.length} files`
+  const isOne = paths.length === 1
+  const named = isOne ? (paths[0] ?? '') : `${paths.length} files`
   return {
-    title: `Since then the agent changed ${named}. Put them back too? (What shell commands changed stays.)`,
+    title: `Since then the agent changed ${named}. Put ${isOne ? 'it' : 'them'} back too? (What shell commands changed stays.)`,
     items: [
       { label: 'The conversation and the files', letter: 'b', value: 'both' },
       { label: 'The conversation alone', letter: 'c', value: 'talk' },
@@ -63,8 +74,15 @@ function callsSince(message: MessageEntry, log: readonly Entry[]): ReadonlySet<s
   )
 }
 
-function outcomeText(outcome: RestoreOutcome): string {
-  const { path, kind } = outcome
+function outcomeText(outcome: RestoreOutcome, cwd: string): string {
+  const { kind } = outcome
+  const path = shownPath(outcome.path, cwd)
   if (kind === 'changed-by-others') return `${path}: left as it is, somebody else changed it since`
   return kind === 'failed' ? `${path}: ${outcome.message}` : `${path}: ${kind}`
+}
+
+/** As it is named from here. */
+function shownPath(path: string, cwd: string): string {
+  const near = relative(cwd, path)
+  return toPrintable(near === '' || near.startsWith('..') ? path : near)
 }

@@ -31,32 +31,33 @@ const description = { used, report, byKind, cache: { breaks: 0 } }
 
 test('the window is one bar of kinds with its thresholds marked, and their sizes below, at 80 columns', () => {
   const lines = contextLines(
-    { description, facts, figures: { costUsd: 1.5, promptTokens: 1_000, readTokens: 914 } },
+    { description, facts, figures: { isExact: true, costUsd: 1.5, promptTokens: 1_000, readTokens: 914 } },
     79,
   )
   expect(lines.map((spans) => lineText(spans).trimEnd())).toEqual([
     '150k of 177k tokens  10% left before compaction · cache 91% · $1.50',
     '',
-    '  █▒▒▒██▓▓▓▓▓▓▓▓░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒██████│█···│···│··│',
+    '  █▒▒▒▚▚▓▓▓▓▓▓▓▓░░░░▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▐▐▐▐▐▐│▐···│···│··│',
     '  │ warning passed │ low in 7.0k │ compacts in 17.0k │ full in 27.0k',
     '',
     '  █ system          3.0k   2%  ░ thinking        9.0k   6%',
-    '  ▒ tools           6.0k   4%  ▒ tool results   88.0k  59%',
-    '  █ user            4.0k   3%  █ summary        19.0k  13%',
+    '  ▒ tools           6.0k   4%  ▞ tool results   88.0k  59%',
+    '  ▚ user            4.0k   3%  ▐ summary        19.0k  13%',
     '  ▓ assistant      21.0k  14%',
     '',
   ])
   expect(paintLine(lines[2] ?? [], true)).toContain('\u001B[35m')
 })
 
-test('it fits any screen; a break of the cache is told', () => {
+test('it fits any screen; estimates say so; a break of the cache is told', () => {
   const lastBreak = { at: 1, cause: 'tools', path: 'tools.3', expectedTokens: 90_000, readTokens: 0 }
   const broken = { ...description, cache: { breaks: 2, lastBreak } }
   for (const columns of [30, 60, 79, 119]) {
     const lines = contextLines(
-      { description: broken, facts, figures: { costUsd: 0, promptTokens: 0, readTokens: 0 } },
+      { description: broken, facts, figures: { isExact: false, costUsd: 0, promptTokens: 0, readTokens: 0 } },
       columns,
     )
+    expect(lineText(lines[0] ?? [])).toMatch(/^~150k of 177k tokens {2}~10% left/)
     expect(lineWidth(lines[2] ?? [])).toBeLessThanOrEqual(columns)
     expect(lines.map(lineText).join('\n')).toContain('the cache broke 2 times, last at tools.3: 0 of 90.0k')
   }

@@ -5,16 +5,16 @@ import { dollars, hitPercent, shortCount, type Figures, type StatusFacts } from 
 
 // What fills the window: one bar, its parts told apart by colour and by sign, the thresholds marked on it.
 
-/** Neighbours differ in both. */
+/** Each has a sign of its own: they are told apart without colours too. */
 const LOOKS: { readonly [kind in ContextKind]: { readonly sign: string; readonly style: Style } } = {
   system: { sign: '█', style: 'comment' },
   tools: { sign: '▒', style: 'number' },
-  user: { sign: '█', style: 'accent' },
+  user: { sign: '▚', style: 'accent' },
   assistant: { sign: '▓', style: 'string' },
   thinking: { sign: '░', style: 'keyword' },
-  tool_results: { sign: '▒', style: 'code' },
-  attachments: { sign: '▓', style: 'number' },
-  summary: { sign: '█', style: 'keyword' },
+  tool_results: { sign: '▞', style: 'code' },
+  attachments: { sign: '▌', style: 'number' },
+  summary: { sign: '▐', style: 'keyword' },
 }
 const FREE = '·'
 const MARK = '│'
@@ -28,7 +28,7 @@ const LEGEND_COLUMNS = 2 + 2 + NAME_COLUMNS + COUNT_COLUMNS + SHARE_COLUMNS
 export interface ContextPicture {
   readonly description: Pick<ContextDescription, 'used' | 'report' | 'byKind' | 'cache'>
   readonly facts: StatusFacts
-  readonly figures: Pick<Figures, 'costUsd' | 'promptTokens' | 'readTokens'>
+  readonly figures: Pick<Figures, 'isExact' | 'costUsd' | 'promptTokens' | 'readTokens'>
 }
 
 export function contextLines(picture: ContextPicture, columns: number): readonly StyledLine[] {
@@ -39,10 +39,15 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
   const room = Math.max(used, ...marks.map(({ at }) => at))
   const width = Math.max(10, Math.min(BAR_COLUMNS_MAX, columns - 2 * MARGIN.length))
   const hits = figures.promptTokens > 0 ? [`cache ${hitPercent(figures)}%`] : []
-  const about = [`${report.percentLeft}% left before compaction`, ...hits, `$${dollars(figures.costUsd)}`]
+  const mark = figures.isExact ? '' : '~'
+  const about = [
+    `${mark}${report.percentLeft}% left before compaction`,
+    ...hits,
+    `$${dollars(figures.costUsd)}`,
+  ]
   return [
     [
-      span(`${shortCount(used)} of ${shortCount(room)} tokens`, 'bold'),
+      span(`${mark}${shortCount(used)} of ${shortCount(room)} tokens`, 'bold'),
       span(`  ${about.join(' · ')}`, 'dim'),
     ],
     [],

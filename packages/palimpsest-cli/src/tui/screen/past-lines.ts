@@ -4,6 +4,7 @@ import { isBlock, isJsonObject, toBlocks, type Block } from 'palimpsest/wire'
 import { toPrintable } from '../../agent/printable.ts'
 import { markdownLines } from '../text/markdown-lines.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
+import { cutToWidth } from '../text/text-width.ts'
 import { toolLabel } from './tool-lines.ts'
 import { shortCount } from './status-line.ts'
 import { noteLines, pathName, saidLines } from './turn-lines.ts'
@@ -92,7 +93,11 @@ function entryLines(entry: Entry, columns: number, isWhole: boolean): readonly S
   }
   if (entry.kind !== 'message') return []
   if (isSaid(entry)) return isWhole ? saidWhole(entry) : saidLines(saidText(entry), columns)
-  return toBlocks(entry.message.content).flatMap((block) => blockLines(block, columns, isWhole))
+  const blocks = toBlocks(entry.message.content)
+  const last = blocks.at(-1)
+  // Calls that went out together stand together, as they did when they ran.
+  const gap = !isWhole && last && isBlock(last, 'tool_use') ? [[]] : []
+  return [...blocks.flatMap((block) => blockLines(block, columns, isWhole)), ...gap]
 }
 
 /** With what was attached. */
@@ -106,8 +111,10 @@ function saidWhole({ message }: MessageEntry): readonly StyledLine[] {
 
 function blockLines(block: Block, columns: number, isWhole: boolean): readonly StyledLine[] {
   if (isBlock(block, 'text')) return [...markdownLines(block.text, columns), []]
-  if (isBlock(block, 'tool_use'))
-    return [line(`● ${toolLabel(block.name, isJsonObject(block.input) ? block.input : {})}`, 'bold')]
+  if (isBlock(block, 'tool_use')) {
+    const label = `● ${toolLabel(block.name, isJsonObject(block.input) ? block.input : {})}`
+    return [line(isWhole ? label : cutToWidth(label, columns), 'bold')]
+  }
   if (!isWhole) return []
   if (isBlock(block, 'thinking'))
     return block.thinking === ''
