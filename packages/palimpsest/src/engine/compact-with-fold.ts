@@ -49,7 +49,7 @@ export function foldInto(
       meta: {
         trigger: 'auto',
         preTokens: Math.round(setup.sizeTokens),
-        messagesSummarized: view.nodes.length - plan.kept.length,
+        messagesSummarized: plan.summarised.length,
         path: 'fold',
         proof: score,
         extra: { facts: encodeFacts(factsOf(view)) },

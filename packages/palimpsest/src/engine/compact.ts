@@ -199,7 +199,7 @@ async function conclude(
         trigger,
         preTokens: Math.round(setup.sizeTokens),
         postTokens,
-        messagesSummarized: view.nodes.length - plan.kept.length,
+        messagesSummarized: plan.summarised.length,
         path: made.path,
         proof: made.score,
         extra: withRecord(record, { facts: encodeFacts(facts), invented: [...made.invented] }),
