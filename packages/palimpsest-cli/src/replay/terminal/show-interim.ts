@@ -34,7 +34,9 @@ export function createInterim(tasks: readonly SessionTask[], world: World): (mes
     if (message.kind === 'done') done.push(message.report)
     const waitedMs = world.now() - started
     if (ended === tasks.length || waitedMs < dueMs) return
-    const known = toShow(done, [...rows.values()], {
+    const largestFirst = [...rows].toSorted(([a], [b]) => bytesOf(tasks, b) - bytesOf(tasks, a))
+    const underWay = largestFirst.map(([, own]) => own)
+    const known = toShow(done, underWay, {
       rowsMin: Math.min(ROWS_TELLING, tasks[0]?.strategies.length ?? 0),
       takesAnything: waitedMs >= ANYTHING_AFTER_MS,
     })
@@ -51,19 +53,23 @@ interface Known {
   readonly isPart: boolean
 }
 
-/** Whole sessions, where they are long enough to tell; else the one under way of which most is known. */
+/** Whole sessions, where they are long enough to tell; else the largest under way of which enough is known. */
 function toShow(
   done: readonly SessionReport[],
   underWay: readonly (readonly Row[])[],
   { rowsMin, takesAnything }: { readonly rowsMin: number; readonly takesAnything: boolean },
 ): Known | undefined {
   const whole: Known = { sessions: done.map(ownRows), isPart: false }
-  const longest = underWay.toSorted((a, b) => b.length - a.length)[0] ?? []
   if (done.reduce((sum, { steps }) => sum + steps, 0) >= STEPS_TELLING) return whole
-  if (longest.length >= rowsMin) return { sessions: [longest], isPart: true }
+  const telling = underWay.find((rows) => rows.length >= rowsMin && rows[0]?.frr_line !== null)
+  if (telling) return { sessions: [telling], isPart: true }
   if (!takesAnything) return undefined
   if (done.length > 0) return whole
-  return longest.length > 0 ? { sessions: [longest], isPart: true } : undefined
+  return underWay[0] ? { sessions: [underWay[0]], isPart: true } : undefined
+}
+
+function bytesOf(tasks: readonly SessionTask[], index: number): number {
+  return tasks.find((task) => task.index === index)?.file.bytes ?? 0
 }
 
 function printInterim(
