@@ -201,6 +201,21 @@ test('where notes are off, a summary is made in time, and serves at the threshol
   expect(JSON.stringify(spent)).toContain('"prepared"')
 })
 
+test('a model that the settings name for summaries writes them; the one that answers writes no notes in its place', async () => {
+  const bench = await createBench()
+  await settings(bench, { compaction: { model: 'claude-haiku-5-5' } })
+  bench.simulator.addSteps([
+    { when: { source: 'compact' }, content: [text('<summary>BY THE OTHER.</summary>')] },
+  ])
+  expect(await fill(bench, ROUNDS_TO_FILL)).toMatchObject({ exit: 0, err: '' })
+  expect(askedBy(bench, 'session-memory')).toEqual([])
+  const [asked, ...others] = askedBy(bench, 'compact')
+  expect(others).toEqual([])
+  expect(jsonObject(bodyOf(asked))).toMatchObject({ model: 'claude-haiku-5-5' })
+  expect(boundaries(await onlyTranscript(bench))).toMatchObject([{ path: 'plain' }])
+  expect(await notesOf(bench)).toContain('fill the window')
+})
+
 test.each([
   ['background calls are off', ['background-calls'], []],
   ['the session may not cost more', [], ['--max-cost', '0.0001']],

@@ -46,6 +46,8 @@ export interface RunNotes {
   readonly file: NotesFile
   /** What the file says where the run begins. */
   readonly found: string | undefined
+  /** Else they are computed only: another model writes the summaries. */
+  readonly asksModel: boolean
   readonly report: (text: string) => void
 }
 
@@ -107,7 +109,7 @@ type Common = Pick<NotesSetup, 'runFork' | 'maySpend' | 'signal'> & { readonly p
 
 function openNotes(
   { view: begin }: Session,
-  { policy, file, found, report }: RunNotes,
+  { policy, file, found, asksModel, report }: RunNotes,
   common: Common,
   when: { readonly endsWithTurn: boolean; readonly isWorthIt: (view: View) => boolean },
 ): {
@@ -137,11 +139,13 @@ function openNotes(
       if (inherited === undefined) writer.writeComputed(notesWithoutModel(view, policy.template))
       else void save(inherited)
     }
-    if (!when.isWorthIt(view)) return
+    if (!asksModel || !when.isWorthIt(view)) return
     kept.consider(view, isLate ? 'turn-end' : at, limits)
     isLate = false
   }
-  const makeUp: BesideTurn['makeUp'] = (view, limits) => kept.consider(view, 'turn-end', limits)
+  const makeUp: BesideTurn['makeUp'] = (view, limits) => {
+    if (asksModel) kept.consider(view, 'turn-end', limits)
+  }
   const longestTokens = (): number => Math.max(NOTES_TOKENS_MAX * policy.scale, longest)
   return { notes: { ...kept, consider }, makeUp, settled: writer.settled, longestTokens }
 }

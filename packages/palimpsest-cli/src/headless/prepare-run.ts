@@ -174,18 +174,19 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
 }
 
 async function notesOf(
-  { opened }: Scene,
+  { opened, ground }: Scene,
   { policy }: ReadPolicy,
   report: (text: string) => void,
 ): Promise<RunNotes> {
   const file = createNotesFile(opened.project, opened.session.id)
+  const common = { policy, report, asksModel: ground.settings.summaryModel === undefined }
   try {
-    return { policy, file, found: await file.read(), report }
+    return { ...common, file, found: await file.read() }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     // What cannot be read is not written over either: it may be somebody's.
     report(`${error.message}. The notes of this run are in the transcript only`)
-    return { policy, file: { ...file, save: async () => undefined }, found: undefined, report }
+    return { ...common, file: { ...file, save: async () => undefined }, found: undefined }
   }
 }
 
@@ -219,8 +220,8 @@ function compactionOf(
     scale: reading.window.scale,
     effectiveTokens: reading.window.effective,
     transcriptPath: opened.file.path,
-    notesTemplate: noting.policy.template,
-    ...(summaryModel === undefined ? {} : { summaryModel }),
+    // A model that is named for summaries is asked for them: notes are another's.
+    ...(summaryModel === undefined ? { notesTemplate: noting.policy.template } : { summaryModel }),
     ...(keep === undefined ? {} : { keep }),
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
   }

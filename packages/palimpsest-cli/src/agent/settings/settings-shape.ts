@@ -81,7 +81,10 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     number('Tokens of the window that are used. Default: 200000', TOKENS_MIN),
     choice('The whole window of the model', ['full']),
   ),
-  sessionMemory: choice('How notes of the conversation are kept', ['computed', 'eager', 'off']),
+  sessionMemory: choice(
+    'How notes of the conversation are kept: computed, and sparingly by a model; eagerly by a model; not. Default: computed',
+    ['computed', 'eager', 'off'],
+  ),
   flagsUrl: text(
     'Where feature flags are served, in the format of GrowthBook. Not from a project',
     urlProblem,
