@@ -3,25 +3,44 @@ import { createInterface } from 'node:readline'
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
 import type { PageSource } from './pager/page-source.ts'
-import { COMPACTING } from './screen/turn-lines.ts'
+import { COMPACTING, saidLines } from './screen/turn-lines.ts'
 import { lineText, type StyledLine } from './text/styled-line.ts'
 import type { Question, Ui, UserAct } from './ui.ts'
 
 // Lines and nothing else: no colours, no cursor, no key that means something by itself. For dumb terminals and screen readers.
+
+const WAYS = {
+  toRemoved: '/context shows what went',
+  toAll: '/export writes all',
+  keys: [
+    ['@path', 'attaches a file or an image'],
+    ['Enter', 'sends'],
+    ['Ctrl-C', 'interrupts; where nothing goes on, leaves'],
+  ],
+} as const
 
 export function openLines(console: Console, signal: AbortSignal): Ui {
   const reader = createReader(console, signal)
   let status = ''
   let shownStatus = ''
   let activity = ''
+  let typed: string | undefined
   const write = (text: string): void => console.write(`${text}\n`)
   const prompt = async (sign: string): Promise<string | undefined> => {
     console.write(sign)
     return await reader.read()
   }
+  const columns = (): number => console.size().columns - 1
+  const show = (shown: readonly StyledLine[]): void => write(shown.map(lineText).join('\n'))
   return {
-    columns: () => console.size().columns - 1,
-    show: (shown) => write(shown.map(lineText).join('\n')),
+    ways: WAYS,
+    columns,
+    show,
+    showSaid: (text) => {
+      // What was typed at the prompt stands there already.
+      if (text !== typed) show(saidLines(text, columns()))
+      typed = undefined
+    },
     setLive: (parts) => {
       if (parts.status) status = lineText(parts.status)
       const before = activity
@@ -32,7 +51,10 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
     next: async () => {
       if (status !== shownStatus) write(`[${status}]`)
       shownStatus = status
-      return toAct(await prompt('> '))
+      const isWaited = reader.isEmpty()
+      const text = isWaited ? await prompt('> ') : await reader.read()
+      typed = isWaited ? text : undefined
+      return toAct(text)
     },
     setInterrupt: reader.setInterrupt,
     pick: async (question, signal) => await pick(question, write, prompt, signal),
@@ -40,7 +62,7 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
       write(toPrintable(title))
       return await prompt('? ')
     },
-    page: async (source) => await writeAll(source, console.size().columns - 1, write),
+    page: async (source) => await writeAll(source, columns(), write),
     setPages: () => undefined,
     setFiles: () => undefined,
     setHistory: () => undefined,
@@ -50,6 +72,8 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
 }
 
 interface LineReader {
+  /** Nothing was typed that nobody waited for. */
+  readonly isEmpty: () => boolean
   /** Undefined: there are no more. */
   readonly read: () => Promise<string | undefined>
   readonly setInterrupt: (interrupt: (() => void) | undefined) => void
@@ -80,6 +104,7 @@ function createReader({ input, output, takeInterrupts }: Console, signal: AbortS
   process.on('SIGHUP', end)
   signal.addEventListener('abort', end)
   return {
+    isEmpty: () => lines.length === 0,
     read: async () => {
       const known = lines.shift()
       if (known !== undefined || ended) return known

@@ -224,7 +224,7 @@ function greet(conversation: Conversation, { wishes, isSame, ui, world, noted }:
     line(toPrintable(prepared.about), 'dim'),
     line(`${toPrintable(wishes.cwd)} · /help lists commands and keys`, 'dim'),
     [],
-    ...pastLines(log(), columns),
+    ...pastLines(log(), columns, ui.ways.toAll),
     ...notices,
     ...(notices.length > 0 ? [[]] : []),
   ])

@@ -7,7 +7,7 @@ import type { PageSource } from './pager/page-source.ts'
 import { createCanvas, type Canvas, type CanvasOptions } from './screen/canvas.ts'
 import { createKeyboard } from './screen/keyboard.ts'
 import { createScreenState, give, nextAct, type ScreenState } from './screen/screen-state.ts'
-import { COMPACTING, writingActivity } from './screen/turn-lines.ts'
+import { COMPACTING, saidLines, writingActivity } from './screen/turn-lines.ts'
 import { line } from './text/styled-line.ts'
 import type { Question, Ui } from './ui.ts'
 
@@ -19,6 +19,20 @@ export interface ScreenOptions extends CanvasOptions {
   /** The program is to end. */
   readonly signal: AbortSignal
 }
+
+const WAYS = {
+  toRemoved: 'Ctrl-T shows what went',
+  toAll: 'Ctrl-O shows all',
+  keys: [
+    ['@path', 'attaches a file or an image; Tab completes'],
+    ['Enter', 'sends; a new line: Alt-Enter, Ctrl-J or \\ Enter'],
+    ['↑ ↓', 'what you said before'],
+    ['Esc', 'interrupts; twice: rewinds'],
+    ['Ctrl-O', 'the whole conversation, also what was compacted'],
+    ['Ctrl-T', 'what was taken out of the window last'],
+    ['Ctrl-C twice', 'leaves'],
+  ],
+} as const
 
 export function openScreen(console: Console, options: ScreenOptions): Ui {
   const state = createScreenState()
@@ -37,8 +51,10 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
   const ticking = setInterval(() => state.live.activity !== '' && canvas.draw(), TICK_MS)
   const page = async (source: PageSource): Promise<void> => await showPage(source, state, canvas)
   return {
+    ways: WAYS,
     columns: canvas.columns,
     show: canvas.show,
+    showSaid: (text) => canvas.show(saidLines(text, canvas.columns())),
     setLive: (parts) => {
       if (parts.activity !== undefined && state.live.activity === '') state.activeSince = options.now()
       state.live = { ...state.live, ...parts }

@@ -12,7 +12,7 @@ import type { Conversation } from './host/open-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
 import { findTooLong } from './host/too-long.ts'
 import { statusLine } from './screen/status-line.ts'
-import { noteLines, saidLines, showEvent, TURN_START, type RemovedCounts } from './screen/turn-lines.ts'
+import { noteLines, showEvent, TURN_START, type RemovedCounts, type TurnScreen } from './screen/turn-lines.ts'
 import { endMarkdown } from './text/markdown-lines.ts'
 import { line } from './text/styled-line.ts'
 import { toPrintable } from '../agent/printable.ts'
@@ -77,7 +77,7 @@ async function sayTo(text: string, place: CommandPlace): Promise<void> {
   const how = await askWhenCold(place)
   if (how === undefined) return ui.setInput(text)
   if (how === 'compact') await runCommand('/compact', place)
-  ui.show(saidLines(text, ui.columns()))
+  ui.showSaid(text)
   await interruptible(async (signal) => void (await follow(conversation.say(text, signal))))
 }
 
@@ -96,7 +96,7 @@ async function askWhenCold({ conversation, ui, world }: CommandPlace): Promise<s
 
 async function runShell(command: string, { conversation, ui, interruptible }: CommandPlace): Promise<void> {
   if (command === '') return ui.show(noteLines('! and a command runs it: !ls', 'warning', ui.columns()))
-  ui.show(saidLines(`!${command}`, ui.columns()))
+  ui.showSaid(`!${command}`)
   ui.setLive({ activity: `Running ${toPrintable(command)}` })
   await interruptible(async (signal) => {
     const output = toPrintable(await conversation.runShell(command, signal))
@@ -105,7 +105,7 @@ async function runShell(command: string, { conversation, ui, interruptible }: Co
     const hidden = lines.length - shown.length
     ui.show([
       ...shown,
-      ...(hidden > 0 ? [line(`  … ${hidden} more lines: Ctrl-O shows all`, 'dim')] : []),
+      ...(hidden > 0 ? [line(`  … ${hidden} more lines: ${ui.ways.toAll}`, 'dim')] : []),
       [],
     ])
   })
@@ -138,7 +138,7 @@ async function follow(
   conversation: Conversation,
   ui: Ui,
 ): Promise<string | undefined> {
-  let screen = TURN_START
+  let screen: TurnScreen = { ...TURN_START, toRemoved: ui.ways.toRemoved }
   const countRemoved = ({ id }: BoundaryEntry): RemovedCounts | undefined => {
     const removed = removedBy(conversation.view(), id)
     return removed && { gone: removed.gone.length, stayed: removed.stayed }

@@ -31,10 +31,21 @@ export interface Pages {
   readonly removed: () => Promise<PageSource | string>
 }
 
+/** How to see what is not on the screen: by a key, or by a command where keys mean nothing. */
+export interface Ways {
+  readonly toRemoved: string
+  readonly toAll: string
+  /** What can be typed besides commands, for the list of them. */
+  readonly keys: readonly (readonly [key: string, what: string])[]
+}
+
 export interface Ui {
+  readonly ways: Ways
   readonly columns: () => number
   /** Lines that stay. */
   readonly show: (lines: readonly StyledLine[]) => void
+  /** What the user said, above its answer. */
+  readonly showSaid: (text: string) => void
   /** What is going on now. */
   readonly setLive: (parts: Partial<LiveParts>) => void
   /** While a compaction is what is going on: characters of the summary so far. */

@@ -7,10 +7,10 @@ export const COMMANDS = [
   { name: 'model', words: '[name]', summary: 'goes on with another model' },
   { name: 'clear', words: '', summary: 'begins a new session' },
   { name: 'resume', words: '[id]', summary: 'goes on with another session' },
-  { name: 'rewind', words: '', summary: 'goes back to before something you said (Esc Esc)' },
+  { name: 'rewind', words: '', summary: 'goes back to before something you said' },
   { name: 'undo', words: 'ID', summary: 'takes a removal back; /context lists them' },
   { name: 'export', words: '[file]', summary: 'writes all of the conversation to a file' },
-  { name: 'quit', words: '', summary: 'leaves (Ctrl-C twice)' },
+  { name: 'quit', words: '', summary: 'leaves' },
 ] as const
 
 export type CommandName = (typeof COMMANDS)[number]['name']

@@ -62,20 +62,11 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
 }
 
 function help(place: CommandPlace): undefined {
-  const keys = KEYS.map(([key, what]) => `  ${key.padEnd(KEY_COLUMNS)} ${what}`)
+  const keys = [SHELL, ...place.ui.ways.keys].map(([key, what]) => `  ${key.padEnd(KEY_COLUMNS)} ${what}`)
   return print([...COMMAND_NAMES.map((name) => `  ${commandLabel(name)}`), '', ...keys], place)
 }
 
-const KEYS = [
-  ['!command', 'runs it in your shell, into the conversation'],
-  ['@path', 'attaches a file or an image; Tab completes'],
-  ['Enter', 'sends; a new line: Alt-Enter, Ctrl-J or \\ Enter'],
-  ['↑ ↓', 'what you said before'],
-  ['Esc', 'interrupts; twice: rewinds'],
-  ['Ctrl-O', 'the whole conversation, also what was compacted'],
-  ['Ctrl-T', 'what was taken out of the window last'],
-  ['Ctrl-C twice', 'leaves'],
-] as const
+const SHELL = ['!command', 'runs it in your shell, into the conversation'] as const
 const KEY_COLUMNS = 24
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {

@@ -36,10 +36,10 @@ export function saidText({ message }: MessageEntry): string {
   return command === undefined ? text : `!${command}`
 }
 
-export function pastLines(log: readonly Entry[], columns: number): readonly StyledLine[] {
+export function pastLines(log: readonly Entry[], columns: number, toAll: string): readonly StyledLine[] {
   const shown = shownOf(log)
   const left = shown.length - SHOWN_MAX
-  const note = left > 0 ? [line(`… ${left} earlier messages: Ctrl-O shows all`, 'dim'), []] : []
+  const note = left > 0 ? [line(`… ${left} earlier messages: ${toAll}`, 'dim'), []] : []
   return [...note, ...shown.slice(-SHOWN_MAX).flatMap((entry) => entryLines(entry, columns, false))]
 }
 

@@ -20,6 +20,8 @@ export interface TurnScreen {
   readonly activity: string
   /** The last line that stays is an empty one. */
   readonly isApart: boolean
+  /** How to see what a compaction took out. */
+  readonly toRemoved: string
   /** Why the last request is asked again. */
   readonly waitsFor?: string
 }
@@ -32,6 +34,7 @@ export const TURN_START: TurnScreen = {
   calls: new Map(),
   activity: '',
   isApart: true,
+  toRemoved: '/context shows what went',
 }
 
 export interface TurnStep {
@@ -164,7 +167,8 @@ function showEntries(
   countRemoved: (boundary: BoundaryEntry) => RemovedCounts | undefined,
 ): TurnStep {
   const lines = entries.flatMap((entry) => {
-    if (entry.kind === 'boundary') return compactedLines(entry, countRemoved(entry), columns)
+    if (entry.kind === 'boundary')
+      return compactedLines(entry, countRemoved(entry), screen.toRemoved, columns)
     if (entry.kind !== 'edit') return []
     return noteLines(
       `cleared ${shortCount(entry.freedTokens)} tokens of old results (${entry.cause})`,
@@ -179,6 +183,7 @@ function showEntries(
 function compactedLines(
   { meta }: BoundaryEntry,
   counts: RemovedCounts | undefined,
+  toRemoved: string,
   columns: number,
 ): readonly StyledLine[] {
   const { preTokens, postTokens, messagesSummarized, path, proof } = meta
@@ -188,7 +193,7 @@ function compactedLines(
     `compacted by ${pathName(path)}: ${shortCount(preTokens)} → ${after} tokens`,
     ...(gone === undefined ? [] : [`${gone} messages went${counts ? `, ${counts.stayed} stayed` : ''}`]),
     ...(proof ? [`proof: ${proof.kept} kept, ${proof.repaired} mended, ${proof.invented} invented`] : []),
-    'Ctrl-T shows what went',
+    toRemoved,
   ]
   return noteLines(parts.join(' · '), 'accent', columns)
 }
