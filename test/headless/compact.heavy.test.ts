@@ -291,6 +291,18 @@ test('hooks may object, fail, run on and print escapes: the first stops a compac
   expect(await readdir(bench.folder)).not.toContain('sneaked-in')
 })
 
+test('a hook that objects to what is automatic is heard, and told once, with its words', async () => {
+  const bench = await createBench()
+  await askForSummaries(bench)
+  const command = `echo '{"decision":"block","reason":"NOT BEFORE NOON"}'`
+  await settings(bench, { hooks: { PreCompact: [{ hooks: [{ type: 'command', command }] }] } })
+  bench.simulator.addSteps(longAnswers('filling', 8))
+  const { exit, err, lines } = await stream(bench, ['-p', 'fill'])
+  expect({ exit, err }).toEqual({ exit: 1, err: 'not compacted: NOT BEFORE NOON\n' })
+  expect(compactions(lines)).toEqual([])
+  expect(lines.at(-1)).toMatchObject({ result: expect.stringContaining('the limit is') })
+})
+
 test('the environment and the settings stop what is automatic; DISABLE_COMPACT stops all', async () => {
   const bench = await createBench()
   await askForSummaries(bench)

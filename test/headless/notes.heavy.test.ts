@@ -188,6 +188,20 @@ test('notes that were due when a run ended are written beside the next one, from
   expect(await notesOf(bench)).toBe(`${NOTES}\n`)
 })
 
+test('three answers that are no notes are enough for a session, however many runs it has', async () => {
+  const nothing = { when: { source: 'session-memory' }, content: [text(' ')], times: 9 }
+  const bench = await createBench({ script: [nothing] })
+  await switchOff(bench, 'server-compaction')
+  const slow = { content: [text('More.')], delay_ms: 300 }
+  bench.simulator.addSteps(
+    main([...longAnswers('filling', ROUNDS_TO_FILL - 1), { content: [text('Done.')] }]),
+  )
+  bench.simulator.addSteps(main([slow, slow, slow]))
+  for (const args of [[], ['--continue'], ['--continue'], ['--continue']])
+    expect(await stream(bench, ['-p', 'say more', ...args])).toMatchObject({ exit: 0 })
+  expect(askedBy(bench, 'session-memory')).toHaveLength(3)
+})
+
 test('where notes are off, a summary is made in time, and serves at the threshold', async () => {
   const bench = await createBench()
   await switchOff(bench, 'server-compaction', 'session-memory')

@@ -218,7 +218,9 @@ function toText(document: ContextDocument): string {
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
     ...(removals.length > 0
-      ? ['`palimpsest undo ID` takes one back, `palimpsest restore ID` brings it to the end']
+      ? [
+          '`palimpsest undo ID` takes one back, `palimpsest restore ID` brings what was cleared, or a message, to the end',
+        ]
       : []),
   ]
   return `${lines.join('\n')}\n`

@@ -5,7 +5,7 @@ import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
 import type { KeepStyle } from '../layers/4-compaction/policy.ts'
-import { compact } from './compact.ts'
+import { compact, type CompactResult } from './compact.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { Prepared } from './prepared.ts'
 import type { NamedBody, Session } from './session.ts'
@@ -78,8 +78,8 @@ export async function* autoCompact(
     const result = next.value
     let session = start
     if (result.kind === 'compacted') session = yield { append: result.bodies }
-    else if (cause !== 'threshold' || (result.kind === 'stopped' && isNews(start.view)))
-      yield { tell: { type: 'notice', text: result.why } }
+    else if (cause !== 'threshold' || isNews(result, began, start.view, compaction.host))
+      yield { tell: { type: 'notice', text: began ? `not compacted: ${result.why}` : result.why } }
     if (began) yield { tell: { type: 'compaction-end' } }
     if (result.kind === 'compacted')
       await steadyHost(compaction.host, ports.trace).after(
@@ -92,8 +92,21 @@ export async function* autoCompact(
 
 /** Boundaries behind which it was told that compaction stops: once is enough. They hang on their conversation, and go with it. */
 const told = new WeakSet<BoundaryEntry>()
+/** What a host objected last. It is asked at every crossing, and repeats itself. */
+const objections = new WeakMap<CompactionHost, string>()
 
-function isNews({ boundary }: View): boolean {
+function isNews(
+  result: Exclude<CompactResult, { kind: 'compacted' }>,
+  began: boolean,
+  { boundary }: View,
+  host: CompactionHost,
+): boolean {
+  if (result.kind === 'refused') {
+    // Begun and refused: the host objects. Before that there was nothing to do.
+    const isFirst = began && objections.get(host) !== result.why
+    if (began) objections.set(host, result.why)
+    return isFirst
+  }
   if (!boundary) return true
   const isFirst = !told.has(boundary.entry)
   told.add(boundary.entry)

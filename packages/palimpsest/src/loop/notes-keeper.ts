@@ -41,6 +41,8 @@ export interface NotesSetup {
   readonly save: (text: string) => Promise<void>
   /** What that file says at the beginning, where somebody wrote it. It counts more than what the conversation has of it. */
   readonly written?: string | undefined
+  /** Failures in a row before this keeper, of the same session. */
+  readonly failedBefore?: number
   readonly signal: AbortSignal
 }
 
@@ -54,7 +56,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
   const { ports, policy } = setup
   let working: Promise<void> | undefined
   let arrived: Arrived[] = []
-  let failures = 0
+  let failures = setup.failedBefore ?? 0
   let { written } = setup
   let isRead = false
   const update = async (wish: NotesWish, boundary: EntryId | undefined): Promise<void> => {
