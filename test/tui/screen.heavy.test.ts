@@ -211,7 +211,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     await terminal.press('Enter')
     await expectScreen(await terminal.until(/\(u\) Undo: take it back whole/), '6-undo-asked', bench)
     await terminal.type('u')
-    const undone = await terminal.until(/! undone: [\s\S]*^>\n~\d+% left/m)
+    const undone = await terminal.until(/! undone: [\s\S]*^>\n~\d+% left · full in/m)
     await expectScreen(undone, '6-undone', bench)
 
     await terminal.press('Escape')
@@ -223,7 +223,8 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     await terminal.press('Enter')
     await expectScreen(await terminal.until(/Put it back too/), '7-rewind-files', bench)
     await terminal.type('b')
-    await expectScreen(await terminal.until(/^> Write the note\n~?\d+% left/m), '7-rewound', bench)
+    const rewound = await terminal.until(/^! rewound[\s\S]*\/help lists[\s\S]*^> Write the note\n~\d+% left/m)
+    await expectScreen(rewound, '7-rewound', bench)
     await expect(readFile(join(bench.folder, 'note.txt'), 'utf8')).rejects.toThrow('ENOENT')
     await terminal.press('C-u')
     await say(terminal, 'Another way')
@@ -236,6 +237,9 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     expect(resumed).toContain('> Another way')
     expect(resumed).not.toContain('The turn is over.')
     await expectScreen(resumed, '9-resumed', bench)
+    // Also what was said on the way that was not taken, and before a compaction, was paid for.
+    const { cost_usd: cost, hit_rate: hits } = bench.simulator.stats()
+    expect(resumed).toContain(`cache ~${Math.round(100 * hits)}% · ~$${cost.toFixed(4)} · ${MODEL}`)
   })
 
   test('where the settings say so, a compaction is asked about first; declined, it is asked about again when there is more', async () => {
