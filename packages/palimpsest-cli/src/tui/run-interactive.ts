@@ -91,7 +91,7 @@ async function enter(
       asking(wanted, ui, trust, () => conversation),
       home,
       told,
-      { onSummary: (chars) => ui.setWritten(chars), before: before?.conversation },
+      { onSummary: (chars) => ui.setWritten(chars) },
     )
     return { conversation, wishes: wanted }
   }

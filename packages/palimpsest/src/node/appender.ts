@@ -3,7 +3,7 @@ import { StorageError } from '../errors.ts'
 import { encodeEntry } from '../transcript/codec.ts'
 import type { Entry, EntryId } from '../transcript/entry.ts'
 import type { Envelope } from '../transcript/line-base.ts'
-import { addToTotals, type Totals } from '../transcript/totals.ts'
+import { addToTotals, plainTotals, type RunningTotals, type Totals } from '../transcript/totals.ts'
 import type { CostOf } from './session-totals.ts'
 import { toStorageError } from './to-storage-error.ts'
 
@@ -26,7 +26,7 @@ export interface AppenderStart {
   readonly path: string
   readonly envelope: Envelope
   readonly size: number
-  readonly totals: Totals
+  readonly totals: RunningTotals
   /** Where known entries begin in the file. */
   readonly offsets: ReadonlyMap<EntryId, number>
   readonly chain: ChainEnd
@@ -79,14 +79,14 @@ export function createAppender(start: AppenderStart): Appender {
       return done
     },
     size: () => size,
-    totals: () => totals,
+    totals: () => plainTotals(totals),
   }
 }
 
 interface Batch {
   readonly bytes: Buffer
   readonly offsets: ReadonlyMap<EntryId, number>
-  readonly totals: Totals
+  readonly totals: RunningTotals
   readonly chain: ChainEnd
 }
 
@@ -100,7 +100,7 @@ function encodeBatch(entries: readonly Entry[], before: AppenderStart): Batch {
     const known = (id: EntryId): number | undefined => offsets.get(id) ?? before.offsets.get(id)
     chain = extendChain(chain, entry, offset)
     const placed = withOffsets(entry, known, chain)
-    const line = encodeEntry(placed, { ...before.envelope, totals })
+    const line = encodeEntry(placed, { ...before.envelope, totals: plainTotals(totals) })
     const bytes = Buffer.from(`${line}\n`, 'utf8')
     offsets.set(entry.id, offset)
     offset += bytes.length

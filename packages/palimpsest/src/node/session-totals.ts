@@ -1,6 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { MessageEntry, SpentEntry } from '../transcript/entry.ts'
-import { addToTotals, NO_TOTALS, totalsInHead, type Totals } from '../transcript/totals.ts'
+import {
+  addToTotals,
+  NO_TOTALS,
+  totalsInHead,
+  type RunningTotals,
+  type Totals,
+} from '../transcript/totals.ts'
 import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
 import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
@@ -17,9 +23,13 @@ export type CostOf = (entry: MessageEntry | SpentEntry) => number
  * The sums of a session. The newest message line of ours carries them; where the newest lines are another agent's, they are read
  * one by one back to the first that carries some.
  */
-export async function readTotals(handle: FileHandle, lastEnd: number, costOf: CostOf): Promise<Totals> {
+export async function readTotals(
+  handle: FileHandle,
+  lastEnd: number,
+  costOf: CostOf,
+): Promise<RunningTotals> {
   const later: LineSpan[] = []
-  let totals = NO_TOTALS
+  let totals: RunningTotals = NO_TOTALS
   for await (const line of linesFromEnd(handle, lastEnd)) {
     if (!('link' in line) || line.link.sidechain) continue
     if (!COUNTED.has(line.link.kind)) continue

@@ -100,7 +100,8 @@ describe('appending', () => {
   it('lines carry the sums up to themselves, and go on counting after a reopening', async () => {
     const project = await tempProject()
     const costOf = () => 0.5
-    const answer: Entry = { ...say('b', 'a'), usage: { input_tokens: 70, output_tokens: 30 } }
+    const usage = { input_tokens: 50, cache_read_input_tokens: 20, output_tokens: 30 }
+    const answer: Entry = { ...say('b', 'a'), usage }
     const file = await createTranscript({ ...fileOptions(project), costOf })
     await file.append([say('a', null), answer, { ...say('x', 'b'), sidechain: true }])
     await file.close()
@@ -109,11 +110,25 @@ describe('appending', () => {
     await again.file.close()
     const sums = (await readFile(file.path, 'utf8')).trimEnd().split('\n').slice(1)
     expect(sums.map((line) => JSON.parse(line).palimpsest.totals)).toEqual([
-      { messages: 1, tokens: 0, costUsd: 0.5 },
-      { messages: 2, tokens: 100, costUsd: 1 },
-      { messages: 2, tokens: 100, costUsd: 1 },
-      { messages: 3, tokens: 100, costUsd: 1.5 },
+      { messages: 1, tokens: 0, costUsd: 0.5, promptTokens: 0, readTokens: 0 },
+      { messages: 2, tokens: 100, costUsd: 1, promptTokens: 70, readTokens: 20 },
+      { messages: 2, tokens: 100, costUsd: 1, promptTokens: 70, readTokens: 20 },
+      { messages: 3, tokens: 100, costUsd: 1.5, promptTokens: 70, readTokens: 20 },
     ])
+  })
+
+  it('a response of several lines, each with its usage, counts once, as its newest line says', async () => {
+    const project = await tempProject()
+    const line = (id: string, parent: string, output: number): Entry => ({
+      ...say(id, parent),
+      responseId: 'r',
+      usage: { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: output },
+    })
+    const file = await createTranscript(fileOptions(project))
+    await file.append([say('a', null), line('b', 'a', 1)])
+    await file.append([line('c', 'b', 5)])
+    expect(file.totals()).toEqual({ messages: 3, tokens: 105, costUsd: 0, promptTokens: 100, readTokens: 90 })
+    await file.close()
   })
 })
 

@@ -9,7 +9,7 @@ import { decodeHeader, encodeHeader, FORMAT } from './header.ts'
 import type { Envelope } from './line-base.ts'
 
 const ENVELOPE: Envelope = { sessionId: 's-1', cwd: '/home/me/"project"', version: '0.1.0' }
-const TOTALS = { messages: 3, tokens: 120, costUsd: 0.25 }
+const TOTALS = { messages: 3, tokens: 120, costUsd: 0.25, promptTokens: 300, readTokens: 200 }
 
 describe('codec', () => {
   it('(T2) an entry read back from its line equals the entry, texts byte for byte', () => {
@@ -69,7 +69,7 @@ describe('codec', () => {
     expect(encodeEntry(entry, { ...ENVELOPE, totals: TOTALS })).toBe(
       '{"type":"assistant","uuid":"u-2","parentUuid":"u-1","isSidechain":false,"sessionId":"s-1",' +
         '"timestamp":"2026-01-02T03:04:05.006Z","cwd":"/home/me/\\"project\\"","version":"0.1.0","requestId":"req_1",' +
-        '"palimpsest":{"totals":{"messages":3,"tokens":120,"costUsd":0.25},"origin":"model"},' +
+        '"palimpsest":{"totals":{"messages":3,"tokens":120,"costUsd":0.25,"promptTokens":300,"readTokens":200},"origin":"model"},' +
         `"message":${json}}`,
     )
   })

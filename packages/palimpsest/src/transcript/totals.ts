@@ -1,4 +1,4 @@
-import { conversationTokens } from '../wire/usage.ts'
+import { conversationTokens, promptTokens, type Usage } from '../wire/usage.ts'
 import type { Entry } from './entry.ts'
 
 // Sums that lines of messages carry, up to and with themselves: a list of sessions then reads only the ends of files.
@@ -9,31 +9,62 @@ export interface Totals {
   /** What the conversation holds after the newest answer. */
   readonly tokens: number
   readonly costUsd: number
+  /** Of all requests that were answered. */
+  readonly promptTokens: number
+  /** Of those, what the cache served. */
+  readonly readTokens: number
+}
+
+/** The sums, and what the newest response added: lines of one response each repeat its usage, and the newest counts. */
+export interface RunningTotals extends Totals {
+  readonly counted?: { readonly responseId: string; readonly usage: Usage }
 }
 
 const TOTALS =
-  /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)\}/
+  /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)(?:,"promptTokens":([\d.e+]+),"readTokens":([\d.e+]+))?\}/
 
 /** The sums in a line of ours, from its first bytes. */
 export function totalsInHead(head: string): Totals | undefined {
   const match = TOTALS.exec(head)
-  return match
-    ? { messages: Number(match[1]), tokens: Number(match[2]), costUsd: Number(match[3]) }
-    : undefined
+  if (!match) return undefined
+  const [, messages, tokens, costUsd, prompt = 0, read = 0] = match
+  return {
+    messages: Number(messages),
+    tokens: Number(tokens),
+    costUsd: Number(costUsd),
+    promptTokens: Number(prompt),
+    readTokens: Number(read),
+  }
 }
 
-export const NO_TOTALS: Totals = { messages: 0, tokens: 0, costUsd: 0 }
+export const NO_TOTALS: Totals = { messages: 0, tokens: 0, costUsd: 0, promptTokens: 0, readTokens: 0 }
 
 /** The sums with one more entry. `costUsd` is the entry's own. */
-export function addToTotals(totals: Totals, entry: Entry, costUsd: number): Totals {
+export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number): RunningTotals {
   if (entry.sidechain) return totals
   if (entry.kind === 'boundary') return { ...totals, tokens: entry.meta.postTokens ?? totals.tokens }
-  if (entry.kind === 'spent') return { ...totals, costUsd: totals.costUsd + costUsd }
+  if (entry.kind === 'spent') return { ...plus(totals, entry.usage), costUsd: totals.costUsd + costUsd }
   // A copy was counted, and paid for, as the message it repeats.
   if (entry.kind !== 'message' || entry.part === 'kept') return totals
+  const { usage, responseId } = entry
+  const more = { ...totals, messages: totals.messages + 1, costUsd: totals.costUsd + costUsd }
+  if (!usage) return more
+  const isRepeated = responseId !== undefined && totals.counted?.responseId === responseId
+  const sums = plus(more, usage, isRepeated ? totals.counted?.usage : undefined)
   return {
-    messages: totals.messages + 1,
-    tokens: entry.usage ? conversationTokens(entry.usage) : totals.tokens,
-    costUsd: totals.costUsd + costUsd,
+    ...plainTotals(sums),
+    tokens: conversationTokens(usage),
+    ...(responseId !== undefined && { counted: { responseId, usage } }),
   }
+}
+
+/** As they stand in a line. */
+export function plainTotals({ counted: _, ...totals }: RunningTotals): Totals {
+  return totals
+}
+
+function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTotals {
+  const prompt = promptTokens(usage) - (instead ? promptTokens(instead) : 0)
+  const read = (usage.cache_read_input_tokens ?? 0) - (instead?.cache_read_input_tokens ?? 0)
+  return { ...totals, promptTokens: totals.promptTokens + prompt, readTokens: totals.readTokens + read }
 }

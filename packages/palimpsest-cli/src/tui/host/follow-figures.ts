@@ -2,31 +2,17 @@ import { calibrationOf, modelPolicy, sizeOf, type Session } from 'palimpsest/eng
 import type { LoopEvent } from 'palimpsest/loop'
 import { estimateText, factorOf } from 'palimpsest/tokens'
 import type { Entry } from 'palimpsest/transcript'
-import { promptTokens } from 'palimpsest/wire'
 
 import type { HeadlessRun } from '../../headless/run-headless.ts'
 import { afterResponse, estimated, withUsage, type Figures } from '../screen/status-line.ts'
 
-/** Of a session as it is opened: nothing of it is known to be as the provider counts until the next response. `seen`: all of its requests, where they are known. */
-export function firstFigures(run: HeadlessRun, seen?: Figures): Figures {
-  const { view } = run.session
-  // Lines of one response each repeat its usage.
-  const usages = new Map(
-    view.log.flatMap((entry) => {
-      if (entry.kind === 'spent') return [[entry.id, entry.usage] as const]
-      const isAnswer = entry.kind === 'message' && entry.usage !== undefined
-      return isAnswer && entry.usage ? [[entry.responseId ?? entry.id, entry.usage] as const] : []
-    }),
-  )
-  const all = [...usages.values()]
-  return {
-    used: sizeNow(run.session, run),
-    isExact: false,
-    costUsd: run.spentUsd(),
-    promptTokens: seen?.promptTokens ?? all.reduce((sum, usage) => sum + promptTokens(usage), 0),
-    readTokens: seen?.readTokens ?? all.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0),
-  }
+/** Of a session as it is opened: all of its requests count, and the size is not known to be as the provider counts until the next response. */
+export function firstFigures(run: HeadlessRun, totals: Totals): Figures {
+  const { costUsd, promptTokens, readTokens } = totals
+  return { used: sizeNow(run.session, run), isExact: false, costUsd, promptTokens, readTokens }
 }
+
+type Totals = Pick<Figures, 'costUsd' | 'promptTokens' | 'readTokens'>
 
 /** Tokens of the next request, as far as is known. */
 export function sizeNow({ view }: Session, { prefix, reading }: HeadlessRun): number {

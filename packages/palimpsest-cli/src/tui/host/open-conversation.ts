@@ -44,26 +44,23 @@ export interface Conversation {
 export interface ConversationWatch {
   /** Told how many characters of a summary are written, while one is. */
   readonly onSummary?: (chars: number) => void
-  /** The conversation that was here before: where it is the same, its requests count on. */
-  readonly before?: Pick<Conversation, 'id' | 'figures'> | undefined
 }
 
 export async function openConversation(
   wishes: RunWishes,
   home: string,
   world: World,
-  { onSummary = () => undefined, before }: ConversationWatch = {},
+  { onSummary = () => undefined }: ConversationWatch = {},
 ): Promise<Conversation> {
   const prepared = await prepareRun(wishes, home, world)
   const { opened } = prepared
   const run = { ...prepared.run, ports: watchSummary(prepared.run.ports, onSummary) }
-  const seen = before?.id === run.session.id ? before.figures() : undefined
   const { window, thresholds, autoEnabled } = run.reading
   const state: State = {
     session: run.session,
     hasBegun: false,
     isClosed: false,
-    figures: firstFigures(run, seen),
+    figures: firstFigures(run, opened.file.totals()),
     cacheWatch: undefined,
     beside: undefined,
     signal: world.signal,
