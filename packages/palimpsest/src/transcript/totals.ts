@@ -1,4 +1,4 @@
-import { conversationTokens, promptTokens, type Usage } from '../wire/usage.ts'
+import { conversationTokens, promptTokens as promptOf, type Usage } from '../wire/usage.ts'
 import type { Entry } from './entry.ts'
 
 // Sums that lines of messages carry, up to and with themselves: a list of sessions then reads only the ends of files.
@@ -59,12 +59,13 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
 }
 
 /** As they stand in a line. */
-export function plainTotals({ counted: _, ...totals }: RunningTotals): Totals {
-  return totals
+export function plainTotals(totals: RunningTotals): Totals {
+  const { messages, tokens, costUsd, promptTokens, readTokens } = totals
+  return { messages, tokens, costUsd, promptTokens, readTokens }
 }
 
 function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTotals {
-  const prompt = promptTokens(usage) - (instead ? promptTokens(instead) : 0)
+  const prompt = promptOf(usage) - (instead ? promptOf(instead) : 0)
   const read = (usage.cache_read_input_tokens ?? 0) - (instead?.cache_read_input_tokens ?? 0)
   return { ...totals, promptTokens: totals.promptTokens + prompt, readTokens: totals.readTokens + read }
 }
