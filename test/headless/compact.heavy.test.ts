@@ -165,7 +165,11 @@ async function expectBill(bench: Bench, lines: readonly JsonObject[]): Promise<v
 async function expectRemoval(bench: Bench, id: string): Promise<void> {
   const context = await contextOf(bench)
   const undo = `palimpsest undo ${id} --session ${stringIn(context, 'session')}`
-  expect(context['removals']).toEqual([expect.objectContaining({ id, layer: 4, undo })])
+  const made = { path: 'fork', proof: { kept: expect.any(Number), repaired: 0, invented: 0 } }
+  expect(context['removals']).toEqual([expect.objectContaining({ id, layer: 4, undo, ...made })])
+  expect((await bench.run(['context'])).out).toMatch(
+    /\n {4}by fork; proof: \d+ kept, 0 repaired, 0 invented\n/,
+  )
 }
 
 test('a compaction is taken back, a message brought back, another pinned: all of it goes through the next compaction', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -177,6 +177,21 @@ test('terminal escapes in what the model, tools, files and settings say never re
   expect(err).toContain('oh\\x1b]0;owned')
   // The model gets the bytes as they are.
   expect(toolResults(bench)[0]).toContain(ESCAPES)
+})
+
+test('a transcript whose model and names are escapes is described without them', async () => {
+  const bench = await createBench({ script: [{ content: [text('Yes.')] }] })
+  await bench.run(['-p', 'hello'])
+  const [path = ''] = await transcriptsOf(bench)
+  const lines = await readFile(path, 'utf8')
+  await writeFile(path, lines.replaceAll('claude-opus-5-5', JSON.stringify(ESCAPES).slice(1, -1)))
+  for (const args of [['context'], ['context', '--json']]) {
+    const { exit, out, err } = await bench.run(args)
+    expect(exit).toBe(0)
+    // oxlint-disable-next-line no-control-regex
+    expect(out + err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u0080-\u009f\u202e]/)
+    expect(out).toContain('owned')
+  }
 })
 
 test('orders in a file are data: the offline model quotes them and does nothing, even where everything is allowed', async () => {

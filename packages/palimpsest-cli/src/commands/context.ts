@@ -1,10 +1,12 @@
 import type { CacheHealth, ContextDescription, ContextKind, EditEffect } from 'palimpsest/engine'
 import type { Thresholds, Window } from 'palimpsest/tokens'
 
+import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
 import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
+import { proofText } from '../proof-text.ts'
 import { undoCommand } from '../stored/undo-command.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
@@ -47,6 +49,9 @@ interface ContextDocument {
     readonly tokens: number
     /** What takes it back; null for a stored result, which can only be brought back. */
     readonly undo: string | null
+    /** Of a compaction: who wrote its summary, and how that was proved. */
+    readonly path?: string
+    readonly proof?: { readonly kept: number; readonly repaired: number; readonly invented: number }
     /** As the request behind it was billed. */
     readonly realised?: {
       readonly tokens: number
@@ -71,7 +76,7 @@ export const context: Command = {
 async function runContext({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { session } = flags
   const document = await readContext(typeof session === 'string' ? session : undefined, world)
-  world.print(flags['json'] === true ? `${JSON.stringify(document, null, 2)}\n` : toText(document))
+  world.print(flags['json'] === true ? `${toPrintableJson(document)}\n` : toPrintable(toText(document)))
   return DONE
 }
 
@@ -213,8 +218,9 @@ function toText(document: ContextDocument): string {
       ([name, tokens]) => `  ${name.padEnd(14)} ${String(tokens).padStart(8)}  ${distance(tokens - used)}`,
     ),
     ...(removals.length > 0 ? ['', 'taken out:'] : []),
-    ...removals.flatMap(({ id, layer, what, tokens, undo, realised }) => [
+    ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [
       `  ${id}  layer ${layer}: ${what}, ${tokens} tokens${undo === null ? '; no undo' : ''}`,
+      ...(path === undefined ? [] : [`    by ${path}${proofText(proof)}`]),
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
     ...(removals.length > 0

@@ -4,6 +4,7 @@ import type { BoundaryEntry, Entry, MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
+import { proofText } from '../proof-text.ts'
 import type { World } from '../world.ts'
 import type { RunUsage } from './run-usage.ts'
 
@@ -230,10 +231,7 @@ function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
 
 /** What a compaction did, in a line. */
 export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
-  const score = proof
-    ? `; proof: ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`
-    : ''
-  return `compacted: ${preTokens} to ${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${score})`
+  return `compacted: ${preTokens} to ${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${proofText(proof)})`
 }
 
 function noteOf(event: LoopEvent): string | undefined {

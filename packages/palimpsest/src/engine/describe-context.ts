@@ -49,6 +49,9 @@ export interface Removal {
   readonly canUndo: boolean
   /** What it came to, once the request behind it was answered. */
   readonly effect?: EditEffect
+  /** Of a compaction: who wrote its summary, and how that was proved. */
+  readonly path?: string
+  readonly proof?: NonNullable<BoundaryEntry['meta']['proof']>
 }
 
 /** Of the requests since the newest boundary that was loaded. */
@@ -189,7 +192,17 @@ function editRemoval({ id, at, cause, replace, drop, freedTokens }: EditEntry, i
 function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
   const tokens = Math.max(0, meta.preTokens - (meta.postTokens ?? meta.preTokens))
   const what = `${meta.messagesSummarized ?? 'earlier'} messages summarised (${meta.trigger})`
-  return { id, at, layer: meta.path === 'notes' ? 3 : 4, what, tokens, canUndo: true }
+  const { path, proof } = meta
+  return {
+    id,
+    at,
+    layer: path === 'notes' ? 3 : 4,
+    what,
+    tokens,
+    canUndo: true,
+    ...(path === undefined ? {} : { path }),
+    ...(proof && { proof }),
+  }
 }
 
 const BYTES_PER_TOKEN = 4
