@@ -34,6 +34,8 @@ const SEQUENCE_CHARS_MAX = 32
 
 export function decodeKeys(state: KeyState, chunk: string): DecodedKeys {
   if (state.paste) return takePaste(state.paste, chunk)
+  if (state.pending === '' && isUnmarkedPaste(chunk))
+    return { state: KEYS_START, keys: [{ kind: 'paste', text: unixLines(chunk) }] }
   const keys: Key[] = []
   let rest = state.pending + chunk
   while (rest !== '') {
@@ -47,6 +49,21 @@ export function decodeKeys(state: KeyState, chunk: string): DecodedKeys {
     rest = rest.slice(taken.length)
   }
   return { state: KEYS_START, keys: joinText(keys) }
+}
+
+/**
+ * Lines in one read that nobody typed: a terminal that does not mark what is pasted, or one that was not asked to yet. Taken for keys, each
+ * line would be sent by itself. Other keys among them are keys.
+ */
+function isUnmarkedPaste(chunk: string): boolean {
+  return UNMARKED.test(chunk) && !/\p{Cc}/u.test(chunk.replaceAll(/[\r\n\t]/g, ''))
+}
+
+/** Three lines with text, and ends between them. */
+const UNMARKED = /[^\r\n][\r\n]+[^\r\n]+[\r\n]+[^\r\n]/
+
+function unixLines(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n')
 }
 
 /** Nothing followed for a moment: what is pending was meant as it is. A lone escape character is the key. */
@@ -65,9 +82,9 @@ function takePaste(paste: NonNullable<KeyState['paste']>, chunk: string): Decode
     const parts = [...paste.parts, seen.slice(0, seen.length - keep)]
     return { state: { pending: '', paste: { parts, tail: seen.slice(seen.length - keep) } }, keys: [] }
   }
-  const text = [...paste.parts, seen.slice(0, end)].join('').replaceAll(/\r\n?/g, '\n')
+  const text = [...paste.parts, seen.slice(0, end)].join('')
   const after = decodeKeys(KEYS_START, seen.slice(end + PASTE_END.length))
-  return { state: after.state, keys: [{ kind: 'paste', text }, ...after.keys] }
+  return { state: after.state, keys: [{ kind: 'paste', text: unixLines(text) }, ...after.keys] }
 }
 
 interface TakenKey {

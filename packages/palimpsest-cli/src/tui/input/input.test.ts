@@ -38,6 +38,19 @@ describe('keys', () => {
     expect(flushKeys(state)).toEqual({ state: KEYS_START, keys: [key('escape')] })
   })
 
+  test('lines in one read that no marks surround are a paste: nothing is sent by them', () => {
+    expect(decodeKeys(KEYS_START, 'one\r\ttwo\r\nthree\r').keys).toEqual([
+      { kind: 'paste', text: 'one\n\ttwo\nthree\n' },
+    ])
+    expect(decodeKeys(KEYS_START, 'yes\rno\r').keys).toEqual([
+      { kind: 'text', text: 'yes' },
+      key('enter'),
+      { kind: 'text', text: 'no' },
+      key('enter'),
+    ])
+    expect(decodeKeys(KEYS_START, 'a\rb\rc\x03').keys.at(-1)).toEqual(key('c', { ctrl: true }))
+  })
+
   test('reads cut anywhere give the same keys', () => {
     const text = 'ab\x1b[A\x1b[200~pasted\r\nlines \x1b[31m\x1b[201~\x1b[1;5D\x1bf宽\r'
     const flat = (keys: readonly Key[]): string =>
