@@ -8,7 +8,7 @@ import type { View } from '../transcript/view.ts'
 import { targetFor } from './compact.ts'
 import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactSetup } from './compaction-setup.ts'
-import { keepFor, type KeptPlan } from './keep-for.ts'
+import { countMessages, keepFor, type KeptPlan } from './keep-for.ts'
 import { foldFor } from './make-summary.ts'
 import type { NamedBody } from './session.ts'
 
@@ -49,7 +49,7 @@ export function foldInto(
       meta: {
         trigger: 'auto',
         preTokens: Math.round(setup.sizeTokens),
-        messagesSummarized: plan.summarised.length,
+        messagesSummarized: countMessages(plan.summarised),
         path: 'fold',
         proof: score,
         extra: { facts: encodeFacts(factsOf(view)) },

@@ -14,7 +14,7 @@ import type { View } from '../transcript/view.ts'
 import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
 import { neededTokens } from './judge-summary.ts'
-import { keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
+import { countMessages, keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { usableNotes } from './notes-for.ts'
 import { makeSummary, proveText, type MadeSummary } from './make-summary.ts'
 import { restBehind } from './prepared.ts'
@@ -199,7 +199,7 @@ async function conclude(
         trigger,
         preTokens: Math.round(setup.sizeTokens),
         postTokens,
-        messagesSummarized: plan.summarised.length,
+        messagesSummarized: countMessages(plan.summarised),
         path: made.path,
         proof: made.score,
         extra: withRecord(record, { facts: encodeFacts(facts), invented: [...made.invented] }),

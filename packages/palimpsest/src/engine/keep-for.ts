@@ -108,6 +108,11 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
   }
 }
 
+/** As they stand in the transcript: results of one request are a message each. */
+export function countMessages(nodes: readonly ViewNode[]): number {
+  return nodes.reduce((count, { entries }) => count + entries.length, 0)
+}
+
 /** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
 function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: number): number {
   return Math.min(neededTokens, LEFT_SHARE_MOST * thresholds.auto - fixedTokens)
