@@ -3,7 +3,6 @@ import type { MessageEntry } from 'palimpsest/transcript'
 import { isBlock, isJsonObject, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { proofText } from '../../proof-text.ts'
 import { runPin } from '../../stored/run-pin.ts'
 import { runRestore } from '../../stored/run-restore.ts'
 import { runUndo } from '../../stored/run-undo.ts'
@@ -71,8 +70,7 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd>
       ? [{ label: 'Pin what it cleared: it is not cleared again', letter: 'p', value: 'pin' }]
       : []),
   ]
-  const made = removal.path === undefined ? '' : ` (by ${removal.path}${proofText(removal.proof)})`
-  const action = await ui.pick({ title: `${removalLabel(removal)}${toPrintable(made)}`, items })
+  const action = await ui.pick({ title: removalLabel(removal), items })
   switch (action) {
     case 'show':
       await ui.page(await openRemovalPage(conversation, id, ui.columns()))
