@@ -26,12 +26,12 @@ export interface CompactionPolicy {
 export const COMPACTION_POLICY: CompactionPolicy = {
   keptShare: 0.42,
   keptTokensMin: 8_000,
-  keptShareMax: 0.62,
+  keptShareMax: 0.65,
   keptTokensMax: 32_000,
   tailTokens: 10_000,
   tailShare: 0.5,
   madeShare: 0.08,
-  madeTokensMax: 8_000,
+  madeTokensMax: 4_000,
   summaryShare: 0.025,
   summaryTokensMin: 600,
   summaryShareMax: 0.2,
@@ -45,13 +45,13 @@ export type KeepStyle = 'lean' | 'rich'
 const RICH = {
   keptShare: 0.6,
   keptTokensMax: Infinity,
-  madeShare: 0.18,
-  madeTokensMax: 16_000,
+  madeShare: 0.11,
+  madeTokensMax: 8_000,
 } as const satisfies Partial<CompactionPolicy>
 
 /** What is left of a small window, how much of it in lines, and the scales between which it becomes that. */
-const SMALL_KEPT_SHARE = 0.62
-const SMALL_MADE_SHARE = 0.33
+const SMALL_KEPT_SHARE = 0.58
+const SMALL_MADE_SHARE = 0.12
 const SMALL_SCALE = 0.3
 const LARGE_SCALE = 0.5
 
