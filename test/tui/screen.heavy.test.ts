@@ -273,10 +273,12 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     const version = '0.0.0'
     const options = { project, sessionId: id, cwd: bench.folder, version, now: () => 0 }
     const file = await createTranscript({ ...options, sync: 'close' })
-    await generateTranscript(file, { bytes: 250_000, boundaryBytes: 0, resultChars: 2_000 })
+    await generateTranscript(file, { bytes: 400_000, boundaryBytes: 150_000, resultChars: 2_000 })
     await file.close()
     const terminal = await open(bench, ['--resume', id, '--model', MODEL])
     expect(await terminal.screen()).toMatch(/^~\d+% left/m)
+    await say(terminal, '/rewind')
+    await terminal.until(/^! nothing was said since the last compaction\. For older words undo it first/m)
     await say(terminal, 'good morning')
     const asked = await terminal.until(/letter · Esc/)
     expect(asked.replaceAll(/\s+/g, ' ')).toMatch(
