@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { relative } from 'node:path'
 
-import type { Entry, MessageEntry } from 'palimpsest/transcript'
+import type { Entry, MessageEntry, View } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { createCheckpoints } from '../../agent/files/checkpoints.ts'
@@ -11,18 +11,20 @@ import { saidMessages, saidText } from '../screen/past-lines.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 const LABEL_CHARS = 120
+const BEHIND = 'nothing was said since the last compaction. For older words undo it first: /context'
 
 /** Back to before something that was said, with the files as they were then, if wanted. What came after stays in the transcript. */
 export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   const { conversation, wishes, ui, world } = place
   const log = conversation.log()
   const said = saidMessages(log)
-  if (said.length === 0) return note('nothing was said yet', place)
+  const { from } = conversation.view()
+  if (said.length === 0) return note(from === null ? 'nothing was said yet' : BEHIND, place)
   const items = said.toReversed().map((entry) => ({
     label: toPrintable(saidText(entry).replaceAll('\n', ' ').slice(0, LABEL_CHARS)),
     value: entry.id,
   }))
-  const id = await ui.pick({ title: titleOf(log), items, isSearched: true })
+  const id = await ui.pick({ title: titleOf(from), items, isSearched: true })
   const message = said.find((entry) => entry.id === id)
   if (!message) return undefined
   const checkpoints = createCheckpoints({
@@ -46,9 +48,9 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
 }
 
 /** A session that is opened again begins at its newest compaction: what was said before that is there once it is undone. */
-function titleOf(log: readonly Entry[]): string {
+function titleOf(from: View['from']): string {
   const title = 'Back to before which of these?'
-  return log[0]?.kind === 'boundary' ? `${title} (For older ones undo the compaction: /context)` : title
+  return from !== null ? `${title} (For older ones undo the compaction: /context)` : title
 }
 
 function filesQuestion(paths: readonly string[]) {
