@@ -46,7 +46,7 @@ const RICH = {
   keptShare: 0.6,
   keptTokensMax: Infinity,
   madeShare: 0.11,
-  madeTokensMax: 8_000,
+  madeTokensMax: 16_000,
 } as const satisfies Partial<CompactionPolicy>
 
 /** What is left of a small window, how much of it in lines, and the scales between which it becomes that. */
