@@ -45,13 +45,21 @@ export const MICRO_POLICY: MicroPolicy = {
   acts: { cold: true, batch: true, pays: true, snip: true, media: true, digest: true },
 }
 
-/** Down to half of the full size a digest keeps its length: on recorded sessions it is worth its room there. */
-const DIGEST_SCALE = 2
+/** On recorded sessions a digest is worth its full length down to half of the full-size window, and nothing at three tenths. */
+const LONG_DIGEST_SCALE = 0.5
+const SHORT_DIGEST_SCALE = 0.3
+const SHORT_DIGEST_CHARS = 600
 
 export function microPolicy(scale: number): MicroPolicy {
   return {
     ...MICRO_POLICY,
     resultTokensMin: Math.round(MICRO_POLICY.resultTokensMin * scale),
-    digestChars: Math.round(MICRO_POLICY.digestChars * Math.min(1, DIGEST_SCALE * scale)),
+    digestChars: digestChars(scale),
   }
+}
+
+function digestChars(scale: number): number {
+  const short = SHORT_DIGEST_CHARS * scale
+  const length = (scale - SHORT_DIGEST_SCALE) / (LONG_DIGEST_SCALE - SHORT_DIGEST_SCALE)
+  return Math.round(short + (MICRO_POLICY.digestChars - short) * Math.min(1, Math.max(0, length)))
 }
