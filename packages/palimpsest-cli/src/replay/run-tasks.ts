@@ -33,9 +33,22 @@ async function runWorker(
   try {
     for (let task = queue.shift(); task && !signal.aborted; task = queue.shift())
       await runTask(worker, task, signal)
-  } finally {
+    // A thread that is stopped while it compiles can take the process with it: one that has nothing to do ends by itself.
+    if (signal.aborted) await worker.terminate()
+    else await end(worker)
+  } catch (error) {
     await worker.terminate()
+    throw error
   }
+}
+
+async function end(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  worker.once('exit', resolve)
+  // A thread has no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  worker.postMessage('end')
+  await promise
 }
 
 /** Settles when the worker has said its last word on the task, and on abort; throws what the worker threw. */

@@ -9,8 +9,9 @@ import type { SessionTask, TaskMessage } from './session-task.ts'
 // One session at a time: reads its file, replays it, answers.
 
 const port = parentPort
-port?.on('message', (task: SessionTask) => {
-  void answer(task).then((message) => port.postMessage(message))
+port?.on('message', (task: SessionTask | 'end') => {
+  if (task === 'end') port.close()
+  else void answer(task).then((message) => port.postMessage(message))
 })
 
 async function answer(task: SessionTask): Promise<TaskMessage> {
