@@ -129,7 +129,7 @@ async function interruptible(
     ui.show([...noteLines(stop.signal.aborted ? told : text, 'error', ui.columns()), []])
   } finally {
     ui.setInterrupt(undefined)
-    ui.setLive({ activity: '', streaming: [] })
+    ui.setLive({ activity: '', streaming: () => [] })
   }
 }
 
@@ -148,10 +148,11 @@ async function follow(
     const columns = ui.columns()
     const step = showEvent(screen, next.value, columns, countRemoved)
     screen = step.screen
+    const { activity, markdown } = screen
     if (step.lines.length > 0) ui.show(step.lines)
     ui.setLive({
-      activity: screen.activity,
-      streaming: endMarkdown(screen.markdown, columns),
+      activity,
+      streaming: () => endMarkdown(markdown, columns),
       status: statusLine(conversation.figures(), conversation.facts, columns),
     })
   }

@@ -20,7 +20,8 @@ export interface Question {
 }
 
 export interface LiveParts {
-  readonly streaming: readonly StyledLine[]
+  /** The end of the answer that is being written. Asked for when it is drawn: more of it comes than anybody could see. */
+  readonly streaming: () => readonly StyledLine[]
   /** Empty: nothing is going on. */
   readonly activity: string
   readonly status: StyledLine

@@ -11,6 +11,7 @@ import type { ScreenState } from './screen-state.ts'
 /** Between two frames; what happens meanwhile is drawn at once. */
 const FRAME_MS = 16
 const FILES_SHOWN_MAX = 6
+const HANG = [span('  ')]
 
 export interface CanvasOptions {
   readonly hasColour: boolean
@@ -72,7 +73,7 @@ export function createCanvas(
     columns,
     draw,
     show: (lines) => {
-      added.push(...lines.flatMap((spans) => wrapLine(spans, columns(), [span('  ')])).map(paint))
+      for (const spans of lines) for (const each of wrapLine(spans, columns(), HANG)) added.push(paint(each))
       draw()
     },
     redraw,
@@ -104,7 +105,7 @@ function frameOf(
   const working = live.activity === '' ? '' : `✻ ${live.activity}… ${seconds} s · Esc interrupts`
   const { lines, cursor } = layoutLive(
     {
-      streaming: live.streaming,
+      streaming: live.streaming(),
       activity: working,
       queued: state.queue.flatMap((act) => (act.kind === 'said' ? [act.text] : [])),
       proposal: asked?.proposal ?? [],

@@ -1,6 +1,7 @@
 import { toPrintable } from '../../agent/printable.ts'
 import { highlightCode } from './highlight-code.ts'
-import { line, span, wrapLine, type Span, type StyledLine } from './styled-line.ts'
+import { inlineSpans } from './inline-spans.ts'
+import { line, span, wrapLine, type StyledLine } from './styled-line.ts'
 
 // Markdown as it comes, line by line. A line that is complete is drawn once and for all, so a long answer costs no more than its
 // newest line. What needs later lines to be drawn (aligned tables, underlined headings) is shown as written.
@@ -8,9 +9,14 @@ import { line, span, wrapLine, type Span, type StyledLine } from './styled-line.
 export interface MarkdownState {
   /** Set inside of a code block. */
   readonly fence?: { readonly mark: string; readonly language: string }
-  /** The line that is not complete yet. */
+  /** The line that is not complete yet, or what is left of it. */
   readonly rest: string
+  /** The beginning of that line is drawn already. */
+  readonly isCut?: boolean
 }
+
+/** A longer line is drawn in pieces, each for itself: whoever writes such a line writes data. A screen holds a few pieces at most. */
+export const PIECE_CHARS_MAX = 4_000
 
 export const MARKDOWN_START: MarkdownState = { rest: '' }
 
@@ -22,20 +28,28 @@ export interface FedMarkdown {
 /** More text: the lines that it completes. */
 export function feedMarkdown(state: MarkdownState, text: string, columns: number): FedMarkdown {
   const parts = (state.rest + text).split('\n')
-  const rest = parts.pop() ?? ''
+  const last = parts.length - 1
   const lines: StyledLine[] = []
-  let current: MarkdownState = { ...state, rest: '' }
-  for (const part of parts) {
-    const drawn = drawLine(current, part, columns)
+  let current = state
+  for (const [place, part] of parts.entries()) {
+    let rest = part
+    for (let end = pieceEnd(rest); end !== undefined; end = pieceEnd(rest)) {
+      const drawn = drawPiece(current, rest.slice(0, end), columns)
+      lines.push(...drawn.lines)
+      current = { ...drawn.state, isCut: true }
+      rest = rest.slice(end)
+    }
+    if (place === last) return { state: { ...current, rest }, lines }
+    const drawn = drawPiece(current, rest, columns)
     lines.push(...drawn.lines)
-    current = drawn.state
+    current = { ...drawn.state, isCut: false }
   }
-  return { state: { ...current, rest }, lines }
+  return { state: current, lines }
 }
 
 /** The text is at its end: what is left of it. */
 export function endMarkdown(state: MarkdownState, columns: number): readonly StyledLine[] {
-  return state.rest === '' ? [] : drawLine(state, state.rest, columns).lines
+  return state.rest === '' ? [] : drawPiece(state, state.rest, columns).lines
 }
 
 export function markdownLines(text: string, columns: number): readonly StyledLine[] {
@@ -43,19 +57,31 @@ export function markdownLines(text: string, columns: number): readonly StyledLin
   return [...lines, ...endMarkdown(state, columns)]
 }
 
+/** Where a piece ends that is too long to be drawn as one: behind a space where there is one. Half a character is none. */
+function pieceEnd(text: string): number | undefined {
+  if (text.length <= PIECE_CHARS_MAX) return undefined
+  const space = text.lastIndexOf(' ', PIECE_CHARS_MAX - 1)
+  if (space > PIECE_CHARS_MAX / 2) return space + 1
+  return isHalf(text.charCodeAt(PIECE_CHARS_MAX - 1)) ? PIECE_CHARS_MAX - 1 : PIECE_CHARS_MAX
+}
+
+function isHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
 const FENCE = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*\s*$/
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/
-const TASK = /^\[( |x|X)\]\s+(.*)$/
-const QUOTE = /^\s*>\s?(.*)$/
-const RULE = /^\s*([-*_])\s*(?:\1\s*){2,}$/
+const HEADING = /^#{1,6}\s/
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s/
+const TASK = /^\[( |x|X)\]\s/
+const QUOTE = /^\s*>\s?/
+const RULE = /^(?:-{3,}|\*{3,}|_{3,})$/
 const CODE_INDENT = span('  ')
 const RULE_COLUMNS = 24
 
-function drawLine(state: MarkdownState, raw: string, columns: number): FedMarkdown {
+function drawPiece(state: MarkdownState, raw: string, columns: number): FedMarkdown {
   const text = toPrintable(raw.replace(/\r$/, ''))
   const { fence } = state
-  const opened = FENCE.exec(text)
+  const opened = state.isCut ? null : FENCE.exec(text)
   if (fence) {
     const closes = opened?.[1]?.startsWith(fence.mark) === true && opened[2] === ''
     if (closes) return { state: { rest: '' }, lines: [line('  ┄', 'dim')] }
@@ -67,52 +93,42 @@ function drawLine(state: MarkdownState, raw: string, columns: number): FedMarkdo
     const lines = [line(`  ┄ ${language}`.trimEnd(), 'dim')]
     return { state: { rest: '', fence: { mark: opened[1], language } }, lines }
   }
-  return { state, lines: drawText(text, columns) }
+  return { state, lines: state.isCut ? wrapLine(inlineSpans(text), columns) : drawText(text, columns) }
 }
 
 function drawText(text: string, columns: number): readonly StyledLine[] {
-  const heading = HEADING.exec(text)
-  if (heading) return wrapLine([span(heading[2] ?? '', 'heading')], columns)
-  if (RULE.test(text)) return [line('─'.repeat(Math.min(RULE_COLUMNS, columns)), 'dim')]
+  if (HEADING.test(text)) return wrapLine([span(headingText(text), 'heading')], columns)
+  if (isRule(text)) return [line('─'.repeat(Math.min(RULE_COLUMNS, columns)), 'dim')]
   const item = ITEM.exec(text)
-  if (item) return drawItem(item, columns)
+  if (item) return drawItem(item, text.slice(item[0].length).trimStart(), columns)
   const quote = QUOTE.exec(text)
   if (quote) {
     const mark = span('│ ', 'dim')
-    return wrapLine([mark, ...inlineSpans(quote[1] ?? '', 'italic')], columns, [mark])
+    return wrapLine([mark, ...inlineSpans(text.slice(quote[0].length), 'italic')], columns, [mark])
   }
   return wrapLine(inlineSpans(text), columns)
 }
 
+/** Without the signs before it and, where there are some, behind it. */
+function headingText(text: string): string {
+  const words = text.replace(/^#+/, '').trim()
+  let end = words.length
+  while (words[end - 1] === '#') end--
+  return words.slice(0, end).trimEnd()
+}
+
+function isRule(text: string): boolean {
+  return RULE.test(text.replaceAll(/\s/g, ''))
+}
+
 function drawItem(
-  [, indent = '', mark = '', text = '']: RegExpExecArray,
+  [, indent = '', mark = '']: RegExpExecArray,
+  text: string,
   columns: number,
 ): readonly StyledLine[] {
   const task = TASK.exec(text)
   const sign = task ? (task[1] === ' ' ? '☐' : '☑') : /\d/.test(mark) ? mark : '•'
   const head = `${indent}${sign} `
-  return wrapLine([span(head), ...inlineSpans(task?.[2] ?? text)], columns, [span(' '.repeat(head.length))])
-}
-
-const INLINE =
-  /(`+)(.+?)\1|(\*\*|__)(?=\S)(.+?)(?<=\S)\3|(?<![\w*])([*_])(?=[^\s*_])(.+?)(?<=[^\s*_])\5(?![\w*])|\[([^\]]+)\]\(([^)\s]+)\)/g
-
-function inlineSpans(text: string, base: Span['style'] = 'plain'): StyledLine {
-  const spans: Span[] = []
-  let at = 0
-  for (const match of text.matchAll(INLINE)) {
-    if (match.index > at) spans.push(span(text.slice(at, match.index), base))
-    spans.push(...inlineSpan(match))
-    at = match.index + match[0].length
-  }
-  return at < text.length || spans.length === 0 ? [...spans, span(text.slice(at), base)] : spans
-}
-
-function inlineSpan([, , code, , strong, , emphasis, label, target]: RegExpMatchArray): StyledLine {
-  if (code !== undefined) return [span(code, 'code')]
-  if (strong !== undefined) return [span(strong, 'bold')]
-  if (emphasis !== undefined) return [span(emphasis, 'italic')]
-  return label === target
-    ? [span(label ?? '', 'accent')]
-    : [span(`${label ?? ''} `), span(`(${target ?? ''})`, 'accent')]
+  const words = task ? text.slice(task[0].length).trimStart() : text
+  return wrapLine([span(head), ...inlineSpans(words)], columns, [span(' '.repeat(head.length))])
 }
