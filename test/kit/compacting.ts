@@ -47,7 +47,17 @@ export async function askForSummaries(bench: Pick<Bench, 'home'>): Promise<void>
 }
 
 export async function switchOff(bench: Pick<Bench, 'home'>, ...flags: readonly string[]): Promise<void> {
-  const features = Object.fromEntries(flags.map((flag) => [flag, { defaultValue: false }]))
+  await setFlags(bench, Object.fromEntries(flags.map((flag) => [flag, false])))
+}
+
+/** The file of flags, anew. */
+export async function setFlags(
+  bench: Pick<Bench, 'home'>,
+  values: { readonly [flag: string]: boolean | number },
+): Promise<void> {
+  const features = Object.fromEntries(
+    Object.entries(values).map(([flag, defaultValue]) => [flag, { defaultValue }]),
+  )
   await put(join(bench.home, 'flags.json'), JSON.stringify({ features }))
 }
 

@@ -173,7 +173,13 @@ describe('a limit that a refusal names', () => {
         learnLimit: async (failure, sentTokens) => {
           asked.push([failure.kind, sentTokens])
           const notice = 'The window is smaller than it was said to be.'
-          return { thresholds: SMALL, scale: 1, effectiveTokens: SMALL.blocking, notice }
+          return {
+            thresholds: SMALL,
+            scale: 1,
+            effectiveTokens: SMALL.blocking,
+            windowTokens: 16_000,
+            notice,
+          }
         },
       },
     })

@@ -66,7 +66,8 @@ function overflowOf(failure: ProviderFailure) {
 
 function toldAs(model: string, { thresholds, window }: WindowReading): LearnedLimit {
   const notice = `The window of ${model} here is ${window.window.toLocaleString('en')} tokens, as the provider says: from now on that counts.`
-  return { thresholds, scale: window.scale, effectiveTokens: window.effective, notice }
+  const { scale, effective: effectiveTokens, window: windowTokens } = window
+  return { thresholds, scale, effectiveTokens, windowTokens, notice }
 }
 
 async function save(home: string, { learned }: Models): Promise<void> {

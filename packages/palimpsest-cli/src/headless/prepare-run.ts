@@ -104,7 +104,7 @@ async function prepareWith(
       report,
     }),
     get compaction() {
-      return { ...compaction, scale: current.window.scale, effectiveTokens: current.window.effective }
+      return { ...compaction, ...sizesOf(current) }
     },
     notes: await notesOf(scene, noting, report),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
@@ -217,14 +217,17 @@ function compactionOf(
       report,
     }),
     isOn: reading.autoEnabled,
-    scale: reading.window.scale,
-    effectiveTokens: reading.window.effective,
+    ...sizesOf(reading),
     transcriptPath: opened.file.path,
     // A model that is named for summaries is asked for them: notes are another's.
     ...(summaryModel === undefined ? { notesTemplate: noting.policy.template } : { summaryModel }),
     ...(keep === undefined ? {} : { keep }),
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
   }
+}
+
+function sizesOf({ window }: HeadlessRun['reading']) {
+  return { scale: window.scale, effectiveTokens: window.effective, windowTokens: window.window }
 }
 
 function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World): ReadAgainSetup {

@@ -29,6 +29,7 @@ import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { openBeside, type BesideSetup, type BesideTurn, type RunNotes } from './beside-turn.ts'
+import { createOffer } from './offer-compaction.ts'
 import { addUsage, NO_USAGE } from './run-usage.ts'
 import { answerText, type Output, type RunResult } from './output.ts'
 import { fitForSwitch, openForkPoint } from './switch-model.ts'
@@ -64,7 +65,11 @@ export interface HeadlessRun {
 
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
   const tally = createTally(run.ports.clock.now)
-  const told = (event: LoopEvent): void => {
+  const { id, view: begin } = run.session
+  const how = `To compact it, run \`palimpsest compact --session ${id}\`, then resume the session.`
+  const offered = createOffer({ how, isAllowed: run.reading.compactEnabled, view: begin })
+  const told = (given: LoopEvent): void => {
+    const event = offered(given)
     tally.take(event)
     output.event(event)
   }

@@ -1,3 +1,4 @@
+import type { Flags } from '../flags/create-flags.ts'
 import type { AskModel, CompactionHost, Ports, RunFork } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import type { BoundaryEntry } from '../transcript/entry.ts'
@@ -35,6 +36,8 @@ export interface AutoCompaction {
   readonly scale: number
   /** Of the window, what is left beside room for a summary. For collapse; left out, the blocking limit counts. */
   readonly effectiveTokens?: number
+  /** All that the model accepts. For requests that nothing here refuses; left out, the blocking limit counts. */
+  readonly windowTokens?: number
   readonly summaryModel?: string
   readonly keep?: KeepStyle
   readonly transcriptPath?: string
@@ -53,6 +56,11 @@ export type AutoLimits = { readonly cause: CompactionCause } & Omit<
     readonly compaction: AutoCompaction
   }
 
+/** Whether anything automatic may act on a full window. */
+export function mayCompact({ isOn }: Pick<AutoCompaction, 'isOn'>, flags: Flags): boolean {
+  return isOn && flags.value('auto-compact')
+}
+
 /** The session is what it was where nothing could be done; a notice then says why. */
 export async function* autoCompact(
   begin: Session,
@@ -61,8 +69,9 @@ export async function* autoCompact(
   signal: AbortSignal,
 ): AsyncGenerator<EngineStep, Session, Session> {
   const { compaction, cause } = limits
-  if (!compaction.isOn || !ports.flags.value('auto-compact')) return begin
-  if (cause === 'threshold' && ports.flags.value('reactive-only')) return begin
+  if (!mayCompact(compaction, ports.flags)) return begin
+  const isReactive = ports.flags.value('reactive-only')
+  if (isReactive && (cause === 'threshold' || cause === 'blocking')) return begin
   if (cause === 'threshold' && !(await isConfirmed(limits, signal))) return begin
   const late = (await compaction.settleNotes?.(begin.view)) ?? []
   const start = late.length > 0 ? yield { append: late } : begin

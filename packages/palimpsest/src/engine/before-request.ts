@@ -1,6 +1,7 @@
 import { storeResult } from '../layers/1-tool-results/apply.ts'
 import { planBare, planGuard, planShare, type UnsentPlan } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
+import type { Flags } from '../flags/create-flags.ts'
 import type { Ports } from '../ports.ts'
 import type { EditEntry } from '../transcript/entry.ts'
 import { factorOf } from '../tokens/calibrate.ts'
@@ -19,7 +20,7 @@ import { offersSignedCompaction } from './server-compaction.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
 import { storedBody } from './stored-body.ts'
-import type { AutoCompaction, EngineStep } from './auto-compact.ts'
+import { mayCompact, type AutoCompaction, type EngineStep } from './auto-compact.ts'
 import type { EntryBody, Session } from './session.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
@@ -73,7 +74,8 @@ export async function* beforeRequest(
     session = yield* makeRoom(session, { ...limits, compaction, source, sizeTokens: tokens }, ports, signal)
     tokens = sizeOf(session.view, limits)
   }
-  const guardTokens = guardLimit(session.view, limits)
+  const isReactive = waitsForRefusal(limits, ports.flags)
+  const guardTokens = guardLimit(session.view, limits, isReactive)
   if (tokens >= guardTokens && ports.flags.value('tool-result-guard')) {
     session = yield* guardRequest(session, { ...limits, blockingTokens: guardTokens }, ports)
     tokens = sizeOf(session.view, limits)
@@ -83,7 +85,13 @@ export async function* beforeRequest(
     if (late) tokens = sizeOf(session.view, limits)
   }
   ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
-  return tokens < limits.blockingTokens ? { tokens } : { tokens, blocked: blockedText(tokens, limits) }
+  const isBlocked = tokens >= limits.blockingTokens && !isReactive
+  return isBlocked ? { tokens, blocked: blockedText(tokens, limits) } : { tokens }
+}
+
+/** Nothing is refused here: the provider's refusal starts a compaction. Not where none may follow it. */
+function waitsForRefusal({ compaction, isMain }: RequestLimits, flags: Flags): boolean {
+  return isMain && compaction !== undefined && mayCompact(compaction, flags) && flags.value('reactive-only')
 }
 
 function boundedName(name: string, resultCharsMax: number | 'unlimited' | undefined): readonly string[] {
@@ -93,10 +101,19 @@ function boundedName(name: string, resultCharsMax: number | 'unlimited' | undefi
 /** Of the threshold: results of the last round that stay whole behind a compaction that had to go harder. */
 const HARDER_SHARE_MAX = 0.3
 
-/** Right behind such a compaction the biggest results go to disk. */
-function guardLimit({ boundary, nodes }: View, { blockingTokens, thresholds }: RequestLimits): number {
+/** Of what the model accepts: room for its answer, where the request may be as large as that. */
+const ANSWER_SHARE = 0.1
+
+/** Right behind such a compaction the biggest results go to disk. Where nothing blocks, what the model accepts is the limit. */
+function guardLimit(
+  { boundary, nodes }: View,
+  { blockingTokens, thresholds, compaction }: RequestLimits,
+  isReactive: boolean,
+): number {
   const isHarder = boundary?.nodes === nodes.length && recordOf(boundary.entry)?.refills === REFILLS_MAX
-  return isHarder ? Math.min(blockingTokens, HARDER_SHARE_MAX * thresholds.auto) : blockingTokens
+  if (isHarder) return Math.min(blockingTokens, HARDER_SHARE_MAX * thresholds.auto)
+  const accepted = isReactive ? (compaction?.windowTokens ?? 0) : 0
+  return Math.max(blockingTokens, (1 - ANSWER_SHARE) * accepted)
 }
 
 /** One edit at most before a request. */
@@ -178,5 +195,5 @@ function cutEdit(replace: EditEntry['replace'], freedTokens: number): EntryBody<
 }
 
 function blockedText(tokens: number, { blockingTokens }: RequestLimits): string {
-  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}. Compact it, or begin a new session.`
+  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}. Compact it, or start a new session.`
 }

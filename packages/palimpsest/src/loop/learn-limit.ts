@@ -7,6 +7,8 @@ export interface LearnedLimit {
   /** Of the window: what is kept, brought back and stored is measured by it. */
   readonly scale: number
   readonly effectiveTokens: number
+  /** All that the model accepts. */
+  readonly windowTokens: number
   readonly notice: string
 }
 

@@ -44,7 +44,7 @@ import { withBeside } from './with-beside.ts'
 /** How often a turn asks the model to go on after its output limit. */
 export const CONTINUATIONS_MAX = 2
 const GO_ON = 'Your answer reached the output limit. Go on exactly where it stopped; repeat nothing.'
-const WINDOW_FULL = 'The answer ended because the window is full. Compact, then go on.'
+const WINDOW_FULL = 'The answer stopped because the window is full. Compact the conversation, then continue.'
 const CUT_SHORT = 'The answer reached the output limit again and again, and is cut short. Ask for the rest.'
 
 export interface TurnSetup {
@@ -243,7 +243,7 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
   const { calibration, thresholds, learned } = state
   const compaction: AutoCompaction = {
     ...(setup.compaction ?? NO_COMPACTION),
-    ...(learned ? { scale: learned.scale, effectiveTokens: learned.effectiveTokens } : {}),
+    ...(learned ? windowOf(learned) : {}),
     askModel: createAskModel(setup.ports),
     runFork: setup.forkPoint?.runFork,
     findPrepared: setup.prepared?.find,
@@ -254,6 +254,10 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
   }
   const micro = learned ? microPolicy(learned.scale) : setup.micro
   return { ...setup, calibration, thresholds, micro, compaction, dropsWhenFull: !setup.compaction }
+}
+
+function windowOf({ scale, effectiveTokens, windowTokens }: LearnedLimit) {
+  return { scale, effectiveTokens, windowTokens }
 }
 
 const NO_COMPACTION: TurnCompaction = { host: NO_HOST, isOn: false, scale: 1 }

@@ -48,9 +48,11 @@ describe('the thresholds', () => {
     expect(computeThresholds(at(200_000), { autoPercent: 100 }).auto).toBe(167_000)
   })
 
-  test('block at an absolute limit where one is set, within the window', () => {
-    expect(computeThresholds(at(200_000), { blockingLimit: 120_000 })).toMatchObject({
-      auto: 167_000,
+  test('block at an absolute limit where one is set, within the window; what compacts by itself acts there at the latest', () => {
+    expect(computeThresholds(at(200_000), { blockingLimit: 120_000 })).toEqual({
+      warning: 100_000,
+      error: 110_000,
+      auto: 120_000,
       blocking: 120_000,
     })
     expect(computeThresholds(at(200_000), { blockingLimit: 999_999 }).blocking).toBe(200_000)
@@ -61,8 +63,9 @@ describe('the thresholds', () => {
       fc.property(
         fc.integer({ min: 1, max: 400_000 }),
         fc.integer({ min: 1, max: 100 }),
-        (tokens, autoPercent) => {
-          for (const overrides of [{}, { autoPercent }]) {
+        fc.integer({ min: 1, max: 400_000 }),
+        (tokens, autoPercent, blockingLimit) => {
+          for (const overrides of [{}, { autoPercent }, { blockingLimit }, { autoPercent, blockingLimit }]) {
             const { warning, error, auto, blocking } = computeThresholds(at(tokens), overrides)
             expect(warning).toBeGreaterThanOrEqual(0)
             expect(error).toBeGreaterThanOrEqual(warning)

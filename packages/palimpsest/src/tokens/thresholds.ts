@@ -37,15 +37,15 @@ export function computeThresholds(window: Window, overrides: ThresholdOverrides 
   const below = (from: number, room: number): number => Math.max(0, from - scaled(room, window.scale))
   const { autoPercent, blockingLimit } = overrides
   const standard = below(window.effective, AUTO_ROOM)
-  const auto =
-    autoPercent === undefined
-      ? standard
-      : Math.min(standard, Math.floor((window.effective * autoPercent) / 100))
+  const wanted = autoPercent === undefined ? Infinity : Math.floor((window.effective * autoPercent) / 100)
+  const blocking = Math.min(blockingLimit ?? below(window.effective, BLOCKING_ROOM), window.window)
+  // Whatever compacts by itself acts before anything is refused, wherever the limit was set.
+  const auto = Math.min(standard, wanted, blocking)
   return {
     warning: below(auto, WARNING_BELOW_AUTO),
     error: below(auto, ERROR_BELOW_AUTO),
     auto,
-    blocking: Math.min(blockingLimit ?? below(window.effective, BLOCKING_ROOM), window.window),
+    blocking,
   }
 }
 

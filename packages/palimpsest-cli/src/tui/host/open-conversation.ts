@@ -4,6 +4,7 @@ import type { Entry, MessageEntry, View } from 'palimpsest/transcript'
 
 import { prepareRun, type PreparedRun } from '../../headless/prepare-run.ts'
 import type { BesideTurn } from '../../headless/beside-turn.ts'
+import { createOffer } from '../../headless/offer-compaction.ts'
 import { beginConversation, besideOf, turnSetup } from '../../headless/run-headless.ts'
 import type { RunWishes } from '../../headless/set-scene.ts'
 import type { World } from '../../world.ts'
@@ -109,6 +110,8 @@ interface State {
 /** Who leaves does not wait long for notes under way: the next session does without them. */
 const LEAVING_WAIT_MS = 1_000
 
+const HOW_TO_COMPACT = 'Type /compact to compact it, then continue.'
+
 async function* say(
   text: string,
   state: State,
@@ -120,9 +123,21 @@ async function* say(
   for (const notice of notices) yield { type: 'notice', text: notice }
   const setup = setupOf(state, run)
   const input = [...opening, messageBody({ role: 'user', content }, 'user')]
-  const turn = runTurn(state.session, input, setup, signal)
+  const { view } = state.session
+  const offered = createOffer({ how: HOW_TO_COMPACT, isAllowed: run.reading.compactEnabled, view })
+  const turn = offering(runTurn(state.session, input, setup, signal), offered)
   state.session = yield* followed(turn, state, run, setup)
   return undefined
+}
+
+async function* offering<T>(
+  events: AsyncGenerator<LoopEvent, T>,
+  offered: (event: LoopEvent) => LoopEvent,
+): AsyncGenerator<LoopEvent, T> {
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) return next.value
+    yield offered(next.value)
+  }
 }
 
 async function runShell(command: string, state: State, run: Run, signal: AbortSignal): Promise<string> {

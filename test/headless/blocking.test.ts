@@ -1,0 +1,123 @@
+import { mkdir } from 'node:fs/promises'
+
+import { expect, test } from 'vitest'
+
+import type { RunWishes } from '../../packages/palimpsest-cli/src/headless/set-scene.ts'
+
+import { openConversation } from '../../packages/palimpsest-cli/src/tui/host/open-conversation.ts'
+import type { TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
+import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
+import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+import { longAnswers, summaryStep, setFlags, switchOff } from '../kit/compacting.ts'
+import { text } from '../kit/headless.ts'
+
+// Who acts when the window is full: the threshold, the limit, the provider's refusal, or nobody.
+
+const MODEL = 'claude-opus-5'
+const ENV = { PALIMPSEST_MODEL: MODEL }
+const DONE = { content: [text('Done.')] }
+
+/** The provider takes fewer tokens than the table says. */
+function smallModels(contextWindow: number) {
+  const facts = findModelFacts(MODEL)
+  if (!facts) throw new Error(`the table does not hold ${MODEL}`)
+  return { models: [{ ...facts, contextWindow }] }
+}
+
+function tokensSent({ asked }: CommandBench): number {
+  return Math.max(...asked('main').map(({ input_tokens: tokens }) => tokens ?? 0))
+}
+
+test.each([
+  ['refuses the request', [{ match: { nth: 10 }, fault: { type: 'prompt_too_long', format: 'anthropic' } }]],
+  ['breaks off the answer', []],
+] as const)(
+  'reactive-only: nothing is compacted or refused before the provider %s; then the conversation is compacted and continues',
+  async (_how, faults) => {
+    const bench = await createCommandBench({ ...smallModels(80_000), faults })
+    await setFlags(bench, { 'reactive-only': true, 'background-calls': false })
+    const main = { source: 'main' }
+    bench.simulator.addSteps([
+      summaryStep('They write long answers.'),
+      ...longAnswers('long', 12).map((step) => ({ ...step, when: main })),
+      { ...DONE, when: main },
+    ])
+    const ran = await bench.run(['-p', 'write', '--window', '60000'], ENV)
+    expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining('Done.\n') })
+    // Blocking lies at 53,100.
+    expect(tokensSent(bench)).toBeGreaterThan(60_000)
+    expect(ran.err.match(/^compacted/gm)).toHaveLength(1)
+  },
+)
+
+test.each(['30000', '45000'])(
+  'a blocking limit of %s tokens, below the automatic threshold, compacts while automatic compaction is on, and refuses while it is off',
+  async (limit) => {
+    const bench = await createCommandBench()
+    await switchOff(bench, 'server-compaction', 'background-calls')
+    const main = { source: 'main' }
+    bench.simulator.addSteps([
+      { ...summaryStep('They write long answers.'), times: 9 },
+      ...longAnswers('long', 9).map((step) => ({ ...step, when: main })),
+      { ...DONE, when: main },
+    ])
+    const env = { ...ENV, PALIMPSEST_BLOCKING_LIMIT: limit }
+    const on = await bench.run(['-p', 'write', '--window', '60000'], env)
+    expect(on).toMatchObject({ exit: 0, out: 'Done.\n', err: expect.stringContaining('compacted') })
+    expect(tokensSent(bench)).toBeLessThan(Number(limit))
+
+    bench.simulator.addSteps([...longAnswers('more', 9), DONE])
+    const off = await bench.run(['-p', 'write', '--window', '60000'], { ...env, DISABLE_AUTO_COMPACT: '1' })
+    expect(off).toMatchObject({ exit: 1, err: expect.stringContaining(`the limit is ${limit}`) })
+    expect(off.err).toMatch(/To compact it, run `palimpsest compact --session [\da-f-]{36}`/)
+  },
+)
+
+test.each([
+  ['DISABLE_AUTO_COMPACT', /To compact it, run `palimpsest compact --session [\da-f-]{36}`/],
+  ['DISABLE_COMPACT', /DISABLE_COMPACT forbids every compaction: unset it first\. To compact it, run/],
+])('with %s an overflow is told with what to do', async (name, offer) => {
+  const bench = await createCommandBench(smallModels(40_000))
+  bench.simulator.addSteps([...longAnswers('long', 9), DONE])
+  const ran = await bench.run(['-p', 'write', '--output-format', 'json'], { ...ENV, [name]: '1' })
+  expect(ran.exit).toBe(1)
+  const { result } = JSON.parse(ran.out)
+  expect(result).toMatch(offer)
+})
+
+test('in the screen an overflow is told with /compact, which then helps', async () => {
+  const bench = await createCommandBench(smallModels(40_000))
+  bench.simulator.addSteps(longAnswers('long', 9))
+  const world = bench.worldFor({ out: '', err: '' }, { ...ENV, DISABLE_AUTO_COMPACT: '1' })
+  const wishes: RunWishes = {
+    prompt: '',
+    cwd: bench.folder,
+    session: { kind: 'new' },
+    trust: false,
+    allowed: [],
+    roundsMax: 20,
+    systemPrompt: {},
+    debug: false,
+  }
+  await mkdir(bench.home)
+  const { signal } = new AbortController()
+  const conversation = await openConversation(wishes, bench.home, world)
+  const ends: TurnEnd[] = []
+  const say = async (words: string): Promise<void> => {
+    for await (const event of conversation.say(words, signal))
+      if (event.type === 'turn-end') ends.push(event.end)
+  }
+  await say('write')
+  bench.simulator.reset()
+  bench.simulator.addSteps([summaryStep('They write.'), DONE])
+  for await (const _event of conversation.compact('', signal));
+  await say('go on')
+  await conversation.close()
+  expect(ends).toEqual([
+    {
+      reason: 'window-full',
+      message: expect.stringMatching(/Type \/compact to compact it, then continue\.$/),
+    },
+    { reason: 'answered' },
+  ])
+})

@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { onTestFinished } from 'vitest'
+
+import type { World } from '../../packages/palimpsest-cli/src/world.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
+import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import {
+  createSimulator,
+  STRICT_SWITCHES,
+  type LoggedRequest,
+  type Simulator,
+} from '../../packages/palimpsest/src/simulator/index.ts'
+import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
+import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+
+// The command in this process, from its arguments to its exit code, against the simulator behind a real socket. Time stands still unless
+// it is moved, for the command and for the provider alike: pauses of an hour take no time. Where a test needs a process of its own
+// (signals, a terminal, what the machine's environment holds), `headless.ts` has one.
+
+export interface CommandBench {
+  readonly simulator: Simulator
+  readonly url: string
+  readonly home: string
+  readonly folder: string
+  readonly run: (args: readonly string[], env?: CommandEnv) => Promise<CommandRun>
+  /** What a command sees of the machine; what it prints goes to `texts`. */
+  readonly worldFor: (texts: { out: string; err: string }, env?: CommandEnv) => World
+  /** Time passes. */
+  readonly wait: (ms: number) => void
+  /** Requests by who asked: `main` for the conversation's own. */
+  readonly asked: (source: string) => readonly LoggedRequest[]
+}
+
+export interface CommandEnv {
+  readonly [name: string]: string | undefined
+}
+
+export interface CommandRun {
+  readonly exit: number
+  readonly out: string
+  readonly err: string
+  /** Decisions, where `--debug` was given: one JSON object a line of stderr. */
+  readonly traces: readonly JsonObject[]
+}
+
+export interface CommandBenchOptions extends SimulatorOptions {
+  /** What answers instead of the simulator, where it has an answer. */
+  readonly instead?: (request: Request) => Response | undefined | Promise<Response | undefined>
+}
+
+const START = 1_800_000_000_000
+
+/** The simulator refuses whatever any reading of the rules refuses, and every request that no script foresaw. */
+export async function createCommandBench(options: CommandBenchOptions = {}): Promise<CommandBench> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-command-')))
+  const switches = { ...STRICT_SWITCHES, pastScript: 'refuse' as const, ...options.switches }
+  const simulator = createSimulator({ ...options, switches, clock: { kind: 'virtual', start: START } })
+  const served = await serve(
+    async (request) => (await options.instead?.(request)) ?? (await simulator.fetch(request)),
+  )
+  onTestFinished(async () => {
+    await served.close()
+    await rm(root, { recursive: true, force: true })
+  })
+  const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
+  await mkdir(folder)
+  await mkdir(userHome)
+  let now = START
+  const worldFor: CommandBench['worldFor'] = (texts, env = {}) => ({
+    version: '1.2.3',
+    nodeVersion: process.version,
+    env: { PATH: process.env['PATH'], PALIMPSEST_HOME: home, PALIMPSEST_BASE_URL: served.url, ...env },
+    cwd: folder,
+    userHome,
+    // Two entries never have one time.
+    now: () => now++,
+    platform: process.platform,
+    readInput: async () => ({ kind: 'none' }),
+    print: (text) => (texts.out += text),
+    printError: (text) => (texts.err += text),
+    signal: new AbortController().signal,
+  })
+  const run: CommandBench['run'] = async (args, env) => {
+    const texts = { out: '', err: '' }
+    const exit = await runCli(args, worldFor(texts, env))
+    return { exit, ...texts, traces: tracesIn(texts.err) }
+  }
+  return {
+    simulator,
+    url: served.url,
+    home,
+    folder,
+    run,
+    worldFor,
+    wait: (ms) => {
+      simulator.advance(ms)
+      now += ms
+    },
+    asked: (source) =>
+      simulator.requests().filter(({ headers }) => (headers[SOURCE_HEADER] ?? 'main') === source),
+  }
+}
+
+function tracesIn(err: string): readonly JsonObject[] {
+  return err.split('\n').flatMap((line) => {
+    if (!line.startsWith('{')) return []
+    const value: unknown = JSON.parse(line)
+    return isJsonObject(value) ? [value] : []
+  })
+}
