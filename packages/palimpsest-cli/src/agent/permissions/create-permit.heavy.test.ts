@@ -116,6 +116,8 @@ describe('rules about commands', () => {
     ['xargs rm', false],
     ['timeout 5 rm x', false],
     ['/bin/rm x', false],
+    ['sudo /bin/rm x', false],
+    ['timeout 5 nice ./rm x', false],
     ["r''m x", false],
     ['echo $(rm x)', false],
     ['$(echo rm) x', false],
@@ -128,6 +130,17 @@ describe('rules about commands', () => {
       expect(await bash(command)).toBe(expected)
     },
   )
+
+  test('a rule with many stars is checked at once, however long the command', async () => {
+    await open({
+      mode: 'bypass',
+      rules: { deny: ['Bash(rm * a * a * a * zz)', 'Bash(rm * b * b * b *c:*)'] },
+    })
+    const words = 'a b '.repeat(1_500)
+    for (const command of [`rm ${words}`, `sudo rm ${words}`, `xargs ${words}`, words])
+      expect(await bash(command)).toBe(true)
+    expect(await bash(`sudo rm ${words} zz`)).toBe(false)
+  })
 
   test('a whole line allows just that line; a star stands for anything', async () => {
     await open({ rules: { allow: ['Bash(make && make install)', 'Bash(git * main)'] } })

@@ -1,20 +1,36 @@
 import type { ShellText, SimpleCommand } from '../command/parse-shell.ts'
+import { matchWildcard, parseWildcard, type Bounds, type Wildcard } from '../patterns/wildcard.ts'
 import type { Rule } from './rule.ts'
 
-// Rules about commands. A rule that allows must cover every command of a line; one that forbids needs to meet one of them.
+// Rules about commands. A rule that allows must cover every command of a line; one that forbids needs to meet one of them. The time is
+// proportional to the length of rule and line, whatever they are.
 
 /** `npm run test:*` covers `npm run test`, `npm run test:unit` and `npm run test -- x`; `git * main` has a star of its own. */
-export function matchesCommand(rule: Rule, text: string): boolean {
-  if (rule.pattern === undefined) return true
-  const plain = squeeze(text)
-  const pattern = squeeze(rule.pattern)
-  if (!pattern.endsWith(':*')) return toRegExp(pattern).test(plain)
-  const prefix = pattern.slice(0, -2)
-  const start = prefix.includes('*')
-    ? new RegExp(`${toRegExp(prefix).source.slice(0, -1)}(?:$|[\\s:])`, 's')
-    : undefined
-  if (start !== undefined) return start.test(plain)
-  return plain === prefix || plain.startsWith(`${prefix} `) || plain.startsWith(`${prefix}:`)
+export function matchesCommand({ pattern }: Rule, text: string): boolean {
+  if (pattern === undefined) return true
+  return matchesFrom(parseCommandPattern(squeezeUnquoted(pattern)), squeezeUnquoted(text), (at) => at === 0)
+}
+
+interface CommandPattern {
+  readonly wildcard: Wildcard
+  /** It ended in `:*`: what follows after a space or a colon is of no matter. */
+  readonly isPrefix: boolean
+}
+
+const PREFIX_MARK = ':*'
+
+function parseCommandPattern(pattern: string): CommandPattern {
+  const isPrefix = pattern.endsWith(PREFIX_MARK)
+  return { wildcard: parseWildcard(isPrefix ? pattern.slice(0, -PREFIX_MARK.length) : pattern), isPrefix }
+}
+
+function matchesFrom(
+  { wildcard, isPrefix }: CommandPattern,
+  text: string,
+  startsAt: Bounds['startsAt'],
+): boolean {
+  const endsAt = (at: number): boolean => at === text.length || (isPrefix && /[\s:]/.test(text.charAt(at)))
+  return matchWildcard(wildcard, text, { startsAt, endsAt }).matches
 }
 
 /** Programs that run what stands behind them. A rule that forbids looks through them. */
@@ -24,36 +40,41 @@ const WRAPPERS = new Set(
   ),
 )
 
-/** Every way to read the command: as it is, and from each word behind a wrapper on. */
-export function readingsOf(command: SimpleCommand): readonly string[] {
-  if (command.name === undefined) return []
-  if (!WRAPPERS.has(baseName(command.name))) return [command.text, withBaseName(command)]
-  const words = [command.name, ...command.args.map(({ value }) => value)]
-  return [command.text, withBaseName(command), ...words.map((_, index) => words.slice(index).join(' '))]
-}
-
 /** Is one of the commands forbidden? `unreadable`: nobody can say. */
 export function meetsCommand(rule: Rule, text: ShellText, source: string): 'yes' | 'no' | 'unreadable' {
-  if (rule.pattern === undefined || matchesCommand(rule, source)) return 'yes'
+  if (rule.pattern === undefined) return 'yes'
+  const pattern = parseCommandPattern(squeeze(rule.pattern))
+  if (matchesFrom(pattern, squeeze(source), (at) => at === 0)) return 'yes'
   if (!text.readable) return 'unreadable'
-  return text.commands.some((command) => readingsOf(command).some((reading) => matchesCommand(rule, reading)))
-    ? 'yes'
-    : 'no'
+  return text.commands.some((command) => isMet(pattern, command)) ? 'yes' : 'no'
 }
 
-function withBaseName({ name = '', args }: SimpleCommand): string {
-  return [baseName(name), ...args.map(({ value }) => value)].join(' ')
+/** As it is written, by the program's bare name, and, behind a wrapper, from each word on, also one that names a program by its path. */
+function isMet(pattern: CommandPattern, command: SimpleCommand): boolean {
+  if (command.name === undefined) return false
+  const bare = squeeze(wordsOf(command).join(' '))
+  const isWrapped = WRAPPERS.has(baseName(command.name))
+  const startsAt = (at: number): boolean => at === 0 || (isWrapped && /[ /]/.test(bare.charAt(at - 1)))
+  return matchesFrom(pattern, squeeze(command.text), (at) => at === 0) || matchesFrom(pattern, bare, startsAt)
+}
+
+function wordsOf({ name = '', args }: SimpleCommand): readonly string[] {
+  return [baseName(name), ...args.map(({ value }) => value)]
 }
 
 function baseName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1)
 }
 
+/** What forbids is meant however it is spaced. */
 function squeeze(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ')
 }
 
-function toRegExp(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-  return new RegExp(`^${parts.join('.*')}$`, 's')
+/** What allows is meant however it is spaced between the words; inside of quotes a space is part of the word. */
+function squeezeUnquoted(text: string): string {
+  return Array.from(
+    text.trim().matchAll(/'[^']*'?|"(?:[^"\\]|\\[^])*"?|\\[^]|\s+|[^\s'"\\]+|\\/g),
+    ([part]) => (part.trim() === '' ? ' ' : part),
+  ).join('')
 }

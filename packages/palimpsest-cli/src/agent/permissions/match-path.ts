@@ -1,7 +1,6 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 
-import createIgnore from 'ignore'
-
+import { matchPathPattern, parsePathPattern } from '../patterns/path-pattern.ts'
 import type { Rule } from './rule.ts'
 
 // Patterns of paths, with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
@@ -18,8 +17,8 @@ export function matchesPath(rule: Rule, path: string, bases: PatternBase): boole
   const { base, pattern } = anchor(rule.pattern, bases)
   const below = relative(base, path)
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return false
-  const matcher = createIgnore({ ignorecase: rule.effect !== 'allow', allowRelativePaths: false })
-  return matcher.add(escapeStart(pattern)).ignores(below.split(sep).join('/'))
+  const parsed = parsePathPattern(pattern, rule.effect !== 'allow')
+  return parsed !== undefined && matchPathPattern(parsed, below.split(sep).join('/')).matches
 }
 
 function anchor(
@@ -31,11 +30,6 @@ function anchor(
   if (pattern.startsWith('../')) return { base: '/', pattern: join(cwd, pattern) }
   if (pattern.startsWith('./')) return { base: cwd, pattern: pattern.slice(1) }
   return { base: cwd, pattern }
-}
-
-/** A `#` at the start would make it a comment. */
-function escapeStart(pattern: string): string {
-  return pattern.startsWith('#') ? `\\${pattern}` : pattern
 }
 
 /** Files that searches leave out: those that a rule forbids to read, or asks about first. Takes a real path. */

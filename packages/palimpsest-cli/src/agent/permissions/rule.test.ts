@@ -28,6 +28,8 @@ describe('rules', () => {
     '(x)',
     'Bash()',
     'Read(!x)',
+    'Read(a[b)',
+    'Read(a\\)',
     'Read(a\nb)',
     'WebFetch(example.com)',
     'TodoWrite(x)',
@@ -44,6 +46,11 @@ describe('rules', () => {
       'Bash(echo (a, b) c)',
     ])
     expect(splitRuleList('')).toEqual([])
+    expect(splitRuleList(String.raw`Bash(echo \) x),Bash(echo \\\( y) Read`)).toEqual([
+      String.raw`Bash(echo \) x)`,
+      String.raw`Bash(echo \\\( y)`,
+      'Read',
+    ])
   })
 
   test('hosts that are allowed by name may be private, no others', () => {

@@ -1,3 +1,5 @@
+import { parsePathPattern } from '../patterns/path-pattern.ts'
+
 // Rules as users write them: `Tool` or `Tool(pattern)`. `Read(./secrets/**)`, `Edit(src/**)`, `Bash(npm run test:*)`,
 // `WebFetch(domain:example.com)`.
 
@@ -42,23 +44,27 @@ function patternProblem(tool: string, pattern: string): string | undefined {
   if (tool === 'WebFetch')
     return /^domain:[\w.*:-]+$/.test(pattern) ? undefined : 'write WebFetch(domain:example.com)'
   if (!PATH_TOOLS.has(tool)) return `${tool} takes no pattern. Write ${tool} alone`
-  return pattern.startsWith('!')
-    ? 'a pattern cannot begin with "!". Use a rule of another kind instead'
+  if (pattern.startsWith('!')) return 'a pattern cannot begin with "!". Use a rule of another kind instead'
+  return parsePathPattern(pattern, false) === undefined
+    ? 'the pattern matches nothing: a "[" is never closed, or it ends in "\\". Write \\[ for a bracket'
     : undefined
 }
 
-/** `--allowed-tools "Bash(git log:*),Read Edit"`: parted by commas or spaces that stand outside of parentheses. */
+/**
+ * `--allowed-tools "Bash(git log:*),Read Edit"`: parted by commas or spaces that stand outside of parentheses. A parenthesis after a
+ * backslash is just a character.
+ */
 export function splitRuleList(text: string): readonly string[] {
   const rules: string[] = []
   let depth = 0
   let current = ''
-  for (const character of text) {
-    if (character === '(') depth++
-    if (character === ')') depth = Math.max(0, depth - 1)
-    if (depth === 0 && /[,\s]/.test(character)) {
+  for (const [part] of text.matchAll(/\\[^]|[^]/g)) {
+    if (part === '(') depth++
+    if (part === ')') depth = Math.max(0, depth - 1)
+    if (depth === 0 && /^[,\s]$/.test(part)) {
       rules.push(current)
       current = ''
-    } else current += character
+    } else current += part
   }
   return [...rules, current].filter((rule) => rule !== '')
 }
