@@ -42,7 +42,12 @@ export const MESSAGE_CASES: readonly RefusalCase[] = [
   },
   {
     rule: 'messages.text-empty',
-    body: { messages: answered(use('a'), result('a', { content: [text('')] })) },
+    body: { messages: [user('hi'), assistant(text(''), use('a')), user([result('a')])] },
+    message: 'messages: text content blocks must be non-empty',
+  },
+  {
+    rule: 'messages.text-empty',
+    body: { messages: answered(use('a'), result('a'), text('')) },
     message: 'messages: text content blocks must be non-empty',
   },
   {
@@ -217,6 +222,13 @@ export const MESSAGE_CASES: readonly RefusalCase[] = [
     acceptedUnder: { emptyToolResult: 'accept' },
   },
   {
+    rule: 'pairing.result-text-empty',
+    body: { messages: answered(use('a'), result('a', { content: [text('')] })) },
+    options: { switches: { emptyResultText: 'refuse' } },
+    message: 'messages: text content blocks must be non-empty',
+    acceptedUnder: { emptyResultText: 'accept' },
+  },
+  {
     rule: 'pairing.server-unanswered',
     body: { messages: [user('hi'), assistant(SEARCH), user('more'), assistant(text('ok')), user('on')] },
     message:
@@ -284,6 +296,15 @@ export const ACCEPTED_MESSAGES: { readonly [what: string]: readonly object[] } =
   'a paused turn sent back': [user('hi'), assistant(SEARCH, FOUND)],
   'a tool that is not in the list of tools': answered(use('a', { name: 'invented' }), result('a')),
   'a tool result without content': answered(use('a'), { type: 'tool_result', tool_use_id: 'a' }),
+  'an empty text in a tool result': answered(use('a'), result('a', { content: [text('')] })),
+  'an empty text in a tool result that failed': answered(
+    use('a'),
+    result('a', { content: [text('')], is_error: true }),
+  ),
+  'an empty text beside others in a tool result': answered(
+    use('a'),
+    result('a', { content: [text('some'), text(''), IMAGE] }),
+  ),
   'references and documents in a result': answered(
     use('a'),
     result('a', {

@@ -36,6 +36,8 @@ export interface Switches {
   /** Text in front of the tool results of a message. */
   readonly textBeforeResults: Permission
   readonly emptyToolResult: Permission
+  /** An empty text block directly in a tool result. Elsewhere it is always refused. */
+  readonly emptyResultText: Permission
   /** Manual thinking: the assistant message of a running tool loop must begin with thinking. `accept` does not ask for it. */
   readonly thinkingFirst: Permission
   /** An assistant message whose last block is thinking. */
@@ -83,6 +85,7 @@ export const DEFAULT_SWITCHES: Switches = {
   blankText: 'accept',
   textBeforeResults: 'refuse',
   emptyToolResult: 'accept',
+  emptyResultText: 'accept',
   thinkingFirst: 'accept',
   thinkingLast: 'refuse',
   foreignSignatures: 'refuse',
@@ -114,6 +117,7 @@ export const STRICT_SWITCHES: Switches = {
   unknownKeys: 'refuse',
   blankText: 'refuse',
   emptyToolResult: 'refuse',
+  emptyResultText: 'refuse',
   thinkingFirst: 'refuse',
   clearThinkingNeedsThinking: 'refuse',
   boundInMessage: 'blocks',

@@ -118,11 +118,17 @@ export const MESSAGE_RULES = {
   ),
   'pairing.result-empty': invalid(
     '{path}.content: tool results must not be empty',
-    'no client sends one',
+    'the schema may be read so; recorded sessions sent `""` and were answered',
     'unknown',
     {
       switch: 'emptyToolResult',
     },
+  ),
+  'pairing.result-text-empty': invalid(
+    'messages: text content blocks must be non-empty',
+    'public error reports do not say where the block stood; recorded sessions sent `[{"type":"text","text":""}]` and were answered',
+    'unknown',
+    { switch: 'emptyResultText' },
   ),
   'pairing.server-unanswered': invalid(
     '{path}: `{name}` tool use with id `{id}` was found without a corresponding result block',

@@ -92,7 +92,7 @@ export function checkBlock(block: unknown, path: string, role: Role, judged: Jud
   )
 }
 
-/** Text anywhere in a request: never empty, and blank only where the switch says so. */
+/** Text in a message or in the system prompt: never empty, and blank only where the switch says so. */
 export function checkText(
   text: unknown,
   where: 'messages' | 'system',
@@ -112,12 +112,14 @@ function checkRole(type: string, path: string, role: Role, { version }: Judged):
   return ALLOWED[role].has(type) ? undefined : refuse('messages.block-role', { path, type, role })
 }
 
-function checkContent(
-  block: JsonObject,
-  type: string,
-  at: { readonly path: string; readonly role: Role },
-  judged: Judged,
-): Refusal | undefined {
+interface Place {
+  readonly path: string
+  readonly role: Role
+  /** Directly in a tool result, where the API was seen to take an empty text. */
+  readonly inResult?: boolean
+}
+
+function checkContent(block: JsonObject, type: string, at: Place, judged: Judged): Refusal | undefined {
   const { path } = at
   switch (type) {
     case 'text':
@@ -130,7 +132,7 @@ function checkContent(
         checkSourceBlocks(block['source'], `${path}.document`, judged)
       )
     case 'search_result':
-      return checkInner(block['content'], `${path}.search_result.content`, judged)
+      return checkInner(block['content'], { path: `${path}.search_result.content` }, judged)
     case 'tool_result':
       return checkResult(block, path, judged)
     case 'compaction':
@@ -142,10 +144,12 @@ function checkContent(
 
 function checkTextBlock(
   block: JsonObject,
-  { path, role }: { readonly path: string; readonly role: Role },
+  { path, role, inResult }: Place,
   judged: Judged,
 ): Refusal | undefined {
   if (block['text'] === '' && block['cache_control']) return refuse('caching.empty-text', { path })
+  if (block['text'] === '' && inResult)
+    return judged.switches.emptyResultText === 'refuse' ? refuse('pairing.result-text-empty') : undefined
   const citations: unknown = block['citations']
   if (role === 'user' && judged.version === '2026-10-21' && Array.isArray(citations) && citations.length > 0)
     return refuse('messages.citations-in-user', { path })
@@ -156,14 +160,14 @@ function checkTextBlock(
 function checkSourceBlocks(source: unknown, path: string, judged: Judged): Refusal | undefined {
   const content = isJsonObject(source) ? source['content'] : undefined
   if (content === undefined || typeof content === 'string') return undefined
-  return checkInner(content, `${path}.source.content`, judged)
+  return checkInner(content, { path: `${path}.source.content` }, judged)
 }
 
 /** Blocks inside a block: those that a tool result may hold. */
-function checkInner(content: unknown, path: string, judged: Judged): Refusal | undefined {
-  if (!Array.isArray(content)) return refuse('request.list', { path })
+function checkInner(content: unknown, at: Omit<Place, 'role'>, judged: Judged): Refusal | undefined {
+  if (!Array.isArray(content)) return refuse('request.list', { path: at.path })
   for (const [k, inner] of content.entries()) {
-    const refusal = checkResultBlock(inner, `${path}.${k}`, judged)
+    const refusal = checkInnerBlock(inner, { ...at, path: `${at.path}.${k}` }, judged)
     if (refusal) return refusal
   }
   return undefined
@@ -178,13 +182,14 @@ function checkResult(block: JsonObject, path: string, judged: Judged): Refusal |
       ? refuse('pairing.result-empty', { path: at })
       : undefined
   if (typeof content === 'string') return undefined
-  const refusal = checkInner(content, `${at}.content`, judged)
+  const refusal = checkInner(content, { path: `${at}.content`, inResult: true }, judged)
   if (refusal || !Array.isArray(content)) return refusal
   const onlyText = content.every((inner: unknown) => isJsonObject(inner) && inner['type'] === 'text')
   return block['is_error'] === true && !onlyText ? refuse('pairing.error-media', { path: at }) : undefined
 }
 
-function checkResultBlock(inner: unknown, path: string, judged: Judged): Refusal | undefined {
+function checkInnerBlock(inner: unknown, at: Omit<Place, 'role'>, judged: Judged): Refusal | undefined {
+  const { path } = at
   if (!isJsonObject(inner)) return refuse('request.object', { path })
   const type = inner['type']
   if (typeof type !== 'string') return refuse('request.required', { path: `${path}.type` })
@@ -195,6 +200,6 @@ function checkResultBlock(inner: unknown, path: string, judged: Judged): Refusal
   const shape = BLOCK_SHAPES[type]
   return (
     (shape && checkShape(inner, shape, `${path}.${type}`)) ??
-    checkContent(inner, type, { path, role: 'user' }, judged)
+    checkContent(inner, type, { ...at, role: 'user' }, judged)
   )
 }
