@@ -15,12 +15,19 @@ import {
 import { errorMessageOf, errorTypeOf, takeFault, type Fault, type StatusFault } from './faults.ts'
 import { maskSecrets, SOURCE_HEADER, type HeaderRecord } from './headers.ts'
 import { judge, type Accepted, type Call } from './judge.ts'
-import { findOverflowFormat, overflowBody, PLAIN_OVERFLOW } from './overflow-formats.ts'
+import {
+  findOverflowFormat,
+  overflowBody,
+  overflowError,
+  PLAIN_OVERFLOW,
+  saysOwnNumbers,
+} from './overflow-formats.ts'
 import { errorBody, type Refusal } from './refusal.ts'
 import { logRequest, type Billing, type LoggedRequest } from './request-log.ts'
 import { respond } from './respond.ts'
 import type { Sampled } from './sample.ts'
 import { takeStep } from './script.ts'
+import { eventsOf } from './stream.ts'
 import { cacheFor, newId, type State } from './state.ts'
 
 // One call of the Messages API, from its headers and body to its answer.
@@ -65,14 +72,15 @@ export function prepareAnswer(
   const id = newId(state, 'req')
   const call: Call = { headers, body, counting: path === COUNT_PATH }
   const bodyText = (): string => (typeof body === 'string' ? body : JSON.stringify(body))
+  const fault = takeFault(state.faults, { path, body: bodyText })
   const entry = {
     id,
     path,
     at: new Date(state.clock.now()).toISOString(),
     headers: maskSecrets(headers),
     body,
+    ...(fault ? { fault } : {}),
   }
-  const fault = takeFault(state.faults, { path, body: bodyText })
   if (fault?.type === 'status' && fault.after_events === undefined) return strike(state, entry, fault)
   const judged = judge(state, call)
   if (fault?.type === 'prompt_too_long') return overflow(state, entry, fault.format, judged)
@@ -87,7 +95,7 @@ export function prepareAnswer(
   return messageAnswer(state, entry, { judged, sampled, fault, delayMs: step?.delay_ms ?? 0 })
 }
 
-type EntryStart = Pick<LoggedRequest, 'id' | 'path' | 'at' | 'headers' | 'body'>
+type EntryStart = Pick<LoggedRequest, 'id' | 'path' | 'at' | 'headers' | 'body' | 'fault'>
 
 interface Outcome {
   readonly judged: Accepted
@@ -110,6 +118,7 @@ function messageAnswer(state: State, entry: EntryStart, outcome: Outcome): Prepa
   const logged: LoggedRequest = {
     ...entry,
     status: 200,
+    ...midStreamError(outcome),
     usage: response.usage,
     cost_usd: sampled.costUsd,
     input_tokens: judged.cacheRequest.prompt.tokens,
@@ -130,6 +139,13 @@ function messageAnswer(state: State, entry: EntryStart, outcome: Outcome): Prepa
       for (const charge of charges) publishWrites(cache, charge, state.clock.now())
     },
   }
+}
+
+/** The error that ends the stream, where it is long enough to come to it. */
+function midStreamError({ judged, sampled, fault }: Outcome): Pick<LoggedRequest, 'error'> {
+  if (fault?.type !== 'status' || fault.after_events === undefined || !judged.request.stream) return {}
+  const comes = [...eventsOf(sampled)].length > fault.after_events
+  return comes ? { error: { type: errorTypeOf(fault), message: errorMessageOf(fault) } } : {}
 }
 
 /** Requests of one source that begin with the same words are one conversation, whatever else changes between them. */
@@ -191,11 +207,12 @@ function overflow(
   judged: Accepted | Refusal,
 ): PreparedAnswer {
   const format = findOverflowFormat(wanted) ?? PLAIN_OVERFLOW
+  if ('rule' in judged && saysOwnNumbers(format)) return refused(state, entry, judged)
   const numbers =
     'rule' in judged
       ? { tokens: 0, most: 0 }
       : { tokens: judged.cacheRequest.prompt.tokens, most: judged.window }
-  const error = { type: 'invalid_request_error', message: format.message }
+  const error = overflowError(format, numbers)
   const body = overflowBody(format, numbers, entry.id)
   return settled(state, entry, { status: format.status, body, error, refusedBy: 'fault.prompt_too_long' })
 }

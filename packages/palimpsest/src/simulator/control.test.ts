@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { isBlock } from '../wire/message.ts'
 import type { MessagesResponse } from '../wire/response.ts'
 import { createSimulator, type Simulator } from './create-simulator.ts'
+import type { Fault } from './faults.ts'
 import { OVERFLOW_FORMATS } from './overflow-formats.ts'
+import type { LoggedRequest } from './request-log.ts'
 
 const BODY = { model: 'claude-opus-5-5', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
 
@@ -195,6 +197,49 @@ describe('faults', () => {
     expect(await (await post(simulator)).json()).toMatchObject({
       error: { type: 'invalid_request_error', message: 'prompt is too long: 2 tokens > 1000000 maximum' },
     })
+  })
+
+  test('prompt_too_long for a request that breaks a rule answers with the rule: it has no numbers of its own', async () => {
+    const simulator = createSimulator()
+    await fault(simulator, { fault: { type: 'prompt_too_long' } })
+    const response = await post(simulator, { ...BODY, max_tokens: -1 })
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringMatching(/^max_tokens: /) },
+    })
+  })
+
+  test('the log has the error that was answered, word for word, whatever the fault', async () => {
+    const faults: readonly Fault[] = [
+      { type: 'prompt_too_long' },
+      ...OVERFLOW_FORMATS.map(({ name }) => ({ type: 'prompt_too_long', format: name }) as const),
+      { type: 'status', status: 529 },
+      { type: 'status', status: 400, message: 'in {braces}', error_code: 'x' },
+      { type: 'status', status: 500, after_events: 2 },
+    ]
+    for (const one of faults) {
+      const simulator = createSimulator()
+      await fault(simulator, { fault: one })
+      const answered = await (await post(simulator, { ...BODY, stream: true })).text()
+      const logged = (await control(simulator, 'requests')).json as LoggedRequest[]
+      expect(logged).toMatchObject([{ error: { message: expect.any(String) }, fault: one }])
+      const { type, message } = logged[0]?.error ?? {}
+      expect(answered).toContain(JSON.stringify(message))
+      expect(answered).toContain(JSON.stringify(type))
+      expect(message).not.toMatch(/\{(tokens|most)\}/)
+    }
+  })
+
+  test('the log names the fault of an answer that began well, and no error that was never sent', async () => {
+    const late: Fault = { type: 'status', status: 500, after_events: 1_000 }
+    for (const one of [{ type: 'garbage' }, { type: 'disconnect', after_bytes: 10 }, late] as const) {
+      const simulator = createSimulator()
+      await fault(simulator, { fault: one })
+      await (await post(simulator, { ...BODY, stream: true })).text().catch(() => '')
+      await post(simulator)
+      const [struck, next] = simulator.requests()
+      expect(struck).toMatchObject({ status: 200, fault: one })
+      expect([struck?.error, next?.fault]).toEqual([undefined, undefined])
+    }
   })
 
   test('a connection closes after so many bytes', async () => {

@@ -127,38 +127,60 @@ export function findOverflowFormat(wanted: unknown): OverflowFormat | undefined 
   return OVERFLOW_FORMATS.find(({ name }) => name === wanted)
 }
 
+export interface OverflowNumbers {
+  readonly tokens: number
+  readonly most: number
+}
+
+/** Whether the wording says the request's own numbers. */
+export function saysOwnNumbers({ message }: OverflowFormat): boolean {
+  return message.includes('{tokens}')
+}
+
+/** What kind of error it is and its sentence, as the body says them. */
+export function overflowError(
+  { message, shape }: OverflowFormat,
+  { tokens, most }: OverflowNumbers,
+): { readonly type: string; readonly message: string } {
+  const filled = message.replace('{tokens}', String(tokens)).replace('{most}', String(most))
+  return { type: ERROR_TYPES[shape] ?? 'error', message: filled }
+}
+
+/** Where the provider's form names a kind of error. */
+const ERROR_TYPES: { readonly [shape in OverflowShape]?: string } = {
+  anthropic: 'invalid_request_error',
+  openai: 'invalid_request_error',
+  gemini: 'INVALID_ARGUMENT',
+  bedrock: 'ValidationException',
+  'llama-cpp': 'exceed_context_size_error',
+}
+
 /** The answer's body in the provider's own form. */
-export function overflowBody(
-  format: OverflowFormat,
-  numbers: { readonly tokens: number; readonly most: number },
-  requestId: string,
-): Json {
-  const message = format.message
-    .replace('{tokens}', String(numbers.tokens))
-    .replace('{most}', String(numbers.most))
+export function overflowBody(format: OverflowFormat, numbers: OverflowNumbers, requestId: string): Json {
+  const { type, message } = overflowError(format, numbers)
   switch (format.shape) {
     case 'anthropic':
       return {
         type: 'error',
-        error: { type: 'invalid_request_error', message },
+        error: { type, message },
         request_id: requestId,
       } satisfies JsonObject
     case 'openai':
       return {
-        error: { message, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' },
+        error: { message, type, param: null, code: 'context_length_exceeded' },
       }
     case 'openrouter':
       return { error: { message, code: format.status, metadata: { provider_name: 'Simulator' } } }
     case 'gemini':
-      return [{ error: { code: format.status, message, status: 'INVALID_ARGUMENT' } }]
+      return [{ error: { code: format.status, message, status: type } }]
     case 'bedrock':
-      return { __type: 'ValidationException', message }
+      return { __type: type, message }
     case 'llama-cpp':
       return {
         error: {
           code: format.status,
           message,
-          type: 'exceed_context_size_error',
+          type,
           n_prompt_tokens: 13392,
           n_ctx: 8192,
         },

@@ -11,6 +11,7 @@ import {
   type ReadBodies,
   type StoredBody,
 } from './body-store.ts'
+import type { Fault } from './faults.ts'
 import type { HeaderRecord } from './headers.ts'
 
 // Every request that was made, and what it came to.
@@ -24,7 +25,10 @@ export interface LoggedRequest {
   /** Null where the request had none, or where it was dropped to stay within the log's bound. */
   readonly body: string | object | null
   readonly status: number
+  /** As it was answered; in mid-stream, with status 200. */
   readonly error?: ErrorBody['error']
+  /** What struck it. */
+  readonly fault?: Fault
   readonly usage: Usage | null
   readonly cost_usd: number
   readonly input_tokens: number
