@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { StorageError } from '../errors.ts'
+import { documentsRemark, findDocuments } from '../wire/json-documents.ts'
 import { decodeLine, type DecodeProblem } from '../transcript/codec.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { toStorageError } from './to-storage-error.ts'
@@ -93,6 +94,35 @@ export function decodeBytes(bytes: Buffer | undefined): Entry | DecodeProblem {
   }
   if (!isUtf8(bytes)) return { kind: 'problem', reason: 'the line is not UTF-8' }
   return decodeLine(withoutMark(bytes.toString('utf8')))
+}
+
+export interface DecodedLine {
+  readonly entries: readonly { readonly entry: Entry; readonly start: number; readonly length: number }[]
+  /** Why nothing of it could be read. */
+  readonly problem?: string
+  /** What is odd about a line of which something was read. */
+  readonly remark?: string
+  /** Bytes at its end that belong to no entry. */
+  readonly torn: number
+}
+
+/** All entries of a line: one, or those that an interrupted writer left on it. Starts and lengths are in bytes. */
+export function decodeWholeLine(bytes: Buffer | undefined): DecodedLine {
+  const entry = decodeBytes(bytes)
+  if (bytes === undefined)
+    return { entries: [], torn: 0, ...(entry.kind === 'problem' && { problem: entry.reason }) }
+  if (entry.kind !== 'problem') return { entries: [{ entry, start: 0, length: bytes.length }], torn: 0 }
+  // One character a byte, so that places in the text are places in the file. All that JSON is made of is ASCII.
+  const found = findDocuments(bytes.toString('latin1'))
+  const entries = found.documents.flatMap(({ start, end }) => {
+    const document = decodeBytes(bytes.subarray(start, end))
+    return document.kind === 'problem' ? [] : [{ entry: document, start, length: end - start }]
+  })
+  const last = entries.at(-1)
+  const remark = documentsRemark(found)
+  if (!last || remark === undefined) return { entries: [], problem: entry.reason, torn: bytes.length }
+  const rest = bytes.subarray(last.start + last.length)
+  return { entries, remark, torn: isBlank(rest) ? 0 : rest.length }
 }
 
 /** Only space: no line, and no problem. */

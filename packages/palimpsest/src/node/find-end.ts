@@ -1,12 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
-import { decodeBytes, isBlank, NEWLINE, readBytes } from './file-lines.ts'
+import { decodeWholeLine, isBlank, NEWLINE, readBytes } from './file-lines.ts'
 
 export interface FileEnd {
-  /** Where the last whole line ends, its line end not counted. */
+  /** Where the last line that can be read ends, its line end not counted. */
   readonly lastEnd: number
   /** Where an incomplete line begins. */
   readonly torn?: number
-  /** The last line is whole but for its line end. */
+  /** That line has no line end. */
   readonly unended?: true
 }
 
@@ -17,8 +17,11 @@ export async function findEnd(handle: FileHandle, size: number): Promise<FileEnd
   const start = await lastLineStart(handle, size)
   if (start === size) return { lastEnd: Math.max(0, size - 1) }
   const tail = await readBytes(handle, start, size)
-  const whole = isBlank(tail) || decodeBytes(tail).kind !== 'problem'
-  return whole ? { lastEnd: size, unended: true } : { lastEnd: Math.max(0, start - 1), torn: start }
+  if (isBlank(tail)) return { lastEnd: size, unended: true }
+  const { entries, torn } = decodeWholeLine(tail)
+  if (entries.length === 0) return { lastEnd: Math.max(0, start - 1), torn: start }
+  if (torn === 0) return { lastEnd: size, unended: true }
+  return { lastEnd: size - torn, torn: size - torn, unended: true }
 }
 
 /** Behind the last line end of the file. */

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { HEAD_BYTES, linkOfHead } from '../transcript/chain-link.ts'
 import { startLinkOf, type StartLink } from '../transcript/chain-start.ts'
 import type { Entry } from '../transcript/entry.ts'
-import { decodeBytes, isBlank, NEWLINE, readBytes, readInto } from './file-lines.ts'
+import { decodeWholeLine, isBlank, NEWLINE, readBytes, readInto } from './file-lines.ts'
 
 // A file backwards. Of a line of ours only the first bytes are looked at, so passing over 200 MB costs little more than reading
 // them. Lines of another form are decoded.
@@ -17,7 +17,9 @@ export interface LineSpan {
   readonly length: number
 }
 
-export type FoundLine = LineSpan & ({ readonly link: StartLink } | { readonly problem: string })
+/** A remark is about a line of which each entry is found on its own. */
+export type FoundLine = LineSpan &
+  ({ readonly link: StartLink } | { readonly problem: string } | { readonly remark: string })
 
 /** Lines from the one that ends at `lastEnd` (its line end not counted) to the first of the file. */
 export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncGenerator<FoundLine> {
@@ -36,7 +38,8 @@ export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncG
       const start = newline + 1
       const span = { offset: from + start, length: lineEnd - from - start }
       const found = await lookAt(handle, span, bytes.subarray(start))
-      if (found) yield found
+      if (Array.isArray(found)) yield* found
+      else if (found) yield found
       if (newline === -1) return
       lineEnd = from + newline
       limit = newline
@@ -49,12 +52,11 @@ export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncG
 /** These say where reading may begin. They are few and small. */
 const WHOLE_KINDS: ReadonlySet<Entry['kind']> = new Set(['boundary', 'void', 'edit'])
 
+/** The last entry of a line first. */
+type Found = FoundLine | FoundLine[] | undefined
+
 /** `bytes` begin with the line and may end before it does. Not a promise in the common case: there are many lines. */
-function lookAt(
-  handle: FileHandle,
-  span: LineSpan,
-  bytes: Buffer,
-): FoundLine | undefined | Promise<FoundLine | undefined> {
+function lookAt(handle: FileHandle, span: LineSpan, bytes: Buffer): Found | Promise<Found> {
   const head = bytes.subarray(0, Math.min(span.length, HEAD_BYTES))
   const link = linkOfHead(head.toString('utf8'))
   if (link && !WHOLE_KINDS.has(link.kind)) return { ...span, link }
@@ -62,8 +64,14 @@ function lookAt(
   return readBytes(handle, span.offset, span.offset + span.length).then((whole) => decodeWhole(span, whole))
 }
 
-function decodeWhole(span: LineSpan, whole: Buffer): FoundLine | undefined {
+function decodeWhole(span: LineSpan, whole: Buffer): Found {
   if (isBlank(whole)) return undefined
-  const entry = decodeBytes(whole)
-  return entry.kind === 'problem' ? { ...span, problem: entry.reason } : { ...span, link: startLinkOf(entry) }
+  const { entries, problem, remark } = decodeWholeLine(whole)
+  if (problem !== undefined) return { ...span, problem }
+  const found = entries.toReversed().map(({ entry, start, length }): FoundLine => ({
+    offset: span.offset + start,
+    length,
+    link: startLinkOf(entry),
+  }))
+  return remark === undefined ? found : [...found, { ...span, remark }]
 }

@@ -2,7 +2,7 @@ import { readdir, type FileHandle } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Entry } from '../transcript/entry.ts'
 import { isBlock, toBlocks } from '../wire/message.ts'
-import { decodeBytes, NEWLINE, openToRead, readBytes } from './file-lines.ts'
+import { decodeBytes, decodeWholeLine, NEWLINE, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
 import { linesFromEnd } from './lines-from-end.ts'
 import { projectIn } from './paths.ts'
@@ -116,8 +116,7 @@ async function firstEntries(handle: FileHandle, lastEnd: number): Promise<readon
   for (let at = 0; at < start.length;) {
     const newline = start.indexOf(NEWLINE, at)
     const stop = newline === -1 ? start.length : newline
-    const entry = decodeBytes(start.subarray(at, stop))
-    if (entry.kind !== 'problem') entries.push(entry)
+    entries.push(...decodeWholeLine(start.subarray(at, stop)).entries.map(({ entry }) => entry))
     at = stop + 1
   }
   return entries

@@ -5,12 +5,20 @@ import { isLoose } from '../transcript/codec.ts'
 import type { Entry, EntryId } from '../transcript/entry.ts'
 import type { Header } from '../transcript/header.ts'
 import { linkSummaries } from '../transcript/link-summaries.ts'
-import { decodeBytes, NEWLINE, openToRead, readBytes } from './file-lines.ts'
+import { decodeBytes, decodeWholeLine, NEWLINE, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
-import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
+import { linesFromEnd, type FoundLine, type LineSpan } from './lines-from-end.ts'
 import { readHeader } from './read-header.ts'
 import { notATranscript } from './read-transcript.ts'
-import { badLine, chainWarning, EMPTY, lineNumbers, NO_HEADER, tornLine } from './transcript-warning.ts'
+import {
+  badLine,
+  chainWarning,
+  EMPTY,
+  joinedLine,
+  lineNumbers,
+  NO_HEADER,
+  tornLine,
+} from './transcript-warning.ts'
 import type { TranscriptWarning } from './transcript-warning.ts'
 
 // Loading reads backwards to where the newest boundary in force begins, and to the prefix in force there. All older lines stay on
@@ -65,8 +73,11 @@ export async function loadFrom(
     warnings: [
       ...(size === 0 ? [EMPTY] : found ? [] : [NO_HEADER]),
       ...(end.torn === undefined ? [] : [tornLine(end.torn, size - end.torn)]),
-      ...problems.map((problem, i) => badLine(problem.offset, numbers[i] ?? 0, problem.reason)),
-      ...selected.warnings.map(chainWarning),
+      ...problems.map((problem, i) => oddLineWarning(problem, numbers[i] ?? 0)),
+      // Of a line of ours only the head was looked at: a parent may have stood behind it.
+      ...selected.warnings
+        .filter(({ kind, parent }) => kind === 'cycle' || !decoded.offsets.has(parent))
+        .map(chainWarning),
     ],
   }
 }
@@ -75,7 +86,8 @@ type Selection = Omit<SelectedChain, 'places'> & { readonly lines: readonly Link
 
 /** `assumed`: it stands in no file. */
 type LinkedLine = LineSpan & { readonly link: StartLink; readonly assumed?: Entry }
-type BadSpan = LineSpan & { readonly reason: string }
+/** A line that could not be read, or one that is odd and was. */
+type BadSpan = { readonly offset: number } & ({ readonly reason: string } | { readonly remark: string })
 
 /** Looking for the start is proportional to what was read, so it is done ever more rarely. */
 const FIRST_LOOK_BYTES = 1 << 18
@@ -98,8 +110,8 @@ async function scanBack(handle: FileHandle, lastEnd: number, assumed: readonly E
   let nextLook = FIRST_LOOK_BYTES
   let needsAll = false
   for await (const line of linesFromEnd(handle, lastEnd)) {
-    if ('problem' in line) {
-      problems.push({ offset: line.offset, length: line.length, reason: line.problem })
+    if ('problem' in line || 'remark' in line) {
+      problems.push(oddLine(line))
       continue
     }
     const { boundary } = line.link
@@ -128,6 +140,17 @@ async function scanBack(handle: FileHandle, lastEnd: number, assumed: readonly E
     needsAll = true
   }
   return { selected: select(newestFirst.toReversed(), false) ?? NOTHING, problems }
+}
+
+function oddLine(line: Exclude<FoundLine, { readonly link: StartLink }>): BadSpan {
+  const { offset } = line
+  return 'problem' in line ? { offset, reason: line.problem } : { offset, remark: line.remark }
+}
+
+function oddLineWarning(problem: BadSpan, line: number): TranscriptWarning {
+  return 'reason' in problem
+    ? badLine(problem.offset, line, problem.reason)
+    : joinedLine(problem.offset, line, problem.remark)
 }
 
 /** What a line's first bytes do not tell. */
@@ -203,11 +226,12 @@ async function decodeLines(handle: FileHandle, lines: readonly LinkedLine[]) {
       block = await readBytes(handle, offset, offset + Math.max(length, BLOCK_BYTES))
       blockStart = offset
     }
-    const entry = decodeBytes(block.subarray(offset - blockStart, offset - blockStart + length))
-    if (entry.kind === 'problem') problems.push({ offset, length, reason: entry.reason })
-    else {
+    const line = decodeWholeLine(block.subarray(offset - blockStart, offset - blockStart + length))
+    if (line.problem !== undefined) problems.push({ offset, reason: line.problem })
+    if (line.remark !== undefined) problems.push({ offset, remark: line.remark })
+    for (const { entry, start } of line.entries) {
       entries.push(entry)
-      offsets.set(entry.id, offset)
+      offsets.set(entry.id, offset + start)
     }
   }
   return { entries, offsets, problems }

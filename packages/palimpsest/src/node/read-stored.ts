@@ -3,7 +3,7 @@ import { readdir, stat, type FileHandle } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { StorageError } from '../errors.ts'
 import type { Entry } from '../transcript/entry.ts'
-import { decodeBytes, isBlank, openToRead, readLines } from './file-lines.ts'
+import { decodeWholeLine, isBlank, openToRead, readLines, type DecodedLine } from './file-lines.ts'
 import { openInside } from './inside-home.ts'
 import { NOTES_FOLDER } from './notes-file.ts'
 
@@ -136,11 +136,22 @@ async function* readEntries(
   for await (const { bytes, offset } of readLines(handle, size)) {
     if (signal.aborted) return
     if (!bytes || isBlank(bytes) || !isWanted(bytes.toString('latin1'))) continue
-    const entry = decodeBytes(bytes)
-    if (entry.kind === 'problem')
-      yield { kind: 'text', session, id: `${id}:${offset}`, at, text: bytes.toString('utf8') }
-    else yield { kind: 'entry', session, entry }
+    const { entries, problem, remark } = decodeWholeLine(bytes)
+    // Of an odd line also what belongs to no entry can be found.
+    if (problem !== undefined || remark !== undefined)
+      yield { kind: 'text', session, id: `${id}:${offset}`, at, text: textBeside(bytes, entries) }
+    for (const { entry } of entries) yield { kind: 'entry', session, entry }
   }
+}
+
+function textBeside(bytes: Buffer, entries: DecodedLine['entries']): string {
+  const texts: string[] = []
+  let at = 0
+  for (const { start, length } of entries) {
+    texts.push(bytes.toString('utf8', at, start))
+    at = start + length
+  }
+  return [...texts, bytes.toString('utf8', at)].join('')
 }
 
 /** Cut at line ends where there are any. */

@@ -1,9 +1,16 @@
 import { StorageError } from '../errors.ts'
 import type { Entry } from '../transcript/entry.ts'
 import type { Header } from '../transcript/header.ts'
-import { decodeBytes, isBlank, openToRead, readLines, type RawLine } from './file-lines.ts'
+import { decodeWholeLine, isBlank, openToRead, readLines, type RawLine } from './file-lines.ts'
 import { readHeader } from './read-header.ts'
-import { badLine, EMPTY, NO_HEADER, tornLine, type TranscriptWarning } from './transcript-warning.ts'
+import {
+  badLine,
+  EMPTY,
+  joinedLine,
+  NO_HEADER,
+  tornLine,
+  type TranscriptWarning,
+} from './transcript-warning.ts'
 
 export type TranscriptItem =
   | { readonly kind: 'header'; readonly header: Header }
@@ -27,11 +34,11 @@ export async function* readTranscript(path: string): AsyncGenerator<TranscriptIt
     for await (const raw of readLines(handle, size)) {
       line++
       if ((line === 1 && header) || isBlank(raw.bytes)) continue
-      const item = toItem(raw, line)
-      if (item.kind === 'entry') good++
+      const items = toItems(raw, line)
+      if (items.some(({ kind }) => kind === 'entry')) good++
       else bad++
       if (good === 0 && bad >= BAD_LINES_MAX) break
-      yield item
+      yield* items
     }
     if (good === 0 && bad > 0) throw notATranscript(path)
   } finally {
@@ -44,10 +51,17 @@ export function notATranscript(path: string): StorageError {
   return new StorageError('not-a-transcript', text)
 }
 
-function toItem(raw: RawLine, line: number): TranscriptItem {
+function toItems(raw: RawLine, line: number): readonly TranscriptItem[] {
   const { offset } = raw
-  const entry = decodeBytes(raw.bytes)
-  if (entry.kind !== 'problem') return { kind: 'entry', entry, offset, line }
-  const warning = raw.ended ? badLine(offset, line, entry.reason) : tornLine(offset, raw.length)
-  return { kind: 'warning', warning }
+  const { entries, problem, remark } = decodeWholeLine(raw.bytes)
+  if (problem !== undefined) {
+    const warning = raw.ended ? badLine(offset, line, problem) : tornLine(offset, raw.length)
+    return [{ kind: 'warning', warning }]
+  }
+  return [
+    ...(remark === undefined
+      ? []
+      : [{ kind: 'warning' as const, warning: joinedLine(offset, line, remark) }]),
+    ...entries.map(({ entry, start }) => ({ kind: 'entry' as const, entry, offset: offset + start, line })),
+  ]
 }

@@ -144,9 +144,11 @@ async function mendEnd(
     const text = `${path} has no header of ours, so it is not written to. Go on in a fork of it`
     throw new StorageError('not-a-transcript', text)
   }
-  if (end.unended) await handle.write('\n', size)
-  if (end.torn === undefined) return []
-  const warning = await cutTornLine(handle, { home: options.project.home, path, offset: end.torn, size })
+  const { torn } = end
+  const cut = { home: options.project.home, path, offset: torn ?? size, size }
+  const warning = torn === undefined ? undefined : await cutTornLine(handle, cut)
+  if (end.unended) await handle.write('\n', cut.offset)
+  if (!warning) return []
   return [warning, ...(header ? [] : await writeHeader(options, path, handle))]
 }
 

@@ -4,7 +4,7 @@ import { NEWLINE, readBytes } from './file-lines.ts'
 
 /** Something in a file that was put up with. The text is for the user. */
 export interface TranscriptWarning {
-  readonly kind: 'bad-line' | 'torn-line' | 'no-header' | 'empty' | ChainWarning['kind']
+  readonly kind: 'bad-line' | 'joined-line' | 'torn-line' | 'no-header' | 'empty' | ChainWarning['kind']
   readonly text: string
   /** Counted from 1. */
   readonly line?: number
@@ -14,6 +14,10 @@ export interface TranscriptWarning {
 export function badLine(offset: number, line: number, reason: string): TranscriptWarning {
   const text = `line ${line} (at byte ${offset}) is skipped and stays in the file: ${reason}`
   return { kind: 'bad-line', text, line, offset }
+}
+
+export function joinedLine(offset: number, line: number, remark: string): TranscriptWarning {
+  return { kind: 'joined-line', text: `line ${line} (at byte ${offset}) is odd: ${remark}`, line, offset }
 }
 
 export function tornLine(offset: number, bytes: number): TranscriptWarning {

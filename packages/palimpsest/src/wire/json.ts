@@ -125,7 +125,8 @@ function skipValue(text: string, at: number): number {
   return end
 }
 
-function skipNested(text: string, at: number): number {
+/** Where an object or array that begins here ends; the end of the text where it does not. */
+export function skipNested(text: string, at: number): number {
   let depth = 0
   for (let i = at; i < text.length; i++) {
     const code = text.charCodeAt(i)
