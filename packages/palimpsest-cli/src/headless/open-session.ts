@@ -16,7 +16,8 @@ import {
   type ProjectFolder,
   type TranscriptFile,
 } from 'palimpsest/node'
-import { emptyView, viewOf } from 'palimpsest/transcript'
+import { emptyView, viewOf, type View } from 'palimpsest/transcript'
+import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { createCostOf } from '../cost-of.ts'
 import { findSession, whichSession, type FoundSession } from '../find-session.ts'
@@ -114,15 +115,32 @@ async function resumeSession(
   world: World,
 ): Promise<OpenedSession> {
   const { file, loaded } = await openTranscript(fileOptions(project, id, cwd, world))
+  const view = viewOf(loaded.entries, loaded.from)
   return {
     file,
-    session: { id, view: viewOf(loaded.entries, loaded.from) },
+    session: { id, view },
     project,
     folder: folderOf(file),
     isFork: false,
     giveUp: () => file.close(),
-    notices: loaded.warnings.map(({ text }) => text),
+    notices: [...loaded.warnings.map(({ text }) => text), ...unaskedResults(view)],
   }
+}
+
+/** Results whose tool use was never written. No provider takes them; nothing of them is lost. */
+function unaskedResults({ orphans, log }: View): readonly string[] {
+  if (orphans.length === 0) return []
+  const blocks = log.flatMap((entry) => (entry.kind === 'message' ? toBlocks(entry.message.content) : []))
+  const uses = new Set(blocks.flatMap((block) => (isBlock(block, 'tool_use') ? [block.id] : [])))
+  const unasked = blocks.filter((block) => isBlock(block, 'tool_result') && !uses.has(block.tool_use_id))
+  if (unasked.length === 0) return []
+  const [what, they] =
+    unasked.length === 1
+      ? ['1 tool result has', 'It stays']
+      : [`${unasked.length} tool results have`, 'They stay']
+  return [
+    `${what} no recorded tool use, so the model does not see it. ${they} in the transcript: \`palimpsest recall\` finds what it says`,
+  ]
 }
 
 async function forkSession(

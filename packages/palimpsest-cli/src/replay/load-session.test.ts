@@ -30,6 +30,23 @@ test('a session in which no model speaks has nothing to replay', async () => {
   expect(loaded).toEqual({ why: 'a claude-code file without an answer of a model: nothing to replay' })
 })
 
+test('odd lines are told with their number, and zeros in a file make it no binary one', async () => {
+  const answer = {
+    id: 'm',
+    model: 'claude-opus-4-5',
+    role: 'assistant',
+    content: [{ type: 'text', text: 'ok' }],
+  }
+  const next = { ...line, type: 'assistant', uuid: 'v', parentUuid: 'u', message: answer }
+  const odd = join(folder, 'odd.jsonl')
+  writeFileSync(odd, `${JSON.stringify(line)}\0\0${JSON.stringify(next)}\n`)
+  const loaded = await loadSession({ path: odd, name: 'odd', bytes: 100 }, undefined)
+  expect(loaded).toMatchObject({
+    session: { steps: [{ responseId: 'm' }] },
+    note: 'read with warnings, nothing is left out (line 1: all 2 JSON documents on it were read)',
+  })
+})
+
 test('a file that went away is said to be so', async () => {
   const loaded = await loadSession({ path: join(folder, 'gone'), name: 'gone', bytes: 1 }, undefined)
   expect(loaded).toEqual({ why: expect.stringContaining('ENOENT') })

@@ -23,22 +23,36 @@ export async function loadSession(file: SessionFile, model: string | undefined):
   const session = toReplaySession(recorded, file.name, model)
   if (session.steps.length === 0)
     return { why: `a ${recorded.format} file without an answer of a model: nothing to replay` }
-  const { reported } = recorded.account
-  const first = recorded.problems[0]
-  if (reported === 0 || !first) return { session }
-  return {
-    session,
-    note: `${reported} of ${recorded.account.total} records could not be read and are left out (line ${first.line}: ${first.what})`,
-  }
+  const note = noteOf(recorded)
+  return { session, ...(note !== undefined && { note }) }
 }
+
+/** So many are told in full; the others are counted. */
+const TOLD_MAX = 3
+
+function noteOf({ account, problems }: RecordedSession): string | undefined {
+  if (problems.length === 0) return undefined
+  const what =
+    account.reported === 0
+      ? 'read with warnings, nothing is left out'
+      : `${account.reported} of ${account.total} records could not be read and are left out`
+  const told = problems.slice(0, TOLD_MAX).map(({ line, what }) => `line ${line}: ${what}`)
+  const more = problems.length > TOLD_MAX ? [`and ${problems.length - TOLD_MAX} more`] : []
+  return `${what} (${[...told, ...more].join('; ')})`
+}
+
+const BEGINS_AS_JSON = /^\uFEFF?\s*\{/
 
 async function readFile(file: SessionFile): Promise<RecordedSession | { readonly why: string }> {
   let binary = false
+  let isFirst = true
   async function* chunks(): AsyncGenerator<string> {
     for await (const chunk of createReadStream(file.path, { encoding: 'utf8' })) {
       const text = String(chunk)
-      binary = text.includes('\0')
+      // Zeros later on are what a power failure leaves of some lines.
+      binary = isFirst && text.includes('\0') && !BEGINS_AS_JSON.test(text)
       if (binary) return
+      isFirst = false
       yield text
       if (file.bytes > FILE_BYTES_MAX) return
     }

@@ -8,9 +8,9 @@ import { findMember, isJsonObject, type JsonObject } from '../../wire/json.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
 import { readAttachment } from './attachment.ts'
 import { convertedMessage } from './convert.ts'
-import { numberField, objectField, parseObject, textField, textsField, timeField } from './field.ts'
+import { numberField, objectField, textField, textsField, timeField } from './field.ts'
 import { finishSession } from './finish.ts'
-import { NOT_JSON, type LineReader } from './line-reader.ts'
+import { readRecords, type LineReader } from './line-reader.ts'
 import type { ChainNode } from './link.ts'
 import type { RecordedClearing } from './recorded-session.ts'
 import { createTally } from './tally.ts'
@@ -49,14 +49,13 @@ export function createClaudeCodeReader(): LineReader {
   const clearings: RecordedClearing[] = []
   let sessionId = ''
 
-  return {
-    line(text, number) {
-      const record = parseObject(text)
-      if (!record) return tally.reported(number, NOT_JSON)
+  return readRecords({
+    tally,
+    record({ record, text, number, key }) {
       const named = placeOf(record)
       if (named && ids.has(named.id)) return tally.repeated('same uuid')
       sessionId ||= textField(record, 'sessionId') ?? ''
-      const place = named ?? unnamedPlace(record, number)
+      const place = named ?? unnamedPlace(record, key)
       const settled = settleLine({ record, text, place }, toolNames)
       if (settled.as === 'reported') tally.reported(number, settled.what)
       if (settled.as === 'ignored') tally.ignored(settled.kind)
@@ -70,13 +69,13 @@ export function createClaudeCodeReader(): LineReader {
       nodes.push(toNode(record, place, number, settled))
     },
     end: () => finishSession({ format: 'claude-code', sessionId, nodes, clearings, tally }),
-  }
+  })
 }
 
-function unnamedPlace(record: JsonObject, number: number): EntryPlace {
+function unnamedPlace(record: JsonObject, key: string): EntryPlace {
   const at = timeField(record, 'timestamp')
   return {
-    id: `line-${number}`,
+    id: `line-${key}`,
     parent: null,
     at,
     ...(record['isSidechain'] === true && { sidechain: true }),

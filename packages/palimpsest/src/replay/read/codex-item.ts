@@ -11,7 +11,7 @@ export function messageBlocks(item: JsonObject): Block[] {
 }
 
 /** Blocks of an item the model made; undefined where it made nothing of it, none where the item is empty. */
-export function answerBlocks(item: JsonObject, line: number): Block[] | undefined {
+export function answerBlocks(item: JsonObject, key: string): Block[] | undefined {
   switch (item['type']) {
     case 'message':
       return messageBlocks(item)
@@ -26,7 +26,7 @@ export function answerBlocks(item: JsonObject, line: number): Block[] | undefine
     case 'local_shell_call':
       return [toolUse({ ...item, name: 'local_shell' }, toolInput(item['action'], 'action'))]
     case 'web_search_call':
-      return webSearch(item, line)
+      return webSearch(item, key)
     default:
       return undefined
   }
@@ -64,8 +64,8 @@ function toolUse(item: JsonObject, input: JsonObject): Block {
 }
 
 /** What the search found stayed with the provider, so the list of results is empty. */
-function webSearch(item: JsonObject, line: number): Block[] {
-  const id = `srvtoolu_line_${line}`
+function webSearch(item: JsonObject, key: string): Block[] {
+  const id = `srvtoolu_line_${key}`
   return [
     { type: 'server_tool_use', id, name: 'web_search', input: toolInput(item['action'], 'action') },
     { type: 'web_search_tool_result', tool_use_id: id, content: [] },

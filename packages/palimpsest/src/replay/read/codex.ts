@@ -4,9 +4,9 @@ import type { Block } from '../../wire/message.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { answerBlocks, itemText, messageBlocks, outputBlock } from './codex-item.ts'
 import { convertedMessage, textBlocks } from './convert.ts'
-import { numberField, objectField, objectsField, parseObject, textField, timeField } from './field.ts'
+import { numberField, objectField, objectsField, textField, timeField } from './field.ts'
 import { finishSession } from './finish.ts'
-import { NOT_JSON, type LineReader } from './line-reader.ts'
+import { readRecords, type LineReader } from './line-reader.ts'
 import type { ChainNode } from './link.ts'
 import { createTally, type Tally } from './tally.ts'
 
@@ -47,21 +47,22 @@ export function createCodexReader(): LineReader {
     newestTokens: 0,
     boundaryAt: undefined,
   }
-  return {
-    line(text, number) {
-      const record = parseObject(text)
+  return readRecords({
+    tally: state.tally,
+    record({ record, number, key }) {
       const payload = objectField(record, 'payload')
-      if (!record || !payload) return state.tally.reported(number, NOT_JSON)
-      settleLine(state, { record, payload, number, at: timeField(record, 'timestamp') })
+      if (!payload) return state.tally.reported(number, 'a line without a payload')
+      settleLine(state, { record, payload, number, key, at: timeField(record, 'timestamp') })
     },
     end: () => finish(state),
-  }
+  })
 }
 
 interface Line {
   readonly record: JsonObject
   readonly payload: JsonObject
   readonly number: number
+  readonly key: string
   readonly at: number
 }
 
@@ -89,7 +90,7 @@ function settleLine(state: State, line: Line): void {
 }
 
 function settleItem(state: State, line: Line): void {
-  const { payload, number } = line
+  const { payload, key } = line
   const type = textField(payload, 'type') ?? 'no type'
   const role = textField(payload, 'role')
   if (type === 'message' && role !== 'assistant') {
@@ -103,10 +104,10 @@ function settleItem(state: State, line: Line): void {
     state.tally.used()
     return addMessage(state, line, 'tool', [output])
   }
-  const answer = answerBlocks(payload, number)
+  const answer = answerBlocks(payload, key)
   if (!answer) return state.tally.ignored(`response_item:${type}`)
   if (answer.length === 0) return state.tally.ignored(`response_item:${type} (empty)`)
-  state.response ??= `response-${number}`
+  state.response ??= `response-${key}`
   state.uncounted = state.response
   state.tally.used()
   addAnswer(state, line, state.response, answer)
@@ -175,8 +176,8 @@ function notePostTokens(state: State): void {
 }
 
 /** The history after a compaction stands in the line itself. Items that only the provider can read are named in `extra`. */
-function addBoundary(state: State, { payload, number, at }: Line): void {
-  const id = `line-${number}`
+function addBoundary(state: State, { payload, number, key, at }: Line): void {
+  const id = `line-${key}`
   const items = objectsField(payload, 'replacement_history')
   const messages = items.filter((item) => item['type'] === 'message')
   const unreadable = items.map((item) => textField(item, 'type') ?? '').filter((type) => type !== 'message')
@@ -207,10 +208,15 @@ function addBoundary(state: State, { payload, number, at }: Line): void {
   state.boundaryAt = state.nodes.length - summary.length - 1
 }
 
-function addAnswer(state: State, { number, at }: Line, responseId: string, blocks: readonly Block[]): void {
+function addAnswer(
+  state: State,
+  { number, key, at }: Line,
+  responseId: string,
+  blocks: readonly Block[],
+): void {
   addEntry(state, number, {
     kind: 'message',
-    id: `line-${number}`,
+    id: `line-${key}`,
     parent: null,
     at,
     origin: 'model',
@@ -220,10 +226,10 @@ function addAnswer(state: State, { number, at }: Line, responseId: string, block
   })
 }
 
-function addMessage(state: State, { number, at }: Line, origin: Origin, blocks: readonly Block[]): void {
+function addMessage(state: State, { number, key, at }: Line, origin: Origin, blocks: readonly Block[]): void {
   addEntry(state, number, {
     kind: 'message',
-    id: `line-${number}`,
+    id: `line-${key}`,
     parent: null,
     at,
     origin,

@@ -30,7 +30,15 @@ export function finishSession(gathered: Gathered): RecordedSession {
   const pairs = findPairs(chains.main)
   const lines = new Map(nodes.map((node) => [node.id, node.line]))
   for (const { entry, toolUseId } of pairs.orphans)
-    tally.note(lines.get(entry) ?? 0, `a result for ${toolUseId}, which no tool use before it asked for`)
+    tally.note(
+      lines.get(entry) ?? 0,
+      `a result for ${toolUseId}, whose tool use was never written: it is kept, and not sent`,
+    )
+  for (const entry of findUnasked(chains.main))
+    tally.note(
+      lines.get(entry) ?? 0,
+      'an answer right after another: what stood between them, such as a tool use and its result, was never written',
+    )
   const responses = [
     ...findResponses(chains.main, 'main'),
     ...chains.branches.flatMap((branch) => findResponses(branch.entries, 'branch')),
@@ -70,6 +78,20 @@ export function findPairs(entries: readonly Entry[]): Pairs {
     }
   }
   return { unanswered: [...open.values()], orphans }
+}
+
+/** Answers that follow the end of another response directly: a model is not asked twice without a word in between. */
+function findUnasked(entries: readonly Entry[]): readonly EntryId[] {
+  const unasked: EntryId[] = []
+  let last: Entry | undefined
+  for (const entry of entries) {
+    if (entry.kind !== 'message' && entry.kind !== 'boundary') continue
+    const isAnswer = entry.kind === 'message' && entry.responseId !== undefined
+    if (isAnswer && last?.kind === 'message' && last.responseId !== undefined)
+      if (last.responseId !== entry.responseId) unasked.push(entry.id)
+    last = entry
+  }
+  return unasked
 }
 
 function findResponses(entries: readonly Entry[], place: RecordedResponse['place']): RecordedResponse[] {

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject } from '../../wire/json.ts'
 import type { Block } from '../../wire/message.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { convertedMessage, imageFromUrl, textBlocks, toolInput, wireName } from './convert.ts'
-import { listField, numberField, objectField, objectsField, parseObject, textField } from './field.ts'
+import { listField, numberField, objectField, objectsField, textField } from './field.ts'
+import { exportsIn } from './opencode-export.ts'
 import { finishSession } from './finish.ts'
 import type { LineReader } from './line-reader.ts'
 import type { ChainNode } from './link.ts'
@@ -28,15 +29,9 @@ export function createOpencodeReader(): LineReader {
       if (chars <= DOCUMENT_CHARS_MAX) lines.push(text)
     },
     end() {
-      const document = chars <= DOCUMENT_CHARS_MAX ? parseObject(lines.join('\n')) : undefined
-      if (!document) {
-        const what =
-          chars > DOCUMENT_CHARS_MAX
-            ? `the document is longer than ${DOCUMENT_CHARS_MAX} characters`
-            : 'the document is not whole JSON (torn, or not one export)'
-        tally.reported(0, what)
-      }
-      return readDocument(document ?? {}, tally)
+      if (chars <= DOCUMENT_CHARS_MAX) return readExports(exportsIn(lines.join('\n'), tally), tally)
+      tally.reported(0, `the document is longer than ${DOCUMENT_CHARS_MAX} characters`)
+      return readExports([], tally)
     },
   }
 }
@@ -49,21 +44,30 @@ interface State {
   readonly cleared: Map<number, string[]>
 }
 
-function readDocument(document: JsonObject, tally: Tally) {
+/** Exports one after another are read one after another. What they repeat is counted once. */
+function readExports(documents: readonly JsonObject[], tally: Tally) {
   const state: State = { tally, nodes: [], usedIds: new Set(), cleared: new Map() }
-  for (const [index, message] of listField(document, 'messages').entries()) {
+  const ids = new Set<string>()
+  const messages = documents.flatMap((document) => listField(document, 'messages'))
+  for (const [index, message] of messages.entries()) {
     const info = isJsonObject(message) ? objectField(message, 'info') : undefined
     if (!info || !isJsonObject(message)) {
       tally.reported(index + 1, 'a message without info')
       continue
     }
+    const id = textField(info, 'id') ?? REDACTED
+    if (documents.length > 1 && id !== REDACTED && ids.has(id)) {
+      tally.repeated('same message id')
+      continue
+    }
+    ids.add(id)
     tally.used()
     addMessage(state, { info, parts: objectsField(message, 'parts'), number: index + 1 })
   }
   const clearings = [...state.cleared].map(([at, toolUseIds]): RecordedClearing => ({ at, toolUseIds }))
   return finishSession({
     format: 'opencode',
-    sessionId: textField(objectField(document, 'info'), 'id') ?? '',
+    sessionId: textField(objectField(documents[0], 'info'), 'id') ?? '',
     nodes: state.nodes,
     clearings,
     tally,

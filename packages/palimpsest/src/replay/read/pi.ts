@@ -3,9 +3,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../wire/json.ts'
 import type { Block } from '../../wire/message.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { convertedMessage, imageFromData, textBlocks, toolInput, wireName } from './convert.ts'
-import { listField, numberField, objectField, parseObject, textField, timeField } from './field.ts'
+import { listField, numberField, objectField, textField, timeField } from './field.ts'
 import { finishSession } from './finish.ts'
-import { NOT_JSON, type LineReader } from './line-reader.ts'
+import { readRecords, type LineReader } from './line-reader.ts'
 import type { ChainNode } from './link.ts'
 import { createTally } from './tally.ts'
 
@@ -27,16 +27,14 @@ export function createPiReader(): LineReader {
   const ids: string[] = []
   let sessionId = ''
 
-  return {
-    line(text, number) {
-      const record = parseObject(text)
-      if (!record) {
-        ids.push('')
-        return tally.reported(number, NOT_JSON)
-      }
+  return readRecords({
+    tally,
+    // A compaction names lines by their place.
+    unreadable: () => void ids.push(''),
+    record({ record, number, key }) {
       const line = {
         record,
-        id: textField(record, 'id') ?? `line-${number}`,
+        id: textField(record, 'id') ?? `line-${key}`,
         at: timeField(record, 'timestamp'),
       }
       ids.push(line.id)
@@ -50,7 +48,7 @@ export function createPiReader(): LineReader {
       nodes.push(...toNodes(line, number, settled))
     },
     end: () => finishSession({ format: 'pi', sessionId, nodes, clearings: [], tally }),
-  }
+  })
 }
 
 function toNodes({ record, id }: Line, line: number, settled: Settled): ChainNode[] {
