@@ -22,6 +22,7 @@ writeFileSync(join(folder, 'prose.jsonl'), 'once upon a time\nthere was a log\n'
 putOwn('.claude/projects/p/new.jsonl', claudeCodeSession(12), 3)
 putOwn('.claude/projects/p/idle.jsonl', claudeCodeSession(0).split('\n')[0] ?? '', 2)
 putOwn('.palimpsest/projects/q/old.jsonl', claudeCodeSession(30), 1)
+type Marked = { readonly strategy: string; readonly control?: true }
 const OWN = ['replay', '--strategy', 'batch', '--window', '20000', '--json']
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -31,6 +32,35 @@ describe('palimpsest replay', () => {
     const { code, out } = await run('replay', ...args)
     expect(code).toBe(0)
     expect(out).toContain('one.jsonl: no price is known for nobody-1: left out of the cost columns')
+  })
+
+  test('a control can be named: it is marked as one and compared with nobody', async () => {
+    const args = ['replay', 'sessions/one.jsonl', '--window', '20000', '--strategy']
+    const [{ out: json }, { out: text }] = await Promise.all([
+      run(...args, 'none,oracle', '--json'),
+      run(...args, 'empty'),
+    ])
+    const report: ReplayReport = JSON.parse(json)
+    for (const rows of [report.pooled.strategies, report.sessions[0]?.strategies ?? []]) {
+      const marked: readonly Marked[] = rows
+      const names = Map.groupBy(marked, ({ control }) => control === true)
+      expect(names.get(false)?.map(({ strategy }) => strategy)).toEqual(['none', 'palimpsest'])
+      expect(new Set(names.get(true)?.map(({ strategy }) => strategy))).toEqual(
+        new Set(['empty', 'random', 'soup', 'oracle', 'time-reversed']),
+      )
+    }
+    expect(text).toMatch(/^palimpsest /m)
+    expect(text).toMatch(/^\(empty\) /m)
+    expect(text).toContain('In brackets: a control, which judges the measure and is no strategy.')
+  })
+
+  test('the views of a control are refused: it sends nothing', async () => {
+    const { code, error } = await run('replay', 'sessions/one.jsonl', '--strategy', 'oracle', '--views', 'v')
+    expect({ code, error }).toEqual({
+      code: 2,
+      error:
+        'palimpsest: --views with the control "oracle": a control judges the measure and sends nothing. Name a strategy\n',
+    })
   })
 
   test('prints one JSON document, the same every time, and skips what is no session', async () => {

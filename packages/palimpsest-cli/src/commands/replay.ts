@@ -68,8 +68,10 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
       'nothing to replay: no file among them is a recorded session that can be used; see above',
     )
   if (page !== undefined) await writePage(page, document, world)
-  if (flags['json'] === true) world.print(`${JSON.stringify(report, null, 1)}\n`)
-  else world.print(await printed(document, world))
+  if (flags['json'] === true) {
+    const { withControlsMarked } = await import('../replay/compared.ts')
+    world.print(`${JSON.stringify(withControlsMarked(report), null, 1)}\n`)
+  } else world.print(await printed(document, world))
   if (aborted)
     world.printError(
       `palimpsest: stopped; reported is what was done: ${report.sessions.length} of ${asked.files.length} files\n`,
@@ -79,14 +81,21 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
 
 async function readAsked({ flags, words }: CommandInput, world: World): Promise<Asked> {
   const { ABLATIONS, STRATEGIES } = await import('palimpsest/replay')
-  const { OWN, UNMANAGED } = await import('../replay/compared.ts')
+  const compared = await import('../replay/compared.ts')
+  const { CONTROLS, OWN, UNMANAGED } = compared
   const model = textFlag(flags, 'model')
+  const wish = wishedStrategies(textFlag(flags, 'strategy'), compared)
+  if (flags['views'] !== undefined && wish.control !== undefined)
+    throw new UsageError(
+      `--views with the control "${wish.control}": a control judges the measure and sends nothing. Name a strategy`,
+    )
   const asked = {
-    strategies: chosenStrategies(textFlag(flags, 'strategy') ?? 'all', {
+    strategies: chosenStrategies(wish.names, {
       main: STRATEGIES,
       ablations: ABLATIONS,
       withAblations: flags['ablation'] === true,
       always: flags['ablation'] === true ? [UNMANAGED, OWN] : [UNMANAGED],
+      controls: CONTROLS,
     }),
     windows: chosenWindows(textFlag(flags, 'window')),
     ...(model !== undefined && { model }),
@@ -114,24 +123,43 @@ interface Choice {
   readonly main: readonly Strategy[]
   readonly ablations: readonly Strategy[]
   readonly withAblations: boolean
-  /** What the others are held against. */
+  /** What the others are compared with. */
   readonly always: readonly string[]
+  readonly controls: readonly string[]
+}
+
+/** A control may be named. It is in every report, at the size of each strategy; where none is named, of palimpsest. */
+function wishedStrategies(text = 'all', { CONTROLS, OWN, UNMANAGED }: Compared): Wish {
+  const names = text.split(',').map((name) => name.trim())
+  const isControl = (name: string): boolean => CONTROLS.some((control) => control === name)
+  const control = names.find(isControl)
+  const strategies = names.filter((name) => !isControl(name))
+  if (control === undefined) return { names: strategies }
+  const hasSize = strategies.some((name) => name !== UNMANAGED)
+  return { names: hasSize ? strategies : [...strategies, OWN], control }
+}
+
+type Compared = typeof import('../replay/compared.ts')
+
+interface Wish {
+  readonly names: readonly string[]
+  /** The first control among the names. */
+  readonly control?: string
 }
 
 /** Ablations are had by name, or all by `--ablation`. */
 function chosenStrategies(
-  text: string,
-  { main, ablations, withAblations, always }: Choice,
+  names: readonly string[],
+  { main, ablations, withAblations, always, controls }: Choice,
 ): readonly Strategy[] {
   const added = [...always, ...(withAblations ? ablations.map(({ name }) => name) : [])]
-  if (text === 'all') return withAblations ? [...main, ...ablations] : main
+  if (names.includes('all')) return withAblations ? [...main, ...ablations] : main
   const all = [...main, ...ablations]
-  const names = text.split(',').map((name) => name.trim())
   const stranger = names.find((name) => all.every((strategy) => strategy.name !== name))
   if (stranger !== undefined) {
     const known = all.map((strategy) => strategy.name).join(', ')
     throw new UsageError(
-      `no strategy "${stranger}"; there are ${known}, or all. Controls are in every report`,
+      `no strategy "${stranger}"; there are ${known}, or all. Controls, which are in every report: ${controls.join(', ')}`,
     )
   }
   return all.filter(({ name }) => names.includes(name) || added.includes(name))

@@ -1,4 +1,10 @@
-import { ABLATIONS, type PairedRow } from 'palimpsest/replay'
+import {
+  ABLATIONS,
+  TIME_REVERSED,
+  type PairedRow,
+  type PooledWindow,
+  type ReplayReport,
+} from 'palimpsest/replay'
 
 // Who is held against whom, and when a difference is one.
 
@@ -7,6 +13,29 @@ export const OWN = 'palimpsest'
 
 /** The strategy that manages nothing: what costs are shares of. */
 export const UNMANAGED = 'none'
+
+/** Requests that nobody would send, whose worth is known beforehand: they judge the measure, and are compared with nobody. */
+export const CONTROLS = ['empty', 'random', 'soup', 'oracle', TIME_REVERSED] as const
+
+/** Those that are made at the size of each strategy's requests. */
+export const SIZED_CONTROLS = CONTROLS.filter((name) => name !== 'empty')
+
+export function isControl({ strategy }: { readonly strategy: string }): boolean {
+  return CONTROLS.some((name) => name === strategy)
+}
+
+/** The report with each control marked as one. */
+export function withControlsMarked(report: ReplayReport): object {
+  const mark = <Of extends { readonly strategy: string }>(rows: readonly Of[]): readonly object[] =>
+    rows.map((row) => (isControl(row) ? { ...row, control: true } : row))
+  const window = (pooled: PooledWindow): object => ({ ...pooled, strategies: mark(pooled.strategies) })
+  return {
+    ...report,
+    sessions: report.sessions.map((session) => ({ ...session, strategies: mark(session.strategies) })),
+    pooled: window(report.pooled),
+    windows: report.windows.map(window),
+  }
+}
 
 /** Five sessions that all say the same do so by chance once in sixteen times, six once in thirty-two. */
 export const PAIRED_SESSIONS_MIN = 6

@@ -1,6 +1,6 @@
 import type { Difference, PairedRow, PooledRow } from 'palimpsest/replay'
 
-import { OWN, partName, verdictOf, type ComparedColumn } from '../compared.ts'
+import { isControl, OWN, partName, SIZED_CONTROLS, verdictOf, type ComparedColumn } from '../compared.ts'
 import type { DearestOfAll } from '../replay-document.ts'
 import { whyDear } from '../why-dear.ts'
 import { html, NO_MARKUP, type Html } from './html.ts'
@@ -47,7 +47,9 @@ export function mainTable(rows: readonly PooledRow[]): Html {
         ${rows.map(
           (row) =>
             html`<tr class="${row.strategy === OWN ? 'ours' : ''}">
-              <td class="${row.strategy === OWN ? 'own' : ''}">${row.strategy}</td>
+              <td class="${row.strategy === OWN ? 'own' : ''}">
+                ${isControl(row) ? `(${row.strategy}: a control)` : row.strategy}
+              </td>
               ${COLUMNS.map(
                 ({ show, isMore }) => html`<td class="${isMore ? 'more' : ''}">${show(row)}</td>`,
               )}
@@ -149,8 +151,6 @@ export function dearestTable(rows: readonly DearestOfAll[], hasSeveral: boolean)
   </div>`
 }
 
-const CONTROLS = ['random', 'soup', 'oracle', 'time-reversed'] as const
-
 /** Lines and edits of each control, at each strategy's own token count. */
 export function controlTable(rows: readonly PooledRow[]): Html {
   const managed = rows.filter((row) => row.at === undefined && row.cache_hit_rate !== null)
@@ -163,7 +163,7 @@ export function controlTable(rows: readonly PooledRow[]): Html {
       <thead>
         <tr>
           <th>strategy</th>
-          ${CONTROLS.map((name) => html`<th>${name}</th>`)}
+          ${SIZED_CONTROLS.map((name) => html`<th>${name}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -171,7 +171,7 @@ export function controlTable(rows: readonly PooledRow[]): Html {
           ({ strategy }) =>
             html`<tr>
               <td>${strategy}</td>
-              ${CONTROLS.map((name) => html`<td>${cell(strategy, name)}</td>`)}
+              ${SIZED_CONTROLS.map((name) => html`<td>${cell(strategy, name)}</td>`)}
             </tr> `,
         )}
       </tbody>

@@ -1,7 +1,7 @@
 import type { PooledRow } from 'palimpsest/replay'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { isAblation, OWN } from '../compared.ts'
+import { isAblation, isControl, OWN, SIZED_CONTROLS } from '../compared.ts'
 import type { ReplayDocument } from '../replay-document.ts'
 import { reportRemarks } from '../report-remarks.ts'
 import { printChart } from './print-chart.ts'
@@ -16,7 +16,6 @@ import { line, padName, styled, type TerminalOptions } from './terminal-style.ts
 /** From this width on there is room for every column. */
 const WIDE_COLUMNS = 130
 
-const CONTROLS = ['random', 'soup', 'oracle', 'time-reversed'] as const
 const CONTROL_COLUMNS = ['frr_sole', 'frr_related', 'frr_line', 'edit_line'] as const
 const INTERVAL_COLUMNS = ['cost_ratio', 'frr_sole', 'frr_line', 'edit_line'] as const
 
@@ -50,6 +49,7 @@ function printWindow(document: ReplayDocument, window: number, options: Terminal
       columns.map(({ title, width }) => title.padStart(width)),
     ),
     ...main.map((row) => printRow(row, columns, options)),
+    ...(main.some(isControl) ? ['In brackets: a control, which judges the measure and is no strategy.'] : []),
     '',
     ...printPaired(
       against.filter((row) => !isAblation(row.against)),
@@ -74,7 +74,7 @@ function printWindow(document: ReplayDocument, window: number, options: Terminal
 
 function printRow(row: PooledRow, columns: readonly ReportColumn[], options: TerminalOptions): string {
   const text = line(
-    row.strategy,
+    isControl(row) ? `(${row.strategy})` : row.strategy,
     columns.map(({ show, width }) => show(row).padStart(width)),
   )
   if (row.engine_text_red) return styled(text, 'red', options)
@@ -117,7 +117,7 @@ function printControls(
   all: readonly PooledRow[],
   options: TerminalOptions,
 ): string[] {
-  const titles = CONTROLS.map((name) => name.padEnd(15))
+  const titles = SIZED_CONTROLS.map((name) => name.padEnd(15))
   return [
     styled("Controls at each strategy's own token count: sole, related, line, edit", 'bold', options),
     line('', titles),
@@ -126,7 +126,7 @@ function printControls(
       .map((row) =>
         line(
           row.strategy,
-          CONTROLS.map((name) => {
+          SIZED_CONTROLS.map((name) => {
             const control = all.find((one) => one.at === row.strategy && one.strategy === name)
             return CONTROL_COLUMNS.map((column) => share(control?.[column])).join(' ')
           }),

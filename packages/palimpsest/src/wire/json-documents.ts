@@ -1,0 +1,88 @@
+import { isJsonObject, skipNested, type JsonObject, type JsonText } from './json.ts'
+
+// Lines of files that programs append to: where a writer was killed, or two wrote at once, one line holds two documents, or the torn
+// beginning of one and another that is whole.
+
+export interface FoundDocument {
+  readonly value: JsonObject
+  /** Where its text begins and ends in the line. */
+  readonly start: number
+  readonly end: number
+}
+
+export interface FoundDocuments {
+  readonly documents: readonly FoundDocument[]
+  /** Characters that belong to none of them: torn beginnings, zeros, stray commas. */
+  readonly skipped: number
+}
+
+/** Looking past a torn beginning reads parts of the line again; past so many lines' worth it is given up. */
+const SCANS_MAX = 8
+
+/** The JSON objects of a line, in order. Text that is one object is one document. */
+export function findDocuments(line: JsonText): FoundDocuments {
+  const documents: FoundDocument[] = []
+  let budget = line.length * SCANS_MAX
+  let skipped = 0
+  let at = skipGap(line, 0)
+  let isTorn = false
+  while (at < line.length && budget > 0) {
+    const end = line.charAt(at) === '{' ? skipNested(line, at) : at
+    budget -= end - at
+    const value = end > at ? parseObject(line.slice(at, end)) : undefined
+    if (value && (!isTorn || (isRecord(value) && isBorder(line, end)))) {
+      documents.push({ value, start: at, end })
+      isTorn = false
+      at = skipGap(line, end)
+      continue
+    }
+    isTorn = true
+    // In a string every quote is escaped: this is no text of a message.
+    const next = line.indexOf('{"', at + 1)
+    const stop = next === -1 ? line.length : next
+    skipped += stop - at
+    at = stop
+  }
+  return { documents, skipped: skipped + Math.max(0, line.length - at) }
+}
+
+/** For the user: what was found on such a line, and that nothing went. Undefined for a line like any other. */
+export function documentsRemark({ documents, skipped }: FoundDocuments): string | undefined {
+  const count = documents.length
+  if (count === 0 || (count === 1 && skipped === 0)) return undefined
+  const read =
+    count === 1 ? 'the one JSON document on it was read' : `all ${count} JSON documents on it were read`
+  if (skipped === 0) return read
+  const characters = skipped === 1 ? '1 character' : `${skipped} characters`
+  return `${read}; ${characters} of it could not be read`
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    // Not a document from here on.
+    return undefined
+  }
+}
+
+const RECORD_KEYS = ['uuid', 'timestamp', 'sessionId', 'leafUuid', 'messageId'] as const
+
+/** A whole line of a session file, and not a part of the torn one before it. */
+function isRecord(value: JsonObject): boolean {
+  return typeof value['type'] === 'string' && RECORD_KEYS.some((key) => typeof value[key] === 'string')
+}
+
+/** A document ends here: the line does, or another begins. */
+function isBorder(line: string, end: number): boolean {
+  const next = skipGap(line, end)
+  return next >= line.length || line.charAt(next) === '{'
+}
+
+/** Past white space and the zeros that a file system leaves after a power failure. */
+function skipGap(line: string, at: number): number {
+  let code = line.charCodeAt(at)
+  while (code === 32 || code === 9 || code === 10 || code === 13 || code === 0) code = line.charCodeAt(++at)
+  return at
+}
