@@ -131,7 +131,7 @@ interface Choice {
 /** A control may be named. It is in every report, at the size of each strategy; where none is named, of palimpsest. */
 function wishedStrategies(text = 'all', { CONTROLS, OWN, UNMANAGED }: Compared): Wish {
   const names = text.split(',').map((name) => name.trim())
-  const isControl = (name: string): boolean => CONTROLS.some((control) => control === name)
+  const isControl = (name: string): boolean => CONTROLS.includes(name)
   const control = names.find(isControl)
   const strategies = names.filter((name) => !isControl(name))
   if (control === undefined) return { names: strategies }
@@ -139,7 +139,11 @@ function wishedStrategies(text = 'all', { CONTROLS, OWN, UNMANAGED }: Compared):
   return { names: hasSize ? strategies : [...strategies, OWN], control }
 }
 
-type Compared = typeof import('../replay/compared.ts')
+interface Compared {
+  readonly CONTROLS: readonly string[]
+  readonly OWN: string
+  readonly UNMANAGED: string
+}
 
 interface Wish {
   readonly names: readonly string[]

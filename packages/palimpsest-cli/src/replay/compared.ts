@@ -26,7 +26,7 @@ export function isControl({ strategy }: { readonly strategy: string }): boolean 
 
 /** The report with each control marked as one. */
 export function withControlsMarked(report: ReplayReport): object {
-  const mark = <Of extends { readonly strategy: string }>(rows: readonly Of[]): readonly object[] =>
+  const mark = (rows: readonly { readonly strategy: string }[]): readonly object[] =>
     rows.map((row) => (isControl(row) ? { ...row, control: true } : row))
   const window = (pooled: PooledWindow): object => ({ ...pooled, strategies: mark(pooled.strategies) })
   return {
