@@ -50,6 +50,8 @@ export interface WorkbenchOptions {
   readonly answer?: (question: PermissionQuestion) => PermissionAnswer
   readonly askUser?: AskUser
   readonly additional?: readonly string[]
+  /** Our own home, below `root`. */
+  readonly ownHome?: string
   readonly env?: { readonly [name: string]: string }
 }
 
@@ -71,6 +73,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     home,
     additionalFolders: (options.additional ?? []).map((name) => join(root, name)),
     readableFolders: [sessionFolder],
+    ...(options.ownHome === undefined ? {} : { ownHome: join(root, options.ownHome) }),
     rules,
   })
   const questions: PermissionQuestion[] = []

@@ -1,5 +1,7 @@
 import { findEnvironment, type EnvironmentFacts } from '../agent/instructions/environment-facts.ts'
 import { loadInstructions, type Instructions } from '../agent/instructions/load-instructions.ts'
+import { hiddenBy } from '../agent/permissions/match-path.ts'
+import type { Rule } from '../agent/permissions/rule.ts'
 import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
 import type { World } from '../world.ts'
 
@@ -15,13 +17,16 @@ export interface Place {
   readonly home: string
   readonly isTrusted: boolean
   readonly additionalFolders: readonly string[]
+  readonly rules: readonly Rule[]
 }
 
 export function createPlaceContext(place: Place, world: World): PlaceContext {
-  const { cwd, projectFolder, home, isTrusted, additionalFolders } = place
+  const { cwd, projectFolder, home, isTrusted, additionalFolders, rules } = place
   const { userHome, platform, now, env } = world
+  const isHidden = hiddenBy(rules, { cwd, home: userHome })
   return {
-    instructions: async () => await loadInstructions({ cwd, projectFolder, home, userHome, isTrusted }),
+    instructions: async () =>
+      await loadInstructions({ cwd, projectFolder, home, userHome, isTrusted, isHidden }),
     environment: async () =>
       await findEnvironment({
         cwd,

@@ -93,7 +93,7 @@ export async function setScene(
     readWindow(name, { ...world, env }, settings, { models, endpoint: chosen.endpoint })
   const mode = wishes.mode ?? settings.mode ?? 'default'
   const { cwd } = wishes
-  const { additionalFolders } = settings
+  const { additionalFolders, rules } = settings
   return {
     wishes,
     home,
@@ -106,7 +106,7 @@ export async function setScene(
     blobs: createBlobStore(project, session.id),
     hooks: openHooks({ opened, wishes, ground, mode }, world),
     ...(await makeTools({ opened, wishes, ground, mode, home }, world)),
-    place: createPlaceContext({ cwd, projectFolder, home, isTrusted, additionalFolders }, world),
+    place: createPlaceContext({ cwd, projectFolder, home, isTrusted, additionalFolders, rules }, world),
   }
 }
 
@@ -152,6 +152,7 @@ async function makeTools(
     home: world.userHome,
     additionalFolders: settings.additionalFolders,
     readableFolders: resultFolders(opened),
+    ownHome: home,
     rules: [...settings.rules, ...stored.rules, ...wishes.allowed],
   })
   const shells = createShells()

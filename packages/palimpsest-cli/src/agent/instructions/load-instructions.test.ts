@@ -106,6 +106,21 @@ describe('instruction files', () => {
     expect(names(trusted)).toEqual(['parent/project/AGENTS.md', 'user/secret.md'])
   })
 
+  test('are not read where rules hide them, nor imported from where keys are kept, trusted or not', async () => {
+    put('AGENTS.md', 'rules @secrets/a.md @~/.ssh/id_rsa @b.md')
+    put('secrets/a.md', 'SECRET')
+    put('b.md', 'plain')
+    mkdirSync(join(root, 'user', '.ssh'))
+    writeFileSync(join(root, 'user', '.ssh', 'id_rsa'), 'SECRET')
+    const isHidden = (path: string): boolean => path.includes('/secrets/')
+    const loaded = await load({ isTrusted: true, isHidden })
+    expect(names(loaded)).toEqual(['parent/project/AGENTS.md', 'parent/project/b.md'])
+    expect(loaded.notices.map((notice) => notice.replaceAll(root, ''))).toEqual([
+      '/parent/project/secrets/a.md is not loaded: a rule keeps it from being read unasked',
+      '/user/.ssh/id_rsa is not loaded: /parent/project/AGENTS.md imports it from a place where keys are kept',
+    ])
+  })
+
   test('the user’s own file may import from its own folder', async () => {
     writeFileSync(join(root, 'home', 'AGENTS.md'), 'mine @more.md')
     writeFileSync(join(root, 'home', 'more.md'), 'more')

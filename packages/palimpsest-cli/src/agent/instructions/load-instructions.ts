@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { hashBytes } from '../files/hash-bytes.ts'
 import { readRegular } from '../files/open-regular.ts'
 import { fromUnits, toTextForm } from '../files/text-form.ts'
+import { expandPath } from '../paths/absolute-path.ts'
+import { isPrivatePath, privatePlacesOf } from '../paths/private-places.ts'
 import { isInside, realPathOf } from '../paths/real-path.ts'
 import { Refusal } from '../refusal.ts'
 import { findImports } from './find-imports.ts'
@@ -44,10 +46,16 @@ export interface InstructionPlaces {
   /** What `~` stands for. */
   readonly userHome: string
   readonly isTrusted: boolean
+  /** Rules keep it from being read unasked. Takes a real path. */
+  readonly isHidden?: (path: string) => boolean
 }
 
 interface Loading {
-  readonly places: InstructionPlaces & { readonly realProject: string; readonly realHome: string }
+  readonly places: InstructionPlaces & {
+    readonly realProject: string
+    readonly realHome: string
+    readonly privatePlaces: readonly string[]
+  }
   readonly files: InstructionFile[]
   readonly notices: string[]
   /** Real paths and contents seen already. */
@@ -59,7 +67,12 @@ export async function loadInstructions(places: InstructionPlaces): Promise<Instr
   const realProject = await realPathOf(places.projectFolder)
   const realHome = await realPathOf(places.home)
   const loading: Loading = {
-    places: { ...places, realProject, realHome },
+    places: {
+      ...places,
+      realProject,
+      realHome,
+      privatePlaces: privatePlacesOf(await realPathOf(places.userHome)),
+    },
     files: [],
     notices: [],
     seen: new Set(),
@@ -112,9 +125,7 @@ async function loadFile(loading: Loading, wanted: Wanted): Promise<void> {
     return
   }
   for (const name of imports) {
-    const target = name.startsWith('~/')
-      ? join(loading.places.userHome, name.slice(2))
-      : resolve(dirname(real), name)
+    const target = expandPath(name, { cwd: dirname(real), home: loading.places.userHome })
     await loadFile(loading, { path: target, depth: depth + 1, importedBy: real })
   }
 }
@@ -126,6 +137,10 @@ async function refusalOf(
   real: string,
 ): Promise<string | undefined> {
   if (files.length >= FILES_MAX) return `there are more than ${FILES_MAX} instruction files`
+  if (places.isHidden?.(real) === true) return 'a rule keeps it from being read unasked'
+  const isPrivate = isPrivatePath(real, places.privatePlaces, [places.realProject, places.realHome])
+  if (isPrivate && wanted.importedBy !== undefined)
+    return `${wanted.importedBy} imports it from a place where keys are kept`
   if (places.isTrusted || isInside(places.realProject, real) || isInside(places.realHome, real))
     return undefined
   if (wanted.importedBy === undefined && real === wanted.path) {

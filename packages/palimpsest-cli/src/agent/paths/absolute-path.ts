@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { isAbsolute } from 'node:path'
 
 import { Refusal } from '../refusal.ts'
 
@@ -11,12 +11,26 @@ export interface PathBase {
 
 const PATH_CHARS_MAX = 4096
 
-/** A path as a model writes it, absolute. Links are not followed; see `realPathOf`. */
-export function toAbsolutePath(path: string, { cwd, home }: PathBase): string {
+/**
+ * A path as a model writes it, absolute. Links are not followed, and `..` stays: what it leads to depends on the links before it; see
+ * `realPathOf`.
+ */
+export function toAbsolutePath(path: string, base: PathBase): string {
   if (path === '') throw new Refusal('The path is empty. Give the path of a file or folder.')
   if (path.includes('\0')) throw new Refusal('The path contains a NUL character. Give a plain path.')
   if (path.length > PATH_CHARS_MAX) throw new Refusal(`The path is longer than ${PATH_CHARS_MAX} characters.`)
+  return expandPath(path, base)
+}
+
+/** The same without looking at what it is. */
+export function expandPath(path: string, { cwd, home }: PathBase): string {
   if (path === '~') return home
-  if (path.startsWith('~/')) return join(home, path.slice(2))
-  return resolve(cwd, path)
+  if (path.startsWith('~/')) return inFolder(home, path.slice(2))
+  return isAbsolute(path) ? path : inFolder(cwd, path)
+}
+
+function inFolder(folder: string, path: string): string {
+  const plain = path.replace(/^(\.\/+)+/, '')
+  if (plain === '' || plain === '.') return folder
+  return folder.endsWith('/') ? `${folder}${plain}` : `${folder}/${plain}`
 }

@@ -1,5 +1,6 @@
 import { hiddenBy } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
+import { isPrivatePath, privatePlacesOf } from './private-places.ts'
 import { isInside, realPathOf } from './real-path.ts'
 
 // What the tools and the permit share: which folders are the work's own, which path each call may use, where the shell is.
@@ -14,6 +15,8 @@ export interface Access {
   readonly folders: readonly string[]
   /** Folders that may be read besides: the session's own, with stored results. */
   readonly readableFolders: readonly string[]
+  /** Inside of those folders, and yet not free to read: where keys lie, and our own home. Real, or not there. */
+  readonly privatePlaces: readonly string[]
   /** The user's rules, and those of a trusted project. */
   readonly rules: readonly Rule[]
   /** True where a rule forbids to read the path, or asks about it first: searches leave it out. Takes a real path. */
@@ -31,6 +34,8 @@ export interface AccessOptions {
   readonly home: string
   readonly additionalFolders?: readonly string[]
   readonly readableFolders?: readonly string[]
+  /** Our own home, with the conversations of other folders. */
+  readonly ownHome?: string
   readonly rules: readonly Rule[]
 }
 
@@ -38,6 +43,8 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const cwd = await realPathOf(options.cwd)
   const additional = await Promise.all((options.additionalFolders ?? []).map(realPathOf))
   const readable = await Promise.all((options.readableFolders ?? []).map(realPathOf))
+  const own = options.ownHome === undefined ? [] : [options.ownHome]
+  const places = await Promise.all([...privatePlacesOf(options.home), ...own].map(realOrNamed))
   const grants = new Map<string, string>()
   let shellFolder = cwd
   return {
@@ -45,6 +52,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     home: options.home,
     folders: [cwd, ...additional],
     readableFolders: readable,
+    privatePlaces: [...new Set(places.flat())],
     rules: options.rules,
     isHidden: hiddenBy(options.rules, { cwd, home: options.home }),
     shellFolder: () => shellFolder,
@@ -65,7 +73,27 @@ export function isWorkPath(access: Pick<Access, 'folders'>, path: string): boole
   return access.folders.some((folder) => isInside(folder, path))
 }
 
+/** A place counts under its name too: a link there may be made later. */
+async function realOrNamed(path: string): Promise<readonly string[]> {
+  const real = await realPathOf(path).catch(() => path)
+  return [path, real]
+}
+
+type Reading = Pick<Access, 'folders' | 'readableFolders' | 'privatePlaces'>
+
 /** Takes a real path. */
-export function isReadablePath(access: Pick<Access, 'folders' | 'readableFolders'>, path: string): boolean {
-  return isWorkPath(access, path) || access.readableFolders.some((folder) => isInside(folder, path))
+export function isReadablePath(access: Reading, path: string): boolean {
+  const { folders, readableFolders } = access
+  const isIn = [...folders, ...readableFolders].some((folder) => isInside(folder, path))
+  return isIn && !isPrivate(access, path)
+}
+
+/** Takes a real path. */
+export function isPrivate({ folders, readableFolders, privatePlaces }: Reading, path: string): boolean {
+  return isPrivatePath(path, privatePlaces, [...folders, ...readableFolders])
+}
+
+/** What a search leaves out: what rules hide, and private places unless it was sent into them. Takes real paths. */
+export function isLeftOut(access: Access, path: string, root: string): boolean {
+  return access.isHidden(path) || (isPrivate(access, path) && !isPrivate(access, root))
 }

@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute } from 'node:path'
 
 /** Where a pattern begins to be one: `src/**` in `lib` searches `lib/src` for `**`. Pure. */
 export function globRoot(
@@ -13,5 +13,5 @@ export function globRoot(
   if (at === 0) return { folder: path ?? '.', rest }
   const start = fixed === '' ? '/' : fixed
   const isFree = isAbsolute(start) || start === '~' || start.startsWith('~/')
-  return { folder: isFree ? start : join(path ?? '.', start), rest }
+  return { folder: isFree || path === undefined ? start : `${path}/${start}`, rest }
 }

@@ -1,5 +1,5 @@
 import { lstat, readlink, realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 
 import { Refusal, systemCode } from '../refusal.ts'
 
@@ -7,27 +7,51 @@ import { Refusal, systemCode } from '../refusal.ts'
 const LINKS_MAX = 40
 
 /**
- * The path a write would reach: every symbolic link followed, also one that dangles, also where the last parts do not exist yet.
- * Where the disk ignores case, existing parts have the case of the disk.
+ * The path a write would reach: every symbolic link followed before a `..` behind it counts, as the system does; also one that
+ * dangles, also where the last parts do not exist yet. Where the disk ignores case, existing parts have the case of the disk.
  */
-export function realPathOf(path: string): Promise<string> {
-  return follow(resolve(path), { left: LINKS_MAX })
-}
-
-/** The links left are shared by the whole walk: links that lead through each other would double the work at every step. */
-async function follow(path: string, links: { left: number }): Promise<string> {
+export async function realPathOf(path: string): Promise<string> {
+  const start = isAbsolute(path) ? path : `${process.cwd()}/${path}`
   try {
-    return await realpath(path)
+    return await realpath(start)
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
   }
-  if (dirname(path) === path) return path
-  const parent = await follow(dirname(path), links)
-  const here = join(parent, basename(path))
-  const target = await linkTarget(here)
-  if (target === undefined) return here
-  if (links.left-- === 0) throw new Refusal(`Cannot use ${path}: too many symbolic links.`)
-  return follow(resolve(parent, target), links)
+  return walk(start)
+}
+
+/** Part by part, because something on the way is not there. */
+async function walk(path: string): Promise<string> {
+  const parts = path.split('/')
+  let at = '/'
+  let links = LINKS_MAX
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    if (part === '' || part === '.') continue
+    if (part === '..') {
+      at = dirname(at)
+      continue
+    }
+    const here = join(at, part)
+    const found = await existing(here)
+    const target = found === undefined ? await linkTarget(here) : undefined
+    if (target === undefined) {
+      at = found ?? here
+      continue
+    }
+    if (links-- === 0) throw new Refusal(`Cannot use ${path}: too many symbolic links.`)
+    if (target.startsWith('/')) at = '/'
+    parts.unshift(...target.split('/'))
+  }
+  return at
+}
+
+async function existing(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 async function linkTarget(path: string): Promise<string | undefined> {

@@ -1,8 +1,9 @@
 import { readdir, realpath } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
 import type { ReadingVerdict } from '../command/reads-only.ts'
 import type { ShellWord } from '../command/shell-word.ts'
+import { expandPath } from '../paths/absolute-path.ts'
 import { isReadablePath, type Access } from '../paths/access.ts'
 import { realPathOf } from '../paths/real-path.ts'
 import { systemCode } from '../refusal.ts'
@@ -32,14 +33,17 @@ export async function findReadingConcern(
   if (verdict.paths.length > WORDS_MAX) return 'it names very many files'
   const here = access.shellFolder()
   // A `cd` may fail, and then the rest happens here.
-  const bases = verdict.folder === undefined ? [here] : [here, expandHome(verdict.folder, here, access.home)]
+  const bases =
+    verdict.folder === undefined
+      ? [here]
+      : [here, expandPath(verdict.folder, { cwd: here, home: access.home })]
   const words = [
     ...(verdict.folder === undefined ? [] : [verdict.folder]),
     ...verdict.paths.flatMap(candidates),
   ]
   for (const base of bases) {
     for (const word of words) {
-      const path = expandHome(word, base, access.home)
+      const path = expandPath(word, { cwd: base, home: access.home })
       if (!(await isFree(path, access))) return `${path} is not among the files it may read unasked`
     }
     for (const { value } of verdict.paths.filter(({ kind }) => kind === 'glob')) {
@@ -56,11 +60,6 @@ function candidates({ value, kind }: ShellWord): string[] {
   if (kind !== 'literal') return []
   const parts = [value, ...value.split(/[=:,]/).slice(1), ...(/^-[^-]/.test(value) ? [value.slice(2)] : [])]
   return parts.filter((part) => part !== '' && !part.startsWith('-'))
-}
-
-function expandHome(word: string, base: string, home: string): string {
-  if (word === '~' || word.startsWith('~/')) return join(home, word.slice(1))
-  return resolve(base, word)
 }
 
 async function isFree(path: string, access: Access): Promise<boolean> {

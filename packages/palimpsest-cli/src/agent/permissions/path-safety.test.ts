@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -256,14 +256,72 @@ function makeLink(folder: string, [name = 'a', ...rest]: readonly string[], to: 
   if (found === undefined || found.isDirectory()) makeLink(here, rest, to)
 }
 
-describe('a path with ".." behind a link', () => {
-  test('(S1) means what it says, not what the link says', async () => {
+describe('a path with ".." after a link', () => {
+  test('(S1) leads where the system leads: up from where the link points', async () => {
     await prepare('accept-edits')
     const before = outsideState()
-    expect(
-      textOf(await bench.call('Write', { file_path: 'link-to-folder/../outside/x.txt', content: 'x' })),
-    ).toBe(`Made ${join(bench.work, 'outside/x.txt')} (1 line).`)
+    for (const path of ['link-to-folder/../outside/x.txt', 'sub/link-up/home/../outside/x.txt']) {
+      const output = await bench.call('Write', { file_path: path, content: 'x' })
+      expect([path, output.isError]).toEqual([path, true])
+    }
     expect(outsideState()).toEqual(before)
+  })
+
+  test('is read where it leads, by every tool that takes a path', async () => {
+    await prepare('default')
+    mkdirSync(join(bench.work, 'home'))
+    writeFileSync(join(bench.work, 'home', 'target.txt'), 'mine')
+    const calls = [
+      ['Read', { file_path: 'link-to-folder/../home/target.txt' }],
+      ['Grep', { pattern: 'x', path: 'link-to-folder/../home' }],
+      ['Glob', { pattern: 'link-to-folder/../home/*' }],
+      ['Glob', { pattern: '*', path: 'link-to-folder/../home' }],
+      ['Bash', { command: 'cat link-to-folder/../home/target.txt' }],
+      ['Bash', { command: 'cd link-to-folder/.. && cat home/target.txt' }],
+    ] as const
+    for (const [name, input] of calls) {
+      const { allow } = await bench.permit(name, input)
+      expect([name, input, allow]).toEqual([name, input, false])
+    }
+  })
+})
+
+describe('a private place inside of the working folder', () => {
+  const open = async (): Promise<void> => {
+    bench = await createWorkbench({ additional: ['home', 'home/.ssh/work'], ownHome: 'home/.palimpsest' })
+    for (const folder of ['.ssh/work', '.config/gh', '.palimpsest/projects'])
+      mkdirSync(join(bench.home, folder), { recursive: true })
+    for (const name of ['.ssh/id_rsa', '.ssh/work/a.txt', '.config/gh/hosts.yml', 'notes.txt'])
+      writeFileSync(join(bench.home, name), 'KEY')
+    writeFileSync(join(bench.home, '.palimpsest/projects/x.jsonl'), 'KEY')
+    symlinkSync('.ssh', join(bench.home, 'innocent'))
+  }
+
+  test.each([
+    ['.ssh/id_rsa', false],
+    ['innocent/id_rsa', false],
+    ['.config/gh/hosts.yml', false],
+    ['.palimpsest/projects/x.jsonl', false],
+    ['notes.txt', true],
+    // A folder that is worked in is no longer private.
+    ['.ssh/work/a.txt', true],
+  ])('is not read unasked: %s, free: %s', async (path, expected) => {
+    await open()
+    const file = join(bench.home, path)
+    expect((await bench.permit('Read', { file_path: file })).allow).toBe(expected)
+    expect((await bench.permit('Bash', { command: `cat ${file}` })).allow).toBe(expected)
+  })
+
+  test('is left out of searches', async () => {
+    await open()
+    const found = textOf(await bench.call('Grep', { pattern: 'KEY', path: bench.home }))
+    expect(found.split('\n').map((path) => relative(bench.home, resolve(bench.work, path)))).toEqual([
+      '.ssh/work/a.txt',
+      'notes.txt',
+    ])
+    expect(textOf(await bench.call('Glob', { pattern: '**/*', path: bench.home }))).not.toMatch(
+      /id_rsa|hosts/,
+    )
   })
 })
 

@@ -3,6 +3,7 @@ import { isAbsolute, join, relative } from 'node:path'
 
 import type { LoopTool } from 'palimpsest/loop'
 
+import { isLeftOut } from '../paths/access.ts'
 import { globRoot } from '../paths/glob-root.ts'
 import { grantedPath } from '../paths/granted-path.ts'
 import { Refusal, toRefusal } from '../refusal.ts'
@@ -92,7 +93,7 @@ async function listFiles(
     .split('\0')
     .filter((path) => path !== '')
     .map((path) => join(root, path))
-    .filter((path) => !access.isHidden(path))
+    .filter((path) => !isLeftOut(access, path, root))
   return { paths, isPart: cut !== 'no' }
 }
 

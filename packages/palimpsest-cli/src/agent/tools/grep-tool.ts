@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 
 import type { LoopTool } from 'palimpsest/loop'
 
-import type { Access } from '../paths/access.ts'
+import { isLeftOut, type Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
 import { Refusal, toRefusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
@@ -96,7 +96,7 @@ export function createGrepTool(options: SearchOptions): LoopTool {
         { program, args: toArguments(input, path), folder: access.cwd, env },
         signal,
       )
-      return render(result, input, access)
+      return render(result, input, access, path)
     },
   })
 }
@@ -142,9 +142,9 @@ interface FileEntries {
 }
 
 /** Files in the order of their paths, whatever order the search had; those that rules hide are left out. */
-function render({ output, cut }: RipgrepResult, input: GrepInput, access: Access): string {
+function render({ output, cut }: RipgrepResult, input: GrepInput, access: Access, root: string): string {
   const files = parseFiles(output, input.mode).filter(
-    ({ path }) => !access.isHidden(resolve(access.cwd, path)),
+    ({ path }) => !isLeftOut(access, resolve(access.cwd, path), root),
   )
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   const entries = sorted.flatMap((file) => toEntries(file, input.mode, access.cwd))

@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+
+import { isInside } from './real-path.ts'
+
+// Places of a user's own folder where keys, passwords and histories lie. They matter where that folder, or one above it, is worked in:
+// then they are not part of the work unless somebody says so.
+
+const BELOW_HOME: readonly string[] = [
+  ...['.ssh', '.gnupg', '.password-store', '.local/share/keyrings', '.vault-token', '.netrc', '_netrc'],
+  ...['.aws', '.azure', '.kube', '.docker', '.terraform.d', '.config/gcloud', '.config/gh', '.config/hub'],
+  ...['.config/op', '.config/git/credentials', '.git-credentials', '.npmrc', '.yarnrc.yml', '.pypirc'],
+  ...['.pgpass', '.my.cnf', '.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials'],
+  ...['.mozilla', '.thunderbird', '.config/google-chrome', '.config/chromium', '.config/BraveSoftware'],
+  ...['Library/Keychains', 'Library/Cookies', 'Library/Application Support'],
+  ...['.bash_history', '.zsh_history', '.python_history', '.node_repl_history', '.psql_history'],
+  ...['.mysql_history', '.sqlite_history'],
+  // Other agents keep their keys and conversations there.
+  ...['.claude', '.claude.json', '.codex', '.gemini', '.config/anthropic', '.local/share/opencode'],
+]
+
+export function privatePlacesOf(home: string): readonly string[] {
+  return BELOW_HOME.map((name) => join(home, name))
+}
+
+/** True inside of such a place, unless a folder that may be read lies between it and the path. All paths are real. */
+export function isPrivatePath(path: string, places: readonly string[], open: readonly string[]): boolean {
+  return places.some(
+    (place) =>
+      isInside(place, path) && !open.some((folder) => isInside(place, folder) && isInside(folder, path)),
+  )
+}
