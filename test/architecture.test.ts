@@ -82,6 +82,9 @@ const IMPURE = [
   'Math.random',
 ]
 
+/** The only file that starts processes. */
+const STARTER = `${CLI}/agent/process/start-process.ts`
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -111,6 +114,7 @@ const RULES = {
   cycle: 'no file imports itself through others',
   judge: 'the measure of the replay and the digest of layer 2 share no code of their own',
   pure: 'the core has no clock, no randomness, no environment, no timers',
+  process: 'processes are started in one place, with an environment that holds no key',
   environment: 'only the main file of the CLI reads the environment and the arguments',
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
@@ -190,6 +194,7 @@ describe('the rules bite', () => {
     ['engine/a.ts', 'export const x = { setTimeout }', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['engine/a.ts', 'export const x = Math.random', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['node/a.ts', "export const x = process['env']", 'environment: packages/palimpsest/src/node/a.ts'],
+    ['node/a.ts', "import { spawn } from 'node:child_process'", 'process: packages/palimpsest/src/node/a.ts'],
     ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
     ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
     ['wire/a.ts', lines(FILE_LINES_MAX + 1), 'file size: packages/palimpsest/src/wire/a.ts'],
@@ -379,10 +384,19 @@ function purityOf(source: SourceInfo): Violation[] {
   const environment = ['process.env', 'process.argv'].filter((name) => source.mentions.has(name))
   return [
     ...impure.map((name) => ({ rule: 'pure' as const, where, what: name })),
+    ...(where === STARTER ? [] : processesOf(source)),
     ...(where === `${CLI}/main.ts`
       ? []
       : environment.map((name) => ({ rule: 'environment' as const, where, what: name }))),
   ]
+}
+
+function processesOf({ path, imports }: SourceInfo): Violation[] {
+  return imports.flatMap(({ specifier, typeOnly }): Violation[] =>
+    /^(node:)?(child_process|cluster)$/.test(specifier) && !typeOnly
+      ? [{ rule: 'process', where: path, what: specifier }]
+      : [],
+  )
 }
 
 /** One violation per knot of files that all reach each other, named by the first of them. */

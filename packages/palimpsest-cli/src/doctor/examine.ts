@@ -7,7 +7,7 @@ import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
 
 import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
 import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
-import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
+import { readingEnvironment } from '../agent/process/child-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../find-session.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
@@ -132,7 +132,7 @@ function aboutOf({ about, endpoint }: ChosenModel): string {
 }
 
 async function examineSearch(world: World): Promise<Finding[]> {
-  const program = await findRipgrep(toShellEnvironment(world.env, world.cwd), world.cwd)
+  const program = await findRipgrep(readingEnvironment(world.env, [world.cwd]), world.cwd)
   return program === undefined
     ? [{ what: 'search', state: 'bad', text: 'ripgrep was not found: install `rg`; Grep and Glob need it' }]
     : [{ what: 'search', state: 'good', text: program }]

@@ -2,7 +2,7 @@ import { findEnvironment, type EnvironmentFacts } from '../agent/instructions/en
 import { loadInstructions, type Instructions } from '../agent/instructions/load-instructions.ts'
 import { hiddenBy } from '../agent/permissions/match-path.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
-import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
+import { readingEnvironment } from '../agent/process/child-environment.ts'
 import type { World } from '../world.ts'
 
 /** What a conversation is told of where it takes place, as it is when asked. */
@@ -34,7 +34,7 @@ export function createPlaceContext(place: Place, world: World): PlaceContext {
         now: now(),
         platform,
         isTrusted,
-        env: toShellEnvironment(env, cwd),
+        env: readingEnvironment(env, [cwd, ...additionalFolders]),
       }),
   }
 }

@@ -9,7 +9,7 @@ import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
 import { loadStoredRules } from '../agent/permissions/stored-rules.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
-import { toShellEnvironment } from '../agent/shell/shell-environment.ts'
+import { commandEnvironment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import type { PromptOptions } from '../agent/system-prompt.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
@@ -124,7 +124,7 @@ function openHooks(
   const { settings } = ground
   return createHooks({
     hooks: settings.disableAllHooks ? {} : settings.hooks,
-    env: toShellEnvironment({ ...world.env, ...settings.env }, wishes.cwd),
+    env: commandEnvironment({ ...world.env, ...settings.env }, wishes.cwd),
     cwd: wishes.cwd,
     projectFolder: opened.project.project,
     sessionId: opened.session.id,

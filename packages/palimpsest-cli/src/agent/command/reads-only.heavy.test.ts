@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
 import { OTHER_LINES, READING_LINES } from '../../../../../test/kit/shell-lines.ts'
-import { toShellEnvironment } from '../shell/shell-environment.ts'
+import { commandEnvironment } from '../process/child-environment.ts'
 import { parseShell } from './parse-shell.ts'
 import { readsOnly } from './reads-only.ts'
 
@@ -238,7 +238,7 @@ function makeFiles(folder: string): void {
 }
 
 function bash(line: string, folder: string): Promise<void> {
-  const env = toShellEnvironment({ PATH: process.env['PATH'], HOME: folder }, folder)
+  const env = commandEnvironment({ PATH: process.env['PATH'], HOME: folder }, folder)
   return new Promise((resolve) => {
     const child = execFile('/bin/bash', ['-c', line], { cwd: folder, env, timeout: 20_000 }, () => resolve())
     child.stdin?.end()

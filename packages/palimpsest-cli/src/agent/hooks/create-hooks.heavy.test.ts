@@ -6,6 +6,7 @@ import type { Json } from 'palimpsest/wire'
 import { describe, expect, test } from 'vitest'
 
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
+import { commandEnvironment } from '../process/child-environment.ts'
 import { createHooks, type Hooks } from './create-hooks.ts'
 import { OUTPUT_BYTES_MAX } from './run-hook.ts'
 
@@ -23,7 +24,7 @@ async function hooksWith(...commands: readonly Json[]): Promise<Hooks & { readon
   const hooks = commands.map((hook) => (typeof hook === 'string' ? { type: 'command', command: hook } : hook))
   const made = createHooks({
     hooks: { PreCompact: [{ hooks }] },
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: commandEnvironment({ PATH: process.env['PATH'] }, folder),
     cwd: folder,
     projectFolder: folder,
     sessionId: 's-1',
@@ -133,7 +134,7 @@ describe('hooks of one event', () => {
       hooks: {
         PreCompact: ['auto', 'manual', 'manual|auto', '*', '', 'a.*', 'aut', '(', 7].flatMap(settings),
       },
-      env: { PATH: process.env['PATH'] ?? '' },
+      env: commandEnvironment({ PATH: process.env['PATH'] }, folder),
       cwd: folder,
       projectFolder: folder,
       sessionId: 's-1',

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { Json, JsonObject } from 'palimpsest/wire'
 
 import type { PermissionMode } from '../permissions/permission-mode.ts'
+import { withVariables, type ChildEnvironment } from '../process/child-environment.ts'
 import { answerOf, type HookAnswer } from './hook-answer.ts'
 import { readHooks, type CommandHook, type HookEvent } from './read-hooks.ts'
 import { runHook } from './run-hook.ts'
@@ -13,7 +14,7 @@ import { runHook } from './run-hook.ts'
 export interface HookSetup {
   readonly hooks: { readonly [event: string]: readonly Json[] }
   /** Without keys of ours. */
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
   readonly cwd: string
   readonly projectFolder: string
   readonly sessionId: string
@@ -56,11 +57,10 @@ export function createHooks(setup: HookSetup): Hooks {
   const done = new Set<string>()
   const told = createQueue(TOLD_MAX)
   const end = new AbortController()
-  const env = {
-    ...setup.env,
+  const env = withVariables(setup.env, {
     CLAUDE_PROJECT_DIR: setup.projectFolder,
     CLAUDE_CODE_SESSION_ID: setup.sessionId,
-  }
+  })
   const start = async (hook: CommandHook, call: HookCall, signal: AbortSignal): Promise<HookAnswer> =>
     answerOf(nameOf(hook), await runHook(hook, inputOf(call, setup), { cwd: setup.cwd, env }, signal))
   const due = ({ event, value }: HookCall): readonly CommandHook[] => {

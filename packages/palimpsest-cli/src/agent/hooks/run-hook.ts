@@ -1,6 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
+import type { ChildEnvironment } from '../process/child-environment.ts'
+import { startProcess } from '../process/start-process.ts'
 import type { CommandHook } from './read-hooks.ts'
 
 // One command of the user's at one event: the event as JSON on its stdin, a process group of its own, bounded output, an end.
@@ -12,7 +14,7 @@ export type HookEnd =
 
 export interface HookPlace {
   readonly cwd: string
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
 }
 
 /** With a socket as its stdin bash takes itself for a remote shell and reads the user's `.bashrc`, whose words would be the hook's. */
@@ -34,11 +36,11 @@ export async function runHook(
   if (signal.aborted) return { kind: 'broken', message: 'stopped' }
   const [program, args] =
     hook.args === undefined ? ['bash', [...SHELL, hook.command]] : [hook.command, hook.args]
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = startProcess({ program, args, cwd, env }, { stdio: 'pipe', hasGroup: true })
   const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) }
   // A command that reads nothing may be gone before all is written.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(input)
   const ended = endOf(child)
   let cut: HookEnd | undefined
   const stop = (why: HookEnd): void => {
@@ -58,10 +60,10 @@ export async function runHook(
   return { kind: 'exited', code: end, stdout: output.stdout(), stderr: output.stderr() }
 }
 
-function collect(stream: Readable): () => string {
+function collect(stream: Readable | null): () => string {
   const chunks: Buffer[] = []
   let size = 0
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('data', (chunk: Buffer) => {
     const room = OUTPUT_BYTES_MAX - size
     if (room > 0) chunks.push(chunk.subarray(0, room))
     size += chunk.length

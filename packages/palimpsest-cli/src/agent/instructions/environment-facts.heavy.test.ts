@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
-import { toShellEnvironment } from '../shell/shell-environment.ts'
+import { commandEnvironment } from '../process/child-environment.ts'
 import { findEnvironment, type EnvironmentFacts } from './environment-facts.ts'
 import { renderEnvironment } from './render-context.ts'
 
@@ -21,7 +21,7 @@ const find = (isTrusted = false): Promise<EnvironmentFacts> =>
     now: new Date(2026, 0, 5, 12).getTime(),
     platform: 'linux',
     isTrusted,
-    env: toShellEnvironment({ PATH: process.env['PATH'], HOME: folder }, folder),
+    env: commandEnvironment({ PATH: process.env['PATH'], HOME: folder }, folder),
   })
 const git = (...args: string[]): unknown =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { stdio: 'pipe' })

@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { findGitRisk } from '../permissions/find-git-risk.ts'
+import type { ChildEnvironment } from '../process/child-environment.ts'
+import { outputOf } from '../process/start-process.ts'
 
 // Where and when a conversation begins. It goes into the first user message and stays as it was: it is history, not a display.
 
@@ -29,7 +30,7 @@ export interface EnvironmentOptions {
   readonly platform: string
   readonly isTrusted: boolean
   /** For git. */
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
 }
 
 const GIT_MS_MAX = 3000
@@ -74,17 +75,17 @@ async function branchByHand(cwd: string): Promise<GitFacts | undefined> {
 }
 
 /** Undefined where git is missing, fails, or takes too long: nobody waits for a status. */
-function runGit(
+async function runGit(
   args: readonly string[],
   cwd: string,
   env: EnvironmentOptions['env'],
 ): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { cwd, env, timeout: GIT_MS_MAX, maxBuffer: GIT_BYTES_MAX }
-    execFile('git', ['--no-pager', '-c', 'core.fsmonitor=false', ...args], options, (error, stdout) =>
-      resolve(error === null ? stdout.replace(/\n$/, '') : undefined),
-    )
-  })
+  const all = ['--no-pager', '-c', 'core.fsmonitor=false', ...args]
+  const output = await outputOf(
+    { program: 'git', args: all, cwd, env },
+    { msMax: GIT_MS_MAX, bytesMax: GIT_BYTES_MAX },
+  )
+  return output?.replace(/\n$/, '')
 }
 
 function bounded(text: string, linesMax: number): string {

@@ -1,7 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
+import type { ChildEnvironment } from '../process/child-environment.ts'
+import { startProcess } from '../process/start-process.ts'
 import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-buffer.ts'
 
 // One command in a shell of its own, in a process group of its own, so that all it started can be ended with it.
@@ -9,7 +11,7 @@ import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-b
 export interface ShellCommand {
   readonly command: string
   readonly folder: string
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
 }
 
 export type ShellEnd =
@@ -46,12 +48,10 @@ export function startShell({ command, folder, env }: ShellCommand): RunningShell
   const channels = Array.from({ length: FOLDER_CHANNEL + 1 }, (_, channel) =>
     channel === 1 || channel === 2 || channel === FOLDER_CHANNEL ? ('pipe' as const) : ('ignore' as const),
   )
-  const child = spawn('bash', ['-c', WRAPPER, 'bash', command], {
-    cwd: folder,
-    env,
-    detached: true,
-    stdio: channels,
-  })
+  const child = startProcess(
+    { program: 'bash', args: ['-c', WRAPPER, 'bash', command], cwd: folder, env },
+    { stdio: channels, hasGroup: true },
+  )
   let running = true
   let hasLeftovers = true
   const streams = child.stdio.filter(isReadable)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { toShellEnvironment } from '../shell/shell-environment.ts'
+import { commandEnvironment } from '../process/child-environment.ts'
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
 
 let bench: Workbench
@@ -65,7 +65,7 @@ describe('Bash', () => {
   })
 
   test('a program of the project does not take the place of one of the system', () => {
-    const env = toShellEnvironment({ PATH: '/project/bin:relative:.::/usr/bin:/bin' }, '/project')
+    const env = commandEnvironment({ PATH: '/project/bin:relative:.::/usr/bin:/bin' }, '/project')
     expect(env['PATH']).toBe('/usr/bin:/bin:/project/bin')
   })
 

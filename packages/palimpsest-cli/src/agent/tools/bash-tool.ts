@@ -4,6 +4,7 @@ import type { LoopTool, ToolContext, ToolOutput } from 'palimpsest/loop'
 
 import { readsOnly } from '../command/reads-only.ts'
 import { isWorkPath, type Access } from '../paths/access.ts'
+import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal } from '../refusal.ts'
 import type { Shells } from '../shell/shells.ts'
 import type { RunningShell, ShellEnd } from '../shell/start-shell.ts'
@@ -35,7 +36,7 @@ interface BashInput {
 export interface BashOptions {
   readonly access: Access
   readonly shells: Shells
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
 }
 
 export function createBashTool(options: BashOptions): LoopTool {

@@ -4,7 +4,7 @@ import { createCheckpoints } from '../files/checkpoints.ts'
 import { createSeenFiles } from '../files/seen-files.ts'
 import type { Access } from '../paths/access.ts'
 import { privateHostsOf } from '../permissions/rule.ts'
-import { toShellEnvironment, type Environment } from '../shell/shell-environment.ts'
+import { commandEnvironment, readingEnvironment, type Environment } from '../process/child-environment.ts'
 import type { Shells } from '../shell/shells.ts'
 import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
 import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
@@ -35,13 +35,14 @@ export interface ToolsOptions {
 /** The agent's tools, always in this order: it is part of the prompt's bytes. */
 export function createTools(options: ToolsOptions): readonly LoopTool[] {
   const { access, shells } = options
-  const env = toShellEnvironment(options.env, access.cwd)
+  const env = commandEnvironment(options.env, access.cwd)
+  const reading = readingEnvironment(options.env, access.folders)
   const changes = {
     access,
     seen: createSeenFiles(),
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
-  const search = { access, env, ripgrep: once(() => findRipgrep(env, access.cwd)) }
+  const search = { access, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
   return [
     createReadTool(changes),
     createWriteTool(changes),

@@ -5,6 +5,7 @@ import type { LoopTool } from 'palimpsest/loop'
 
 import { isLeftOut, type Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
+import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal, toRefusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { runRipgrep, type RipgrepResult } from './ripgrep.ts'
@@ -39,7 +40,7 @@ export interface SearchOptions {
   readonly access: Access
   /** Found at the first search. */
   readonly ripgrep: () => Promise<string | undefined>
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
 }
 
 export function createGrepTool(options: SearchOptions): LoopTool {

@@ -1,8 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
 import { access as checkAccess, constants } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, normalize } from 'node:path'
 
 import { isInside } from '../paths/real-path.ts'
+import type { ChildEnvironment } from '../process/child-environment.ts'
+import { outputOf, startProcess } from '../process/start-process.ts'
 import { Refusal } from '../refusal.ts'
 
 // ripgrep, the program: the user's own where there is one, else the one that comes with the package.
@@ -17,7 +18,7 @@ export interface RipgrepRun {
   readonly program: string
   readonly args: readonly string[]
   readonly folder: string
-  readonly env: { readonly [name: string]: string }
+  readonly env: ChildEnvironment
 }
 
 export interface RipgrepResult {
@@ -30,15 +31,12 @@ export interface RipgrepResult {
 const PACKAGE_PROGRAMS = join('node_modules', '.bin')
 
 /** Looks along the search path. It runs unasked, so what a project may have put there is passed over. */
-export async function findRipgrep(
-  env: { readonly [name: string]: string },
-  project: string,
-): Promise<string | undefined> {
+export async function findRipgrep(env: ChildEnvironment, project: string): Promise<string | undefined> {
   const isForeign = (folder: string): boolean =>
     isAbsolute(folder) && !isInside(project, folder) && !normalize(folder).includes(PACKAGE_PROGRAMS)
   for (const folder of (env['PATH'] ?? '').split(delimiter).filter(isForeign)) {
     const path = join(folder, 'rg')
-    if (await isRipgrep(path)) return path
+    if (await isRipgrep(path, env)) return path
   }
   try {
     const { rgPath } = await import('@vscode/ripgrep')
@@ -49,13 +47,12 @@ export async function findRipgrep(
   }
 }
 
-async function isRipgrep(path: string): Promise<boolean> {
+const ASKED = { msMax: 2000, bytesMax: 64 * 1024 }
+
+async function isRipgrep(path: string, env: ChildEnvironment): Promise<boolean> {
   if (!(await isExecutable(path))) return false
-  return new Promise((resolve) => {
-    execFile(path, ['--version'], { timeout: 2000 }, (error, stdout) =>
-      resolve(error === null && stdout.startsWith('ripgrep ')),
-    )
-  })
+  const output = await outputOf({ program: path, args: ['--version'], cwd: '/', env }, ASKED)
+  return output?.startsWith('ripgrep ') === true
 }
 
 async function isExecutable(path: string): Promise<boolean> {
@@ -69,11 +66,10 @@ export async function runRipgrep(
   { program, args, folder, env }: RipgrepRun,
   signal: AbortSignal,
 ): Promise<RipgrepResult> {
-  const child = spawn(program, ['--no-config', ...args], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = startProcess(
+    { program, args: ['--no-config', ...args], cwd: folder, env },
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
   const chunks: Buffer[] = []
   let bytes = 0
   let complaint = ''
@@ -84,7 +80,7 @@ export async function runRipgrep(
     stop()
   }, SEARCH_MS_MAX)
   signal.addEventListener('abort', stop, { once: true })
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= OUTPUT_BYTES_MAX) chunks.push(chunk)
     else if (cut === 'no') {
@@ -92,7 +88,7 @@ export async function runRipgrep(
       stop()
     }
   })
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     if (complaint.length < COMPLAINT_CHARS_MAX) complaint += chunk.toString('utf8')
   })
   try {

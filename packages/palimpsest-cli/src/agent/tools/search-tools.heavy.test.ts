@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
+import { commandEnvironment } from '../process/child-environment.ts'
 import { findRipgrep } from './ripgrep.ts'
 
 let bench: Workbench
@@ -121,7 +122,7 @@ describe('Grep', () => {
     const PATH = folders.map((folder) => join(bench.work, folder)).join(delimiter)
     for (const project of [bench.work, join(bench.work, 'src')]) {
       const found = await findRipgrep(
-        { PATH: project === bench.work ? PATH : join(bench.work, folders[1] ?? '') },
+        commandEnvironment({ PATH: project === bench.work ? PATH : join(bench.work, folders[1] ?? '') }, '/'),
         project,
       )
       expect(found).not.toContain(bench.work)

@@ -1,5 +1,5 @@
 import { findRipgrep, runRipgrep } from '../../agent/tools/ripgrep.ts'
-import { toShellEnvironment } from '../../agent/shell/shell-environment.ts'
+import { readingEnvironment } from '../../agent/process/child-environment.ts'
 import type { World } from '../../world.ts'
 
 /** A list that is longer helps nobody to find a file. */
@@ -7,7 +7,7 @@ const FILES_MAX = 50_000
 
 /** What `@` offers: files of the folder that nobody chose to ignore. Nothing where they cannot be listed. */
 export async function listFiles(cwd: string, world: Pick<World, 'env'>): Promise<readonly string[]> {
-  const env = toShellEnvironment(world.env, cwd)
+  const env = readingEnvironment(world.env, [cwd])
   const program = await findRipgrep(env, cwd)
   if (program === undefined) return []
   const args = ['--files', '--hidden', '--glob', '!.git', '--sort', 'path']

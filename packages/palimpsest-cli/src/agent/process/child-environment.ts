@@ -1,0 +1,98 @@
+import { delimiter, isAbsolute } from 'node:path'
+
+import { isInside } from '../paths/real-path.ts'
+import { KEY_VARIABLES, URL_VARIABLES } from './key-variables.ts'
+
+// The environment of everything that we start. Our own keys stay with us: nothing is started but with what is made here, and nothing
+// that is made here holds one.
+
+export interface Environment {
+  readonly [name: string]: string | undefined
+}
+
+/** Only the functions of this file make one. */
+const KEYLESS: unique symbol = Symbol('keyless')
+
+export interface ChildEnvironment {
+  readonly [name: string]: string
+  readonly [KEYLESS]: true
+}
+
+/** Nobody sits at a terminal: no pager, no editor, no questions; reading a repository writes no index. */
+const FIXED = {
+  TERM: 'dumb',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  GIT_EDITOR: 'true',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+}
+
+const STANDARD_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+/** What the user's own programs get: commands that were allowed, hooks. */
+export function commandEnvironment(env: Environment, cwd: string): ChildEnvironment {
+  const { CDPATH: _, ...kept } = withoutKeys(env)
+  const path = searchPath(env['PATH'] ?? STANDARD_PATH, cwd)
+  return { ...kept, ...FIXED, PATH: path, [KEYLESS]: true }
+}
+
+/** How programs print, who and where one is. Whatever else is set may hold secrets, or change what a program does. */
+const KEPT_FOR_READING = new Set(
+  'LANG LANGUAGE TZ USER LOGNAME COLUMNS LINES NO_COLOR FORCE_COLOR CI HOME SHELL'.split(' '),
+)
+
+/** What runs unasked gets: names from a list, programs from outside of the folders that are worked in. */
+export function readingEnvironment(env: Environment, folders: readonly string[]): ChildEnvironment {
+  const kept = Object.entries(withoutKeys(env)).filter(
+    ([name]) => KEPT_FOR_READING.has(name) || /^LC_[A-Z]+$/.test(name),
+  )
+  const entries = pathEntries(env['PATH'] ?? STANDARD_PATH).filter(
+    (entry) => !folders.some((folder) => isInside(folder, entry)),
+  )
+  return { ...Object.fromEntries(kept), ...FIXED, PATH: entries.join(delimiter), [KEYLESS]: true }
+}
+
+/** The same with more in it. */
+export function withVariables(
+  env: ChildEnvironment,
+  more: { readonly [name: string]: string },
+): ChildEnvironment {
+  return { ...env, ...withoutKeys(more), [KEYLESS]: true }
+}
+
+/** Shorter values stand in other variables by chance. */
+const KEY_CHARS_MIN = 8
+
+/** Neither the keys, nor what holds one of them under another name, nor an address with a password or a token in it. */
+function withoutKeys(env: Environment): { readonly [name: string]: string } {
+  const keys = KEY_VARIABLES.flatMap((name) => env[name] ?? []).filter(
+    ({ length }) => length >= KEY_CHARS_MIN,
+  )
+  const isKey = (name: string, value: string): boolean =>
+    KEY_VARIABLES.includes(name) ||
+    keys.some((key) => value.includes(key)) ||
+    (URL_VARIABLES.includes(name) && holdsSecret(value))
+  const kept = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined || isKey(name, value) ? [] : [[name, value] as const],
+  )
+  return Object.fromEntries(kept)
+}
+
+function holdsSecret(address: string): boolean {
+  const url = URL.parse(address)
+  return url !== null && (url.username !== '' || url.password !== '' || url.search !== '')
+}
+
+function pathEntries(path: string): readonly string[] {
+  return path.split(delimiter).filter((entry) => isAbsolute(entry))
+}
+
+/** A project's own folder must not decide what `ls` is: its entries come last, relative ones not at all. */
+function searchPath(path: string, cwd: string): string {
+  const isOwn = (entry: string): boolean => isInside(cwd, entry)
+  const entries = pathEntries(path)
+  // With CDPATH `cd src` may end anywhere, so it is left out above.
+  return [...entries.filter((entry) => !isOwn(entry)), ...entries.filter(isOwn)].join(delimiter)
+}

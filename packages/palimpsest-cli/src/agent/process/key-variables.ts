@@ -1,0 +1,26 @@
+// Variables by which a user hands us keys. A test holds them against those that are read anywhere.
+
+export const KEY_VARIABLES: readonly string[] = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'ANTHROPIC_CUSTOM_HEADERS',
+  'ANTHROPIC_IDENTITY_TOKEN',
+  'OPENAI_API_KEY',
+  'GEMINI_API_KEY',
+  'GOOGLE_API_KEY',
+  'GOOGLE_GENERATIVE_AI_API_KEY',
+  'MISTRAL_API_KEY',
+  'GROQ_API_KEY',
+  'XAI_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'OPENROUTER_API_KEY',
+]
+
+/** Addresses; some services take their token there. */
+export const URL_VARIABLES: readonly string[] = [
+  'ANTHROPIC_BASE_URL',
+  'OPENAI_BASE_URL',
+  'OLLAMA_HOST',
+  'PALIMPSEST_BASE_URL',
+  'PALIMPSEST_FLAGS_URL',
+]
