@@ -6,9 +6,10 @@ import type { RecordedSession } from '../../packages/palimpsest/src/replay/read/
 
 // Recorded sessions of real agents stand outside the project and are never part of it. A test that needs them is skipped, and says so.
 
-const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
+/** With `sessions`, `sessions-2` and an index of each. */
+export const RECORDED_DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 
-export const hasRecorded = existsSync(join(DATA, 'INDEX.tsv'))
+export const hasRecorded = existsSync(join(RECORDED_DATA, 'INDEX.tsv'))
 
 /** To be put at the end of a title. */
 export const recordedNote = hasRecorded ? '' : ' (skipped: no recorded sessions at ../shared/data)'
@@ -27,7 +28,7 @@ export interface RecordedRow {
 
 export function recordedRows(): RecordedRow[] {
   if (!hasRecorded) return []
-  const [head = '', ...lines] = readFileSync(join(DATA, 'INDEX.tsv'), 'utf8').trim().split('\n')
+  const [head = '', ...lines] = readFileSync(join(RECORDED_DATA, 'INDEX.tsv'), 'utf8').trim().split('\n')
   const names = head.split('\t')
   return lines.map((line) => {
     const cells = line.split('\t')
@@ -51,5 +52,5 @@ export function readRecorded(row: RecordedRow): Promise<RecordedSession> {
 }
 
 export function recordedPath(row: RecordedRow): string {
-  return join(DATA, 'sessions', row.path)
+  return join(RECORDED_DATA, 'sessions', row.path)
 }
