@@ -1,0 +1,80 @@
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { half } from '../../../packages/palimpsest/src/replay/half.ts'
+import { readSession } from '../../../packages/palimpsest/src/replay/read/read-session.ts'
+import { RECORDED_DATA } from '../recorded.ts'
+import { splitSentences } from './split-sentences.ts'
+import { userMessages } from './user-text.ts'
+
+// The user's sentences in the recorded sessions of both sets.
+
+/** What a rule is fitted on, and what its figures are reported on. Sessions of one project are all in the same half. */
+export type Half = 'tune' | 'report'
+
+const INDEXES = { sessions: 'INDEX.tsv', 'sessions-2': 'INDEX-2.tsv' } as const
+
+/** The sentences need both. */
+export const hasBothSets = Object.values(INDEXES).every((name) => existsSync(join(RECORDED_DATA, name)))
+
+/** To be put at the end of a title. */
+export const bothSetsNote = hasBothSets
+  ? ''
+  : ' (skipped: not both sets of recorded sessions at ../shared/data)'
+
+export interface SessionRow {
+  /** Below `RECORDED_DATA`. */
+  readonly session: string
+  readonly project: string
+  readonly half: Half
+}
+
+export interface RecordedSentence {
+  readonly session: string
+  readonly entry: string
+  /** Which sentence of the entry, from 0. */
+  readonly index: number
+  readonly text: string
+  /** The user's words in that entry, whole. */
+  readonly message: string
+  /** The user's earlier messages in the session, oldest first. */
+  readonly before: readonly string[]
+}
+
+export function sessionRows(): SessionRow[] {
+  return hasBothSets ? Object.entries(INDEXES).flatMap(([folder, index]) => rowsOf(folder, index)) : []
+}
+
+const read = new Map<string, Promise<RecordedSentence[]>>()
+
+/** In the order in which the user wrote them. A session is read once, however many tests ask for it. */
+export function readSentences({ session }: SessionRow): Promise<readonly RecordedSentence[]> {
+  const sentences = read.get(session) ?? sentencesIn(session)
+  read.set(session, sentences)
+  return sentences
+}
+
+async function sentencesIn(session: string): Promise<RecordedSentence[]> {
+  const { entries } = await readSession(createReadStream(join(RECORDED_DATA, session), { encoding: 'utf8' }))
+  const messages = userMessages(entries)
+  return messages.flatMap(({ entry, text: message }, at) => {
+    const before = messages.slice(0, at).map(({ text }) => text)
+    return splitSentences(message).map((text, index) => ({ session, entry, index, text, message, before }))
+  })
+}
+
+export function halfOfProject(project: string): Half {
+  return half(project) === 'tuning' ? 'tune' : 'report'
+}
+
+/** The first index has no column for the project; the second names the repository without its owner. */
+function rowsOf(folder: string, index: string): SessionRow[] {
+  const [head = '', ...lines] = readFileSync(join(RECORDED_DATA, index), 'utf8').trim().split('\n')
+  const names = head.split('\t')
+  return lines.map((line) => {
+    const cells = line.split('\t')
+    const cell = (name: string): string => cells[names.indexOf(name)] ?? ''
+    const project = cell('project') || cell('source_repo').slice(cell('source_repo').lastIndexOf('/') + 1)
+    return { session: `${folder}/${cell('path')}`, project, half: halfOfProject(project) }
+  })
+}
