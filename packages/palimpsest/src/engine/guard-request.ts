@@ -1,0 +1,135 @@
+import { storeResult } from '../layers/1-tool-results/apply.ts'
+import { planBare, planGuard, type UnsentPlan } from '../layers/1-tool-results/plan.ts'
+import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
+import { REFILLS_MAX } from '../layers/4-compaction/decide.ts'
+import { recordOf } from '../layers/4-compaction/record.ts'
+import type { Flags } from '../flags/create-flags.ts'
+import type { Ports } from '../ports.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
+import type { EditEntry } from '../transcript/entry.ts'
+import { settle, tokensEnd } from '../transcript/settle.ts'
+import { toViewBlock } from '../transcript/view-block.ts'
+import type { View } from '../transcript/view.ts'
+import { mayCompact, type AutoCompaction, type EngineStep } from './auto-compact.ts'
+import { targetFor } from './compact.ts'
+import { neededTokens } from './judge-summary.ts'
+import type { EntryBody, Session } from './session.ts'
+import { sizeOf, type Sizing } from './size-of.ts'
+import { storedBody } from './stored-body.ts'
+
+// The guard of the next request: results that no request has carried yet go to disk until it fits, whatever tool made them. It acts
+// before a compaction is considered: a round that was not sent yet stays in every compaction, so that no summary makes room for it.
+
+/** Of the threshold: results of the last round that stay whole behind a compaction that had to go harder. */
+const HARDER_SHARE_MAX = 0.3
+/** Of what the model accepts: room for its answer, where the request may be as large as that. */
+const ANSWER_SHARE = 0.1
+
+export interface GuardLimits extends Sizing {
+  readonly thresholds: Thresholds
+  readonly blockingTokens: number
+  readonly storage: StoragePolicy
+  readonly isMain: boolean
+  readonly compaction?: AutoCompaction
+}
+
+/** Nothing is refused here: the provider's refusal starts a compaction. Not where none may follow it. */
+export function waitsForRefusal(
+  { compaction, isMain }: Pick<GuardLimits, 'compaction' | 'isMain'>,
+  flags: Flags,
+): boolean {
+  return isMain && compaction !== undefined && mayCompact(compaction, flags) && flags.value('reactive-only')
+}
+
+/** Stores what is too much. Right behind a compaction that had to go harder the limit is a low one. */
+export async function* guardRequest(
+  start: Session,
+  limits: GuardLimits,
+  ports: Pick<Ports, 'blobs' | 'trace' | 'flags'>,
+): AsyncGenerator<EngineStep, Session, Session> {
+  if (!ports.flags.value('tool-result-guard')) return start
+  const limitTokens = guardLimit(start.view, limits, ports.flags)
+  const toTokens = (raw: number): number => raw * factorOf(limits.calibration)
+  const excessOf = ({ view }: Session): number => sizeOf(view, limits) - limitTokens + 1
+  let session = start
+  // A stand-in may come out larger than planned: then there is more to store. What was stored is not planned again, so this ends.
+  for (let excess = excessOf(session); excess > 0; excess = excessOf(session)) {
+    const guarded = await storeAll(planGuard(session.view, excess, toTokens, limits.storage), limits, ports)
+    if (guarded.length === 0) break
+    session = yield { append: guarded }
+  }
+  const bare = planBare(session.view, excessOf(session), toTokens)
+  if (bare.length > 0) session = yield { append: bare.map((one) => ({ kind: 'stored', ...one })) }
+  return session
+}
+
+/** Stores what would make a compaction come to nothing: as little as spares it, or as lets it make room. */
+export async function* guardCompaction(
+  start: Session,
+  limits: GuardLimits,
+  ports: Pick<Ports, 'blobs' | 'trace' | 'flags'>,
+): AsyncGenerator<EngineStep, Session, Session> {
+  const { compaction, isMain } = limits
+  if (!compaction || !isMain || !mayCompact(compaction, ports.flags)) return start
+  if (!ports.flags.value('tool-result-guard') || ports.flags.value('reactive-only')) return start
+  const excess = excessInCompaction(start.view, limits)
+  if (excess <= 0) return start
+  const factor = factorOf(limits.calibration)
+  const plans = planGuard(start.view, excess, (raw) => raw * factor, limits.storage)
+  // Where what is too much is no result, storing the others would be in vain.
+  if (factor * plans.reduce((sum, { block }) => sum + block.tokens, 0) < excess) return start
+  const stored = await storeAll(plans, limits, ports)
+  return stored.length > 0 ? yield { append: stored } : start
+}
+
+/** What is newer than the last request stays in every compaction. Where that alone is more than one may leave, so much must go first. */
+function excessInCompaction(view: View, limits: GuardLimits): number {
+  const { thresholds, calibration } = limits
+  const size = sizeOf(view, limits)
+  if (size < thresholds.auto) return 0
+  const settled = settle(view, limits.thinking)
+  const factor = factorOf(calibration)
+  const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')
+  const behind = factor * (tokensEnd(settled) - (settled.tokens[Math.max(0, newest)] ?? 0))
+  const prefixTokens = Math.max(0, size - factor * tokensEnd(settled))
+  const needed = neededTokens(view, { calibration, thresholds, prefixTokens })
+  const left = targetFor({ thresholds, prefixTokens }) - prefixTokens - needed
+  return Math.min(size - thresholds.auto + 1, behind - left)
+}
+
+/** Where nothing blocks, what the model accepts is the limit. */
+function guardLimit(view: View, limits: GuardLimits, flags: Flags): number {
+  const { blockingTokens, thresholds, compaction } = limits
+  const { boundary, nodes } = view
+  const isHarder = boundary?.nodes === nodes.length && recordOf(boundary.entry)?.refills === REFILLS_MAX
+  if (isHarder) return Math.min(blockingTokens, HARDER_SHARE_MAX * thresholds.auto)
+  const accepted = waitsForRefusal(limits, flags) ? (compaction?.windowTokens ?? 0) : 0
+  return Math.max(blockingTokens, (1 - ANSWER_SHARE) * accepted)
+}
+
+export async function storeAll(
+  plans: readonly UnsentPlan[],
+  limits: Pick<GuardLimits, 'storage' | 'calibration'>,
+  ports: Pick<Ports, 'blobs' | 'trace'>,
+): Promise<EntryBody[]> {
+  const bodies: EntryBody[] = []
+  const cut: EditEntry['replace'][number][] = []
+  let freedRaw = 0
+  for (const plan of plans) {
+    const stored = await storeResult(plan, limits.storage, ports)
+    const freed = plan.block.tokens - toViewBlock(plan.block.at, stored.standIn, false).tokens
+    if (freed <= 0) continue
+    bodies.push(...storedBody(stored))
+    if (stored.blob) continue
+    cut.push({ at: plan.block.at, with: [stored.standIn] })
+    freedRaw += freed
+  }
+  const freedTokens = Math.round(freedRaw * factorOf(limits.calibration))
+  return cut.length > 0 ? [...bodies, cutEdit(cut, freedTokens)] : bodies
+}
+
+/** What could not be stored is shown in part. It was not sent yet, so nothing that was sent changes; the transcript has it whole. */
+function cutEdit(replace: EditEntry['replace'], freedTokens: number): EntryBody<EditEntry> {
+  return { kind: 'edit', cause: 'forced', replace, drop: [], freedTokens }
+}
