@@ -1,4 +1,5 @@
-import type { View } from '../../transcript/view.ts'
+import type { View, ViewNode } from '../../transcript/view.ts'
+import { promptTokens } from '../../wire/usage.ts'
 import { recordOf, type CompactionRecord } from './record.ts'
 import { isUserNode } from './tail.ts'
 
@@ -10,6 +11,8 @@ export const FAILURES_MAX = 3
 export const BREAKER_REST_MS = 30 * 60_000
 /** A window that is full again within fewer rounds was compacted for nothing. */
 export const NEAR_ROUNDS = 5
+/** Of the threshold: what we had taken for as much may have been counted as a little less. */
+const OVER_SHARE = 0.95
 /** So many in a row, and harder means are used; one more, and it stops. */
 export const REFILLS_MAX = 3
 
@@ -43,9 +46,8 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
   const since = view.nodes.slice(view.boundary?.nodes ?? 0)
   const rounds = since.filter((node) => node.role === 'assistant').length
   if (rounds === 0 && moment.cause !== 'smaller-window') return { kind: 'nothing-new' }
-  const near = view.boundary !== undefined && rounds < NEAR_ROUNDS
-  const isAsked = moment.cause === 'asked' || moment.cause === 'idle'
-  const refills = near && !isAsked ? (before?.refills ?? 0) + 1 : 0
+  const near = view.boundary !== undefined && isRefilled(since, moment.thresholdTokens)
+  const refills = refillsOf(before, near, moment)
   if (refills > REFILLS_MAX) return { kind: 'stop' }
   const users = since.filter(isUserNode)
   return {
@@ -67,6 +69,37 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
       outcomes: [],
     },
   }
+}
+
+/**
+ * Whether the window was full again within few rounds, and has been since. Requests that were sent over the threshold all the same, because
+ * compaction had stopped or was declined, do not make it less so; as many rounds in a row below it do: then something had made room.
+ */
+function isRefilled(since: readonly ViewNode[], thresholdTokens: number): boolean {
+  const answers = since.filter(({ role }) => role === 'assistant')
+  const isOver = ({ source }: ViewNode): boolean =>
+    source.usage !== undefined && promptTokens(source.usage) >= OVER_SHARE * thresholdTokens
+  // What an answer's request held was checked before it: behind as many answers as stand before that one.
+  const first = answers.findIndex(isOver)
+  const last = answers.findLastIndex(isOver)
+  const roundsBelow = first < 0 ? answers.length : first
+  const roundsSince = answers.length - 1 - last
+  return roundsBelow < NEAR_ROUNDS && roundsSince < NEAR_ROUNDS
+}
+
+/**
+ * How often in a row the window was refilled, should it be compacted now. It begins anew where the user compacts by hand, and where
+ * another model or another window makes it another question; an undone compaction takes its count with it.
+ */
+function refillsOf(
+  before: CompactionRecord | undefined,
+  near: boolean,
+  { cause, model, thresholdTokens }: CompactionMoment,
+): number {
+  if (!before || !near || cause === 'asked') return 0
+  if (before.model !== model || before.thresholdTokens !== thresholdTokens) return 0
+  // In a pause nothing was refilled; but what had stopped does not begin again by itself.
+  return cause === 'idle' && before.refills < REFILLS_MAX ? before.refills : before.refills + 1
 }
 
 /** Whether models failed so often that none is asked by itself now, for a summary or for what may become one. */

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+
+import { createCommandBench } from '../kit/command-bench.ts'
+import { summaryStep, switchOff } from '../kit/compacting.ts'
+import { call, text } from '../kit/headless.ts'
+
+// A long session whose window fills faster than a compaction empties it: failing commands with long output, which clearing leaves alone.
+
+const ENV = { PALIMPSEST_MODEL: 'claude-opus-5' }
+const ROUNDS = 31
+const MAIN = { source: 'main' }
+
+/** Three commands in one answer, each with 9,000 characters of failures. */
+function failing(round: number) {
+  const command = (i: number): string =>
+    `seq -f 'test ${round}.${i} %g failed: expected value to be another one' 1 180; exit 1`
+  return {
+    when: MAIN,
+    content: [0, 1, 2].map((i) => call('Bash', { command: command(i), description: 'Test' })),
+  }
+}
+
+test('it is compacted four times, however long it goes on; by hand it begins again', async () => {
+  const bench = await createCommandBench()
+  await switchOff(bench, 'server-compaction', 'background-calls')
+  bench.simulator.addSteps([
+    { ...summaryStep('They test.'), times: 99 },
+    ...Array.from({ length: ROUNDS }, (_, i) => failing(i)),
+  ])
+  const run = (...args: readonly string[]) =>
+    bench.run([...args, '--window', '60000', '--permission-mode', 'bypass'], ENV)
+  const first = await run('-p', 'test')
+  expect(first.exit).toBe(1)
+  expect(first.err.match(/^compacted/gm)).toHaveLength(4)
+  expect(first.err.match(/automatic compaction stops/g)).toHaveLength(1)
+  const [, command = ''] = /run `palimpsest (compact --session [^`]+)`/.exec(first.err) ?? []
+  const again = await run('-p', 'go on', '--continue')
+  expect(again).toMatchObject({ exit: 1, err: expect.stringContaining(command) })
+  expect(again.err).not.toMatch(/^compacted/m)
+
+  bench.simulator.reset()
+  bench.simulator.addSteps([summaryStep('They test.'), { when: MAIN, content: [text('Better.')] }])
+  expect(await bench.run([...command.split(' '), '--window', '60000'], ENV)).toMatchObject({ exit: 0 })
+  expect(await run('-p', 'go on', '--continue')).toMatchObject({ exit: 0, out: 'Better.\n' })
+})
