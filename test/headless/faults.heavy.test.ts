@@ -126,7 +126,7 @@ const STOPPED: readonly Row[] = [
     steps: [{ content: [text('Half of')], stop_reason: 'model_context_window_exceeded' }],
     exit: 1,
     out: 'Half of\n',
-    err: /^palimpsest: The answer ended because the window is full\. .*\n$/,
+    err: /^palimpsest: The answer stopped because the window is full\. .*\n$/,
   },
   {
     name: 'a call that is not JSON',

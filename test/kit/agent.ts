@@ -15,6 +15,7 @@ import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.t
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
 import { createForkPoint } from '../../packages/palimpsest/src/loop/fork-point.ts'
+import { meterModel } from '../../packages/palimpsest/src/loop/meter-model.ts'
 import { runCompaction } from '../../packages/palimpsest/src/loop/run-compaction.ts'
 import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
@@ -48,7 +49,7 @@ export interface TestAgent {
   /** Time passes, here and for the provider. */
   readonly wait: (ms: number) => void
   /** A compaction that was asked for. The setup must have `compaction`. */
-  readonly compact: (span?: CompactionSpan) => Promise<CompactResult>
+  readonly compact: (span?: CompactionSpan, signal?: AbortSignal) => Promise<CompactResult>
   /** Appends what no turn appends: undo, pins. */
   readonly add: (...bodies: readonly EntryBody[]) => Promise<void>
 }
@@ -95,6 +96,13 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     simulator.advance(ms)
     now += ms
   }
+  const metered = meterModel(
+    createAnthropicModel({
+      apiKey: 'test-key',
+      fetch: options.fetch ?? ((input, init) => simulator.fetch(new Request(input, init))),
+      ...(options.idleMsMax === undefined ? {} : { idleMsMax: options.idleMsMax }),
+    }),
+  )
   const ports: Ports = {
     clock: {
       now: () => now++,
@@ -107,11 +115,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     },
     newId: () => `entry-${count++}`,
     random: () => 0,
-    streamModel: createAnthropicModel({
-      apiKey: 'test-key',
-      fetch: options.fetch ?? ((input, init) => simulator.fetch(new Request(input, init))),
-      ...(options.idleMsMax === undefined ? {} : { idleMsMax: options.idleMsMax }),
-    }),
+    streamModel: metered.streamModel,
     transcript: { append: async (added) => void entries.push(...added) },
     blobs: options.blobs ?? {
       save: async (toolUseId, stored) => {
@@ -142,6 +146,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
   const forkPoint = createForkPoint({ ports })
   const setup: TurnSetup = {
     ports,
+    metered,
     forkPoint,
     tools,
     permit: async () => ({ allow: true }),
@@ -188,10 +193,9 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     setup: withNotes,
     wait,
     runFork: forkPoint.runFork,
-    compact: async (span = { kind: 'whole' }) => {
+    compact: async (span = { kind: 'whole' }, signal = new AbortController().signal) => {
       const { compaction } = setup
       if (!compaction) throw new Error('the agent was made without compaction')
-      const signal = new AbortController().signal
       const run = runCompaction(agent.session, { span }, { ...setup, compaction }, signal)
       for (let next = await run.next(); ; next = await run.next()) {
         if (!next.done) continue

@@ -86,6 +86,7 @@ const messageEntry: fc.Arbitrary<MessageEntry> = fc
           'kept' as const,
           'interrupted' as const,
         ),
+        interrupted: fc.constant(true as const),
         copyOf: id,
         requestId: text,
         under: text,
@@ -189,12 +190,16 @@ const ownEntry: fc.Arbitrary<Entry> = fc.oneof(
   own(fc.record({ kind: fc.constant('notes' as const), upTo: id, text })),
   own(fc.record({ kind: fc.constant('mail' as const), messageId: text, from: text })),
   own(
-    fc.record({
-      kind: fc.constant('spent' as const),
-      source: text,
-      model: text,
-      usage: fc.record({ input_tokens: count, output_tokens: count }),
-    }),
+    fc.record(
+      {
+        kind: fc.constant('spent' as const),
+        source: text,
+        model: text,
+        usage: fc.record({ input_tokens: count, output_tokens: count }),
+        estimated: fc.constant(true as const),
+      },
+      { requiredKeys: ['kind', 'source', 'model', 'usage'] },
+    ),
   ),
   own(fc.record({ kind: fc.constant('title' as const), title: text, firstPrompt: text })),
 )

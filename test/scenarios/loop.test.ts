@@ -160,11 +160,11 @@ test.each([
   ['529', { type: 'status', status: 529 }, [500]],
   ['500', { type: 'status', status: 500 }, [500]],
   ['408', { type: 'status', status: 408 }, [500]],
-  ['a cut stream', { type: 'disconnect', after_bytes: 700 }, [500]],
-  ['garbage', { type: 'garbage' }, [500]],
+  ['a cut stream', { type: 'disconnect', after_bytes: 700 }, [500], ['spent']],
+  ['garbage', { type: 'garbage' }, [500], ['spent']],
 ] as const)(
-  'after %s the same request is asked again, and nothing of it is left',
-  async (_name, fault, waits) => {
+  'after %s the same request is asked again, and nothing of it is left but what it cost',
+  async (_name, fault, waits, bill: readonly string[] = []) => {
     const agent = createTestAgent({
       simulator: {
         script: [{ content: [text('a long and whole answer '.repeat(20))], times: 9 }],
@@ -176,7 +176,7 @@ test.each([
     expect(agent.waits).toEqual(waits)
     const bodies = agent.simulator.requests().map(({ body }) => JSON.stringify(body))
     expect(new Set(bodies).size).toBe(1)
-    expect(agent.entries.map(({ kind }) => kind)).toEqual(['prefix', 'message', 'message'])
+    expect(agent.entries.map(({ kind }) => kind)).toEqual(['prefix', 'message', 'message', ...bill])
   },
 )
 
@@ -201,7 +201,7 @@ test('an abort while the model speaks leaves a valid conversation', async () => 
       if (event.type === 'text-delta') abort.abort()
     },
   })
-  expect((await agent.say('go', abort.signal)).end).toEqual({ reason: 'aborted' })
+  expect((await agent.say('go', abort.signal)).end).toEqual({ reason: 'aborted', keepsAnswer: true })
   expect((await agent.say('again')).text).toBe('fine')
 })
 

@@ -6,6 +6,7 @@ import type { JsonText } from './wire/json.ts'
 import type { ToolUseBlock } from './wire/message.ts'
 import type { MessagesResponse } from './wire/response.ts'
 import type { StreamEvent } from './wire/stream-event.ts'
+import type { Usage } from './wire/usage.ts'
 
 // Everything the core asks of the world. Each function takes the ports it uses, by `Pick`, and no more.
 
@@ -36,6 +37,8 @@ export interface ModelRequest {
   readonly betas: readonly string[]
   readonly model: string
   readonly source: Source
+  /** What its prompt will cost by the ledger: what counts where the provider never tells. */
+  readonly expected?: Usage
 }
 
 /** One answer as the wire has it. Fails with a `ProviderError`; never retries by itself; ends early when the signal is aborted. */

@@ -39,6 +39,8 @@ interface ContextDocument {
     }
   }
   readonly cost_usd: number
+  /** Of that, what nobody billed us for: answers that were stopped. Left out where it is nothing. */
+  readonly cost_estimated_usd?: number
   /** Of that, by who asked: the conversation, and calls beside it. */
   readonly cost_by_source: { readonly [source: string]: number }
   readonly removals: readonly {
@@ -112,13 +114,13 @@ async function readContext(sessionId: string | undefined, world: World): Promise
     thinking,
     lifetimes: CACHE_LIFETIMES,
   })
-  const { costUsd } = await sessionTotals(path, createCostOf())
+  const { costUsd, estimatedUsd = 0 } = await sessionTotals(path, createCostOf())
   for (const warning of [...reading.warnings, ...loaded.warnings.map(({ text }) => text)]) {
     world.printError(`palimpsest: ${warning}\n`)
   }
   const { window, thresholds } = reading
   const costs = await costBySource(path, loaded.from === null ? loaded.entries : undefined)
-  return toDocument({ id, model, costUsd, costs, window, thresholds }, description)
+  return toDocument({ id, model, costUsd, estimatedUsd, costs, window, thresholds }, description)
 }
 
 function toDocument(
@@ -126,6 +128,7 @@ function toDocument(
     readonly id: string
     readonly model: string
     readonly costUsd: number
+    readonly estimatedUsd: number
     readonly costs: { readonly [source: string]: number }
     readonly window: Window
     readonly thresholds: Thresholds
@@ -149,6 +152,7 @@ function toDocument(
     by_kind: byKind,
     cache: toCache(cache),
     cost_usd: about.costUsd,
+    ...(about.estimatedUsd > 0 && { cost_estimated_usd: about.estimatedUsd }),
     cost_by_source: about.costs,
     removals: removals.map(({ at, effect, canUndo, ...removal }) => ({
       ...removal,

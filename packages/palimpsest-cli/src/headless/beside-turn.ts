@@ -15,6 +15,7 @@ import {
   withBeside,
   type ForkPoint,
   type LoopEvent,
+  type MeteredModel,
   type NotesKeeper,
   type NotesSetup,
   type PreparedKeeper,
@@ -31,6 +32,7 @@ import { createNotesWriter, writtenNotes } from './notes-writer.ts'
 
 export interface BesideSetup {
   readonly ports: Ports
+  readonly metered?: Pick<MeteredModel, 'take'> | undefined
   readonly facts: ModelFacts
   /** Absent: no notes are kept. */
   readonly notes?: RunNotes | undefined
@@ -86,7 +88,7 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
   const keepers = { prepared, ...(kept && { notes: kept.notes }) }
   const settle: BesideTurn['settle'] = async function* (last, waitMs) {
     await kept?.notes.settle(waitMs)
-    return yield* withBeside(last, { ...keepers, ports })
+    return yield* withBeside(last, { ...keepers, ...(setup.metered && { metered: setup.metered }), ports })
   }
   return {
     forkPoint,

@@ -28,6 +28,8 @@ export interface RunResult {
   readonly durationMs: number
   readonly usage: RunUsage
   readonly costUsd: number
+  /** Of that, what nobody billed us for: answers that were broken off. */
+  readonly estimatedUsd: number
   /** Text of the last answer. */
   readonly text: string
 }
@@ -166,7 +168,7 @@ function messageLine(entry: MessageEntry, facts: RunFacts): object {
 }
 
 function resultLine(result: RunResult, facts: RunFacts): object {
-  const { end, turns, durationMs, usage, costUsd, text } = result
+  const { end, turns, durationMs, usage, costUsd, estimatedUsd, text } = result
   const problem = problemOf(end)
   return {
     type: 'result',
@@ -177,6 +179,7 @@ function resultLine(result: RunResult, facts: RunFacts): object {
     result: problem === undefined ? text : problem,
     session_id: facts.sessionId,
     total_cost_usd: costUsd,
+    ...(estimatedUsd > 0 && { estimated_cost_usd: estimatedUsd }),
     usage,
   }
 }
@@ -205,7 +208,7 @@ export function problemOf(end: TurnEnd): string | undefined {
     case 'max-cost':
       return 'the session reached --max-cost. Raise it and resume to go on'
     case 'aborted':
-      return 'stopped. Resume the session to go on'
+      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to go on`
     case 'refused':
       return `the model refused: ${end.explanation}`
     case 'window-full':

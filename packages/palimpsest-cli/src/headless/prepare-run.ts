@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { StorageError } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
-import { createConfirm, type TurnCompaction } from 'palimpsest/loop'
+import { createConfirm, meterModel, type TurnCompaction } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
 import { findModelFacts } from 'palimpsest/wire'
 
@@ -77,7 +77,8 @@ async function prepareWith(
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
   flags.start()
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
-  const { streamModel } = chosen
+  const metered = meterModel(chosen.streamModel)
+  const { streamModel } = metered
   const noting = await readNotesPolicy(home, reading.window.scale)
   // A refusal may teach a smaller window; the turns after it are laid out for that one.
   let current = reading
@@ -85,6 +86,7 @@ async function prepareWith(
   const run: HeadlessRun = {
     session,
     ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now: world.now, trace }),
+    metered,
     tools,
     permit,
     prefix: prefixOf(scene, clearing.contextManagement),

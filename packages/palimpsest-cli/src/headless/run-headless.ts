@@ -17,6 +17,7 @@ import {
   type LearnLimit,
   type LoopEvent,
   type LoopTool,
+  type MeteredModel,
   type Permit,
   type TurnCompaction,
   type TurnEnd,
@@ -39,6 +40,8 @@ import { fitForSwitch, openForkPoint } from './switch-model.ts'
 export interface HeadlessRun {
   readonly session: Session
   readonly ports: Ports
+  /** What was spent on answers that nobody took whole. */
+  readonly metered?: Pick<MeteredModel, 'take'>
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   /** As it is to be from now on; appended where it differs from what the session has. */
@@ -129,16 +132,18 @@ function createTally(now: () => number): {
 } {
   const startedAt = now()
   const costOf = createCostOf()
-  let [usage, costUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, '', false]
+  let [usage, costUsd, estimatedUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, 0, '', false]
   let end: TurnEnd = { reason: 'aborted' }
   return {
     take: (event) => {
       if (event.type === 'turn-end') end = event.end
-      // Summaries are on the bill too.
+      // Summaries are on the bill too, and answers that were broken off.
       for (const entry of event.type === 'engine' ? event.entries : []) {
         if (entry.kind !== 'spent') continue
+        const usd = costOf(entry)
         usage = addUsage(usage, entry)
-        costUsd += costOf(entry)
+        costUsd += usd
+        if (entry.estimated) estimatedUsd += usd
       }
       if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
       usage = addUsage(usage, event.entry)
@@ -147,7 +152,7 @@ function createTally(now: () => number): {
       text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
       goesOn = isUnfinished(event.entry)
     },
-    result: () => ({ end, turns, durationMs: now() - startedAt, usage, costUsd, text }),
+    result: () => ({ end, turns, durationMs: now() - startedAt, usage, costUsd, estimatedUsd, text }),
   }
 }
 
@@ -175,11 +180,12 @@ export function turnSetup(
   session: Session,
   { maySpend, beside, watch }: KeptSetup,
 ): TurnSetup {
-  const { reading, ports, tools, permit, maxTokens, roundsMax } = run
+  const { reading, ports, metered, tools, permit, maxTokens, roundsMax } = run
   const thinking = thinkingOf(run, session)
   const { log, from } = session.view
   return {
     ports,
+    ...(metered && { metered }),
     tools,
     permit,
     source: 'main',
@@ -207,9 +213,9 @@ export function besideOf(
   session: Session,
   more: Pick<BesideSetup, 'maySpend' | 'endsWithTurn' | 'signal'>,
 ): BesideTurn {
-  const { ports, reading, maxTokens, notes } = run
+  const { ports, metered, reading, maxTokens, notes } = run
   const forkPoint = openForkPoint(session, { thinking: thinkingOf(run, session), maxTokens }, ports)
-  return openBeside(session, forkPoint, { ports, facts: reading.model.facts, notes, ...more })
+  return openBeside(session, forkPoint, { ports, metered, facts: reading.model.facts, notes, ...more })
 }
 
 function thinkingOf({ reading, prefix }: HeadlessRun, { view }: Session): TurnSetup['thinking'] {

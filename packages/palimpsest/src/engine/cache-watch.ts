@@ -3,6 +3,7 @@ import {
   createCache,
   isReadable,
   publishWrites,
+  quoteRequest,
   type Breakpoint,
   type CacheCharge,
   type CacheRequest,
@@ -80,6 +81,8 @@ export interface CacheReading {
 }
 
 export interface CacheWatch {
+  /** What the ledger says that a request would cost now, its answer apart. Changes nothing. */
+  readonly quote: (request: WatchedRequest) => Usage
   readonly sent: (request: WatchedRequest) => void
   /** Of the request that was sent last. */
   readonly answered: (answer: WatchedAnswer) => CacheReading
@@ -120,6 +123,10 @@ export function createCacheWatch(): CacheWatch {
   let last: Answered | undefined
   let pending: Pending | undefined
   return {
+    quote: (watched) => {
+      laid = lay(watched, laid)
+      return toUsage(quoteRequest(cache, toCacheRequest(laid, watched)))
+    },
     sent: (watched) => {
       laid = lay(watched, laid)
       const request = toCacheRequest(laid, watched)
@@ -155,6 +162,17 @@ export function createCacheWatch(): CacheWatch {
       pending = undefined
       return reading
     },
+  }
+}
+
+function toUsage({ read, written5m, written1h, uncached }: CacheCharge): Usage {
+  const [short, long] = [Math.round(written5m), Math.round(written1h)]
+  return {
+    input_tokens: Math.round(uncached),
+    output_tokens: 0,
+    cache_read_input_tokens: Math.round(read),
+    cache_creation_input_tokens: short + long,
+    cache_creation: { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long },
   }
 }
 

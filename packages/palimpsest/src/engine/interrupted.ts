@@ -18,3 +18,11 @@ export function interruptedResults(view: View): EntryBody<MessageEntry>[] {
     ),
   )
 }
+
+const STOPPED_HERE =
+  '[The answer above was stopped here, before it was complete. No tool that it would have called was run.]'
+
+/** Stands behind an answer that was broken off: the model is told what the user saw. */
+export function stoppedNote(): EntryBody<MessageEntry> {
+  return messageBody({ role: 'user', content: STOPPED_HERE }, 'engine', { part: 'interrupted' })
+}

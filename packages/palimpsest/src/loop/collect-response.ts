@@ -24,34 +24,51 @@ export interface AnsweredRequest extends CollectedResponse {
   readonly startedAt: number
 }
 
-interface OpenBlock {
+export interface OpenBlock {
   block: Block
   partialJson: string
   stopped: boolean
 }
 
+/** What has come of an answer so far. */
+export interface Gathered {
+  readonly blocks: OpenBlock[]
+  started?: MessagesResponse
+  requestId?: string
+}
+
+export function nothingGathered(): Gathered {
+  return { blocks: [] }
+}
+
 /** Input of a call whose JSON could not be read, so that the model sees what it sent. */
 const UNREADABLE_INPUT = 'unreadable_input'
 
+/** Whoever gives `gathered` has what came when it fails. An answer is judged while its stream still waits: who reads that can tell. */
 export async function* collectResponse(
   events: AsyncIterable<ModelEvent>,
+  gathered: Gathered = nothingGathered(),
 ): AsyncGenerator<LoopEvent, CollectedResponse> {
-  const blocks: OpenBlock[] = []
-  let started: MessagesResponse | undefined
-  let ended = false
-  let requestId: string | undefined
-  for await (const event of events) {
-    if (event.type === 'request_id') requestId = event.requestId
-    else if (event.type === 'error') throw streamError(event, requestId)
-    else if (event.type === 'message_start') started = event.message
-    else if (event.type === 'message_delta' && started) started = withDelta(started, event)
-    else if (event.type === 'message_stop') ended = true
-    else yield* takeBlockEvent(blocks, event)
+  let collected: CollectedResponse | undefined
+  try {
+    for await (const event of events) {
+      const { started, blocks } = gathered
+      if (event.type === 'request_id') gathered.requestId = event.requestId
+      else if (event.type === 'error') throw streamError(event, gathered.requestId)
+      else if (event.type === 'message_start') gathered.started = event.message
+      else if (event.type === 'message_delta' && started) gathered.started = withDelta(started, event)
+      else if (event.type === 'message_stop')
+        collected = started && finish(started, blocks, gathered.requestId)
+      else yield* takeBlockEvent(blocks, event)
+    }
+  } catch (error) {
+    // What happens behind the end of the answer takes nothing from it.
+    if (!collected) throw error
   }
-  if (!started)
-    throw new ProviderError({ kind: 'bad-output' }, 'The answer held no message. Check the base URL.')
-  if (!ended) throw new ProviderError({ kind: 'transport' }, 'The answer was cut off before its end.')
-  return finish(started, blocks, requestId)
+  if (collected) return collected
+  if (gathered.started)
+    throw new ProviderError({ kind: 'transport' }, 'The answer was cut off before its end.')
+  throw new ProviderError({ kind: 'bad-output' }, 'The answer held no message. Check the base URL.')
 }
 
 function* takeBlockEvent(blocks: OpenBlock[], event: StreamEvent): Generator<LoopEvent> {
@@ -138,7 +155,11 @@ function hasNoInput({ block, partialJson }: OpenBlock): boolean {
   return isBlock(block, 'tool_use') && partialJson === ''
 }
 
-function readBlock({ block, partialJson }: OpenBlock): { block: Block; json: JsonText; broken: boolean } {
+export function readBlock({ block, partialJson }: OpenBlock): {
+  block: Block
+  json: JsonText
+  broken: boolean
+} {
   if (partialJson === '' || !('input' in block)) return { block, json: JSON.stringify(block), broken: false }
   const shell = withoutMember(JSON.stringify(block), 'input')
   const input = parseInput(partialJson)

@@ -5,9 +5,13 @@ import type { JsonObject } from '../wire/json.ts'
 import type { ProviderFailure } from '../errors.ts'
 
 // What a turn tells its caller. `message` and `tool-end` come after their entry is on disk: what they tell is never lost. Deltas are
-// provisional: the text of an answer that was cut off is asked for again, not kept.
+// provisional: an answer that broke off on its way is asked for again. Where that was of no use, or the turn was called off, what had
+// come of the answer is kept, and told as a message.
 
-export type TurnEnd =
+/** `keepsAnswer`: the last answer was broken off, and what had come of it is part of the conversation. */
+export type TurnEnd = TurnReason & { readonly keepsAnswer?: true }
+
+type TurnReason =
   | { readonly reason: 'answered' }
   | { readonly reason: 'max-rounds' }
   | { readonly reason: 'max-cost' }

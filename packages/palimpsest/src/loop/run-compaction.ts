@@ -22,10 +22,25 @@ export async function* runCompaction(
   setup: TurnSetup & { readonly compaction: TurnCompaction },
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
-  const { ports, forkPoint } = setup
   // Instructions are for a new summary: nobody waits for notes then.
   if (wish.instructions === undefined) await setup.notes?.settle(NOTES_WAIT_MS)
   const session = yield* withBeside(begin, setup)
+  try {
+    return yield* compactWith(session, wish, setup, signal)
+  } catch (error) {
+    // Called off: what it cost until then is on the bill.
+    yield* withBeside(session, setup)
+    throw error
+  }
+}
+
+async function* compactWith(
+  session: Session,
+  wish: Omit<CompactWish, 'cause'>,
+  setup: TurnSetup & { readonly compaction: TurnCompaction },
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, CompactionRun> {
+  const { ports, forkPoint } = setup
   const compaction = {
     ...setup.compaction,
     askModel: createAskModel(ports),

@@ -1,7 +1,7 @@
 import { afterTurn } from '../engine/after-turn.ts'
 import { autoCompact, type AutoCompaction, type EngineStep } from '../engine/auto-compact.ts'
 import { beforeRequest, type Readiness } from '../engine/before-request.ts'
-import { buildRequest, type BuiltRequest, type CacheLifetimes } from '../engine/build-request.ts'
+import type { BuiltRequest, CacheLifetimes } from '../engine/build-request.ts'
 import { NO_HOST } from '../engine/no-host.ts'
 import type { CacheWatch } from '../engine/cache-watch.ts'
 import { learnNewest } from '../engine/calibration.ts'
@@ -28,13 +28,14 @@ import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens } from '../wire/usage.ts'
 import { NOTES_WAIT_MS, type NotesKeeper } from './notes-keeper.ts'
 import { createAskModel } from './ask-once.ts'
-import { collectResponse, type AnsweredRequest, type CollectedResponse } from './collect-response.ts'
+import type { CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
+import { exchange, keptOfCut, type Asking, type Exchange } from './exchange.ts'
 import type { ForkPoint } from './fork-point.ts'
 import type { LearnedLimit, LearnLimit } from './learn-limit.ts'
+import type { MeteredModel } from './meter-model.ts'
 import type { PreparedKeeper } from './prepared-keeper.ts'
 import { readCache } from './read-cache.ts'
-import { withRetries } from './retry.ts'
 import { runTools } from './run-tools.ts'
 import type { LoopTool, Permit } from './tool.ts'
 import { withBeside } from './with-beside.ts'
@@ -74,6 +75,8 @@ export interface TurnSetup {
   readonly cacheEdits?: boolean
   /** Compares what each request read from the cache with what the ledger says. */
   readonly cacheWatch?: CacheWatch
+  /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
+  readonly metered?: Pick<MeteredModel, 'take'>
   /** Moved to each request that was answered. */
   readonly forkPoint?: ForkPoint
   /** Told of each refusal because of size. */
@@ -82,7 +85,7 @@ export interface TurnSetup {
 
 export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes' | 'findPrepared'>
 
-interface TurnState {
+interface TurnState extends Asking {
   session: Session
   calibration: Calibration
   /** A refusal may teach smaller ones. */
@@ -105,6 +108,7 @@ export async function* runTurn(
     thresholds: setup.thresholds,
     learned: undefined,
     continuations: 0,
+    cut: undefined,
   }
   let end: TurnEnd
   try {
@@ -113,10 +117,12 @@ export async function* runTurn(
   } catch (error) {
     end = endOf(error, signal)
   }
+  const kept = keptOfCut(state)
+  for (const body of kept) yield* appendShown(state, body, setup)
   state.session = yield* withBeside(state.session, setup)
   if (!signal.aborted) considerNotes(state, 'turn-end', setup)
   yield* appendEngine(state, afterTurn(state.session, end), setup)
-  yield { type: 'turn-end', end }
+  yield { type: 'turn-end', end: kept.length > 0 ? { ...end, keepsAnswer: true } : end }
   return state.session
 }
 
@@ -159,11 +165,6 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   setup.prepared?.consider(view, { ...sizing, sizeTokens, ...more })
 }
 
-interface Exchange {
-  readonly built: BuiltRequest
-  readonly collected: AnsweredRequest
-}
-
 /** A refusal because of size is held back: compacted, the conversation is sent once more, and only then does the error surface. */
 async function* askOrCompact(
   state: TurnState,
@@ -201,16 +202,6 @@ async function* learnFrom(
   state.thresholds = learned.thresholds
   state.learned = learned
   yield { type: 'notice', text: learned.notice }
-}
-
-async function* exchange(
-  state: TurnState,
-  setup: TurnSetup,
-  signal: AbortSignal,
-): AsyncGenerator<LoopEvent, Exchange> {
-  const built = buildRequest(state.session.view, { ...setup, stream: true })
-  const collected = yield* withRetries((attempt) => ask(built, attempt, setup, signal), setup.ports, signal)
-  return { built, collected }
 }
 
 /** After the provider said that the window is full. */
@@ -273,22 +264,6 @@ async function* takeSteps<T>(
     if ('append' in next.value) yield* appendEngine(state, next.value.append, setup)
     else yield next.value.tell
   }
-}
-
-async function* ask(
-  built: BuiltRequest,
-  attempt: number,
-  setup: TurnSetup,
-  signal: AbortSignal,
-): AsyncGenerator<LoopEvent, AnsweredRequest> {
-  yield { type: 'request-start', attempt, estimatedTokens: built.estimate }
-  const { body, betas, model } = built
-  const startedAt = setup.ports.clock.now()
-  const collected = yield* collectResponse(
-    setup.ports.streamModel({ body, betas, model, source: setup.source }, signal),
-  )
-  signal.throwIfAborted()
-  return { ...collected, startedAt }
 }
 
 /** What the answer asks for: tools, patience, an end. Undefined means: one more request. */

@@ -1,16 +1,26 @@
 import { appendTo, type Session } from '../engine/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
+import type { MeteredModel } from './meter-model.ts'
 import type { NotesKeeper } from './notes-keeper.ts'
 import type { PreparedKeeper } from './prepared-keeper.ts'
 
 /** The session with what was made beside its turns until now, and what that cost. */
 export async function* withBeside(
   session: Session,
-  keepers: { readonly notes?: NotesKeeper; readonly prepared?: PreparedKeeper; readonly ports: Ports },
+  keepers: {
+    readonly notes?: NotesKeeper
+    readonly prepared?: PreparedKeeper
+    readonly metered?: Pick<MeteredModel, 'take'>
+    readonly ports: Ports
+  },
 ): AsyncGenerator<LoopEvent, Session> {
-  const { notes, prepared, ports } = keepers
-  const bodies = [...(notes?.take(session.view) ?? []), ...(prepared?.take() ?? [])]
+  const { notes, prepared, metered, ports } = keepers
+  const bodies = [
+    ...(metered?.take() ?? []),
+    ...(notes?.take(session.view) ?? []),
+    ...(prepared?.take() ?? []),
+  ]
   if (bodies.length === 0) return session
   const appended = await appendTo(session, bodies, ports)
   yield { type: 'engine', entries: appended.entries }

@@ -64,6 +64,7 @@ export function decodeOwnKind(fields: JsonObject, place: EntryPlace): OwnKind | 
         source: textField(own, 'source'),
         model: textField(own, 'model'),
         usage: usageOf(own),
+        ...(own['estimated'] === true && { estimated: true as const }),
       }
     case 'title': {
       const title = textField(own, 'title')
@@ -97,8 +98,10 @@ function payloadOf(entry: OwnKind): object {
       return { upTo: entry.upTo, text: entry.text }
     case 'mail':
       return { messageId: entry.messageId, from: entry.from }
-    case 'spent':
-      return { source: entry.source, model: entry.model, usage: entry.usage }
+    case 'spent': {
+      const { source, model, usage, estimated } = entry
+      return { source, model, usage, estimated }
+    }
     case 'title':
       return { title: entry.title, firstPrompt: entry.firstPrompt }
     default:

@@ -72,7 +72,10 @@ export interface MessageEntry extends EntryBase {
   readonly responseId?: string
   readonly requestId?: string
   readonly model?: string
+  /** As reported. An answer that was broken off has none: what it cost stands beside it, estimated. */
   readonly usage?: Usage
+  /** Of an answer: it was broken off, and this is what had come. */
+  readonly interrupted?: true
   /** Chain hash of what was sent when this answer was made. Its thinking may be sent only behind the same. */
   readonly under?: Hash
   /**
@@ -184,13 +187,15 @@ export interface MailEntry extends EntryBase {
   readonly from: string
 }
 
-/** A model call beside the conversation: a summary, notes. It is on the bill, and nothing else. */
+/** A model call that left no answer in the conversation: a summary, notes, an answer that was broken off. It is on the bill, and nothing else. */
 export interface SpentEntry extends EntryBase {
   readonly kind: 'spent'
   /** Who asked. */
   readonly source: string
   readonly model: string
   readonly usage: Usage
+  /** The provider never told it: the answer was broken off, or thrown away. */
+  readonly estimated?: true
 }
 
 /** What the resume list shows. Written again after a boundary, so that it is found near the end of the file. */

@@ -9,6 +9,8 @@ export interface Totals {
   /** What the conversation holds after the newest answer. */
   readonly tokens: number
   readonly costUsd: number
+  /** Of that, what nobody billed us for: requests whose answer was broken off. Left out where it is nothing. */
+  readonly estimatedUsd?: number
   /** Of all requests that were answered. */
   readonly promptTokens: number
   /** Of those, what the cache served. */
@@ -21,19 +23,20 @@ export interface RunningTotals extends Totals {
 }
 
 const TOTALS =
-  /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)(?:,"promptTokens":([\d.e+]+),"readTokens":([\d.e+]+))?\}/
+  /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)(?:,"promptTokens":([\d.e+]+),"readTokens":([\d.e+]+)(?:,"estimatedUsd":([\d.e+-]+))?)?\}/
 
 /** The sums in a line of ours, from its first bytes. */
 export function totalsInHead(head: string): Totals | undefined {
   const match = TOTALS.exec(head)
   if (!match) return undefined
-  const [, messages, tokens, costUsd, prompt = 0, read = 0] = match
+  const [, messages, tokens, costUsd, prompt = 0, read = 0, estimated] = match
   return {
     messages: Number(messages),
     tokens: Number(tokens),
     costUsd: Number(costUsd),
     promptTokens: Number(prompt),
     readTokens: Number(read),
+    ...(estimated !== undefined && { estimatedUsd: Number(estimated) }),
   }
 }
 
@@ -43,7 +46,10 @@ export const NO_TOTALS: Totals = { messages: 0, tokens: 0, costUsd: 0, promptTok
 export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number): RunningTotals {
   if (entry.sidechain) return totals
   if (entry.kind === 'boundary') return { ...totals, tokens: entry.meta.postTokens ?? totals.tokens }
-  if (entry.kind === 'spent') return { ...plus(totals, entry.usage), costUsd: totals.costUsd + costUsd }
+  if (entry.kind === 'spent') {
+    const sums = { ...plus(totals, entry.usage), costUsd: totals.costUsd + costUsd }
+    return entry.estimated ? { ...sums, estimatedUsd: (totals.estimatedUsd ?? 0) + costUsd } : sums
+  }
   // A copy was counted, and paid for, as the message it repeats.
   if (entry.kind !== 'message' || entry.part === 'kept') return totals
   const { usage, responseId } = entry
@@ -60,8 +66,9 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
 
 /** As they stand in a line. */
 export function plainTotals(totals: RunningTotals): Totals {
-  const { messages, tokens, costUsd, promptTokens, readTokens } = totals
-  return { messages, tokens, costUsd, promptTokens, readTokens }
+  const { messages, tokens, costUsd, promptTokens, readTokens, estimatedUsd } = totals
+  const sums = { messages, tokens, costUsd, promptTokens, readTokens }
+  return estimatedUsd === undefined ? sums : { ...sums, estimatedUsd }
 }
 
 function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTotals {

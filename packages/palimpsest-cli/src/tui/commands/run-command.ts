@@ -83,7 +83,7 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
 async function cost(place: CommandPlace): Promise<undefined> {
   const { conversation } = place
   const bySource = Object.entries(await costBySource(conversation.prepared.opened.file.path, undefined))
-  const { messages, costUsd } = conversation.totals()
+  const { messages, costUsd, estimatedUsd = 0 } = conversation.totals()
   const { used, isExact, promptTokens, readTokens } = conversation.figures()
   const hits =
     promptTokens === 0
@@ -92,8 +92,13 @@ async function cost(place: CommandPlace): Promise<undefined> {
   const parts = bySource.map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
   return print(
     [
-      `$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${isExact ? '' : '~'}${used} tokens`,
+      `${estimatedUsd > 0 ? '~' : ''}$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${isExact ? '' : '~'}${used} tokens`,
       ...(parts.length > 1 ? [parts.join(', ')] : []),
+      ...(estimatedUsd > 0
+        ? [
+            `of that $${estimatedUsd.toFixed(4)} is estimated: the provider tells no bill for an answer that was stopped`,
+          ]
+        : []),
       hits,
     ],
     place,

@@ -1,18 +1,24 @@
 import { calibrationOf, modelPolicy, sizeOf, type Session } from 'palimpsest/engine'
 import type { LoopEvent } from 'palimpsest/loop'
 import { estimateText, factorOf } from 'palimpsest/tokens'
-import type { Entry } from 'palimpsest/transcript'
+import type { Entry, Totals } from 'palimpsest/transcript'
 
 import type { HeadlessRun } from '../../headless/run-headless.ts'
 import { afterResponse, estimated, withUsage, type Figures } from '../screen/status-line.ts'
 
 /** Of a session as it is opened: all of its requests count, and the size is not known to be as the provider counts until the next response. */
 export function firstFigures(run: HeadlessRun, totals: Totals): Figures {
-  const { costUsd, promptTokens, readTokens } = totals
-  return { used: sizeNow(run.session, run), isExact: false, costUsd, promptTokens, readTokens }
+  const { costUsd, promptTokens, readTokens, estimatedUsd = 0 } = totals
+  const isCostEstimated = estimatedUsd > 0
+  return {
+    used: sizeNow(run.session, run),
+    isExact: false,
+    costUsd,
+    isCostEstimated,
+    promptTokens,
+    readTokens,
+  }
 }
-
-type Totals = Pick<Figures, 'costUsd' | 'promptTokens' | 'readTokens'>
 
 /** Tokens of the next request, as far as is known. */
 export function sizeNow({ view }: Session, { prefix, reading }: HeadlessRun): number {
@@ -51,5 +57,7 @@ const CHANGING: ReadonlySet<Entry['kind']> = new Set(['boundary', 'edit', 'spent
 
 /** Summaries and notes are requests of the session too. */
 function withSpent(figures: Figures, entry: Entry): Figures {
-  return entry.kind === 'spent' ? withUsage(figures, entry.usage) : figures
+  if (entry.kind !== 'spent') return figures
+  const counted = withUsage(figures, entry.usage)
+  return entry.estimated ? { ...counted, isCostEstimated: true } : counted
 }

@@ -97,7 +97,8 @@ function entryLines(entry: Entry, columns: number, isWhole: boolean): readonly S
   const last = blocks.at(-1)
   // Calls that went out together stand together, as they did when they ran.
   const gap = !isWhole && last && isBlock(last, 'tool_use') ? [[]] : []
-  return [...blocks.flatMap((block) => blockLines(block, columns, isWhole)), ...gap]
+  const stopped = entry.interrupted ? [line('(the answer was stopped here)', 'dim'), []] : []
+  return [...blocks.flatMap((block) => blockLines(block, columns, isWhole)), ...gap, ...stopped]
 }
 
 /** With what was attached. */

@@ -11,6 +11,8 @@ export interface Figures {
   readonly used: number
   readonly isExact: boolean
   readonly costUsd: number
+  /** Something of it nobody billed us for: an answer that was broken off. */
+  readonly isCostEstimated?: boolean
   /** Of all requests that were answered. */
   readonly promptTokens: number
   readonly readTokens: number
@@ -42,14 +44,14 @@ export function estimated(figures: Figures, used: number, costUsd: number): Figu
 }
 
 export function statusLine(figures: Figures, facts: StatusFacts, columns: number): StyledLine {
-  const { used, isExact, costUsd } = figures
+  const { used, isExact, costUsd, isCostEstimated = false } = figures
   const report = reportContext(used, facts)
   const mark = isExact ? '' : '~'
   const parts = [
     `${mark}${report.percentLeft}% left`,
     nextThreshold(used, facts, mark),
     ...(figures.promptTokens > 0 ? [`cache ${mark}${hitPercent(figures)}%`] : []),
-    `${costUsd > 0 ? mark : ''}$${dollars(costUsd)}`,
+    `${costUsd > 0 && (isCostEstimated || !isExact) ? '~' : ''}$${dollars(costUsd)}`,
     facts.model,
   ]
   const style = report.isAboveError ? 'error' : report.isAboveWarning ? 'warning' : 'dim'

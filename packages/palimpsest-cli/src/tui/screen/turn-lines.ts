@@ -66,7 +66,7 @@ export function showEvent(
     case 'answer-discarded':
       return note(
         endText(screen, columns),
-        `the answer broke off and is asked for again: ${event.reason}`,
+        `the answer above broke off and is not kept; it is asked for again: ${event.reason}`,
         columns,
       )
     case 'retry-wait':
@@ -226,12 +226,15 @@ function endTurn(screen: TurnScreen, end: TurnEnd, columns: number): TurnStep {
   const ended = endText(screen, columns)
   const idle = { ...ended.screen, calls: new Map(), activity: '' }
   if (end.reason === 'aborted')
-    return noteTo(idle, ended.lines, 'interrupted. What was done so far is kept', columns)
+    return noteTo(idle, ended.lines, end.keepsAnswer ? ANSWER_KEPT : INTERRUPTED, columns)
   const problem = problemOf(end)
   return problem === undefined
     ? apart(idle, [...ended.lines, []])
     : noteTo(idle, ended.lines, problem, columns)
 }
+
+const INTERRUPTED = 'interrupted. What was done so far is kept'
+const ANSWER_KEPT = 'interrupted. The answer so far is kept, and the model knows that it ends here'
 
 function noteTo(screen: TurnScreen, lines: readonly StyledLine[], text: string, columns: number): TurnStep {
   const { screen: shown, lines: kept } = apart(screen, [...noteLines(text, 'warning', columns), []])

@@ -1,0 +1,124 @@
+import { breakpointPlaces } from '../engine/breakpoint-places.ts'
+import { buildRequest, type BuildOptions, type BuiltRequest } from '../engine/build-request.ts'
+import type { CacheWatch } from '../engine/cache-watch.ts'
+import { stoppedNote } from '../engine/interrupted.ts'
+import type { EntryBody, Session } from '../engine/session.ts'
+import { sizeOf } from '../engine/size-of.ts'
+import type { Ports, Source } from '../ports.ts'
+import { factorOf, type Calibration } from '../tokens/calibrate.ts'
+import type { MessageEntry } from '../transcript/entry.ts'
+import { settle } from '../transcript/settle.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
+import { promptTokens, type Usage } from '../wire/usage.ts'
+import { collectResponse, nothingGathered, type AnsweredRequest, type Gathered } from './collect-response.ts'
+import type { LoopEvent } from './events.ts'
+import { partialAnswer } from './partial-answer.ts'
+import { withRetries } from './retry.ts'
+
+// One request and its answer. What came of an answer that did not come to its end is left with whoever asked.
+
+export interface Exchange {
+  readonly built: BuiltRequest
+  readonly collected: AnsweredRequest
+}
+
+/** What is known where a request is sent. */
+export interface Asking {
+  readonly session: Session
+  readonly calibration: Calibration
+  /** What came of the newest answer, while it is not whole. */
+  cut: CutAnswer | undefined
+}
+
+export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes' | 'thinking'> {
+  readonly ports: Pick<Ports, 'clock' | 'random' | 'trace' | 'streamModel'>
+  readonly source: Source
+  readonly facts: ModelFacts
+  readonly cacheWatch?: CacheWatch
+}
+
+interface CutAnswer {
+  readonly gathered: Gathered
+  readonly built: BuiltRequest
+  readonly expected: Usage | undefined
+}
+
+export async function* exchange(
+  asking: Asking,
+  setup: AskSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, Exchange> {
+  const built = buildRequest(asking.session.view, { ...setup, stream: true })
+  const expected = expectedUsage(asking, setup)
+  const attempts = withRetries(
+    (attempt) => {
+      const cut = { gathered: nothingGathered(), built, expected }
+      asking.cut = cut
+      return ask(cut, attempt, setup, signal)
+    },
+    setup.ports,
+    signal,
+  )
+  for (let next = await attempts.next(); ; next = await attempts.next()) {
+    // Whole, or void because it is asked for again.
+    if (next.done || next.value.type === 'retry-wait') asking.cut = undefined
+    if (next.done) return { built, collected: next.value }
+    yield next.value
+  }
+}
+
+/** What is to be appended of an answer that was broken off: what was to be seen of it, and that it was. */
+export function keptOfCut({ cut }: Pick<Asking, 'cut'>): readonly EntryBody<MessageEntry>[] {
+  const answer = cut && partialAnswer(cut.gathered, cut.built.under)
+  return answer ? [answer, stoppedNote()] : []
+}
+
+async function* ask(
+  { built, expected, gathered }: CutAnswer,
+  attempt: number,
+  { ports, source }: AskSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, AnsweredRequest> {
+  yield { type: 'request-start', attempt, estimatedTokens: built.estimate }
+  const { body, betas, model } = built
+  const startedAt = ports.clock.now()
+  const request = { body, betas, model, source, ...(expected && { expected }) }
+  const collected = yield* collectResponse(ports.streamModel(request, signal), gathered)
+  return { ...collected, startedAt }
+}
+
+/** By the ledger, and in all as much as the conversation is counted to hold. */
+function expectedUsage({ session, calibration }: Asking, setup: AskSetup): Usage | undefined {
+  const { cacheWatch, lifetimes, thinking, facts, ports } = setup
+  if (!cacheWatch) return undefined
+  const { view } = session
+  const settled = settle(view, thinking)
+  const factor = factorOf(calibration)
+  const usage = cacheWatch.quote({
+    view,
+    settled,
+    places: breakpointPlaces(view, settled),
+    lifetimes,
+    facts,
+    at: ports.clock.now(),
+    toTokens: (raw) => raw * factor,
+  })
+  return withSum(usage, sizeOf(view, { thinking, calibration }))
+}
+
+function withSum(usage: Usage, tokens: number): Usage {
+  const sum = promptTokens(usage)
+  if (sum === 0) return { ...usage, input_tokens: tokens }
+  const part = (count: number | null | undefined): number => Math.round(((count ?? 0) * tokens) / sum)
+  const [short, long] = [
+    part(usage.cache_creation?.ephemeral_5m_input_tokens),
+    part(usage.cache_creation?.ephemeral_1h_input_tokens),
+  ]
+  return {
+    input_tokens: part(usage.input_tokens),
+    output_tokens: 0,
+    cache_read_input_tokens: part(usage.cache_read_input_tokens),
+    cache_creation_input_tokens: short + long,
+    cache_creation: { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long },
+  }
+}

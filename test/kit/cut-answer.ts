@@ -1,0 +1,25 @@
+/** So many events of an answer's stream come, and then the user stops it. */
+export function cutAnswer(response: Response, events: number, abort: AbortController): Response {
+  let left = events
+  const body = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(
+    new TransformStream<string, string>({
+      transform: async (chunk, controller) => {
+        for (const event of chunk.split(/(?<=\n\n)/)) {
+          left--
+          if (left >= 0) controller.enqueue(event)
+          if (left !== -1) continue
+          await takenMeanwhile()
+          abort.abort()
+        }
+      },
+    }),
+  )
+  return new Response(body?.pipeThrough(new TextEncoderStream()), response)
+}
+
+const TAKEN_MS = 10
+
+/** What came before is taken first. */
+async function takenMeanwhile(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, TAKEN_MS))
+}
