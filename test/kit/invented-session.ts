@@ -18,7 +18,12 @@ export interface ScriptedCall {
 
 export type Scripted =
   | { readonly user: string }
-  | { readonly say?: string; readonly calls?: readonly ScriptedCall[]; readonly usage?: Usage }
+  | {
+      readonly think?: string
+      readonly say?: string
+      readonly calls?: readonly ScriptedCall[]
+      readonly usage?: Usage
+    }
 
 const MODEL = 'claude-opus-4-5'
 const SECONDS_BETWEEN = 20
@@ -51,6 +56,7 @@ export function inventSession(script: readonly Scripted[], model = MODEL): Repla
       })
     }
     const content = [
+      ...(turn.think === undefined ? [] : [{ type: 'thinking', thinking: turn.think, signature: `s${i}` }]),
       ...(turn.say === undefined ? [] : [{ type: 'text', text: turn.say }]),
       ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
     ]

@@ -1,9 +1,10 @@
-import { startCalibration, type Calibration } from '../tokens/calibrate.ts'
+import { factorOf, startCalibration, type Calibration } from '../tokens/calibrate.ts'
 import { learnFromUsage } from '../tokens/count.ts'
-import { settle, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
+import { countedTokens, settle, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import { answerSize } from './answer-size.ts'
 
 // What reported usage says of our estimates: two answers whose requests still stand in view as they were sent, and what was added
 // between them.
@@ -51,11 +52,8 @@ function learn(
   before: MeasuredAnswer,
   newest: MeasuredAnswer,
 ): Calibration {
-  const at = (index: number): number => settled.tokens[index] ?? 0
-  const since = {
-    answerRaw: at(before.index + 1) - at(before.index),
-    addedRaw: at(newest.index) - at(before.index + 1),
-    removedRaw: 0,
-  }
-  return learnFromUsage(calibration, before.usage, since, newest.usage)
+  const answer = answerSize(settled, before, newest.index, factorOf(calibration))
+  const grownRaw = countedTokens(settled, newest.index) - countedTokens(settled, before.index)
+  const since = { answerRaw: answer.raw, addedRaw: grownRaw - answer.raw, removedRaw: 0 }
+  return learnFromUsage(calibration, answer.usage, since, newest.usage)
 }

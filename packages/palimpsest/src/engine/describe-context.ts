@@ -3,7 +3,7 @@ import { estimateText } from '../tokens/estimate.ts'
 import { reportContext, type ContextReport, type Thresholds } from '../tokens/thresholds.ts'
 import type { Window } from '../tokens/window.ts'
 import type { BoundaryEntry, EditEntry, Entry, StoredEntry } from '../transcript/entry.ts'
-import { settle, type ThinkingPolicy } from '../transcript/settle.ts'
+import { droppedBefore, settle, type ThinkingPolicy } from '../transcript/settle.ts'
 import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
@@ -100,9 +100,11 @@ function rawByKind(view: View, thinking: ThinkingPolicy): RawByKind {
     raw.system = estimateText(view.prefix.system)
     raw.tools = estimateText(view.prefix.tools)
   }
-  const { blocks } = settle(view, thinking)
+  const settled = settle(view, thinking)
+  const dropped = droppedBefore(settled, view.nodes.length)
   for (const [index, node] of view.nodes.entries()) {
-    for (const block of blocks[index] ?? []) raw[kindOf(node, block)] += block.tokens
+    for (const block of settled.blocks[index] ?? [])
+      if (index >= dropped || !isThinking(block.block)) raw[kindOf(node, block)] += block.tokens
   }
   return raw
 }

@@ -1,9 +1,9 @@
 import { layPrompt, type LaidPrompt, type PromptKey, type PromptPart } from '../ledger/prompt.ts'
 import { isCacheable } from '../ledger/request-prompt.ts'
-import type { Settled } from '../transcript/settle.ts'
+import { droppedBefore, type Settled } from '../transcript/settle.ts'
 import type { ViewBlock } from '../transcript/view-block.ts'
 import { hashText, type Hash } from '../wire/hash.ts'
-import { isBlock, toBlocks, type Block } from '../wire/message.ts'
+import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
 import type { BreakpointPlace } from './breakpoint-places.ts'
 
 // From what is settled to the positions that the ledger reckons with, without printing or parsing a body. What did not change since the
@@ -18,7 +18,7 @@ export interface PromptHead {
 }
 
 export interface RequestToLay {
-  readonly settled: Pick<Settled, 'nodes' | 'texts' | 'blocks'>
+  readonly settled: Pick<Settled, 'nodes' | 'texts' | 'blocks' | 'policy' | 'prompts'>
   readonly head: PromptHead
   readonly places: readonly BreakpointPlace[]
   /** Tokens of a raw estimate. */
@@ -32,6 +32,8 @@ export interface LaidRequest {
   readonly breakpoints: readonly number[]
   readonly blocks: (readonly ViewBlock[])[]
   readonly nodes: LaidNode[]
+  /** Thinking of nodes before this one is not in the prompt. */
+  readonly dropped: number
 }
 
 /** How much there is up to and with a node. */
@@ -44,14 +46,15 @@ interface LaidNode {
 /** What it costs is what changed. The given `last` is used up: go on with the returned one. */
 export function layRequest(request: RequestToLay, last?: LaidRequest): LaidRequest {
   const { settled, head, places } = request
-  const kept = last?.head === head ? commonNodes(last.blocks, settled.blocks) : 0
+  const dropped = droppedBefore(settled, settled.blocks.length)
+  const kept = last?.head === head ? keptNodes(last, settled.blocks, dropped) : 0
   const { nodes, blocks }: Pick<LaidRequest, 'nodes' | 'blocks'> = last ?? { nodes: [], blocks: [] }
   nodes.length = kept
   blocks.length = kept
   const parts: PromptPart[] = kept > 0 ? [] : [...head.parts]
   for (let i = kept; i < settled.blocks.length; i++) {
     blocks.push(settled.blocks[i] ?? [])
-    parts.push(...layNode(request, nodes, i))
+    parts.push(...layNode(request, nodes, { index: i, isDropped: i < dropped }))
   }
   const key = keyOf(head, nodes)
   // With the first image, or without the last one, every message has another name.
@@ -59,10 +62,23 @@ export function layRequest(request: RequestToLay, last?: LaidRequest): LaidReque
     return layRequest(request)
   const positions = last && kept > 0 ? last.prompt.positions : undefined
   const reuse = positions && { positions, keep: nodes[kept - 1]?.positions ?? 0 }
-  const marked = places.map(({ node, block }) => (nodes[node - 1]?.positions ?? head.parts.length) + block)
+  const marked = places.map(({ node, block }) => {
+    const before = (settled.blocks[node] ?? []).slice(0, block)
+    const gone = node < dropped ? before.filter((one) => isThinking(one.block)).length : 0
+    return (nodes[node - 1]?.positions ?? head.parts.length) + block - gone
+  })
   const first = head.breakpoint === undefined ? [] : [head.breakpoint]
   const prompt = layPrompt(key, parts, reuse)
-  return { head, prompt, breakpoints: [...first, ...marked], blocks, nodes }
+  return { head, prompt, breakpoints: [...first, ...marked], blocks, nodes, dropped }
+}
+
+/** Nodes that were laid as they would be now: up to the first that changed, or whose thinking went or came back. */
+function keptNodes(last: LaidRequest, blocks: Settled['blocks'], dropped: number): number {
+  const common = commonNodes(last.blocks, blocks)
+  const [from, to] = [Math.min(last.dropped, dropped), Math.max(last.dropped, dropped)]
+  for (let i = from; i < Math.min(to, common); i++)
+    if (blocks[i]?.some(({ block }) => isThinking(block))) return i
+  return common
 }
 
 /** Nodes are settled from the first changed one on, and a list of blocks is a value: so halving finds where the two part. */
@@ -80,10 +96,15 @@ export function commonNodes(
   return low
 }
 
-function layNode(request: RequestToLay, nodes: LaidNode[], i: number): PromptPart[] {
-  const before = nodes[i - 1]
-  const parts = nodeParts(request, i, before?.messages ?? 0)
-  const blocks = request.settled.blocks[i] ?? []
+interface PlacedNode {
+  readonly index: number
+  readonly isDropped: boolean
+}
+
+function layNode(request: RequestToLay, nodes: LaidNode[], node: PlacedNode): PromptPart[] {
+  const before = nodes[node.index - 1]
+  const parts = nodeParts(request, node, before?.messages ?? 0)
+  const blocks = request.settled.blocks[node.index] ?? []
   nodes.push({
     positions: (before?.positions ?? request.head.parts.length) + parts.length,
     messages: (before?.messages ?? 0) + (parts.length > 0 ? 1 : 0),
@@ -92,12 +113,17 @@ function layNode(request: RequestToLay, nodes: LaidNode[], i: number): PromptPar
   return parts
 }
 
-function nodeParts({ settled, toTokens }: RequestToLay, i: number, message: number): PromptPart[] {
-  const node = settled.nodes[i]
-  if (!node || settled.texts[i] === '') return []
-  const blocks = settled.blocks[i] ?? []
+function nodeParts(
+  { settled, toTokens }: RequestToLay,
+  { index, isDropped }: PlacedNode,
+  message: number,
+): PromptPart[] {
+  const node = settled.nodes[index]
+  if (!node || settled.texts[index] === '') return []
+  const sent = settled.blocks[index] ?? []
+  const blocks = isDropped ? sent.filter(({ block }) => !isThinking(block)) : sent
   const path = `messages.${message}`
-  if (blocks.length === 0) {
+  if (sent.length === 0) {
     const hash = hashText(`${node.role}${node.extras}`)
     return [{ level: 'messages', path, hash, tokens: 0, cacheable: false }]
   }

@@ -7,6 +7,7 @@ export function modelPolicy(model: string, facts: ModelFacts | undefined): Think
     model,
     bindsPrefix: facts?.thinking.bindsPrefix ?? true,
     readsFrom: facts?.thinking.readsFrom ?? [],
+    dropsEarlierThinking: facts?.thinking.keptAcrossTurns === false,
     systemAsUser: !(facts?.capabilities.systemMessages ?? false),
     compactionAsText: !(facts?.capabilities.onDemandCompaction ?? false),
   }

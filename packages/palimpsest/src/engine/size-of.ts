@@ -2,10 +2,18 @@ import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import { answerTokens, countSince, type SinceAnchor } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { PrefixEntry } from '../transcript/entry.ts'
-import { settle, tokensEnd, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
+import {
+  countedTokens,
+  droppedBefore,
+  settle,
+  tokensEnd,
+  type Settled,
+  type ThinkingPolicy,
+} from '../transcript/settle.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { isThinking } from '../wire/message.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import { answerSize } from './answer-size.ts'
 import { leastAnswered, type LeastAnswered } from './least-answered.ts'
 
 // How large the next request will be: usage at the newest answer, less what left since, plus what came since. The view's running
@@ -21,16 +29,17 @@ export function sizeOf(view: View, sizing: Sizing): number {
   const anchor = findAnchorNode(view)
   if (!anchor || isStale(anchor, settled, sizing))
     return Math.ceil(factorOf(sizing.calibration) * (prefixEstimate(view) + tokensEnd(settled)))
-  const before = settled.tokens[anchor.index] ?? 0
-  const behind = settled.tokens[anchor.index + 1] ?? before
+  const before = countedTokens(settled, anchor.index)
+  const answer = answerSize(settled, anchor, settled.texts.length, factorOf(sizing.calibration))
+  const behind = before + answer.raw
   const since = {
-    answerRaw: behind - before,
+    answerRaw: answer.raw,
     addedRaw: tokensEnd(settled) - behind,
     removedRaw: sentBefore(anchor.node, settled, anchor.index) - before,
   }
   return (
-    countFromPrefix(view, settled, { anchor, since, sizing }) ??
-    countSince(anchor.usage, since, sizing.calibration)
+    countFromPrefix(view, settled, { anchor: { ...anchor, usage: answer.usage }, since, sizing }) ??
+    countSince(answer.usage, since, sizing.calibration)
   )
 }
 
@@ -53,7 +62,7 @@ function countFromPrefix(
   const least = since.removedRaw > 0 ? leastAnswered(view) : undefined
   if (!least || view.prefix?.model !== sizing.thinking.model) return undefined
   const kept = findKeptFrom(view, settled, anchor)
-  const beforeRaw = settled.tokens[kept.index] ?? 0
+  const beforeRaw = countedTokens(settled, kept.index)
   if (least.sentEstimate + beforeRaw >= since.removedRaw) return undefined
   // As if the answer that the kept ones begin with had been asked for now.
   const factor = growthFactor(least, anchor, sizing)
@@ -67,14 +76,20 @@ function tokensBefore({ nodes, log }: View, settled: Settled, limit: number, fac
   // Copies tell no usage: it would count twice. Their originals do.
   const usages = new Map(log.flatMap((entry) => ('usage' in entry ? [[entry.id, entry.usage] as const] : [])))
   let tokens = 0
+  const dropped = droppedBefore(settled, limit)
   for (const [index, node] of nodes.slice(0, limit).entries()) {
-    const raw = (settled.tokens[index + 1] ?? 0) - (settled.tokens[index] ?? 0)
+    const thought = index < dropped ? between(settled.thought, index) : 0
+    const raw = between(settled.tokens, index) - thought
     const usage = usages.get(node.source.id)
     // Thinking is in what was reported, and may not be in what is sent.
     const isWhole = node.blocks.every(({ block, original }) => original && !isThinking(block))
     tokens += node.role === 'assistant' && usage && isWhole ? answerTokens(usage, factor * raw) : factor * raw
   }
   return tokens
+}
+
+function between(sums: readonly number[], index: number): number {
+  return (sums[index + 1] ?? 0) - (sums[index] ?? 0)
 }
 
 /** Raw tokens that a conversation must have grown by, before its growth says more than what is known of the model. */
@@ -95,8 +110,8 @@ function findKeptFrom({ nodes }: View, settled: Settled, anchor: AnchorNode): An
     const { usage, sentEstimate } = node?.source ?? {}
     if (!node || node.role !== 'assistant' || !usage || promptTokens(usage) === 0) continue
     const sentBetween = (anchor.node.source.sentEstimate ?? Number.NaN) - (sentEstimate ?? Number.NaN)
-    const between = (settled.tokens[anchor.index] ?? 0) - (settled.tokens[index] ?? 0)
-    if (sentBetween !== between || node.source.model !== anchor.node.source.model) break
+    const countedBetween = countedTokens(settled, anchor.index) - countedTokens(settled, index)
+    if (sentBetween !== countedBetween || node.source.model !== anchor.node.source.model) break
     oldest = { index, node, usage }
   }
   return oldest
@@ -139,6 +154,6 @@ function isStale({ node, index }: AnchorNode, { chains }: Settled, { thinking }:
  * edition's, but it knows what is gone.
  */
 function sentBefore({ source }: ViewNode, settled: Settled, index: number): number {
-  const now = settled.tokens[index] ?? 0
+  const now = countedTokens(settled, index)
   return source.under === settled.chains[index] ? now : (source.sentEstimate ?? now)
 }

@@ -5,12 +5,14 @@ import { buildRequest } from '../engine/build-request.ts'
 import { chargeRequest, createCache, publishWrites } from '../ledger/cache.ts'
 import { priceOf } from '../ledger/prices.ts'
 import { promptOf } from '../ledger/request-prompt.ts'
+import { effectiveRequest } from '../simulator/effective-request.ts'
 import { estimateBlock } from '../tokens/estimate.ts'
-import type { Block } from '../wire/message.ts'
+import { toViewBlocks } from '../transcript/view-block.ts'
+import { isThinking, type Block } from '../wire/message.ts'
 import type { MessagesRequest } from '../wire/request.ts'
 import { factsOf, replayOne } from './replay-one.ts'
 import { runStrategy, settingsFor, type Sent } from './run-strategy.ts'
-import { fitSizes } from './size-model.ts'
+import { fitSizes, type SizeModel } from './size-model.ts'
 import { STRATEGIES } from './strategies/all.ts'
 import { none } from './strategies/none.ts'
 import { PEERS } from './strategies/peers/all.ts'
@@ -57,24 +59,58 @@ test('(R1) a session replayed twice gives the same report, byte for byte', () =>
   expect(report()).toBe(report())
 })
 
-test.each(STRATEGIES.filter(({ name }) => ['none', 'mask-3', 'batch', 'tail-20'].includes(name)))(
-  '(L1) $name: the bill is the one that the built requests have in the ledger',
-  (strategy) => {
-    const straight = createStraightBiller()
-    for (const sent of runStrategy(session, {
-      strategy,
-      windowTokens: WINDOW,
-      sizes,
-      factsOf,
-      bills: true,
-    })) {
-      const { bill } = sent
-      expect({ dollars: bill?.dollars, input: bill?.inputTokens, read: bill?.charge.read }).toEqual(
-        straight(sent),
-      )
-    }
+const BILLED = STRATEGIES.filter(({ name }) => ['none', 'mask-3', 'batch', 'tail-20'].includes(name))
+
+describe.each(['claude-opus-4-5', 'claude-sonnet-4-5'])(
+  'on %s, which keeps or drops earlier thinking',
+  (model) => {
+    const thinking = inventSession(longScript(true), model)
+    const fitted = fitSizes(thinking, factsOf)
+
+    test.each(BILLED)(
+      '(L1) $name: the bill is the one that the built requests have in the ledger',
+      (strategy) => {
+        const straight = createStraightBiller(fitted)
+        const run = { strategy, windowTokens: WINDOW, sizes: fitted, factsOf, bills: true }
+        for (const sent of runStrategy(thinking, run)) {
+          const { bill } = sent
+          expect({ dollars: bill?.dollars, input: bill?.inputTokens, read: bill?.charge.read }).toEqual(
+            straight(sent),
+          )
+          const parts = sent.settled.blocks.flat().length
+          expect(Math.abs((bill?.inputTokens ?? 0) - sent.promptTokens)).toBeLessThan(parts)
+        }
+      },
+    )
   },
 )
+
+test('sizes are fitted to what the model saw: thinking of earlier turns only where it is kept', () => {
+  for (const model of ['claude-opus-4-5', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'gpt-5.5']) {
+    const { keptAcrossTurns } = factsOf(model).thinking
+    const script = (reported: readonly number[]): Scripted[] =>
+      Array.from({ length: 12 }, (_, turn): Scripted[] => [
+        { user: `Turn ${turn}. ${'some word '.repeat(2_000)}` },
+        { think: 'hm '.repeat(2_000), say: 'One moment.', ...usageOf(reported[turn]) },
+      ]).flat()
+    const drawn = inventSession(script([]), model)
+    const reported = drawn.steps.map(({ from }) => {
+      const blocks = drawn.entries.slice(0, from).flatMap(toViewBlocks)
+      const counted = blocks.filter(({ block }) => keptAcrossTurns || !isThinking(block))
+      return 5_000 + counted.reduce((sum, { tokens }) => sum + tokens, 0)
+    })
+    const { fitted: fit } = fitSizes(inventSession(script(reported), model), factsOf)
+    expect({ model, factor: fit.factor.toFixed(2), hidden: Math.round(fit.hiddenTokens / 100) }).toEqual({
+      model,
+      factor: '1.00',
+      hidden: 50,
+    })
+  }
+})
+
+function usageOf(tokens: number | undefined): Pick<Extract<Scripted, { say?: string }>, 'usage'> {
+  return tokens === undefined ? {} : { usage: { input_tokens: tokens, output_tokens: 50 } }
+}
 
 test('views are differences that add up to what is sent', () => {
   const strategy = STRATEGIES.find(({ name }) => name === 'batch') ?? none
@@ -100,10 +136,11 @@ test('views are differences that add up to what is sent', () => {
 })
 
 /** Rounds of reading and editing with a user's word now and then, a good deal longer than the window. */
-function longScript(): Scripted[] {
+function longScript(thinks = false): Scripted[] {
   const rounds = Array.from({ length: 40 }, (_, i): Scripted[] => [
     ...(i % 9 === 0 ? [{ user: `Now see to part ${i}. Never touch part_${i + 50}.` }] : []),
     {
+      ...(thinks && { think: `Part ${i} comes before part ${i + 1}. `.repeat(10) }),
       say: `Reading part_${i}.`,
       calls: [
         {
@@ -145,9 +182,9 @@ function longScript(): Scripted[] {
 }
 
 /** The same bill the long way: every request built as a whole body, parsed, laid and charged. */
-function createStraightBiller(): (sent: Sent) => unknown {
+function createStraightBiller({ fitted, outputTokens }: SizeModel): (sent: Sent) => unknown {
   const cache = createCache()
-  const { factor, hiddenTokens } = sizes.fitted
+  const { factor, hiddenTokens } = fitted
   return ({ step, view, index }) => {
     const facts = factsOf(step.model)
     const built = buildRequest(view, {
@@ -161,7 +198,8 @@ function createStraightBiller(): (sent: Sent) => unknown {
       stream: false,
     })
     const request: MessagesRequest = JSON.parse(built.body)
-    const { prompt, breakpoints } = promptOf(request, [], ({ level, value, text }) =>
+    const seen = effectiveRequest(request, new Set(), facts)
+    const { prompt, breakpoints } = promptOf(seen, [], ({ level, value, text }) =>
       level === 'system' ? hiddenTokens : Math.round(factor * estimateBlock(value as Block, text())),
     )
     const charge = chargeRequest(cache, {
@@ -171,7 +209,7 @@ function createStraightBiller(): (sent: Sent) => unknown {
       minimumTokens: facts.cacheMinimumTokens,
     })
     publishWrites(cache, charge, step.beganAt)
-    const dollars = priceOf({ ...charge, output: sizes.outputTokens[index] ?? 0 }, facts.prices)
+    const dollars = priceOf({ ...charge, output: outputTokens[index] ?? 0 }, facts.prices)
     return { dollars, input: prompt.tokens, read: charge.read }
   }
 }

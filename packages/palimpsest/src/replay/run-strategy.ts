@@ -251,5 +251,6 @@ function prefixEntry(step: ReplayStep): PrefixEntry {
 }
 
 function thinkingPolicy(model: string, { thinking }: ModelFacts): ThinkingPolicy {
-  return { model, bindsPrefix: thinking.bindsPrefix, readsFrom: thinking.readsFrom }
+  const { bindsPrefix, readsFrom, keptAcrossTurns } = thinking
+  return { model, bindsPrefix, readsFrom, dropsEarlierThinking: !keptAcrossTurns }
 }

@@ -5,9 +5,10 @@ import {
   type Calibration,
   type CalibrationSample,
 } from '../tokens/calibrate.ts'
-import { toViewBlocks } from '../transcript/view-block.ts'
+import { toViewBlocks, type ViewBlock } from '../transcript/view-block.ts'
+import { isBlock, isThinking, toBlocks, type WireMessage } from '../wire/message.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
-import { reportedPrompt, responseOf, type ReplaySession } from './replay-session.ts'
+import { reportedPrompt, responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
 
 // How many tokens a part of a recorded session has. The recording reports the size of each prompt; the visible text is an estimate up
 // to a factor; what is left of the first prompt is what the recording does not show: system, tools, instruction files.
@@ -34,10 +35,7 @@ export interface SizeModel {
 export const HIDDEN_TOKENS_DEFAULT = 20_000
 
 export function fitSizes(session: ReplaySession, factsOf: (model: string) => ModelFacts): SizeModel {
-  const rawOf = session.entries.map((entry) =>
-    toViewBlocks(entry).reduce((sum, block) => sum + block.tokens, 0),
-  )
-  const raw = sumsBefore(rawOf)
+  const { rawOf, promptRaw } = countRaw(session, factsOf)
   const start = startCalibration(factsOf(session.steps[0]?.model ?? '').tokenizer)
   let calibration: Calibration = start
   let first: { readonly prompt: number; readonly raw: number } | undefined
@@ -50,9 +48,9 @@ export function fitSizes(session: ReplaySession, factsOf: (model: string) => Mod
     const earlier = session.steps[index - 1]
     const earlierPrompt = earlier && reportedPrompt(earlier)
     if (prompt === undefined) return
-    first ??= { prompt, raw: raw[step.from] ?? 0 }
+    first ??= { prompt, raw: promptRaw(step) }
     if (!earlier || earlierPrompt === undefined || step.afterGap) return
-    const rawTokens = (raw[step.from] ?? 0) - (raw[earlier.from] ?? 0)
+    const rawTokens = promptRaw(step) - promptRaw(earlier)
     const grown = { actualTokens: prompt - earlierPrompt, rawTokens }
     calibration = observe(calibration, grown)
     samples.push(...observe(start, grown).samples)
@@ -66,6 +64,33 @@ export function fitSizes(session: ReplaySession, factsOf: (model: string) => Mod
     ),
     reported: first !== undefined,
   }
+}
+
+interface RawCounts {
+  /** Of each entry. */
+  readonly rawOf: readonly number[]
+  /** Of all that the model saw of the entries before a step: some providers take out the thinking of earlier turns. */
+  readonly promptRaw: (step: ReplayStep) => number
+}
+
+function countRaw({ entries }: ReplaySession, factsOf: (model: string) => ModelFacts): RawCounts {
+  const blocks = entries.map(toViewBlocks)
+  const sum = (of: readonly ViewBlock[]): number => of.reduce((total, block) => total + block.tokens, 0)
+  const rawOf = blocks.map(sum)
+  const before = sumsBefore(rawOf)
+  const thought = sumsBefore(blocks.map((all) => sum(all.filter(({ block }) => isThinking(block)))))
+  const turns = entries.flatMap(({ message }, index) => (beginsTurn(message) ? [index] : []))
+  return {
+    rawOf,
+    promptRaw({ from, model }) {
+      const turn = factsOf(model).thinking.keptAcrossTurns ? 0 : turns.findLast((index) => index < from)
+      return (before[from] ?? 0) - (thought[turn ?? 0] ?? 0)
+    },
+  }
+}
+
+function beginsTurn({ role, content }: WireMessage): boolean {
+  return role === 'user' && toBlocks(content).some((block) => !isBlock(block, 'tool_result'))
 }
 
 function hiddenIn(

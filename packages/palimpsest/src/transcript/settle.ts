@@ -17,6 +17,8 @@ export interface ThinkingPolicy {
   /** Signatures cover the prefix: a block behind another prefix is refused. */
   readonly bindsPrefix: boolean
   readonly readsFrom: readonly string[]
+  /** With a new prompt the provider takes the thinking of earlier turns out: it is sent, and neither seen nor counted. */
+  readonly dropsEarlierThinking?: boolean
   /** The model takes no system messages: they go as the user's. */
   readonly systemAsUser?: boolean
   /** The model takes no compaction blocks: what they say goes as the user's text. */
@@ -39,6 +41,10 @@ export interface Settled {
   /** Before node i, and one more: the chain of what a signed block stands for and of what was kept behind it. */
   readonly stoodFor: (Hash | undefined)[]
   readonly tokens: number[]
+  /** Before node i, and one more: estimated tokens of thinking. */
+  readonly thought: number[]
+  /** Before node i, and one more: the node of the user's newest words, 0 before any. Results of tools are none. */
+  readonly prompts: number[]
   readonly joined: string[]
   readonly roles: (ViewNode['role'] | undefined)[]
 }
@@ -54,6 +60,8 @@ export function emptySettled(): Settled {
     chains: [],
     stoodFor: [],
     tokens: [],
+    thought: [],
+    prompts: [],
     joined: [],
     roles: [],
   }
@@ -68,6 +76,8 @@ export function dropSettled(settled: Settled, index: number): void {
   settled.chains.length = index + 1
   settled.stoodFor.length = index + 1
   settled.tokens.length = index + 1
+  settled.thought.length = index + 1
+  settled.prompts.length = index + 1
   settled.joined.length = index + 1
   settled.roles.length = index + 1
 }
@@ -88,9 +98,22 @@ export function chainEnd(settled: Settled): Hash {
   return settled.chains[settled.texts.length] ?? settled.seed
 }
 
-/** Estimated tokens of the messages that would be sent now. */
+/** Estimated tokens of the messages that would be sent now, as the provider counts them. */
 export function tokensEnd(settled: Settled): number {
-  return settled.tokens[settled.texts.length] ?? 0
+  return countedTokens(settled, settled.texts.length)
+}
+
+/** The same of a request that ends before a node. */
+export function countedTokens(settled: Settled, node: number): number {
+  return (settled.tokens[node] ?? 0) - (settled.thought[droppedBefore(settled, node)] ?? 0)
+}
+
+/** Of a request that ends before `node`: the thinking of nodes before this one is dropped by the provider. */
+export function droppedBefore(
+  { policy, prompts }: Pick<Settled, 'policy' | 'prompts'>,
+  node: number,
+): number {
+  return policy?.dropsEarlierThinking ? (prompts[node] ?? 0) : 0
 }
 
 export function messageText(node: ViewNode, blocks: readonly string[]): string {
@@ -114,7 +137,11 @@ function settleNode(settled: Settled, viewNode: ViewNode, index: number): void {
   const linked = blocks.map(({ json }, place) => `${node.role}${place === 0 ? node.extras : ''}${json}`)
   const links = bare ? [`${node.role}${node.extras}`] : linked
   let tokens = settled.tokens[index] ?? 0
-  for (const block of blocks) tokens += block.tokens
+  let thought = settled.thought[index] ?? 0
+  for (const block of blocks) {
+    tokens += block.tokens
+    if (isThinking(block.block)) thought += block.tokens
+  }
   const texts = blocks.map((block) => block.json)
   const text = blocks.length > 0 || bare ? messageText(node, texts) : ''
   settled.nodes.push(node)
@@ -123,9 +150,15 @@ function settleNode(settled: Settled, viewNode: ViewNode, index: number): void {
   settled.chains.push(links.reduce(chainHash, before))
   settled.stoodFor.push(stoodFor === undefined ? undefined : links.reduce(chainHash, stoodFor))
   settled.tokens.push(tokens)
+  settled.thought.push(thought)
+  settled.prompts.push(isPrompt(node, blocks) ? index : (settled.prompts[index] ?? 0))
   settled.roles.push(text === '' ? roleBefore : node.role)
   const joined = settled.joined[index] ?? ''
   settled.joined.push(text === '' ? joined : `${joined}${text},`)
+}
+
+function isPrompt({ role }: ViewNode, blocks: readonly ViewBlock[]): boolean {
+  return role === 'user' && blocks.some(({ block }) => !isBlock(block, 'tool_result'))
 }
 
 /** The node in a form that the model takes. */
@@ -207,6 +240,8 @@ function restart(settled: Settled, prefix: PrefixEntry | undefined, policy: Thin
   settled.chains[0] = settled.seed
   settled.stoodFor[0] = undefined
   settled.tokens[0] = 0
+  settled.thought[0] = 0
+  settled.prompts[0] = 0
   settled.joined[0] = ''
   settled.roles[0] = undefined
 }
@@ -216,6 +251,7 @@ function samePolicy(a: ThinkingPolicy | undefined, b: ThinkingPolicy): boolean {
     a?.model === b.model &&
     a.bindsPrefix === b.bindsPrefix &&
     a.readsFrom.join() === b.readsFrom.join() &&
+    a.dropsEarlierThinking === b.dropsEarlierThinking &&
     a.systemAsUser === b.systemAsUser &&
     a.compactionAsText === b.compactionAsText
   )

@@ -214,7 +214,7 @@ export function unknownClaudeFacts(id: string): ModelFacts {
     contextWindow: WINDOW_200K,
     maxOutput: OUTPUT_64K,
     prices: PRICES_MYTHOS_PREVIEW,
-    thinking: bound(ADAPTIVE_OR_MANUAL),
+    thinking: { ...bound(ADAPTIVE_OR_MANUAL), keptAcrossTurns: !isBeforeKeeping(id) },
     capabilities: {
       ...PLAIN,
       extendedWindow: WINDOW_1M,
@@ -223,6 +223,21 @@ export function unknownClaudeFacts(id: string): ModelFacts {
       overlongOutputAccepted: false,
     },
   })
+}
+
+/** The first of each line whose thinking stays across turns; with Haiku, none up to 4.5. */
+const KEEPS_FROM: { readonly [line: string]: number } = { opus: 4.5, sonnet: 4.6, haiku: 4.6 }
+
+/** Ids say line and version in either order: `claude-opus-4-1`, `claude-3-7-sonnet`. */
+const LINE_FIRST = /claude-([a-z]+)-(\d+)(?:[-.](\d))?(?!\d)/
+const VERSION_FIRST = /claude-(\d+)(?:[-.](\d))?-([a-z]+)/
+
+/** A model older than those that keep thinking. */
+function isBeforeKeeping(id: string): boolean {
+  const [, line, major, minor] = LINE_FIRST.exec(id) ?? []
+  const [, oldMajor, oldMinor, oldLine] = VERSION_FIRST.exec(id) ?? []
+  const version = Number(`${major ?? oldMajor}.${minor ?? oldMinor ?? 0}`)
+  return version < (KEEPS_FROM[line ?? oldLine ?? ''] ?? 0)
 }
 
 interface ClaudeRow extends Pick<ModelFacts, 'id' | 'prices' | 'thinking' | 'capabilities'> {

@@ -143,4 +143,19 @@ describe('finding a model', () => {
     expect(facts.capabilities.onDemandCompaction).toBe(false)
     expect(facts.cacheMinimumKnown).toBe(false)
   })
+
+  test.each([
+    ['claude-opus-4-1-20250805', false],
+    ['claude-opus-4-20250514', false],
+    ['claude-sonnet-4-20250514', false],
+    ['claude-3-7-sonnet-20250219', false],
+    ['claude-3-5-haiku-20241022', false],
+    ['claude-haiku-4', false],
+    ['claude-opus-9', true],
+    ['claude-sonnet-6-1', true],
+    ['claude-haiku-5', true],
+    ['claude-something', true],
+  ])('a Claude model it does not know, %s: thinking of earlier turns is kept: %s', (id, isKept) => {
+    expect(unknownClaudeFacts(id).thinking.keptAcrossTurns).toBe(isKept)
+  })
 })
