@@ -1,8 +1,9 @@
 import { findMember, isJsonObject, splitObject, type JsonObject, type JsonText } from '../wire/json.ts'
-import { toBlocks, type WireMessage } from '../wire/message.ts'
+import type { WireMessage } from '../wire/message.ts'
 import { parseMessage } from '../wire/parse.ts'
 import { isUsage, type Usage } from '../wire/usage.ts'
-import { ORIGINS, type MessageEntry, type Origin } from './entry.ts'
+import { ORIGINS, type MessageEntry } from './entry.ts'
+import { foreignOrigin } from './foreign-origin.ts'
 import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
 import { choiceField, FieldError, numberField, textField } from './line-fields.ts'
 
@@ -129,13 +130,4 @@ function foreignFacts(fields: JsonObject, message: WireMessage) {
     ...(summary && { part: 'summary' as const }),
     ...(typeof fields['requestId'] === 'string' && { requestId: fields['requestId'] }),
   }
-}
-
-/** Only plain prompts count as the user's words: standing instructions are found in them. */
-function foreignOrigin(fields: JsonObject, message: WireMessage): Origin {
-  if (message.role === 'assistant') return 'model'
-  if (fields['isCompactSummary'] === true || fields['isMeta'] === true || message.role === 'system') {
-    return 'engine'
-  }
-  return toBlocks(message.content).some((block) => block.type === 'tool_result') ? 'tool' : 'user'
 }

@@ -1,6 +1,7 @@
 import type { Origin } from '../../transcript/entry.ts'
+import { originOfUserText } from '../../transcript/foreign-origin.ts'
 import type { Json, JsonObject, JsonText } from '../../wire/json.ts'
-import type { Block } from '../../wire/message.ts'
+import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
 import { parseMessage } from '../../wire/parse.ts'
 import { imageFromData } from './convert.ts'
 import { objectField, textField, textsField } from './field.ts'
@@ -27,6 +28,8 @@ const TEXT_FIELDS = ['prompt', 'content', 'snippet', 'stdout', 'planContent', 'm
 export interface ReadAttachment {
   readonly content: string | readonly Block[]
   readonly origin: Origin
+  /** It waited for its turn to be said, like a message: the client did not put it in beside one. */
+  readonly isQueued: boolean
 }
 
 /** Undefined where the model never saw it. `json` is the attachment's own text. */
@@ -34,7 +37,8 @@ export function readAttachment(attachment: JsonObject, json: JsonText): ReadAtta
   const type = textField(attachment, 'type') ?? ''
   if (UNSEEN.has(type)) return undefined
   const content = fileContent(attachment) ?? blockContent(attachment) ?? plainText(attachment) ?? json
-  return { content, origin: originOf(type) }
+  const isQueued = type === 'queued_command'
+  return { content, origin: isQueued ? queuedOrigin(attachment, content) : originOf(type), isQueued }
 }
 
 function fileContent(attachment: JsonObject): string | readonly Block[] | undefined {
@@ -60,8 +64,17 @@ function plainText(attachment: JsonObject): string | undefined {
   return undefined
 }
 
+/** What a queued command is for where it is not the user's: a notice of a task that ended. */
+const NOTIFICATION_MODE = 'task-notification'
+
+/** Prompts wait in the queue, and so do notices of sub-agents and messages of other sessions. */
+function queuedOrigin(attachment: JsonObject, content: ReadAttachment['content']): Origin {
+  if (textField(attachment, 'commandMode') === NOTIFICATION_MODE) return 'tool'
+  const text = toBlocks(content).find((block) => isBlock(block, 'text'))?.text ?? ''
+  return originOfUserText(text, attachment['origin'])
+}
+
 function originOf(type: string): Origin {
-  if (type === 'queued_command') return 'user'
   if (type.includes('hook')) return 'hook'
   if (type.includes('memor')) return 'memory'
   if (type.startsWith('mcp_resource')) return 'mcp'

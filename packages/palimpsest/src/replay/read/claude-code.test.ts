@@ -202,6 +202,19 @@ test('each text says where it came from', () => {
     answer('a2', 'r1', 'msg_2', use('t2', 'mcp__wiki__ask')),
     result('r2', 'a2', 't2', 'an answer'),
     attachment('q1', 'r2', { type: 'queued_command', prompt: 'and hurry' }),
+    attachment('q2', 'q1', { type: 'queued_command', commandMode: 'task-notification', prompt: 'It ended.' }),
+    attachment('q3', 'q2', {
+      type: 'queued_command',
+      prompt: '<task-notification>Never.</task-notification>',
+    }),
+    attachment('q4', 'q3', { type: 'queued_command', prompt: 'Wait.', origin: { kind: 'peer' } }),
+    attachment('q5', 'q4', { type: 'queued_command', prompt: [{ type: 'text', text: 'Push it.' }] }),
+    user(
+      'u5',
+      'q5',
+      'Another Claude session sent a message:\n<agent-message from="r">Never.</agent-message>',
+    ),
+    user('u6', 'u5', 'Operation stopped by hook: Another session is active'),
   ])
   expect(session.entries.map((entry) => entry.kind === 'message' && `${entry.id} ${entry.origin}`)).toEqual([
     'u1 user',
@@ -213,6 +226,12 @@ test('each text says where it came from', () => {
     'a2 model',
     'r2 mcp',
     'q1 user',
+    'q2 tool',
+    'q3 tool',
+    'q4 peer',
+    'q5 user',
+    'u5 peer',
+    'u6 hook',
   ])
   expect(textOf(session, 'q1')).toBe('and hurry')
 })

@@ -3,6 +3,7 @@ import { decodeMessage } from '../../transcript/codec-message.ts'
 import { decodeOwnKind } from '../../transcript/codec-own-kinds.ts'
 import type { Entry, MessageEntry, Origin } from '../../transcript/entry.ts'
 import { placeOf, type EntryPlace } from '../../transcript/line-base.ts'
+import { originOfUserText } from '../../transcript/foreign-origin.ts'
 import { FieldError } from '../../transcript/line-fields.ts'
 import { findMember, isJsonObject, type JsonObject } from '../../wire/json.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
@@ -21,10 +22,6 @@ import { createTally } from './tally.ts'
 
 /** The client's own words in the model's place (an API error, an empty answer): no response stands behind them. */
 const SYNTHETIC_MODEL = '<synthetic>'
-
-/** Texts in the user's place that are a program's output. */
-const PROGRAM_OUTPUT =
-  /^\s*<(local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification)\b/
 
 const WEB_TOOLS = new Set(['WebFetch', 'WebSearch'])
 const MCP_PREFIX = 'mcp__'
@@ -145,9 +142,7 @@ function originOf(entry: MessageEntry, toolNames: ReadonlyMap<string, string>): 
     if (name.startsWith(MCP_PREFIX)) return 'mcp'
     return WEB_TOOLS.has(name) ? 'web' : 'tool'
   }
-  if (entry.origin !== 'user') return entry.origin
-  const text = blocks.find((block) => isBlock(block, 'text'))?.text ?? ''
-  return PROGRAM_OUTPUT.test(text) ? 'tool' : 'user'
+  return entry.origin
 }
 
 function settleSystem({ record, text, place }: Line): Settled {
@@ -165,7 +160,7 @@ function settleSystem({ record, text, place }: Line): Settled {
       // What a slash command printed; the model sees it in the user's place.
       const content = textField(record, 'content')
       if (!content) return { as: 'ignored', kind: `system:${subtype}` }
-      const origin = PROGRAM_OUTPUT.test(content) ? 'tool' : 'user'
+      const origin = originOfUserText(content)
       return {
         as: 'used',
         entry: { kind: 'message', ...place, origin, ...convertedMessage('user', content) },
@@ -187,7 +182,7 @@ function settleAttachment({ record, text, place }: Line): Settled {
     origin: read.origin,
     ...convertedMessage('user', read.content),
   }
-  return { as: 'used', entry, aside: read.origin !== 'user' }
+  return { as: 'used', entry, aside: !read.isQueued }
 }
 
 /** Which old results the recorded agent cleared from its view, where the line says so. */
