@@ -25,6 +25,9 @@ const CORE = new Set(
   'errors wire flags ports tokens ledger transcript facts layers engine context loop'.split(' '),
 )
 
+/** What every public path loads first: whether this runtime will do. */
+const GATE = 'require-runtime'
+
 const FLOOR = ['wire', 'errors']
 const MIDDLE = [...FLOOR, 'flags', 'ports', 'tokens', 'ledger', 'transcript']
 const LINES = ['codec', 'entry', 'header', 'line', 'chain', 'link', 'totals'].map(
@@ -38,6 +41,7 @@ const ENGINE = [...MIDDLE, 'engine']
  */
 const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   errors: [],
+  [GATE]: ['errors'],
   wire: [],
   flags: [],
   // A port that stores a transcript speaks of entries.
@@ -136,6 +140,18 @@ describe('the architecture', () => {
       (exception) => !violations.some((violation) => matches(exception, violation)),
     )
     expect(needless).toEqual([])
+  })
+
+  test('every public path loads the gate first, and bundlers keep it', () => {
+    const manifest: {
+      exports: { readonly [path: string]: { readonly 'x-source': string } }
+      sideEffects: readonly string[]
+    } = JSON.parse(readFileSync(join(ROOT, 'packages/palimpsest/package.json'), 'utf8'))
+    for (const { 'x-source': path } of Object.values(manifest.exports)) {
+      const source = sources.find((one) => one.path === join('packages/palimpsest', path))
+      expect({ path, first: source?.imports[0]?.path }).toEqual({ path, first: `${LIBRARY}/${GATE}.ts` })
+    }
+    expect(manifest.sideEffects).toEqual([`./src/${GATE}.ts`, `./dist/${GATE}.js`])
   })
 
   test('the library has no runtime dependencies, and its peers are optional', () => {
@@ -301,6 +317,7 @@ function directionOf(source: SourceInfo): Violation[] {
     const to = edge.path === undefined ? undefined : inside(edge.path)
     if (to === undefined) return []
     const where = `${from} → ${to}`
+    if (isIndex(from) && to === GATE) return []
     if (isIndex(to)) return [{ rule: 'index', where, what: 'import the file itself' }]
     if (isIndex(from) && from !== 'index' && partOf(from) !== partOf(to)) {
       return [{ rule: 'index', where, what: `an index lists ${partOf(from)} alone` }]

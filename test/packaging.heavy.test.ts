@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { publint } from 'publint'
@@ -54,7 +54,7 @@ describe('the packed packages', () => {
         .map(({ path }) => path)
         .filter(
           (path) =>
-            !/^(package\.json|README\.md|LICENSE|demo\/session\.jsonl|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(
+            !/^(package\.json|README\.md|LICENSE|demo\/session\.jsonl|bin\/palimpsest\.cjs|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(
               path,
             ),
         )
@@ -79,6 +79,46 @@ describe('the packed packages', () => {
     expect((await run(bin('pal'), ['demo'])).stdout).toContain('unmanaged, window that fits')
   })
 
+  test.each(['20.20.2', '18.0.0', '22.15.9', '23.11.0'])(
+    'on Node %s say which one they need, in one sentence, whatever is asked',
+    async (version) => {
+      // The check reads the version and nothing else, so another Node can be made believe.
+      const lie = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`
+      const on = (...args: string[]): unknown => failing(process.execPath, ['--import', lie, ...args])
+      const command = join(folder, 'node_modules/palimpsest-cli/bin/palimpsest.cjs')
+      for (const args of [['doctor'], ['--version'], ['-p', 'hi']])
+        expect(on(command, ...args)).toEqual({ exit: 2, out: '', err: tooOld(version) })
+      writeFileSync(
+        join(folder, 'old.mjs'),
+        `await import('palimpsest/wire').catch((e) => console.log(e.name, e.message))`,
+      )
+      const library = await run(process.execPath, ['--import', lie, 'old.mjs'], { cwd: folder })
+      expect(library.stdout).toBe(`UsageError this is Node ${version}; palimpsest needs ${NEEDED}\n`)
+    },
+  )
+
+  const older = olderNode()
+  test.skipIf(older === undefined)(
+    'on the older Node of this machine say so, and not with a stack',
+    async () => {
+      const { path = '', version = '' } = older ?? {}
+      const command = join(folder, 'node_modules/palimpsest-cli/bin/palimpsest.cjs')
+      expect(failing(path, [command, 'doctor'])).toEqual({ exit: 2, out: '', err: tooOld(version) })
+    },
+  )
+
+  test('an installation that lacks a file says so', () => {
+    const command = join(folder, 'node_modules/palimpsest-cli/bin/palimpsest.cjs')
+    const main = join(folder, 'node_modules/palimpsest-cli/dist/main.js')
+    renameSync(main, `${main}.away`)
+    const { exit, err } = failing(process.execPath, [command, 'doctor'])
+    renameSync(`${main}.away`, main)
+    expect(exit).toBe(1)
+    expect(err).toMatch(
+      /^palimpsest: the installation is damaged: Cannot find module .*\. Install it again.*\n$/,
+    )
+  })
+
   test('give every public path of the library, at run time and to the compiler', async () => {
     const manifest: { exports: object } = JSON.parse(
       readFileSync(join(ROOT, 'packages/palimpsest/package.json'), 'utf8'),
@@ -97,6 +137,32 @@ describe('the packed packages', () => {
     expect(counts).toHaveLength(paths.length - 1)
   })
 })
+
+const NEEDED =
+  'Node 22.16 or later in the 22 line, or Node 24 and later. Install one (https://nodejs.org, or `nvm install 24`)'
+
+function tooOld(version: string): string {
+  return `palimpsest: this is Node ${version}; Palimpsest needs ${NEEDED} and run the command again\n`
+}
+
+function failing(
+  program: string,
+  args: readonly string[],
+): { readonly exit: number | null; readonly out: string; readonly err: string } {
+  const ended = spawnSync(program, args, { encoding: 'utf8' })
+  return { exit: ended.status, out: ended.stdout, err: ended.stderr }
+}
+
+/** The machine's own, where it is older than what we need. Scripts of npm put ours before it. */
+function olderNode(): { readonly path: string; readonly version: string } | undefined {
+  for (const place of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(place, 'node')
+    if (place.includes('node_modules') || !existsSync(path)) continue
+    const version = execFileSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim()
+    if (Number(version.split('.')[0]) < 22) return { path, version }
+  }
+  return undefined
+}
 
 /** What the compiler complains of. */
 async function compile(file: string): Promise<string> {

@@ -1,5 +1,7 @@
 // The public names. Parts are importable on their own: palimpsest/wire, palimpsest/transcript, palimpsest/ledger, …
 
+import './require-runtime.ts'
+
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
 export type { ProviderFailure, StorageFailure } from './errors.ts'
 export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } from './flags/create-flags.ts'

@@ -1,5 +1,7 @@
 // palimpsest/engine: a session as a value, the one function that appends, and the request built from what is in view.
 
+import '../require-runtime.ts'
+
 export { BACKGROUND_SHARE_MAX, billOf, mayCallBeside } from './background-bill.ts'
 export type { Bill } from './background-bill.ts'
 export { buildRequest } from './build-request.ts'

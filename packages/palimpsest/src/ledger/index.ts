@@ -1,5 +1,7 @@
 // palimpsest/ledger: exact accounting of the provider's prompt cache. The rules are in docs/cache-accounting.md.
 
+import '../require-runtime.ts'
+
 export {
   BREAKPOINTS_MAX,
   chargeRequest,

@@ -1,5 +1,7 @@
 // palimpsest/loop: what a tool is, who permits its calls, what a turn tells, one turn of an agent, and forks of its requests.
 
+import '../require-runtime.ts'
+
 export type * from './events.ts'
 export { compactBeforeExpiry, waitForExpiryMs } from './compact-before-expiry.ts'
 export type { IdleMoment } from './compact-before-expiry.ts'

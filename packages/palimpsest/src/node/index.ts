@@ -1,5 +1,7 @@
 // palimpsest/node: the disk and the socket.
 
+import '../require-runtime.ts'
+
 export { createBlobStore } from './blobs.ts'
 export type { BlobStore } from './blobs.ts'
 export { forkTranscript } from './fork-transcript.ts'

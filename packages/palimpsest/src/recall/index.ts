@@ -1,5 +1,7 @@
 // palimpsest/recall: what a text says to a query, word for word.
 
+import '../require-runtime.ts'
+
 export { createBestHits } from './best-hits.ts'
 export type { BestHits, RecallHit } from './best-hits.ts'
 export { findQuotes } from './find-quotes.ts'

@@ -1,5 +1,7 @@
 // palimpsest/replay: recorded sessions through context-management strategies, measured and charged.
 
+import '../require-runtime.ts'
+
 export { createTracer } from './create-tracer.ts'
 export type { Trace, Tracer } from './create-tracer.ts'
 export { findDearest } from './find-dearest.ts'

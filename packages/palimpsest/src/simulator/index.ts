@@ -1,5 +1,7 @@
 // palimpsest/simulator: the Messages API as a `fetch` function. What it refuses and why is in docs/simulator.md.
 
+import '../require-runtime.ts'
+
 export type { Answer } from './answer.ts'
 export { createSimulator } from './create-simulator.ts'
 export type { Simulator, SimulatorOptions } from './create-simulator.ts'

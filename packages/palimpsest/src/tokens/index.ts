@@ -1,5 +1,7 @@
 // palimpsest/tokens: how large a conversation is, how large it may be, and where the thresholds lie.
 
+import '../require-runtime.ts'
+
 export { factorOf, observe, startCalibration } from './calibrate.ts'
 export type { Calibration, CalibrationSample } from './calibrate.ts'
 export { countTokens, findAnchor } from './count.ts'

@@ -1,5 +1,7 @@
 // palimpsest/transcript: entries, their lines, chains of them, and the view that is folded from a chain.
 
+import '../require-runtime.ts'
+
 export { chainOf } from './chain-of.ts'
 export type { ChainWarning, EntryChain } from './chain-of.ts'
 export { decodeLine, encodeEntry } from './codec.ts'

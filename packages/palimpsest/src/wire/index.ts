@@ -1,5 +1,7 @@
 // palimpsest/wire: the Messages API as data, and the door for data from outside.
 
+import '../require-runtime.ts'
+
 export type { CacheControl } from './cache-control.ts'
 export { chainHash, hashText } from './hash.ts'
 export type { Hash } from './hash.ts'

@@ -1,4 +1,6 @@
 // palimpsest/providers/anthropic: the Messages API through the vendor's SDK, which is an optional peer.
 
+import '../../require-runtime.ts'
+
 export { createAnthropicModel } from './create-model.ts'
 export type { AnthropicOptions } from './create-model.ts'
