@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json } from 'palimpsest/wire'
 import { describe, expect, test } from 'vitest'
 
+import { timersLeftBy } from '../../../../../test/kit/process-state.ts'
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
 import { commandEnvironment } from '../process/child-environment.ts'
 import { createHooks, type Hooks } from './create-hooks.ts'
@@ -85,6 +86,14 @@ describe('a command hook', () => {
     expect(await run(PRE, NEVER)).toEqual([{ notice: 'the hook "(sleep" took too long and was ended' }])
     await sleep(1_200)
     expect([existsSync(join(folder, 'late')), existsSync(join(folder, 'later'))]).toEqual([false, false])
+  })
+
+  test.each([
+    ['has ended', 'echo more', 60],
+    ['took too long', 'sleep 9', 0.1],
+  ])('that %s leaves no timer that nobody waits for', async (_, command, timeout) => {
+    const { run } = await hooksWith({ type: 'command', command, timeout })
+    expect(await timersLeftBy(async () => await run(PRE, NEVER))).toBe(0)
   })
 
   test('that prints without end is read in part', async () => {

@@ -43,16 +43,19 @@ export async function runHook(
   child.stdin?.end(input)
   const ended = endOf(child)
   let cut: HookEnd | undefined
+  let grace: ReturnType<typeof setTimeout> | undefined
   const stop = (why: HookEnd): void => {
     cut ??= why
     signalGroup(child, 'SIGTERM')
-    setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS)
+    grace ??= setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS)
   }
   const timer = setTimeout(() => stop({ kind: 'timed-out' }), hook.timeoutMs)
   const onAbort = (): void => stop({ kind: 'broken', message: 'stopped' })
   signal.addEventListener('abort', onAbort, { once: true })
   const end = await ended
   clearTimeout(timer)
+  // The number of a group that is gone may belong to somebody else by then.
+  clearTimeout(grace)
   signal.removeEventListener('abort', onAbort)
   // What a command that ran too long had started goes with it.
   if (cut) signalGroup(child, 'SIGKILL')
@@ -75,7 +78,9 @@ function collect(stream: Readable | null): () => string {
 function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve) => {
     let end: number | string | undefined
+    let drain: ReturnType<typeof setTimeout> | undefined
     const finish = (): void => {
+      clearTimeout(drain)
       for (const stream of [child.stdout, child.stderr]) stream?.destroy()
       resolve(end ?? 0)
     }
@@ -85,7 +90,7 @@ function endOf(child: ChildProcess): Promise<number | string> {
     })
     child.once('exit', (code, killed) => {
       end ??= code ?? `it was ended by ${killed}`
-      setTimeout(finish, DRAIN_MS)
+      drain = setTimeout(finish, DRAIN_MS)
     })
     child.once('close', finish)
   })

@@ -100,7 +100,9 @@ function isReadable(stream: unknown): stream is Readable {
 function endOf(child: ChildProcess, streams: readonly Readable[]): Promise<ShellEnd> {
   return new Promise((resolve) => {
     let end: ShellEnd | undefined
+    let drain: ReturnType<typeof setTimeout> | undefined
     const finish = (): void => {
+      clearTimeout(drain)
       // A process left behind may still hold the channels: what it prints is read and forgotten, and holds nobody up.
       for (const stream of streams) {
         stream.removeAllListeners('data')
@@ -115,7 +117,7 @@ function endOf(child: ChildProcess, streams: readonly Readable[]): Promise<Shell
     })
     child.once('exit', (code, signal) => {
       end = signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal }
-      setTimeout(finish, DRAIN_MS)
+      drain = setTimeout(finish, DRAIN_MS)
     })
     child.once('close', finish)
   })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { commandEnvironment } from '../process/child-environment.ts'
+import { timersLeftBy } from '../../../../../test/kit/process-state.ts'
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
 
 let bench: Workbench
@@ -37,6 +38,10 @@ describe('Bash', () => {
   test('a syntax error is told, and the shell is fine afterwards', async () => {
     expect(await text('if')).toMatch(/syntax error[^]*\[exit code 2\]/)
     expect(await text('echo ok')).toBe('ok')
+  })
+
+  test('a command that has ended leaves no timer that nobody waits for', async () => {
+    expect(await timersLeftBy(async () => await bash('echo ok'))).toBe(0)
   })
 
   test('the folder lasts, variables do not', async () => {
