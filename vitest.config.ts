@@ -37,6 +37,7 @@ export default defineConfig({
           include: heavy,
           pool: 'forks',
           isolate: true,
+          globalSetup: './test/kit/bundle.ts',
           execArgv: ['--conditions=x-source'],
         },
       },

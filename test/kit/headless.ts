@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 
 import { serve } from '../../packages/palimpsest/src/node/serve.ts'
 import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
@@ -14,17 +14,14 @@ import {
   type Simulator,
 } from '../../packages/palimpsest/src/simulator/index.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { runInside, type InsideRun } from './run-inside.ts'
 import { ROOT } from './source-tree.ts'
 
-// The command as a process of its own, against the simulator behind a real socket. It sees a home, a folder and an environment made
-// for the test, and nothing of ours: no keys, no settings.
+// The command against the simulator behind a real socket: `run` inside of the test's process, `start` as a process of its own, where
+// the test is about processes. It sees a home, a folder and an environment made for the test, and nothing of ours: no keys, no settings.
 
-/** Program and first arguments. */
-export const COMMAND = [
-  process.execPath,
-  '--conditions=x-source',
-  join(ROOT, 'packages/palimpsest-cli/src/main.ts'),
-] as const
+/** Program and first arguments. Only tests that are named heavy start processes: only they have it. */
+export const COMMAND = [process.execPath, inject('bundle')] as const
 /** Compiled code is kept from one start to the next: half of the time of a short run. */
 export const COMPILED = join(ROOT, 'node_modules/.cache/palimpsest-compiled')
 
@@ -37,7 +34,9 @@ export interface Bench {
   readonly folder: string
   /** The user's own folder. */
   readonly userHome: string
+  /** Inside of the test's process. */
   readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>
+  /** As a process of its own: for kills, signals, pipes, two at once, memory. */
   readonly start: (args: readonly string[], options?: RunOptions) => Started
 }
 
@@ -83,30 +82,34 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)
   await mkdir(userHome)
-  const start = (args: readonly string[], run: RunOptions = {}): Started => {
-    const env = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: served.url, ...run.env }
-    return startCommand(args, { ...run, cwd: run.cwd ?? folder, env })
-  }
+  const own = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: served.url }
+  const settle = ({ stdin, env, cwd = folder }: RunOptions = {}): InsideRun => ({
+    cwd,
+    env: withoutUndefined({ PATH: process.env['PATH'], ...own, ...env }),
+    stdin,
+  })
   return {
     simulator,
     url: served.url,
     home,
     folder,
     userHome,
-    start,
-    run: async (args, run) => await start(args, run).ended,
+    start: (args, options) => startCommand(args, settle(options)),
+    run: async (args, options) => ({ ...(await runInside(args, settle(options))), signal: null }),
   }
 }
 
-function startCommand(
-  args: readonly string[],
-  { cwd, env, stdin }: RunOptions & { readonly cwd: string },
-): Started {
-  const given = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED, ...env }
+function withoutUndefined(env: NonNullable<RunOptions['env']>): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+function startCommand(args: readonly string[], { cwd, env, stdin }: InsideRun): Started {
   const [program, ...first] = COMMAND
   const child = spawn(program, [...first, ...args], {
     cwd,
-    env: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    env: { NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   // A command that ends before it has read everything is no failure of the test.

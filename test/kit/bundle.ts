@@ -1,0 +1,69 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { rolldown } from 'rolldown'
+import type { TestProject } from 'vitest/node'
+
+import config from '../../packages/palimpsest-cli/rolldown.config.ts'
+import { ROOT } from './source-tree.ts'
+
+// The command as users get it, built once before the tests that start it: it is ready much sooner than its many sources are.
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The command's file. */
+    readonly bundle: string
+  }
+}
+
+const CLI = join(ROOT, 'packages/palimpsest-cli')
+const BUILT = join(ROOT, 'node_modules/.cache/palimpsest-bundle')
+/** Longer than any run of the tests: what is older is nobody's. */
+const KEPT_MS = 24 * 3_600_000
+
+/** For vitest, as `globalSetup`. */
+export async function setup(project: TestProject): Promise<void> {
+  project.provide('bundle', await buildCommand())
+}
+
+/** Named by what is in it: runs at the same time do not disturb each other, and Node finds again what it has compiled. */
+async function buildCommand(): Promise<string> {
+  const bundle = await rolldown(config)
+  const [options] = [config.output].flat()
+  const { output } = await bundle.generate(options)
+  await bundle.close()
+  const files = output.map(
+    (file) => [file.fileName, file.type === 'chunk' ? file.code : file.source] as const,
+  )
+  const hash = createHash('sha256')
+  for (const file of files) for (const part of file) hash.update(part).update('\0')
+  const folder = join(BUILT, hash.digest('hex'))
+  if (!existsSync(folder)) {
+    await removeOld()
+    await layOut(folder, files)
+  }
+  return join(folder, 'dist/main.js')
+}
+
+type BuiltFile = readonly [name: string, content: string | Uint8Array]
+
+/** With what the command looks for beside itself. It is there whole, or not at all. */
+async function layOut(folder: string, files: readonly BuiltFile[]): Promise<void> {
+  const draft = join(BUILT, randomUUID())
+  await mkdir(join(draft, 'dist'), { recursive: true })
+  for (const [name, content] of files) await writeFile(join(draft, 'dist', name), content)
+  for (const name of ['package.json', 'demo'])
+    await cp(join(CLI, name), join(draft, name), { recursive: true })
+  // Whoever comes second finds it done.
+  await rename(draft, folder).catch(async () => await rm(draft, { recursive: true }))
+}
+
+async function removeOld(): Promise<void> {
+  for (const name of await readdir(BUILT).catch(() => [])) {
+    const path = join(BUILT, name)
+    const { mtimeMs } = await stat(path)
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(path, { recursive: true, force: true })
+  }
+}
