@@ -96,6 +96,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const { createCostOf } = await import('../cost-of.ts')
   const { costBySource } = await import('../cost-by-source.ts')
   const { modelOf } = await import('../stored/open-stored.ts')
+  const { toModelName } = await import('palimpsest/wire')
   const { id, path } = await findSession(sessionId, world)
   const loaded = await loadTranscript(path)
   const view = viewOf(loaded.entries, loaded.from)
@@ -103,7 +104,10 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const settings = await settingsHere(world)
   const { endpoint } = chooseModel({ model, settings, userSettings: settings }, world)
   const models = await readLearned(palimpsestHome(world))
-  const reading = readWindow(model, world, settings, { models, endpoint })
+  const reading = readWindow(toModelName(model, view.prefix?.betas ?? []), world, settings, {
+    models,
+    endpoint,
+  })
   const { facts } = reading.model
   const thinking = modelPolicy(model, facts)
   const description = describeContext(view, {

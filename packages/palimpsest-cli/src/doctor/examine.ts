@@ -93,7 +93,7 @@ async function examineModel(home: string, projectFolder: string, world: World): 
   const own = await loadSettings({ home, projectFolder, isTrusted: false })
   const chosen = chosenModel({ settings, userSettings: own.settings }, world)
   if (typeof chosen === 'string') return [{ what: 'model', state: 'bad', text: chosen }]
-  const reading = readWindow(chosen.model, world, settings, {
+  const reading = readWindow(chosen.named, world, settings, {
     models: await readLearned(home),
     endpoint: chosen.endpoint,
   })

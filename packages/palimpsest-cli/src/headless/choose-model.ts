@@ -2,6 +2,8 @@ import { UsageError, type StreamModel } from 'palimpsest'
 import { createAiSdkModel } from 'palimpsest/providers/ai-sdk'
 import { createAnthropicModel, type AnthropicOptions } from 'palimpsest/providers/anthropic'
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
+import { NO_MODELS, resolveModel } from 'palimpsest/tokens'
+import { EXTENDED_WINDOW_BETA, parseModelName, toModelName } from 'palimpsest/wire'
 
 import { chooseEndpoint, type Endpoint } from '../agent/settings/choose-endpoint.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
@@ -16,7 +18,10 @@ const STANDARD_MODEL = 'claude-opus-5-5'
 const NO_KEY = 'no-key'
 
 export interface ChosenModel {
+  /** As the provider knows it. */
   readonly model: string
+  /** As the user named it: `[1m]` behind it asks for the extended window. */
+  readonly named: string
   readonly streamModel: StreamModel
   /** Names the place: limits learned there belong to it. */
   readonly endpoint: string
@@ -40,7 +45,28 @@ export interface ModelWishes {
  * Anthropic, where its key or an address is there; then a server that the environment speaks of.
  */
 export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): ChosenModel {
-  const named = wishes.model ?? env['PALIMPSEST_MODEL'] ?? wishes.settings.model
+  const given = wishes.model ?? env['PALIMPSEST_MODEL'] ?? wishes.settings.model
+  if (given === undefined) return withName(chooseFor(undefined, wishes, env), false)
+  const { id, extended } = parseModelName(given)
+  return withName(chooseFor(id, wishes, env), extended)
+}
+
+function withName(chosen: Unnamed, extended: boolean): ChosenModel {
+  const { model, notices } = chosen
+  if (!extended) return { ...chosen, named: model }
+  const { capabilities, contextWindow } = resolveModel(NO_MODELS, model, '').facts
+  const named = toModelName(model, [EXTENDED_WINDOW_BETA])
+  if (capabilities.extendedWindow !== undefined) return { ...chosen, named }
+  const isLarge = contextWindow >= EXTENDED_TOKENS
+  const ignored = `${model} has no extended window: [1m] is ignored`
+  return { ...chosen, named: model, notices: isLarge ? notices : [...notices, ignored] }
+}
+
+type Unnamed = Omit<ChosenModel, 'named'>
+
+const EXTENDED_TOKENS = 1_000_000
+
+function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['env']): Unnamed {
   if (named === OFFLINE_MODEL) return offline('offline', [])
   const asked = named === undefined ? undefined : splitModel(named)
   if (asked) return chat(asked.server, asked.model, wishes, env)
@@ -81,7 +107,7 @@ function anthropicEndpoint(wishes: ModelWishes, env: World['env']): Endpoint | u
   })
 }
 
-function anthropic(model: string, endpoint: Endpoint | undefined, env: World['env']): ChosenModel {
+function anthropic(model: string, endpoint: Endpoint | undefined, env: World['env']): Unnamed {
   const mayCarryKeys = endpoint?.mayCarryKeys ?? true
   const streamModel = createAnthropicModel({
     ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
@@ -100,7 +126,7 @@ function anthropic(model: string, endpoint: Endpoint | undefined, env: World['en
 }
 
 /** The name keeps the server's before it, so that the session finds its way back there. */
-function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World['env']): ChosenModel {
+function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World['env']): Unnamed {
   const { urlVariable = '', keyVariable = '', standardUrl, name, caution } = server
   const given = env[urlVariable]
   const endpoint = chooseEndpoint({
@@ -169,7 +195,7 @@ function goodUrl(name: string, url: string | undefined): string | undefined {
   throw new UsageError(`${name} "${withoutPassword(url)}" ${problem}`)
 }
 
-function offline(about: string, notices: readonly string[]): ChosenModel {
+function offline(about: string, notices: readonly string[]): Unnamed {
   return {
     model: OFFLINE_MODEL,
     streamModel: createOfflineModel(),

@@ -4,7 +4,7 @@ import { StorageError } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
 import { createConfirm, meterModel, type TurnCompaction } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
-import { findModelFacts } from 'palimpsest/wire'
+import { findModelFacts, parseModelName } from 'palimpsest/wire'
 
 import type { Hooks } from '../agent/hooks/create-hooks.ts'
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
@@ -101,7 +101,7 @@ async function prepareWith(
       home,
       model: chosen.model,
       endpoint: chosen.endpoint,
-      readingWith: (models) => scene.readingOf(chosen.model, models),
+      readingWith: (models) => scene.readingOf(chosen.named, models),
       learned: (learned) => void (current = learned),
       report,
     }),
@@ -135,6 +135,7 @@ function prefixOf(
 ): HeadlessRun['prefix'] {
   return requestPrefix({
     model: chosen.model,
+    extended: parseModelName(chosen.named).extended,
     facts: reading.model.facts,
     system: composeSystemPrompt(wishes.systemPrompt),
     tools,

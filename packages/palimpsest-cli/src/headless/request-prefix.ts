@@ -1,7 +1,7 @@
 import { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, type EntryBody } from 'palimpsest/engine'
 import type { LoopTool } from 'palimpsest/loop'
 import type { PrefixEntry } from 'palimpsest/transcript'
-import type { ModelFacts } from 'palimpsest/wire'
+import { EXTENDED_WINDOW_BETA, type ModelFacts } from 'palimpsest/wire'
 
 // What stands before the messages of every request. Rendered once per conversation; the order of tools and members is part of it.
 
@@ -14,6 +14,8 @@ const THINKING_BUDGET_TOKENS = 10_000
 
 export function requestPrefix(options: {
   readonly model: string
+  /** The extended window is wanted. */
+  readonly extended?: boolean
   readonly facts: ModelFacts
   readonly system: string
   readonly tools: readonly LoopTool[]
@@ -21,7 +23,7 @@ export function requestPrefix(options: {
   /** What the provider is to clear by itself. */
   readonly contextManagement?: string | undefined
 }): EntryBody<PrefixEntry> {
-  const { model, facts, system, tools, reason, contextManagement } = options
+  const { model, extended, facts, system, tools, reason, contextManagement } = options
   const { bindsPrefix } = facts.thinking
   const thinking = thinkingParameter(facts)
   return {
@@ -29,6 +31,7 @@ export function requestPrefix(options: {
     model,
     betas: [
       HOUR_BETA,
+      ...(extended ? [EXTENDED_WINDOW_BETA] : []),
       ...(bindsPrefix ? [BINDING_BETA] : []),
       ...(bindsPrefix && facts.capabilities.onDemandCompaction ? [COMPACTION_BETA] : []),
       ...(contextManagement === undefined ? [] : [CONTEXT_MANAGEMENT_BETA]),

@@ -3,6 +3,7 @@ import type { CompactionSpan } from 'palimpsest/engine'
 import { runCompaction, type LoopEvent, type TurnCompaction } from 'palimpsest/loop'
 import { openHome } from 'palimpsest/node'
 import type { BoundaryEntry, View } from 'palimpsest/transcript'
+import { parseModelName } from 'palimpsest/wire'
 
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { CommandInput } from '../command.ts'
@@ -64,7 +65,7 @@ async function compactOpened(
   const maySpend = (): boolean => true
   const beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal: world.signal })
   const setup = turnSetup(run, session, { maySpend, beside })
-  const compaction = compactionOf(run, textOf(input, 'model'))
+  const compaction = compactionOf(run, summaryModelOf(input))
   const instructions = input.words.join(' ').trim()
   const wish = { span, ...(instructions === '' ? {} : { instructions }) }
   const steps = runCompaction(session, wish, { ...setup, compaction }, world.signal)
@@ -97,6 +98,11 @@ function compactionOf(
     ...(notesTemplate === undefined || named !== undefined ? {} : { notesTemplate }),
     ...(summaryModel === undefined ? {} : { summaryModel }),
   }
+}
+
+function summaryModelOf(input: CommandInput): string | undefined {
+  const named = textOf(input, 'model')
+  return named === undefined ? undefined : parseModelName(named).id
 }
 
 function spanOf(input: CommandInput, view: View): CompactionSpan {

@@ -25,6 +25,7 @@ import {
 } from 'palimpsest/loop'
 import type { Ports } from 'palimpsest'
 import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcript'
+import { toModelName } from 'palimpsest/wire'
 
 import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import { createCostOf } from '../cost-of.ts'
@@ -240,7 +241,7 @@ const FIRST_PROMPT_CHARS = 1_000
 /** A stored session keeps its prefix, byte for byte; only what was asked for anew changes it, and says so. */
 async function withPrefix(run: HeadlessRun): Promise<Session> {
   const had = run.session.view.prefix
-  if (had && had.model === run.prefix.model && run.prefix.reason !== 'asked') return await afterIdle(had, run)
+  if (had && isSameModel(had, run.prefix) && run.prefix.reason !== 'asked') return await afterIdle(had, run)
   const kept =
     had && run.prefix.reason !== 'asked'
       ? { ...run.prefix, system: had.system, tools: had.tools, reason: 'model' }
@@ -248,6 +249,11 @@ async function withPrefix(run: HeadlessRun): Promise<Session> {
   const title = had ? [] : [titleBody(run.prompt)]
   const { session } = await appendTo(run.session, [kept, ...title], run.ports)
   return session
+}
+
+/** With another window it is another one: the provider must be told. */
+function isSameModel(had: PrefixEntry, wanted: EntryBody<PrefixEntry>): boolean {
+  return toModelName(had.model, had.betas) === toModelName(wanted.model, wanted.betas)
 }
 
 /** After an hour nothing is cached, so what the provider clears of thinking may change: only its newest is kept from then on. */

@@ -1,6 +1,7 @@
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
 import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
 import type { Models } from 'palimpsest/tokens'
+import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess } from '../agent/paths/access.ts'
@@ -85,7 +86,8 @@ export async function setScene(
   const projectFolder = project.project
   const ground = await findGround({ ...wishes, home, projectFolder, askTrust: wishes.user?.trust }, world)
   const { settings, userSettings, isTrusted } = ground
-  const model = wishes.model ?? session.view.prefix?.model
+  const { prefix } = session.view
+  const model = wishes.model ?? (prefix && toModelName(prefix.model, prefix.betas))
   const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const learned = await readLearned(home)
@@ -100,7 +102,7 @@ export async function setScene(
     opened,
     ground,
     chosen,
-    reading: readingOf(chosen.model),
+    reading: readingOf(chosen.named),
     readingOf,
     mode,
     blobs: createBlobStore(project, session.id),

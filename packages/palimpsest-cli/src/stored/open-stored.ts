@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { calibrationOf, modelPolicy, sizeOf, type EntryBody, type Sizing } from 'palimpsest/engine'
 import { loadTranscript, openHome } from 'palimpsest/node'
 import { viewOf, type Entry, type View } from 'palimpsest/transcript'
+import { toModelName } from 'palimpsest/wire'
 
 import { toPrintable } from '../agent/printable.ts'
 import { chooseModel } from '../headless/choose-model.ts'
@@ -46,7 +47,8 @@ async function storedSession(opened: OpenedSession, home: string, world: World):
   const { settings, userSettings } = await findGround({ home, projectFolder, trust: false }, world)
   const model = modelOf(view)
   const { endpoint } = chooseModel({ model, settings, userSettings }, world)
-  const reading = readWindow(model, world, settings, { models: await readLearned(home), endpoint })
+  const named = toModelName(model, view.prefix?.betas ?? [])
+  const reading = readWindow(named, world, settings, { models: await readLearned(home), endpoint })
   const { facts } = reading.model
   const thinking = modelPolicy(model, facts)
   const sizing: Sizing = { thinking, calibration: calibrationOf(view, thinking, facts) }

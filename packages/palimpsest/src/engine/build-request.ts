@@ -13,6 +13,7 @@ import type { View } from '../transcript/view.ts'
 import type { Hash } from '../wire/hash.ts'
 import { splitArray, withoutMember, type JsonText } from '../wire/json.ts'
 import type { Role } from '../wire/message.ts'
+import { parseModelName } from '../wire/model-facts.ts'
 import { breakpointPlaces, type BreakpointPlace } from './breakpoint-places.ts'
 import { breakpointMember, withBreakpoint } from './with-breakpoint.ts'
 
@@ -69,8 +70,9 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   const parameters = Object.entries(prefix.parameters).map(
     ([name, value]) => `${JSON.stringify(name)}:${value}`,
   )
+  const { id: model } = parseModelName(prefix.model)
   const members = [
-    `"model":${JSON.stringify(prefix.model)}`,
+    `"model":${JSON.stringify(model)}`,
     `"max_tokens":${options.maxTokens}`,
     ...(options.stream ? ['"stream":true'] : []),
     ...parameters,
@@ -85,7 +87,7 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   return {
     body: `${head}${messages}]}`,
     betas: prefix.betas,
-    model: prefix.model,
+    model,
     ...(lastRole === undefined ? {} : { lastRole }),
     lifetime: lifetimes.messages,
     ...(spare ? { spare } : {}),

@@ -9,6 +9,7 @@ import {
   type JsonText,
 } from '../wire/json.ts'
 import { isBlock, isThinking, type Block } from '../wire/message.ts'
+import { parseModelName } from '../wire/model-facts.ts'
 
 // A request for a summary that shares nothing with the conversation's cache: sent where the fork cannot be. Media become markers, what
 // will be restored anyway is left out, and rounds go from the front until it fits.
@@ -47,8 +48,9 @@ export function roundsOf(nodes: readonly ViewNode[]): readonly (readonly ViewNod
 export function plainRequest(
   view: Pick<View, 'prefix'>,
   rounds: readonly (readonly ViewNode[])[],
-  { skipped, prompt, model, maxTokens }: PlainOptions,
+  { skipped, prompt, model: named, maxTokens }: PlainOptions,
 ): ModelRequest {
+  const { id: model } = parseModelName(named)
   const texts = rounds
     .slice(skipped)
     .flat()

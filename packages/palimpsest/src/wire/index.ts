@@ -9,7 +9,13 @@ export { findMember, isJsonObject, splitArray, splitObject, withMember, withoutM
 export type { Json, JsonObject, JsonText } from './json.ts'
 export { BLOCK_TYPES, isBlock, isServerToolResult, isThinking, toBlocks } from './message.ts'
 export type * from './message.ts'
-export { findModelFacts, MODEL_FACTS, parseModelName } from './model-facts.ts'
+export {
+  EXTENDED_WINDOW_BETA,
+  findModelFacts,
+  MODEL_FACTS,
+  parseModelName,
+  toModelName,
+} from './model-facts.ts'
 export type * from './model-facts.ts'
 export { parseErrorBody, parseMessage, parseRequest, parseResponse, parseStreamEvent } from './parse.ts'
 export type { OtherEvent, Parsed } from './parse.ts'

@@ -24,6 +24,8 @@ export const MODEL_FACTS: readonly ModelFacts[] = [...CLAUDE_FACTS, ...GPT_FACTS
 const BY_ID = new Map(MODEL_FACTS.map((facts) => [facts.id, facts]))
 
 const EXTENDED_SUFFIX = '[1m]'
+/** Opens the extended window of a model that has one. */
+export const EXTENDED_WINDOW_BETA = 'context-1m-2025-08-07'
 
 /** Facts of a model by its id, dated id or platform id; undefined for one that the table does not hold. */
 export function findModelFacts(id: string): ModelFacts | undefined {
@@ -43,6 +45,11 @@ export function isClaudeId(id: string): boolean {
 export function parseModelName(name: string): { readonly id: string; readonly extended: boolean } {
   const extended = name.toLowerCase().endsWith(EXTENDED_SUFFIX)
   return { id: extended ? name.slice(0, -EXTENDED_SUFFIX.length) : name, extended }
+}
+
+/** The name as a user would give it, of a model that is asked with these betas. */
+export function toModelName(id: string, betas: readonly string[]): string {
+  return betas.includes(EXTENDED_WINDOW_BETA) ? `${id}${EXTENDED_SUFFIX}` : id
 }
 
 /** `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5`, `claude-opus-4-5@20251101`: one model. */

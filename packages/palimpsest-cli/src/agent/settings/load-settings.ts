@@ -2,7 +2,7 @@ import { readFile, realpath } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
-import type { Json } from 'palimpsest/wire'
+import { parseModelName, type Json } from 'palimpsest/wire'
 
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import type { Rule } from '../permissions/rule.ts'
@@ -168,7 +168,9 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     ...before,
     ...(model === undefined ? {} : { model }),
     ...(autoCompactEnabled === undefined ? {} : { autoCompactEnabled }),
-    ...(file.compaction?.model === undefined ? {} : { summaryModel: file.compaction.model }),
+    ...(file.compaction?.model === undefined
+      ? {}
+      : { summaryModel: parseModelName(file.compaction.model).id }),
     ...(file.compaction?.keep === undefined ? {} : { keep: file.compaction.keep }),
     ...(file.compaction?.confirm === undefined ? {} : { confirmsCompaction: file.compaction.confirm }),
     ...(disableAllHooks === undefined ? {} : { disableAllHooks }),
