@@ -92,7 +92,8 @@ test('an address that only the project chose gets no key, also where the folder 
   expect(err).toContain(`${theirs.url} was chosen by the project: it gets no key. --base-url makes it yours.`)
   expect(err).toContain('"permissions.defaultMode" cannot be "bypass" in a project.')
   const sent = [...seen, ...theirs.simulator.requests().map(({ body }) => JSON.stringify(body))]
-  expect(sent).toHaveLength(4)
+  // Two requests, and the question which models there are.
+  expect(sent).toHaveLength(5)
   expect(sent.filter((part) => part.includes(KEY) || part.includes(TOKEN))).toEqual([])
   // Whoever names the address on the command line means it.
   theirs.simulator.addSteps([{ content: [text('Yours.')] }])

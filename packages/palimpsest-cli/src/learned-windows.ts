@@ -34,7 +34,7 @@ export interface LimitLearner {
   /** The window as it is with what was learned. */
   readonly readingWith: (models: Models) => WindowReading
   /** From now on it is so. */
-  readonly learned: (reading: WindowReading) => void
+  readonly learned: (reading: WindowReading, models: Models) => void
   readonly report: (problem: string) => void
 }
 
@@ -53,7 +53,7 @@ export function createLearnLimit(learner: LimitLearner): LearnLimit {
       const why = error instanceof Error ? error.message : String(error)
       learner.report(`the window of ${model} could not be noted for the next run: ${why}`)
     })
-    learner.learned(is)
+    learner.learned(is, models)
     return toldAs(model, is)
   }
 }

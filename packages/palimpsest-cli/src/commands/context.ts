@@ -91,7 +91,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
     ])
   const { findSession } = await import('../find-session.ts')
   const { readWindow } = await import('../window-settings.ts')
-  const { readLearned } = await import('../learned-windows.ts')
+  const { readModels } = await import('../known-models.ts')
   const { chooseModel } = await import('../headless/choose-model.ts')
   const { createCostOf } = await import('../cost-of.ts')
   const { costBySource } = await import('../cost-by-source.ts')
@@ -103,7 +103,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const model = modelOf(view)
   const settings = await settingsHere(world)
   const { endpoint } = chooseModel({ model, settings, userSettings: settings }, world)
-  const models = await readLearned(palimpsestHome(world))
+  const models = await readModels(palimpsestHome(world), endpoint, world.now())
   const reading = readWindow(toModelName(model, view.prefix?.betas ?? []), world, settings, {
     models,
     endpoint,

@@ -85,6 +85,7 @@ export async function playSession(
     return simulator.stats()
   } finally {
     prepared.flags.close()
+    await prepared.modelList.close()
     await prepared.shells.killAll()
     await prepared.hooks.close()
     await prepared.opened.file.close()

@@ -11,7 +11,7 @@ import { readingEnvironment } from '../agent/process/child-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../find-session.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
-import { readLearned } from '../learned-windows.ts'
+import { readModels } from '../known-models.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { examineFlags } from './examine-flags.ts'
@@ -94,7 +94,7 @@ async function examineModel(home: string, projectFolder: string, world: World): 
   const chosen = chosenModel({ settings, userSettings: own.settings }, world)
   if (typeof chosen === 'string') return [{ what: 'model', state: 'bad', text: chosen }]
   const reading = readWindow(chosen.named, world, settings, {
-    models: await readLearned(home),
+    models: await readModels(home, chosen.endpoint, world.now()),
     endpoint: chosen.endpoint,
   })
   const unknown =

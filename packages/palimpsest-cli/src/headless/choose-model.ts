@@ -1,6 +1,11 @@
 import { UsageError, type StreamModel } from 'palimpsest'
 import { createAiSdkModel } from 'palimpsest/providers/ai-sdk'
-import { createAnthropicModel, type AnthropicOptions } from 'palimpsest/providers/anthropic'
+import {
+  createAnthropicModel,
+  createListModels,
+  type AnthropicOptions,
+  type ListModels,
+} from 'palimpsest/providers/anthropic'
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 import { NO_MODELS, resolveModel } from 'palimpsest/tokens'
 import { EXTENDED_WINDOW_BETA, parseModelName, toModelName } from 'palimpsest/wire'
@@ -23,6 +28,8 @@ export interface ChosenModel {
   /** As the user named it: `[1m]` behind it asks for the extended window. */
   readonly named: string
   readonly streamModel: StreamModel
+  /** Which models the endpoint has. Absent where it does not tell. */
+  readonly listModels?: ListModels
   /** Names the place: limits learned there belong to it. */
   readonly endpoint: string
   /** Whom it asks and what told so, in a few words. */
@@ -109,15 +116,16 @@ function anthropicEndpoint(wishes: ModelWishes, env: World['env']): Endpoint | u
 
 function anthropic(model: string, endpoint: Endpoint | undefined, env: World['env']): Unnamed {
   const mayCarryKeys = endpoint?.mayCarryKeys ?? true
-  const streamModel = createAnthropicModel({
+  const options = {
     ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
     ...(endpoint ? { baseUrl: endpoint.url } : {}),
-  })
+  }
   const url = endpoint?.url ?? STANDARD_URL
   const key = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
   return {
     model,
-    streamModel,
+    streamModel: createAnthropicModel(options),
+    listModels: createListModels(options),
     endpoint: url,
     about: `asks ${url}${mayCarryKeys && key !== undefined ? ` with ${key}` : ''}`,
     notices: mayCarryKeys ? bothKeys(env) : [withoutKey(url)],

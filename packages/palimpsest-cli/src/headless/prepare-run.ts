@@ -14,12 +14,13 @@ import type { Settings } from '../agent/settings/load-settings.ts'
 import type { Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
-import { createLearnLimit } from '../learned-windows.ts'
+import type { ModelListKeeper } from '../reported-models.ts'
 import type { World } from '../world.ts'
 import type { RunNotes } from './beside-turn.ts'
 import type { ChosenModel } from './choose-model.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import { createPorts } from './create-ports.ts'
+import { followWindow } from './follow-window.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes-policy.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './read-again.ts'
@@ -41,6 +42,7 @@ export interface PreparedRun {
   readonly shells: Shells
   readonly hooks: Hooks
   readonly flags: OpenedFlags
+  readonly modelList: ModelListKeeper
   readonly mode: PermissionMode
   /** Whom it asks: an address, or `offline`. */
   readonly endpoint: string
@@ -77,11 +79,13 @@ async function prepareWith(
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
   flags.start()
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
-  const metered = meterModel(chosen.streamModel)
+  const window = followWindow(scene, { flags: flags.flags, trace, report }, world)
+  const metered = meterModel((request, signal) => {
+    window.modelList.begin()
+    return chosen.streamModel(request, signal)
+  })
   const { streamModel } = metered
   const noting = await readNotesPolicy(home, reading.window.scale)
-  // A refusal may teach a smaller window; the turns after it are laid out for that one.
-  let current = reading
   const compaction = compactionOf(scene, { shown: start.shown, noting, report }, world)
   const run: HeadlessRun = {
     session,
@@ -94,19 +98,12 @@ async function prepareWith(
     hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     prompt: wishes.prompt,
     get reading() {
-      return current
+      return window.reading()
     },
     readingOf: scene.readingOf,
-    learnLimit: createLearnLimit({
-      home,
-      model: chosen.model,
-      endpoint: chosen.endpoint,
-      readingWith: (models) => scene.readingOf(chosen.named, models),
-      learned: (learned) => void (current = learned),
-      report,
-    }),
+    learnLimit: window.learnLimit,
     get compaction() {
-      return { ...compaction, ...sizesOf(current) }
+      return { ...compaction, ...sizesOf(window.reading()) }
     },
     notes: await notesOf(scene, noting, report),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
@@ -126,7 +123,8 @@ async function prepareWith(
     ...hooks.notices,
     ...start.notices,
   ]
-  return { run, opened, shells, hooks, flags, mode, endpoint: chosen.endpoint, about: chosen.about, notices }
+  const { endpoint, about } = chosen
+  return { run, opened, shells, hooks, flags, modelList: window.modelList, mode, endpoint, about, notices }
 }
 
 function prefixOf(

@@ -56,7 +56,11 @@ async function runPrompt(
   home: string,
   world: World,
 ): Promise<ExitCode> {
-  const { run, opened, shells, hooks, flags, mode, about, notices } = await prepareRun(wishes, home, world)
+  const { run, opened, shells, hooks, flags, modelList, mode, about, notices } = await prepareRun(
+    wishes,
+    home,
+    world,
+  )
   try {
     const lines = tells ? [`${run.prefix.model}, ${about}`, ...notices] : notices
     for (const notice of lines) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
@@ -71,6 +75,7 @@ async function runPrompt(
     return result.end.reason === 'answered' ? DONE : FAILED
   } finally {
     flags.close()
+    await modelList.close()
     await shells.killAll()
     await hooks.close()
     await opened.file.close()

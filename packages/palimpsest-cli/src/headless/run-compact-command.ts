@@ -42,12 +42,13 @@ export async function runCompactCommand(input: CommandInput, world: World): Prom
     home,
     world,
   )
-  const { opened, hooks, flags, shells, notices } = prepared
+  const { opened, hooks, flags, modelList, shells, notices } = prepared
   try {
     for (const notice of notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
     return await compactOpened(prepared, input, world)
   } finally {
     flags.close()
+    await modelList.close()
     await shells.killAll()
     await hooks.close()
     await opened.file.close()

@@ -15,7 +15,7 @@ import { createShells, type Shells } from '../agent/shell/shells.ts'
 import type { PromptOptions } from '../agent/system-prompt.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
-import { readLearned } from '../learned-windows.ts'
+import { readModels } from '../known-models.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './choose-and-route.ts'
@@ -54,7 +54,8 @@ export interface RunWishes {
   }
 }
 
-export type ReadingOf = (model: string, models?: Models) => WindowReading
+/** With what became known since the run began. */
+export type ReadingOf = (model: string, models?: Partial<Models>) => WindowReading
 
 export interface Scene {
   readonly wishes: RunWishes
@@ -90,9 +91,10 @@ export async function setScene(
   const model = wishes.model ?? (prefix && toModelName(prefix.model, prefix.betas))
   const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
-  const learned = await readLearned(home)
-  const readingOf: ReadingOf = (name, models = learned) =>
-    readWindow(name, { ...world, env }, settings, { models, endpoint: chosen.endpoint })
+  const { endpoint } = chosen
+  const known = await readModels(home, endpoint, world.now())
+  const readingOf: ReadingOf = (name, models = {}) =>
+    readWindow(name, { ...world, env }, settings, { models: { ...known, ...models }, endpoint })
   const mode = wishes.mode ?? settings.mode ?? 'default'
   const { cwd } = wishes
   const { additionalFolders, rules } = settings

@@ -9,7 +9,7 @@ import { toPrintable } from '../agent/printable.ts'
 import { chooseModel } from '../headless/choose-model.ts'
 import { findGround } from '../headless/find-ground.ts'
 import { openSession, type OpenedSession } from '../headless/open-session.ts'
-import { readLearned } from '../learned-windows.ts'
+import { readModels } from '../known-models.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
@@ -48,7 +48,10 @@ async function storedSession(opened: OpenedSession, home: string, world: World):
   const model = modelOf(view)
   const { endpoint } = chooseModel({ model, settings, userSettings }, world)
   const named = toModelName(model, view.prefix?.betas ?? [])
-  const reading = readWindow(named, world, settings, { models: await readLearned(home), endpoint })
+  const reading = readWindow(named, world, settings, {
+    models: await readModels(home, endpoint, world.now()),
+    endpoint,
+  })
   const { facts } = reading.model
   const thinking = modelPolicy(model, facts)
   const sizing: Sizing = { thinking, calibration: calibrationOf(view, thinking, facts) }

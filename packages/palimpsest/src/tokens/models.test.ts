@@ -63,6 +63,15 @@ describe('the registry', () => {
     )
   })
 
+  test.each([
+    ['less than any model takes', 'house-model', 500],
+    ['a fraction of what the table says', 'claude-opus-4-5', 4_097],
+    ['a multiple of it', 'claude-opus-4-5', 1_000_000_000],
+  ])('does not believe a window that is %s', (_what, id, tokens) => {
+    const models = withReportedModels(NO_MODELS, { data: [{ id, max_input_tokens: tokens }] })
+    expect(resolveModel(models, id, HERE)).toEqual(resolveModel(NO_MODELS, id, HERE))
+  })
+
   test('does not claim to know a model of which nothing but the id was reported', () => {
     const models = withReportedModels(NO_MODELS, { data: [{ id: 'house-model' }] })
     expect(resolveModel(models, 'house-model', HERE).known).toBe(false)

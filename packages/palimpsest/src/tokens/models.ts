@@ -26,6 +26,8 @@ export interface ResolvedModel {
   readonly facts: ModelFacts
   /** False: neither table nor provider knows the model, and the facts are cautious guesses. */
   readonly known: boolean
+  /** Only the provider knows it. */
+  readonly isReported?: boolean
   /** What this endpoint refused to exceed. */
   readonly learnedLimit?: number
 }
@@ -40,13 +42,32 @@ const THINKING_MODES: readonly ThinkingMode[] = ['adaptive', 'enabled', 'disable
 /** What is believed of a model. `id` without `[1m]`; `endpoint` is any stable name of the place it is asked at. */
 export function resolveModel(models: Models, id: string, endpoint: string): ResolvedModel {
   const table = findModelFacts(id)
-  const reported = models.reported[table?.id ?? id]
+  const reported = believable(models.reported[table?.id ?? id], table)
   const learnedLimit = models.learned[learnedKey(id, endpoint)]
+  const isReported = table === undefined && reported?.maxInput !== undefined
   return {
     facts: overlay(table ?? unknownModelFacts(id), reported),
-    known: table !== undefined || reported?.maxInput !== undefined,
+    known: table !== undefined || isReported,
+    ...(isReported ? { isReported } : {}),
     ...(learnedLimit === undefined ? {} : { learnedLimit }),
   }
+}
+
+/** A window that cannot be: what the table knows is right to that extent, and no model takes less than this. */
+const BELIEVED_SHARE_MIN = 0.5
+const BELIEVED_SHARE_MAX = 10
+
+function believable(
+  reported: ReportedModel | undefined,
+  table: ModelFacts | undefined,
+): ReportedModel | undefined {
+  if (reported?.maxInput === undefined) return reported
+  const share = table ? reported.maxInput / table.contextWindow : 1
+  const isBelieved =
+    reported.maxInput >= LEARNED_LIMIT_MIN && share >= BELIEVED_SHARE_MIN && share <= BELIEVED_SHARE_MAX
+  if (isBelieved) return reported
+  const { maxInput: _, ...others } = reported
+  return others
 }
 
 /** The registry with the answer of `GET /v1/models` or `GET /v1/models/{id}`. What cannot be read is left out. */

@@ -63,12 +63,12 @@ describe('the window', () => {
     expect(computeWindow(unknown, { contextTokens: 500_000 }).window).toBe(500_000)
   })
 
-  test('does not listen to PALIMPSEST_CONTEXT_TOKENS for a model the registry knows', () => {
+  test('does not listen to PALIMPSEST_CONTEXT_TOKENS for a model the table holds; of one that only the provider knows the user is believed first', () => {
     expect(computeWindow(OPUS_200K, { contextTokens: 16_000 }).window).toBe(200_000)
     const reported = withReportedModels(NO_MODELS, { id: 'house-model', max_input_tokens: 32_000 })
-    expect(computeWindow(resolveModel(reported, 'house-model', HERE), { contextTokens: 16_000 }).window).toBe(
-      32_000,
-    )
+    const house = resolveModel(reported, 'house-model', HERE)
+    expect(computeWindow(house).window).toBe(32_000)
+    expect(computeWindow(house, { contextTokens: 48_000 }).window).toBe(48_000)
   })
 
   test('is extended only where the model supports it', () => {

@@ -17,7 +17,7 @@ const FULL_SIZE_WINDOW = 200_000
 export interface WindowSettings {
   /** The user asked for the extended window: `[1m]` behind the model's name, or the beta header. */
   readonly extended?: boolean
-  /** `PALIMPSEST_CONTEXT_TOKENS`: believed only for a model that the registry does not know. */
+  /** `PALIMPSEST_CONTEXT_TOKENS`: believed only for a model that the table does not hold. */
   readonly contextTokens?: number
   /** `PALIMPSEST_WINDOW`: never more than this. */
   readonly windowMax?: number
@@ -47,8 +47,11 @@ export function scaled(size: number, scale: number): number {
   return Math.round(size * scale)
 }
 
-function acceptedBy({ facts, known }: ResolvedModel, { extended, contextTokens }: WindowSettings): number {
-  if (!known && contextTokens !== undefined) return contextTokens
+function acceptedBy(
+  { facts, known, isReported = false }: ResolvedModel,
+  { extended, contextTokens }: WindowSettings,
+): number {
+  if ((!known || isReported) && contextTokens !== undefined) return contextTokens
   const plain = known ? Math.min(facts.contextWindow, facts.maxInput ?? Infinity) : WINDOW_DEFAULT
   return extended ? Math.max(plain, facts.capabilities.extendedWindow ?? 0) : plain
 }

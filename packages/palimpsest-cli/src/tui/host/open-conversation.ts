@@ -85,6 +85,7 @@ export async function openConversation(
       state.isClosed = true
       if (state.beside) await quietly(state.beside.end(state.session, LEAVING_WAIT_MS))
       prepared.flags.close()
+      await prepared.modelList.close()
       await prepared.shells.killAll()
       await prepared.hooks.close()
       await (isKept() ? opened.file.close() : opened.giveUp())

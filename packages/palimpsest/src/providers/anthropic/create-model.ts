@@ -46,7 +46,7 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
 }
 
 /** What fails here fails again: it is told at once, not asked again. */
-async function loadClient(options: AnthropicOptions): Promise<Anthropic> {
+export async function loadClient(options: AnthropicOptions): Promise<Anthropic> {
   try {
     const { default: Client } = await import('@anthropic-ai/sdk')
     return new Client({

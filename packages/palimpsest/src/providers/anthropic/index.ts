@@ -4,3 +4,5 @@ import '../../require-runtime.ts'
 
 export { createAnthropicModel } from './create-model.ts'
 export type { AnthropicOptions } from './create-model.ts'
+export { createListModels } from './list-models.ts'
+export type { ListModels, ModelList } from './list-models.ts'
