@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/// <reference types="node" />
 'use strict'
 
 // Plain and old JavaScript: a Node that is too old must get as far as the sentence, and not die of what it does not know. Everything
