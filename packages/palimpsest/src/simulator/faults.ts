@@ -45,6 +45,8 @@ export function addFaults(faults: Faults, rules: readonly FaultRule[]): void {
   for (const rule of rules) faults.rules.push({ rule, seen: 0, left: rule.times ?? 1 })
 }
 
+const ANSWERED = '/v1/messages'
+
 /** The fault that meets this request. Every rule that matches counts the request, the first that is due strikes. */
 export function takeFault(
   faults: Faults,
@@ -53,7 +55,8 @@ export function takeFault(
   let struck: Fault | undefined
   for (const held of faults.rules) {
     const { path, bodyContains, nth = 1 } = held.rule.match ?? {}
-    if (path !== undefined && path !== asked.path) continue
+    // A rule that names no path is about answers: which models there are is asked beside them, and would take it away.
+    if (path === undefined ? !asked.path.startsWith(ANSWERED) : path !== asked.path) continue
     if (bodyContains !== undefined && !matchesBody(asked.body, bodyContains)) continue
     held.seen++
     if (struck || held.seen < nth || held.left <= 0) continue

@@ -140,6 +140,10 @@ describe('models', () => {
     })
     expect((await call(simulator, 'GET', '/v1/models')).status).toBe(503)
     expect((await call(simulator, 'GET', '/v1/models')).status).toBe(200)
+    // One that names no path waits for a message.
+    simulator.addFaults([{ fault: { type: 'status', status: 529 } }])
+    expect((await call(simulator, 'GET', '/v1/models')).status).toBe(200)
+    expect((await call(simulator, 'POST', '/v1/messages')).status).toBe(529)
   })
 
   test('are given to those with a key, and only if they exist', async () => {
