@@ -118,9 +118,9 @@ test('text: the answer alone on stdout; a denied call is a line on stderr that n
   const { exit, out, err } = await bench.run(['-p', 'clean up'])
   expect({ exit, out }).toEqual({ exit: 0, out: 'I could not.\n' })
   expect(err.trimEnd().split('\n')).toEqual([
-    'Write needs permission (it changes a file), and nobody can be asked. --permission-mode accept-edits, or --allowed-tools Write, allows it.',
+    "Write needs permission (it changes a file), and nobody can be asked. --permission-mode accept-edits, or --allowed-tools 'Edit(./**)', allows it.",
     expect.stringMatching(
-      /^Bash needs permission \(.*\), and nobody can be asked\. --allowed-tools 'Bash\(rm:\*\)' allows it\.$/,
+      /^Bash needs permission \(.*\), and nobody can be asked\. --allowed-tools 'Bash\(rm -rf build\)' allows it\.$/,
     ),
   ])
 })

@@ -8,7 +8,7 @@ import { createAccess } from '../agent/paths/access.ts'
 import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
-import { loadStoredRules } from '../agent/permissions/stored-rules.ts'
+import { openStoredRules } from '../agent/permissions/always/stored-rules.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import { commandEnvironment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
@@ -150,7 +150,7 @@ async function makeTools(
   const { opened, wishes, ground, mode, home } = options
   const { settings, isTrusted } = ground
   const { user } = wishes
-  const stored = await loadStoredRules(opened.project.folder, wishes.cwd)
+  const stored = await openStoredRules(opened.project.folder, wishes.cwd)
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
@@ -176,5 +176,5 @@ async function makeTools(
     protectedFolders: [home],
     ...(user ? { ask: user.permit } : {}),
   })
-  return { tools, permit, shells, problems: stored.problem === undefined ? [] : [stored.problem] }
+  return { tools, permit, shells, problems: stored.notice === undefined ? [] : [stored.notice] }
 }

@@ -146,7 +146,11 @@ async function pick(
 ): Promise<string | undefined> {
   const shown: readonly StyledLine[] = proposal
   write([toPrintable(title), ...shown.map(lineText)].join('\n'))
-  write(items.map(({ label, letter }, place) => `  ${letter ?? place + 1}) ${label}`).join('\n'))
+  const choices = items.map(({ label, detail, letter }, place) => {
+    const below = detail === undefined ? '' : `\n     ${detail}`
+    return `  ${letter ?? place + 1}) ${label}${below}`
+  })
+  write(choices.join('\n'))
   const answer = (await prompt('? '))?.trim().toLowerCase() ?? ''
   if (signal?.aborted) return undefined
   return items.find(({ letter }, place) => answer === letter || answer === String(place + 1))?.value

@@ -1,11 +1,13 @@
 import { toPrintable } from '../agent/printable.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import type { RunWishes } from '../headless/set-scene.ts'
-import { storeRule } from '../agent/permissions/stored-rules.ts'
+import type { Offer } from '../agent/permissions/always/offer.ts'
+import { storeRules } from '../agent/permissions/always/stored-rules.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 import type { Console } from './console.ts'
 import { listFiles } from './host/list-files.ts'
 import { openConversation, type Conversation } from './host/open-conversation.ts'
+import type { PickItem } from './input/pick-item.ts'
 import { openLines } from './line-ui.ts'
 import { openScreen } from './screen-ui.ts'
 import { noteLines } from './screen/turn-lines.ts'
@@ -147,23 +149,23 @@ function asking(wishes: RunWishes, ui: Ui, trust: AskTrust, conversation: () => 
     ...wishes,
     user: {
       trust,
-      permit: async ({ tool, input, why, rule }, signal) => {
+      permit: async ({ tool, input, why, offer }, signal) => {
         const answer = await ui.pick(
           {
             title: `${toolLabel(tool, input)}: may it run? (${why})`,
             proposal: proposalLines(tool, input, ui.columns()),
             items: [
               { label: 'Yes, this once', letter: 'y', value: 'yes' },
-              { label: toPrintable(`Always: ${rule}`), letter: 'a', value: 'always' },
+              ...(offer ? [alwaysItem(offer)] : []),
               { label: 'No', letter: 'n', value: 'no' },
             ],
           },
           signal,
         )
         if (answer === 'yes') return { kind: 'yes' }
-        if (answer !== 'always') return { kind: 'no' }
+        if (answer !== 'always' || !offer) return { kind: 'no' }
         // It holds for this conversation all the same.
-        await storeRule(conversation().prepared.opened.project.folder, wishes.cwd, rule).catch(
+        await storeRules(conversation().prepared.opened.project.folder, wishes.cwd, offer.rules).catch(
           (error: unknown) => {
             ui.show(noteLines(`the rule could not be kept: ${messageOf(error)}`, 'warning', ui.columns()))
           },
@@ -202,6 +204,13 @@ function asking(wishes: RunWishes, ui: Ui, trust: AskTrust, conversation: () => 
 }
 
 const OWN_WORDS = '\0own'
+
+/** The words first, then the rule as it is kept. */
+function alwaysItem({ words, except, rules }: Offer): PickItem {
+  const kept = rules.map(({ text }) => text).join(', ')
+  const detail = except === undefined ? kept : `${kept} · ${except}`
+  return { label: toPrintable(words), detail: toPrintable(detail), letter: 'a', value: 'always' }
+}
 
 interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly wishes: RunWishes

@@ -29,6 +29,17 @@ export function parsePathPattern(pattern: string, ignoresCase: boolean): PathPat
   return { segments: isRooted ? segments : ['deep', ...segments], isFolder, ignoresCase }
 }
 
+/** Names that match, `x` wherever any would. */
+export function examplePath({ segments }: PathPattern): readonly string[] {
+  return segments.map((segment) => {
+    if (segment === 'deep') return EXAMPLE_NAME
+    const literal = segment.map((token) => (token.kind === 'character' ? token.value : undefined))
+    return literal.includes(undefined) ? EXAMPLE_NAME : literal.join('')
+  })
+}
+
+const EXAMPLE_NAME = 'x'
+
 export interface PathMatch {
   readonly matches: boolean
   /** Characters compared. */

@@ -25,6 +25,8 @@ export interface FileFacts {
   readonly isInside: boolean
   /** Configuration that decides what programs do: needs a rule that names it, or a person. */
   readonly isProtected: boolean
+  /** Whether another path is protected, too. */
+  readonly protects: (path: string) => boolean
 }
 
 export type CallFacts =
@@ -77,6 +79,7 @@ async function readFacts(path: string, access: Access): Promise<FileFacts> {
     real,
     isInside: isReadablePath(access, real),
     isProtected: false,
+    protects: () => false,
   }
 }
 
@@ -86,10 +89,11 @@ async function writeFacts(
   protectedFolders: readonly string[],
 ): Promise<FileFacts> {
   const { named, real } = await resolvePath(path, access)
-  const isProtected =
-    protectedFolders.some((folder) => isInside(folder, real)) ||
-    [named, real].some((one) => isConfiguration(one, access))
-  return { kind: 'file', access: 'write', named, real, isInside: isWorkPath(access, real), isProtected }
+  const protects = (one: string): boolean =>
+    protectedFolders.some((folder) => isInside(folder, one)) || isConfiguration(one, access)
+  const isProtected = [named, real].some(protects)
+  const isWork = isWorkPath(access, real)
+  return { kind: 'file', access: 'write', named, real, isInside: isWork, isProtected, protects }
 }
 
 async function resolvePath(path: string, access: Access): Promise<{ named: string; real: string }> {

@@ -10,7 +10,7 @@ import {
   type WorkbenchOptions,
 } from '../../../../../test/kit/workbench.ts'
 import { createPermit } from './create-permit.ts'
-import { parseRule } from './rule.ts'
+import { parseRule, splitRuleList } from './rule.ts'
 
 let bench: Workbench
 afterEach(() => bench.dispose())
@@ -229,15 +229,26 @@ describe('reading commands and places', () => {
 })
 
 describe('without a user', () => {
+  const exactly = (flag: string): string =>
+    `Only this exact command can be allowed, with --allowed-tools ${flag}.`
   test.each([
-    ['Bash', { command: 'npm test -- x' }, "--allowed-tools 'Bash(npm test:*)' allows it."],
-    ['Bash', { command: "echo 'a b' > x" }, "--allowed-tools 'Bash(echo '\\''a b'\\'' > x)' allows it."],
-    ['Bash', { command: 'a\nb' }, "--allowed-tools 'Bash' allows it."],
+    ['Bash', { command: 'npm test -- x' }, "--allowed-tools 'Bash(npm test -- x)' allows it."],
+    [
+      'Bash',
+      { command: 'npm test && ls; git push' },
+      "--allowed-tools 'Bash(npm test),Bash(git push)' allows it.",
+    ],
+    ['Bash', { command: 'a\nb' }, "--allowed-tools 'Bash(a),Bash(b)' allows it."],
+    ['Bash', { command: "echo 'a b' > x" }, exactly(String.raw`'Bash(echo '\''a b'\'' > x)'`)],
+    ['Bash', { command: 'node -e "f(1)" *' }, exactly(String.raw`'Bash(node -e "f\(1\)" \*)'`)],
+    ['Bash', { command: 'A=1 sudo make; echo )' }, exactly(String.raw`'Bash(A=1 sudo make; echo \))'`)],
+    ['Bash', { command: 'node - <<X\n1\nX' }, 'No flag allows just this call.'],
     [
       'Write',
       { file_path: 'x', content: '' },
-      '--permission-mode accept-edits, or --allowed-tools Write, allows it.',
+      "--permission-mode accept-edits, or --allowed-tools 'Edit(./**)', allows it.",
     ],
+    ['Glob', { pattern: '/**/*.pem' }, 'No flag allows just this call.'],
     [
       'WebFetch',
       { url: 'https://docs.example.com:8443/x' },
@@ -249,25 +260,26 @@ describe('without a user', () => {
     expect(await reason(name, input)).toContain(flag)
   })
 
-  test('the rule that a refusal names really allows the call', async () => {
+  test('the rules that a refusal names really allow the call, and are no wider than it', async () => {
     await open({})
     const calls = [
       ['Bash', { command: 'npm test -- x' }],
-      ['Bash', { command: 'make' }],
+      ['Bash', { command: 'make && make install' }],
       ['Bash', { command: "echo 'a b' > x" }],
+      ['Bash', { command: 'bash -c "f() { x; }; f" (' }],
+      ['Bash', { command: String.raw`sudo find . -name \*.o -exec rm {} \; )(` }],
       ['Read', { file_path: join(bench.outside, 'b.txt') }],
-      ['Write', { file_path: join(bench.outside, 'new [1]*.txt'), content: '' }],
+      ['Write', { file_path: join(bench.outside, 'new [1]*) .txt'), content: '' }],
       ['Write', { file_path: '.git/hooks/x', content: '' }],
       ['WebFetch', { url: 'https://docs.example.com:8443/x' }],
     ] as const
     for (const [name, input] of calls) {
-      const rule = /--allowed-tools '(.*)' allows it/s
+      const list = /--allowed-tools '(.*)'(?: allows it)?\.$/s
         .exec(await reason(name, input))?.[1]
         ?.replaceAll(String.raw`'\''`, "'")
-      const parsed = parseRule(rule ?? '', 'allow')
-      expect(parsed.ok).toBe(true)
+      const rules = splitRuleList(list ?? '').map((text) => parseRule(text, 'allow'))
       const permit = createPermit({
-        access: { ...bench.access, rules: parsed.ok ? [parsed.rule] : [] },
+        access: { ...bench.access, rules: rules.flatMap((one) => (one.ok ? [one.rule] : [])) },
         mode: () => 'default',
         isTrusted: false,
         protectedFolders: [],
@@ -275,27 +287,28 @@ describe('without a user', () => {
       const tool = bench.tools.find((candidate) => candidate.name === name)
       if (tool === undefined) throw new Error(name)
       const verdict = await permit(tool, input, { toolUseId: 't', signal: new AbortController().signal })
-      expect([name, rule, verdict.allow]).toEqual([name, rule, true])
+      expect([name, list, verdict.allow]).toEqual([name, list, true])
+      expect(list).not.toMatch(/(?<!\\)\*|^\w+$/)
     }
   })
 })
 
 describe('with a user', () => {
-  test('yes is for this call, always for its like, no comes with the user’s words', async () => {
+  test('yes is for this call, always for exactly it from now on, no comes with the user’s words', async () => {
     const answers = [{ kind: 'yes' }, { kind: 'always' }, { kind: 'no', words: 'use pnpm' }] as const
     let asked = 0
     await open({ answer: () => answers[asked++] ?? { kind: 'no' } })
     expect(await bash('npm test')).toBe(true)
     expect(await bash('npm test')).toBe(true)
-    expect(await bash('npm test -- again')).toBe(true)
+    expect(await bash('npm  test 2>&1 | tail -5')).toBe(true)
     expect(asked).toBe(2)
-    expect(await reason('Bash', { command: 'npm install x' })).toBe(
+    expect(await reason('Bash', { command: 'npm test -- again' })).toBe(
       'The user did not permit this call to Bash. The user says: use pnpm',
     )
-    expect(bench.questions.map(({ rule }) => rule)).toEqual([
-      'Bash(npm test:*)',
-      'Bash(npm test:*)',
-      'Bash(npm install:*)',
+    expect(bench.questions.map(({ offer }) => offer?.rules.map(({ text }) => text))).toEqual([
+      ['Bash(npm test)'],
+      ['Bash(npm test)'],
+      ['Bash(npm test -- again)'],
     ])
   })
 

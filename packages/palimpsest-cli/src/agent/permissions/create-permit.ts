@@ -2,19 +2,20 @@ import type { LoopTool, Permit, ToolContext, Verdict } from 'palimpsest/loop'
 
 import type { Access } from '../paths/access.ts'
 import { Refusal } from '../refusal.ts'
+import { findOffer, type Offer } from './always/offer.ts'
+import { outsideFlag } from './always/outside-flag.ts'
 import { factsOf, type CallFacts } from './call-facts.ts'
 import { decide, type Decision, type ShellConcerns } from './decide.ts'
 import type { PermissionMode } from './permission-mode.ts'
-import { parseRule, type Rule } from './rule.ts'
+import type { Rule } from './rule.ts'
 import { shellConcerns } from './shell-concerns.ts'
-import { suggestRule, toFlag } from './suggest-rule.ts'
 
 export interface PermissionQuestion {
   readonly tool: string
   readonly input: Parameters<Permit>[1]
   readonly why: string
-  /** What "always" would add for the rest of this conversation. */
-  readonly rule: string
+  /** What "always" would allow from now on. Absent: nothing that is narrow enough, so it is yes or no. */
+  readonly offer?: Offer
 }
 
 export type PermissionAnswer =
@@ -41,17 +42,21 @@ export function createPermit(options: PermitOptions): Permit {
   const { access } = options
   const added: Rule[] = []
   const queue = createQueue()
-  const look = async (
+  const decideWith = async (
     tool: LoopTool,
-    input: Parameters<Permit>[1],
-  ): Promise<{ facts: CallFacts; decision: Decision }> => {
-    const rules = [...access.rules, ...added]
-    const facts = await factsOf(tool, input, access, options.protectedFolders)
+    facts: CallFacts,
+    more: readonly Rule[] = [],
+  ): Promise<Decision> => {
+    const rules = [...access.rules, ...added, ...more]
     const hidesFiles = rules.some(({ effect, tool: name }) => effect !== 'allow' && name === 'Read')
     const policy = { access, isTrusted: options.isTrusted, hidesFiles }
-    const concerns = facts.kind === 'shell' ? await shellConcerns(facts.text, rules, policy) : NO_CONCERNS
+    const concerns = facts.kind === 'shell' ? await shellConcerns(facts, rules, policy) : NO_CONCERNS
     const { cwd, home } = access
-    return { facts, decision: decide(tool.name, facts, { mode: options.mode(), rules, cwd, home }, concerns) }
+    return decide(tool.name, facts, { mode: options.mode(), rules, cwd, home }, concerns)
+  }
+  const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
+    const facts = await factsOf(tool, input, access, options.protectedFolders)
+    return { facts, decision: await decideWith(tool, facts) }
   }
   return async (tool, input, context) => {
     try {
@@ -61,9 +66,12 @@ export function createPermit(options: PermitOptions): Permit {
       return await queue(async () => {
         const { facts, decision } = await look(tool, input)
         if (decision.kind !== 'ask') return conclude(tool, { facts, decision }, access, context)
-        const answer = await askOrRefuse(tool, input, { facts, why: decision.why, options }, context.signal)
+        const allowsWith = async (more: readonly Rule[]): Promise<boolean> =>
+          (await decideWith(tool, facts, more)).kind === 'allow'
+        const asked = { facts, why: decision.why, options, allowsWith }
+        const answer = await askOrRefuse(tool, input, asked, context.signal)
         if (answer.kind === 'no') return { allow: false, reason: answer.words }
-        if (answer.kind === 'always') added.push(answer.rule)
+        if (answer.kind === 'always') added.push(...answer.rules)
         return conclude(tool, { facts, decision: { kind: 'allow' } }, access, context)
       })
     } catch (error) {
@@ -73,9 +81,14 @@ export function createPermit(options: PermitOptions): Permit {
   }
 }
 
+interface Looked {
+  readonly facts: CallFacts
+  readonly decision: Decision
+}
+
 function conclude(
   tool: LoopTool,
-  { facts, decision }: { readonly facts: CallFacts; readonly decision: Decision },
+  { facts, decision }: Looked,
   access: Access,
   { toolUseId }: ToolContext,
 ): Verdict {
@@ -87,34 +100,40 @@ function conclude(
 
 type Settled =
   | { readonly kind: 'yes' }
-  | { readonly kind: 'always'; readonly rule: Rule }
+  | { readonly kind: 'always'; readonly rules: readonly Rule[] }
   | { readonly kind: 'no'; readonly words: string }
 
 interface Asked {
   readonly facts: CallFacts
   readonly why: string
   readonly options: PermitOptions
+  /** Would the call run unasked with these rules too? */
+  readonly allowsWith: (rules: readonly Rule[]) => Promise<boolean>
 }
 
 async function askOrRefuse(
   tool: LoopTool,
   input: Parameters<Permit>[1],
-  { facts, why, options }: Asked,
+  { facts, why, options, allowsWith }: Asked,
   signal: AbortSignal,
 ): Promise<Settled> {
-  const rule = suggestRule(tool.name, facts)
+  const { access } = options
   if (options.ask === undefined) {
-    const words = `${tool.name} needs permission (${why}), and nobody can be asked. ${toFlag(tool.name, facts, rule)} allows it.`
-    return { kind: 'no', words }
+    const cure = await outsideFlag(tool.name, facts, access, allowsWith)
+    return {
+      kind: 'no',
+      words: `${tool.name} needs permission (${why}), and nobody can be asked. ${cure}`,
+    }
   }
-  const answer = await options.ask({ tool: tool.name, input, why, rule }, signal)
+  const offer = await findOffer(facts, access, allowsWith)
+  const question = { tool: tool.name, input, why, ...(offer ? { offer } : {}) }
+  const answer = await options.ask(question, signal)
   if (answer.kind === 'yes') return answer
   if (answer.kind === 'no') {
     const words = answer.words === undefined ? '' : ` The user says: ${answer.words}`
     return { kind: 'no', words: `The user did not permit this call to ${tool.name}.${words}` }
   }
-  const parsed = parseRule(rule, 'allow')
-  return parsed.ok ? { kind: 'always', rule: parsed.rule } : { kind: 'yes' }
+  return offer ? { kind: 'always', rules: offer.rules } : { kind: 'yes' }
 }
 
 /** Runs one after the other. */

@@ -1,6 +1,6 @@
 import type { CallFacts, FileFacts } from './call-facts.ts'
-import { meetsCommand } from './match-command.ts'
-import { matchesPath, type PatternBase } from './match-path.ts'
+import { isWholeLine, meetsCommand } from './match-command.ts'
+import { exampleOf, matchesPath, type PatternBase } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
 import type { Rule } from './rule.ts'
 
@@ -66,12 +66,17 @@ function decideRead(tool: string, facts: FileFacts, policy: Policy): Decision {
 function decideWrite(tool: string, facts: FileFacts, policy: Policy): Decision {
   if (policy.mode === 'plan') return planned('changing files')
   if (policy.mode === 'bypass') return ALLOW
-  const isPlain = facts.isInside && !facts.isProtected
-  // A rule without a pattern speaks of the working folders; everything else must be named.
-  if (isAllowed(tool, facts, policy, ({ pattern }) => isPlain || pattern !== undefined)) return ALLOW
+  if (isAllowed(tool, facts, policy, (rule) => speaksOfPlace(rule, facts, policy))) return ALLOW
   if (!facts.isInside) return { kind: 'ask', why: `${facts.real} is outside of the working folder` }
   if (facts.isProtected) return { kind: 'ask', why: `${facts.real} decides what other programs do` }
   return policy.mode === 'accept-edits' ? ALLOW : { kind: 'ask', why: 'it changes a file' }
+}
+
+/** A rule without a pattern speaks of the working folders; and what is protected must be named, not just reached by a wildcard. */
+function speaksOfPlace(rule: Rule, facts: FileFacts, policy: Policy): boolean {
+  if (!facts.isProtected) return facts.isInside || rule.pattern !== undefined
+  const example = exampleOf(rule, policy)
+  return example !== undefined && facts.protects(example)
 }
 
 function decideShell(
@@ -83,10 +88,7 @@ function decideShell(
   if (policy.mode === 'plan') return planned('commands that are not known to only read')
   if (policy.mode === 'bypass') return ALLOW
   const whole = policy.rules.some(
-    (rule) =>
-      rule.effect === 'allow' &&
-      rule.tool === 'Bash' &&
-      (rule.pattern === undefined || rule.pattern.trim() === facts.command.trim()),
+    (rule) => rule.effect === 'allow' && rule.tool === 'Bash' && isWholeLine(rule, facts.command),
   )
   if (whole || concerns.uncovered === undefined) return ALLOW
   return { kind: 'ask', why: concerns.all }

@@ -11,6 +11,13 @@ export function matchesCommand({ pattern }: Rule, text: string): boolean {
   return matchesFrom(parseCommandPattern(squeezeUnquoted(pattern)), squeezeUnquoted(text), (at) => at === 0)
 }
 
+/** A rule for this very line, whatever is in it. */
+export function isWholeLine({ pattern, always }: Rule, source: string): boolean {
+  if (pattern === undefined) return true
+  const wildcard = parseWildcard(pattern.trim())
+  return !always && wildcard.length === 1 && wildcard[0] === source.trim()
+}
+
 interface CommandPattern {
   readonly wildcard: Wildcard
   /** It ended in `:*`: what follows after a space or a colon is of no matter. */

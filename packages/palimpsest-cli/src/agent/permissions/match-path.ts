@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 
-import { matchPathPattern, parsePathPattern } from '../patterns/path-pattern.ts'
+import { examplePath, matchPathPattern, parsePathPattern } from '../patterns/path-pattern.ts'
 import type { Rule } from './rule.ts'
 
 // Patterns of paths, with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
@@ -19,6 +19,14 @@ export function matchesPath(rule: Rule, path: string, bases: PatternBase): boole
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return false
   const parsed = parsePathPattern(pattern, rule.effect !== 'allow')
   return parsed !== undefined && matchPathPattern(parsed, below.split(sep).join('/')).matches
+}
+
+/** An example of what the rule means, with a plain name for each wildcard. */
+export function exampleOf({ pattern }: Rule, bases: PatternBase): string | undefined {
+  if (pattern === undefined) return undefined
+  const anchored = anchor(pattern, bases)
+  const parsed = parsePathPattern(anchored.pattern, false)
+  return parsed && join(anchored.base, ...examplePath(parsed))
 }
 
 function anchor(

@@ -12,6 +12,8 @@ export interface Rule {
   readonly pattern?: string
   /** As written. */
   readonly text: string
+  /** Given by "always", and as narrow as it was shown: a command holds in this folder alone, exactly as it is. */
+  readonly always?: { readonly folder: string }
 }
 
 export type ParsedRule =
@@ -69,10 +71,10 @@ export function splitRuleList(text: string): readonly string[] {
   return [...rules, current].filter((rule) => rule !== '')
 }
 
-/** Hosts that rules allow by name: these may be private. */
+/** Hosts that rules written by hand allow by name: these may be private. A public name may lead to a private address tomorrow. */
 export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
-  return rules.flatMap(({ effect, tool, pattern }) =>
-    effect === 'allow' && tool === 'WebFetch' && pattern !== undefined
+  return rules.flatMap(({ effect, tool, pattern, always }) =>
+    effect === 'allow' && tool === 'WebFetch' && pattern !== undefined && !always
       ? [pattern.slice('domain:'.length).toLowerCase()]
       : [],
   )

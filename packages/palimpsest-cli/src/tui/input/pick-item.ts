@@ -4,6 +4,8 @@ import type { Key } from './decode-keys.ts'
 
 export interface PickItem {
   readonly label: string
+  /** What stands below it, fainter. An item with a detail is shown whole, over as many lines as it takes. */
+  readonly detail?: string
   /** Chosen by this letter, where the list is not searched. */
   readonly letter?: string
   readonly value: string

@@ -1,4 +1,4 @@
-import { foundItems, type Picker } from '../input/pick-item.ts'
+import { foundItems, type Picker, type PickItem } from '../input/pick-item.ts'
 import type { Editor } from '../input/edit-text.ts'
 import { cutLine, line, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth, graphemeWidth, splitGraphemes } from '../text/text-width.ts'
@@ -123,14 +123,10 @@ function pickerLines(view: LiveView, picker: Picker, columns: number, room: numb
   const title = wrapLine([span(picker.title, 'bold')], columns)
   const search = picker.isSearched ? [line(cutToWidth(`search: ${picker.query}`, columns))] : []
   const fixed = 2 + title.length + search.length
-  const proposal = view.proposal.slice(0, Math.max(0, room - fixed - Math.min(3, found.length)))
-  const most = Math.max(1, Math.min(PICKED_MAX, room - fixed - proposal.length))
-  const first = Math.max(0, Math.min(picker.chosen - Math.floor(most / 2), found.length - most))
-  const items = found.slice(first, first + most).map(({ label, letter }, place) => {
-    const isChosen = first + place === picker.chosen
-    const key = letter === undefined ? '' : `(${letter}) `
-    return line(cutToWidth(`${isChosen ? '▸' : ' '} ${key}${label}`, columns), isChosen ? 'chosen' : 'plain')
-  })
+  const blocks = found.map((item, place) => itemLines(item, place === picker.chosen, columns))
+  const wanted = Math.max(1, picker.isSearched ? Math.min(3, found.length) : blocks.flat().length)
+  const proposal = cutProposal(view.proposal, Math.max(0, room - fixed - wanted))
+  const items = aroundChosen(blocks, picker.chosen, Math.max(1, room - fixed - proposal.length))
   const lines = [
     rule,
     ...title,
@@ -144,4 +140,46 @@ function pickerLines(view: LiveView, picker: Picker, columns: number, room: numb
     ? { row: searchRow, column: Math.min(columns - 1, 'search: '.length + picker.query.length) }
     : { row: lines.length, column: 0 }
   return { lines: [...lines, line(cutToWidth(help, columns), 'dim')], cursor }
+}
+
+/** An item with a detail is shown whole: it says what will be allowed. */
+function itemLines(
+  { label, detail, letter }: PickItem,
+  isChosen: boolean,
+  columns: number,
+): readonly StyledLine[] {
+  const text = `${isChosen ? '▸' : ' '} ${letter === undefined ? '' : `(${letter}) `}${label}`
+  const style = isChosen ? 'chosen' : 'plain'
+  if (detail === undefined) return [line(cutToWidth(text, columns), style)]
+  const hang = line(DETAIL_HANG)
+  return [
+    ...wrapLine([span(text, style)], columns, hang),
+    ...wrapLine([span(DETAIL_HANG), span(detail, 'dim')], columns, hang),
+  ]
+}
+
+const DETAIL_HANG = '      '
+
+/** Whoever is asked must know that there is more. */
+function cutProposal(proposal: readonly StyledLine[], room: number): readonly StyledLine[] {
+  if (proposal.length <= room) return proposal
+  const shown = Math.max(0, room - 1)
+  return [...proposal.slice(0, shown), line(`    … ${proposal.length - shown} more lines`, 'dim')].slice(
+    0,
+    room,
+  )
+}
+
+/** As many items as there is room for, the chosen one among them. */
+function aroundChosen(
+  blocks: readonly (readonly StyledLine[])[],
+  chosen: number,
+  room: number,
+): readonly StyledLine[] {
+  const most = Math.min(PICKED_MAX, room)
+  const first = Math.max(0, Math.min(chosen - Math.floor(most / 2), blocks.length - most))
+  const shown = blocks.slice(first, first + most).flat()
+  const start = blocks.slice(first, chosen).flat().length
+  const from = Math.max(0, Math.min(start, shown.length - room))
+  return shown.slice(from, from + room)
 }

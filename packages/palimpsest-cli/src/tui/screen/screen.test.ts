@@ -143,24 +143,78 @@ describe('the live region', () => {
     const view = fc.record({
       text: fc.string({ unit: fc.constantFrom('a', ' ', '宽', '\n', '👍'), maxLength: 300 }),
       streaming: fc.array(fc.constant(line('streaming '.repeat(20))), { maxLength: 40 }),
-      items: fc.array(fc.constant({ label: 'item '.repeat(30), value: 'x' }), { maxLength: 30 }),
+      items: fc.array(
+        fc.constantFrom(
+          { label: 'item '.repeat(30), value: 'x' },
+          { label: 'item '.repeat(30), detail: 'detail '.repeat(20), value: 'x' },
+        ),
+        { maxLength: 30 },
+      ),
       hasPicker: fc.boolean(),
+      isSearched: fc.boolean(),
+      chosen: fc.nat(30),
+      proposal: fc.array(fc.constant(line('proposal '.repeat(20))), { maxLength: 30 }),
       columns: fc.integer({ min: 10, max: 100 }),
       rows: fc.integer({ min: 8, max: 40 }),
       at: fc.nat(300),
     })
     fc.assert(
-      fc.property(view, ({ text, streaming, items, hasPicker, columns, rows, at }) => {
-        const editor = { ...withText(emptyEditor(), text), cursor: Math.min(at, text.length) }
-        const picker = hasPicker ? createPicker('Which?', items, true) : undefined
-        const { lines, cursor } = layoutLive({ ...VIEW, streaming, editor, picker }, columns, rows)
-        expect(lines.length).toBeLessThan(rows)
-        for (const each of lines) expect(lineWidth(each)).toBeLessThanOrEqual(columns)
-        expect(cursor.row).toBeLessThan(lines.length)
-        expect(cursor.column).toBeLessThanOrEqual(columns)
-      }),
+      fc.property(
+        view,
+        ({ text, streaming, items, hasPicker, isSearched, chosen, proposal, columns, rows, at }) => {
+          const editor = { ...withText(emptyEditor(), text), cursor: Math.min(at, text.length) }
+          const picker = hasPicker
+            ? {
+                ...createPicker('Which?', items, isSearched),
+                chosen: Math.min(chosen, Math.max(0, items.length - 1)),
+              }
+            : undefined
+          const { lines, cursor } = layoutLive(
+            { ...VIEW, streaming, editor, picker, proposal },
+            columns,
+            rows,
+          )
+          if (picker && items.length > 0) expect(lines.map(lineText).join('\n')).toContain('▸')
+          expect(lines.length).toBeLessThan(rows)
+          for (const each of lines) expect(lineWidth(each)).toBeLessThanOrEqual(columns)
+          expect(cursor.row).toBeLessThan(lines.length)
+          expect(cursor.column).toBeLessThanOrEqual(columns)
+        },
+      ),
       cases(200, 10_000),
     )
+  })
+})
+
+describe('a question', () => {
+  const items = [
+    { label: 'Yes, this once', letter: 'y', value: 'yes' },
+    {
+      label: 'Always allow `one two` and `three` in /a/b',
+      detail: 'Bash(one two), Bash(three)',
+      letter: 'a',
+      value: 'a',
+    },
+    { label: 'No', letter: 'n', value: 'no' },
+  ]
+
+  test('shows what always allows whole, and says when there is more of what is asked about', () => {
+    const proposal = ['one', 'two', 'three', 'four'].map((text) => line(`    ${text}`))
+    const view = { ...VIEW, proposal, picker: createPicker('May it run?', items, false) }
+    expect(layoutLive(view, 30, 13).lines.map(lineText)).toEqual([
+      '─'.repeat(30),
+      'May it run?',
+      '    one',
+      '    two',
+      '    … 2 more lines',
+      '▸ (y) Yes, this once',
+      '  (a) Always allow `one two`',
+      '      and `three` in /a/b',
+      '      Bash(one two),',
+      '      Bash(three)',
+      '  (n) No',
+      '↑↓ Enter, or the letter · Esc',
+    ])
   })
 })
 

@@ -3,7 +3,7 @@ import { isBlock, toBlocks, type JsonObject } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
 import { diffLines } from '../text/diff-lines.ts'
-import { line, span, type StyledLine } from '../text/styled-line.ts'
+import { line, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
 
 // A tool call in one line: what was called on what, and how much came back. The whole of it is in the transcript.
@@ -53,8 +53,11 @@ export function proposalLines(name: string, input: JsonObject, columns: number):
   if (changes.length > 0) return changes
   const command = input['command']
   if (typeof command !== 'string') return []
-  const lines = toPrintable(command).split('\n')
-  const shown = lines.slice(0, PROMPT_DIFF_LINES_MAX).map((text) => line(cutToWidth(`    ${text}`, columns)))
+  // Wrapped, not cut: what is not seen is not approved.
+  const lines = toPrintable(command)
+    .split('\n')
+    .flatMap((text) => wrapLine([span(`    ${text}`)], columns, line('      ')))
+  const shown = lines.slice(0, PROMPT_DIFF_LINES_MAX)
   const hidden = lines.length - shown.length
   return hidden > 0 ? [...shown, line(`    … ${hidden} more lines`, 'dim')] : shown
 }

@@ -93,7 +93,8 @@ const TAB_COLUMNS = 4
 export function wrapLine(spans: StyledLine, columns: number, hang: StyledLine = []): readonly StyledLine[] {
   const width = Math.max(1, columns)
   if (lineWidth(spans) <= width && !spans.some(({ text }) => text.includes('\t'))) return [spans]
-  const indent = lineWidth(hang) < width ? hang : []
+  // What is broken off at a space takes up to two thirds of the next line: beside a wider hang it would have no room.
+  const indent = lineWidth(hang) < width / 3 ? hang : []
   const lines: StyledLine[] = []
   let current: Cell[] = []
   let used = 0

@@ -41,12 +41,18 @@ describe('width', () => {
 describe('wrapping', () => {
   test('no line is wider than the screen, and nothing but spaces is lost', () => {
     fc.assert(
-      fc.property(words, words, fc.integer({ min: 2, max: 40 }), (first, second, columns) => {
-        const lines = wrapLine([span(first), span(second, 'bold')], columns)
-        for (const each of lines) expect(lineWidth(each)).toBeLessThanOrEqual(columns)
-        const bare = (text: string): string => text.replaceAll(' ', '')
-        expect(bare(lines.map(lineText).join(''))).toBe(bare(first + second))
-      }),
+      fc.property(
+        words,
+        words,
+        fc.integer({ min: 2, max: 40 }),
+        fc.nat(12),
+        (first, second, columns, hang) => {
+          const lines = wrapLine([span(first), span(second, 'bold')], columns, line(' '.repeat(hang)))
+          for (const each of lines) expect(lineWidth(each)).toBeLessThanOrEqual(columns)
+          const bare = (text: string): string => text.replaceAll(' ', '')
+          expect(bare(lines.map(lineText).join(''))).toBe(bare(first + second))
+        },
+      ),
       cases(200, 10_000),
     )
   })

@@ -1,0 +1,31 @@
+import type { SimpleCommand } from '../../command/parse-shell.ts'
+import { matchesWildcard, parseWildcard } from '../../patterns/wildcard.ts'
+import type { Rule } from '../rule.ts'
+import { folderOfLine } from './always-rules.ts'
+import { toPlainLine } from './plain-line.ts'
+
+/**
+ * Which commands of a line rules given by "always" cover: exactly those that were shown, in the folder they were shown for, with nothing
+ * fed to them. Takes a line that `parseShell` can read.
+ */
+export async function coveredByAlways(
+  source: string,
+  rules: readonly Rule[],
+  shellFolder: string,
+): Promise<(command: Pick<SimpleCommand, 'text'>) => boolean> {
+  const given = rules.filter(({ effect, tool, always }) => effect === 'allow' && tool === 'Bash' && always)
+  const line = given.length > 0 ? toPlainLine(source) : undefined
+  const folder = line && (await folderOfLine(line, shellFolder))
+  if (line === undefined || folder === undefined) return () => false
+  const fed = new Set(line.commands.filter(({ isFed }) => isFed).map(({ text }) => text))
+  return ({ text }) =>
+    !fed.has(text) &&
+    given.some(
+      ({ always, pattern }) => always?.folder === folder && pattern !== undefined && isExactly(pattern, text),
+    )
+}
+
+function isExactly(pattern: string, text: string): boolean {
+  const wildcard = parseWildcard(pattern)
+  return wildcard.length === 1 && matchesWildcard(wildcard, text)
+}

@@ -1,0 +1,46 @@
+import { parseShell } from '../../command/parse-shell.ts'
+import { parsePathPattern } from '../../patterns/path-pattern.ts'
+import { parseWildcard } from '../../patterns/wildcard.ts'
+import type { Rule } from '../rule.ts'
+import { whyNotNarrow } from './narrow-command.ts'
+import { toPlainLine } from './plain-line.ts'
+
+/**
+ * Whether "always" could have given this rule: one command exactly, one file or folder by its name, one host. Earlier versions gave
+ * broader ones: a bare tool, every use of an interpreter.
+ */
+export function isNarrow({ tool, pattern }: Rule): boolean {
+  if (pattern === undefined) return false
+  switch (tool) {
+    case 'Bash':
+      return isOneCommand(pattern)
+    case 'Edit':
+      return ['./**', '/**'].includes(pattern) || isOnePlace(pattern.replace(/\/\*\*$/, ''))
+    case 'Read':
+      return isOnePlace(pattern)
+    case 'WebFetch':
+      return !pattern.includes('*')
+    default:
+      return false
+  }
+}
+
+function isOneCommand(pattern: string): boolean {
+  const [text = '', ...more] = parseWildcard(pattern)
+  if (more.length > 0 || !parseShell(text).readable) return false
+  const line = toPlainLine(text)
+  const [command, ...others] = line?.commands ?? []
+  if (command === undefined || others.length > 0 || line?.movesTo !== undefined) return false
+  return command.text === text && whyNotNarrow(command) === undefined
+}
+
+/** From the root, by plain names alone. */
+function isOnePlace(pattern: string): boolean {
+  const parsed = pattern.startsWith('//') ? parsePathPattern(pattern.slice(1), false) : undefined
+  return (
+    parsed?.segments.every(
+      (segment) =>
+        segment !== 'deep' && segment.length > 0 && segment.every(({ kind }) => kind === 'character'),
+    ) ?? false
+  )
+}

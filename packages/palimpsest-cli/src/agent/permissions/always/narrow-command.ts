@@ -1,0 +1,93 @@
+import type { PlainCommand } from './plain-line.ts'
+
+// Which commands "always" may be offered for: exactly this one, again. Not even that for programs that run whatever they are given: a
+// file that may have changed since, a line from somewhere else, another program.
+
+/** More than a reader takes in at a glance is not allowed for good. */
+const TEXT_CHARS_MAX = 200
+
+/** They run programs in a language of their own, from an argument, a file or their input. */
+const INTERPRETERS = words(`
+  sh bash rbash dash ash zsh ksh mksh pdksh fish csh tcsh elvish nu xonsh pwsh powershell cmd busybox toybox
+  node nodejs deno bun tsx ts-node esno swc-node babel-node zx qjs d8 electron
+  python pypy ipython jython micropython bpython perl raku ruby irb jruby mruby php hhvm lua luajit tclsh wish expect
+  rscript r julia octave matlab maxima gnuplot java jshell jbang groovy kotlin kotlinc scala scala-cli clojure clj bb lein erl escript
+  elixir iex mix ghci runghc runhaskell ocaml guile racket scheme chicken csi sbcl clisp ecl swift dart osascript crystal nim vlang
+  awk gawk mawk nawk goawk sed gsed ed ex vi vim nvim vimdiff view emacs emacsclient nano pico m4 bc dc
+  sqlite sqlite3 psql mysql mariadb mongo mongosh redis-cli clickhouse duckdb gdb lldb bpftrace dtrace stap tclkit source`)
+
+/** They run the program that they are given, here or elsewhere. */
+const WRAPPERS = words(`
+  sudo sudoedit doas su runuser pkexec gosu su-exec setpriv capsh env envdir dotenv direnv direnv-exec xargs parallel timeout gtimeout nohup
+  nice ionice chrt taskset cpulimit time gtime stdbuf unbuffer setsid script watch watchexec entr fswatch inotifywait strace ltrace
+  valgrind perf rr chroot unshare nsenter bwrap firejail fakeroot fakechroot proot systemd-run systemd-nspawn start-stop-daemon daemonize
+  dbus-run-session xvfb-run flock run-parts faketime setarch arch linux32 linux64 caffeinate torsocks torify proxychains wine
+  ssh sshpass mosh rsh telnet nc ncat netcat socat screen tmux zellij byobu at batch crontab anacron exec eval command builtin coproc
+  cross-env concurrently npm-run-all run-p run-s nodemon pm2 forever foreman overmind hivemind honcho aws-vault doppler chamber vault op
+  qemu-x86_64 qemu-aarch64 qemu-arm watchman xdg-open open start trap cd pushd popd`)
+
+/** They fetch or find a program by its name and run it. */
+const RUNNERS = words(`npx bunx pnpx uvx pipx tox nox volta fnm nvm asdf rtx`)
+
+const NEVER = new Set([...INTERPRETERS, ...WRAPPERS, ...RUNNERS])
+
+const LANGUAGE_TOOLS = words(
+  'uv poetry pipenv pdm hatch rye pixi conda mamba micromamba go cargo dotnet flatpak snap nix',
+)
+const VERSION_TOOLS = words('bundle rbenv pyenv nodenv mise opam stack cabal rustup devbox devenv')
+const CONTAINER_TOOLS = words(
+  'docker podman nerdctl docker-compose podman-compose kubectl oc lxc incus vagrant minikube colima gcloud az',
+)
+
+/** Words that make one of the above of a program that is otherwise none, wherever they stand among its own arguments: not after `--`. */
+const RUNNING_WORDS = new Map<string, readonly string[]>([
+  ...LANGUAGE_TOOLS.map((program) => [program, words('run exec script shell develop eval repl')] as const),
+  ...VERSION_TOOLS.map((program) => [program, words('exec x run shell')] as const),
+  ...CONTAINER_TOOLS.map((program) => [program, words('run exec debug ssh attach')] as const),
+  ['find', words('-exec -execdir -ok -okdir')],
+  ['fd', words('-x -X --exec --exec-batch')],
+  ['git', words('-c -x --exec --exec-path --config-env bisect filter-branch foreach difftool mergetool')],
+  ['npm', words('exec x explore init create innit')],
+  ['pnpm', words('exec dlx x create')],
+  ['yarn', words('exec dlx node create')],
+  ['corepack', words('npx pnpx npm yarn pnpm')],
+  ['tar', words('--to-command --use-compress-program -I --checkpoint-action --rsh-command')],
+  ['rsync', words('-e --rsh --rsync-path')],
+])
+
+/** Undefined where the command, exactly as it is, may be allowed for good; else the reason why not. */
+export function whyNotNarrow({ name, args, text, isFed, isFixed }: PlainCommand): string | undefined {
+  if (name.includes('/')) return `${name} is a program by its path, and whatever is there would run`
+  if (NEVER.has(plainName(name))) return `${name} runs whatever it is given`
+  const own = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
+  const running = own.find((arg) => isRunningWord(plainName(name), arg))
+  if (running !== undefined) return `${name} ${running} runs whatever it is given`
+  if (!isFixed) return 'a variable in it may be anything the next time'
+  if (isFed) return `what ${name} reads from its input may be anything`
+  if (text.length > TEXT_CHARS_MAX) return 'the command is too long to be taken in at a glance'
+  return undefined
+}
+
+/** `--exec=x` and `-Ix` count too. */
+function isRunningWord(program: string, arg: string): boolean {
+  const known = RUNNING_WORDS.get(program) ?? []
+  return known.some(
+    (word) =>
+      arg === word ||
+      (word.startsWith('--') && arg.startsWith(`${word}=`)) ||
+      (/^-[a-zA-Z]$/.test(word) && arg.startsWith(word)),
+  )
+}
+
+/** `python3.12` and `Python.exe` are python. */
+function plainName(name: string): string {
+  const lower = name.toLowerCase().replace(/\.(?:exe|cmd|bat)$/, '')
+  if (NEVER.has(lower)) return lower
+  let end = lower.length
+  while (end > 0 && '0123456789.-_'.includes(lower.charAt(end - 1))) end--
+  return lower.slice(0, end)
+}
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}

@@ -1,0 +1,117 @@
+import {
+  forEachChild,
+  parse,
+  type Command,
+  type Redirection,
+  type Script,
+  type SyntaxNode,
+  type WordPart,
+} from 'unbash'
+
+// Lines that what was allowed by "always" may cover: pipelines of simple commands, one after the other, nothing nested, nothing
+// assigned. In any other line the same command may get other input, another folder or another environment than it had when the user
+// saw it.
+
+export interface PlainCommand {
+  readonly name: string
+  readonly args: readonly string[]
+  /** As written, single spaces between the words. */
+  readonly text: string
+  /** It gets its input from a pipe, a file or a here-document. */
+  readonly isFed: boolean
+  /** It stands there as a whole: no variable, no braces. */
+  readonly isFixed: boolean
+}
+
+export interface PlainLine {
+  readonly commands: readonly PlainCommand[]
+  /** The target of `cd x && …`. Undefined: all of it runs where the shell is. */
+  readonly movesTo: string | undefined
+}
+
+/** Undefined for any other line. Takes one that `parseShell` can read. */
+export function toPlainLine(source: string): PlainLine | undefined {
+  const script = parse(source)
+  const pipelines = script.commands.flatMap(({ command }) =>
+    command.type === 'AndOr' ? command.commands : [command],
+  )
+  const found: (PlainCommand | undefined)[] = pipelines.flatMap((pipeline) => {
+    if (pipeline.type === 'Pipeline' && pipeline.prefixes.some(({ type }) => type === 'Time'))
+      return [undefined]
+    const parts = pipeline.type === 'Pipeline' ? pipeline.commands : [pipeline]
+    return parts.map((part, place) => (part.type === 'Command' ? toPlain(part, place > 0) : undefined))
+  })
+  const commands = found.filter((command) => command !== undefined)
+  if (commands.length < found.length || commands.length !== countCommands(script)) return undefined
+  const moves = commands.filter(({ name }) => MOVES.has(name))
+  if (moves.length === 0) return { commands, movesTo: undefined }
+  const movesTo = moves.length === 1 ? moveAtStart(script, commands[0]) : undefined
+  return movesTo === undefined ? undefined : { commands: commands.slice(1), movesTo }
+}
+
+const MOVES = new Set(['cd', 'pushd', 'popd'])
+
+function toPlain(command: Command, isPiped: boolean): PlainCommand | undefined {
+  const { name, args, prefix, redirects } = command
+  if (name === undefined || prefix.some(({ type }) => type === 'Assignment')) return undefined
+  return {
+    name: name.value,
+    args: args.map((arg) => (arg.type === 'Word' ? arg.value : arg.text)),
+    text: [name, ...args].map(({ text }) => text).join(' '),
+    isFed: isPiped || redirects.some(feeds),
+    isFixed: [name, ...args].every((word) => word.type === 'Word' && (word.parts ?? []).every(isFixed)),
+  }
+}
+
+function isFixed(part: WordPart): boolean {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return true
+    case 'DoubleQuoted':
+    case 'Glob':
+      return (part.parts ?? []).every(isFixed)
+    default:
+      return false
+  }
+}
+
+function feeds(redirect: Redirection): boolean {
+  switch (redirect.operator) {
+    case '<<':
+    case '<<-':
+    case '<<<':
+    case '<>':
+    case '<&':
+      return true
+    case '<':
+      return redirect.target?.text !== '/dev/null'
+    default:
+      return false
+  }
+}
+
+/** However deep: one more than are at the top means that something is nested. */
+function countCommands(script: Script): number {
+  let count = 0
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Command') count++
+    forEachChild(node, visit)
+  }
+  visit(script)
+  return count
+}
+
+/** Where everything goes after a `cd` that comes first and must succeed: with `;` or `||` the rest might run here all the same. */
+function moveAtStart(script: Script, first: PlainCommand | undefined): string | undefined {
+  const [statement, ...others] = script.commands
+  if (others.length > 0 || statement?.command.type !== 'AndOr' || first?.name !== 'cd') return undefined
+  // In a pipe it moves nobody but itself.
+  if (statement.command.commands[0]?.type !== 'Command') return undefined
+  const [target, ...more] = first.args
+  const isPlain = first.text === `cd ${target}` && target !== undefined && /^[\w./@+-]+$/.test(target)
+  if (!isPlain || more.length > 0 || target.startsWith('-') || target.split('/').includes('..'))
+    return undefined
+  return statement.command.operators.every((operator) => operator === '&&') ? target : undefined
+}

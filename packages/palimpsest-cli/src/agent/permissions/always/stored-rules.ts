@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { placeOwnFile } from '../../files/place-own-file.ts'
+import { Refusal, systemCode } from '../../refusal.ts'
+import { parseRule, type Rule } from '../rule.ts'
+import { isNarrow } from './is-narrow.ts'
+
+// Rules that the user allowed for good when asked: in the project's folder below our home, which no tool writes unasked. A rule holds
+// in the working folder it was given in, since its paths are meant from there; a command holds in the folder it ran in.
+
+interface StoredRule {
+  /** The working folder. */
+  readonly folder: string
+  readonly rule: string
+  /** The folder of a command, where it is another one. */
+  readonly in?: string
+}
+
+export interface StoredRules {
+  readonly rules: readonly Rule[]
+  /** For the user: what of it does not hold, and what to do. */
+  readonly notice?: string
+}
+
+/**
+ * The rules that hold here. Those of an earlier version that allow more than "always" gives today are put aside in the file, and the
+ * user is told, once.
+ */
+export async function openStoredRules(projectHome: string, cwd: string): Promise<StoredRules> {
+  const path = rulesPath(projectHome)
+  const { file, problem } = await readRules(path)
+  if (problem !== undefined) return { rules: [], notice: problem }
+  const here = file.allow
+    .filter(({ folder }) => folder === cwd)
+    .map((stored) => ({ stored, rule: toRule(stored) }))
+  const broad = here.filter(({ rule }) => rule !== undefined && !isNarrow(rule)).map(({ stored }) => stored)
+  const rules = here.flatMap(({ stored, rule }) => (rule && !broad.includes(stored) ? [rule] : []))
+  if (broad.length === 0) return { rules }
+  const allow = file.allow.filter((stored) => !broad.includes(stored))
+  // Where it cannot be written, the user is told again next time; what is broad holds in no case.
+  await writeRules(path, { allow, retired: [...file.retired, ...broad] }).catch(() => undefined)
+  return { rules, notice: retiredNotice(broad) }
+}
+
+function retiredNotice(broad: readonly StoredRule[]): string {
+  const texts = [...new Set(broad.map(({ rule }) => rule))].join(', ')
+  return `what you once allowed here with "always" is too broad and no longer holds: ${texts}. You are asked again; to allow it all the same, write it into "permissions.allow" of your settings, or give it with --allowed-tools`
+}
+
+/** A file that cannot be read is not written over: it may hold what the user wants to keep. */
+export async function storeRules(projectHome: string, cwd: string, rules: readonly Rule[]): Promise<void> {
+  const path = rulesPath(projectHome)
+  const { file, problem } = await readRules(path)
+  if (problem !== undefined) throw new Refusal(problem)
+  const fresh = rules
+    .map((rule) => toStored(rule, cwd))
+    .filter((stored) => !file.allow.some((known) => isSame(known, stored)))
+  if (fresh.length > 0) await writeRules(path, { ...file, allow: [...file.allow, ...fresh] })
+}
+
+function toStored({ text, always }: Rule, cwd: string): StoredRule {
+  const isElsewhere = always !== undefined && always.folder !== cwd
+  return { folder: cwd, rule: text, ...(isElsewhere ? { in: always.folder } : {}) }
+}
+
+function toRule(stored: StoredRule): Rule | undefined {
+  const parsed = parseRule(stored.rule, 'allow')
+  return parsed.ok ? { ...parsed.rule, always: { folder: stored.in ?? stored.folder } } : undefined
+}
+
+function isSame(one: StoredRule, other: StoredRule): boolean {
+  return one.folder === other.folder && one.rule === other.rule && one.in === other.in
+}
+
+function rulesPath(projectHome: string): string {
+  return join(projectHome, 'allowed.json')
+}
+
+interface RulesFile {
+  readonly allow: readonly StoredRule[]
+  /** Put aside: they do not hold any more. */
+  readonly retired: readonly StoredRule[]
+}
+
+interface ReadRules {
+  readonly file: RulesFile
+  readonly problem?: string
+}
+
+const NO_RULES: RulesFile = { allow: [], retired: [] }
+
+async function writeRules(path: string, { allow, retired }: RulesFile): Promise<void> {
+  const document = { allow, ...(retired.length > 0 ? { retired } : {}) }
+  await placeOwnFile(path, Buffer.from(`${JSON.stringify(document, null, 2)}\n`))
+}
+
+/** What cannot be read allows nothing, and is told. */
+async function readRules(path: string): Promise<ReadRules> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const { allow, retired = [] } = isRecord(value) ? value : {}
+    if (!Array.isArray(allow) || !Array.isArray(retired)) return unreadable(path, 'it holds no list "allow"')
+    return { file: { allow: allow.filter(isStoredRule), retired: retired.filter(isStoredRule) } }
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { file: NO_RULES }
+    if (error instanceof SyntaxError || systemCode(error) !== undefined)
+      return unreadable(path, error instanceof Error ? error.message : '')
+    throw error
+  }
+}
+
+function unreadable(path: string, why: string): ReadRules {
+  const problem = `${path} cannot be read (${why}): no "always" of this project holds. Mend or delete it`
+  return { file: NO_RULES, problem }
+}
+
+function isStoredRule(value: unknown): value is StoredRule {
+  if (!isRecord(value)) return false
+  const { folder, rule, in: place } = value
+  return (
+    typeof folder === 'string' && typeof rule === 'string' && ['string', 'undefined'].includes(typeof place)
+  )
+}
+
+function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { cases } from '../../../../../../test/kit/cases.ts'
+import { createWorkbench, type Workbench } from '../../../../../../test/kit/workbench.ts'
+import type { PermissionAnswer } from '../create-permit.ts'
+
+// The judge is bash: after `npm test` and `git push` were allowed for good, lines made of them and of what nobody allowed go to the
+// permit, and those that it lets through are run, with stubs that write down how they were called.
+
+let bench: Workbench
+let stubs: string
+let log: string
+let answer: PermissionAnswer = { kind: 'always' }
+
+/** Nobody allowed these. */
+const OTHERS = ['evil', 'touch', 'psql', 'node']
+const APPROVED = ['npm test', 'git push origin "a  b"']
+
+beforeAll(async () => {
+  bench = await createWorkbench({ answer: () => answer })
+  stubs = join(bench.root, 'stubs')
+  log = join(bench.root, 'log')
+  mkdirSync(stubs)
+  mkdirSync(join(bench.work, 'sub'))
+  writeFileSync(join(bench.work, 'a.txt'), 'evil\n')
+  // In one piece: calls may run side by side.
+  const script = `#!/bin/bash\ncalled=$(printf '%s' "\${0##*/}"; [ $# -eq 0 ] || printf ' [%s]' "$@"; printf ' in %s with (%s)' "$PWD" "$(cat)")\nprintf '%s\\n' "$called" >> '${log}'\n`
+  for (const name of ['npm', 'git', ...OTHERS]) {
+    writeFileSync(join(stubs, name), script)
+    chmodSync(join(stubs, name), 0o755)
+  }
+  for (const command of APPROVED) await bench.permit('Bash', { command })
+  answer = { kind: 'no' }
+})
+afterAll(() => bench.dispose())
+
+/** How programs were called: the name, its arguments, the folder, what was fed to it. */
+async function ran(line: string): Promise<readonly string[]> {
+  rmSync(log, { force: true })
+  await new Promise<void>((resolve) => {
+    const options = {
+      cwd: bench.work,
+      env: { PATH: `${stubs}:/usr/bin:/bin`, HOME: bench.home },
+      timeout: 5_000,
+    }
+    const child = execFile('bash', ['-c', line], options, () => resolve())
+    child.stdin?.end()
+  })
+  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []
+}
+
+const COMMANDS = [
+  ...Array.from({ length: 8 }, () => APPROVED).flat(),
+  'evil',
+  'touch x',
+  'psql',
+  'ls',
+  'cat a.txt',
+  'echo evil',
+  'true',
+  'cd sub',
+  'cd ..',
+  'node',
+]
+const TAILS = [
+  ...Array.from({ length: 16 }, () => ''),
+  ' x',
+  ' "x y"',
+  ' $(evil)',
+  ' `evil`',
+  ' > x',
+  ' >> x',
+  ' < a.txt',
+  ' <<< evil',
+  ' 2>&1',
+  ' &> x',
+  ' <(evil)',
+  ' # x',
+  ' \\\n x',
+  ' {a,b}',
+  ' $x',
+  "$'\\nevil'",
+  ' 2>/dev/null',
+]
+const HEADS = [
+  ...Array.from({ length: 16 }, () => ''),
+  'x=1 ',
+  'PATH=. ',
+  '! ',
+  'time ',
+  'exec ',
+  'command ',
+  'eval ',
+  'sudo ',
+  '\\',
+  '> x ',
+]
+const JOINS = ['; ', ' && ', ' || ', ' | ', ' |& ', ' & ', '\n', ' ; ']
+const WRAPS: readonly (readonly [string, string])[] = [
+  ...Array.from({ length: 14 }, () => ['', ''] as const),
+  ['(', ')'],
+  ['{ ', '; }'],
+  ['echo $(', ')'],
+  ['echo "$(', ')"'],
+  ['cat <(', ')'],
+  ['if true; then ', '; fi'],
+  ['for x in 1; do ', '; done'],
+  ['while read x; do ', '; done < a.txt'],
+  ['f() { ', '; }; f'],
+  ['case x in x) ', ';; esac'],
+  ['echo evil | { ', '; }'],
+]
+
+test('nothing runs but what was allowed, exactly so, where it was allowed, with no input', async () => {
+  expect(bench.questions.map(({ offer }) => offer?.rules.map(({ text }) => text))).toEqual([
+    ['Bash(npm test)'],
+    ['Bash(git push origin "a  b")'],
+  ])
+  const call = fc
+    .tuple(fc.constantFrom(...HEADS), fc.constantFrom(...COMMANDS), fc.constantFrom(...TAILS))
+    .map((parts) => parts.join(''))
+  const sequence = fc
+    .tuple(call, fc.array(fc.tuple(fc.constantFrom(...JOINS), call), { maxLength: 3 }))
+    .map(([first, more]) => [first, ...more.flat()].join(''))
+  const line = fc
+    .tuple(sequence, fc.constantFrom(...WRAPS))
+    .map(([inner, [before, after]]) => `${before}${inner}${after}`)
+  const expected = new Set([
+    `npm [test] in ${bench.work} with ()`,
+    `git [push] [origin] [a  b] in ${bench.work} with ()`,
+  ])
+  let through = 0
+  await fc.assert(
+    fc.asyncProperty(line, async (command) => {
+      const { allow } = await bench.permit('Bash', { command })
+      if (!allow) return
+      through++
+      expect((await ran(command)).filter((call) => !expected.has(call))).toEqual([])
+      expect(existsSync(join(bench.work, 'x'))).toBe(false)
+    }),
+    cases(500, 20_000),
+  )
+  expect(through).toBeGreaterThan(10)
+})

@@ -1,0 +1,101 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { call, createBench, text, type Bench } from '../kit/headless.ts'
+import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
+
+// "Always" on a terminal: what the user reads, what is kept, and what runs unasked from then on.
+
+const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
+
+/** A program that counts its calls. */
+async function openBench(): Promise<{ readonly bench: Bench; readonly calls: () => Promise<string> }> {
+  const bench = await createBench()
+  const log = join(bench.userHome, 'calls')
+  await mkdir(join(bench.folder, 'app'))
+  await mkdir(join(bench.userHome, 'bin'))
+  for (const name of ['deploy', 'check']) {
+    const program = join(bench.userHome, 'bin', name)
+    await writeFile(program, `#!/bin/sh\necho "${name} $*" >> '${log}'\n`)
+    await chmod(program, 0o755)
+  }
+  return { bench, calls: async () => await readFile(log, 'utf8').catch(() => '') }
+}
+
+const withBin = (bench: Bench): string => `${join(bench.userHome, 'bin')}:${process.env['PATH'] ?? ''}`
+
+async function open(bench: Bench): Promise<Terminal> {
+  const env = {
+    PALIMPSEST_HOME: bench.home,
+    HOME: bench.userHome,
+    PATH: withBin(bench),
+    NO_COLOR: '1',
+    PALIMPSEST_BASE_URL: bench.url,
+  }
+  return await openTerminal({ folder: bench.folder, env, args: ['--model', 'claude-sonnet-5-5'] })
+}
+
+const question = (screen: string, { folder }: Bench): readonly string[] => {
+  const lines = screen
+    .replaceAll(/\s*\n {6}(?=\S)/g, ' ')
+    .replaceAll(folder, 'FOLDER')
+    .split('\n')
+  return lines.slice(lines.findLastIndex((line) => line.startsWith('──')) + 1)
+}
+
+describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
+  test('says what it allows and where; that runs again unasked, in -p too, and nothing else does', async () => {
+    const { bench, calls } = await openBench()
+    bench.simulator.addSteps([
+      { content: [call('Bash', { command: 'cd app && check --all && deploy site | head -3' })] },
+      { content: [call('Bash', { command: 'sh deploy.sh' })] },
+      { content: [text('Deployed.')] },
+    ])
+    const terminal = await open(bench)
+    await terminal.until(/^~?\d+% left/m)
+    await terminal.type('Deploy it')
+    await terminal.press('Enter')
+    expect(question(await terminal.until(/letter · Esc/), bench)).toEqual([
+      'Bash(cd app && check --all && deploy site | head -3): may it run? (check: not',
+      'known to only read)',
+      '    cd app && check --all && deploy site | head -3',
+      '▸ (y) Yes, this once',
+      '  (a) Always allow `check --all` and `deploy site` in FOLDER/app, exactly as written Bash(check --all), Bash(deploy site)',
+      '  (n) No',
+      '↑↓ Enter, or the letter · Esc',
+    ])
+    await terminal.type('a')
+    expect(question(await terminal.until(/sh deploy\.sh[\s\S]*letter · Esc/), bench)).toEqual([
+      'Bash(sh deploy.sh): may it run? (sh: not known to only read)',
+      '    sh deploy.sh',
+      '▸ (y) Yes, this once',
+      '  (n) No',
+      '↑↓ Enter, or the letter · Esc',
+    ])
+    await terminal.type('n')
+    await terminal.until(/Deployed/)
+    await terminal.close()
+    expect(await calls()).toBe('check --all\ndeploy site\n')
+    const [kept = ''] = globSync(join(bench.home, 'projects/*/allowed.json'))
+    const app = join(bench.folder, 'app')
+    expect(JSON.parse(await readFile(kept, 'utf8'))).toEqual({
+      allow: ['check --all', 'deploy site'].map((command) => ({
+        folder: bench.folder,
+        rule: `Bash(${command})`,
+        in: app,
+      })),
+    })
+    const others = ['deploy site', 'cd app && deploy', 'cd app && deploy site; check', 'echo x | deploy site']
+    const commands = [...others, 'cd app && deploy site']
+    bench.simulator.addSteps([
+      { content: commands.map((command) => call('Bash', { command })) },
+      { content: [text('Tried.')] },
+    ])
+    const { err } = await bench.run(['-p', 'again'], { env: { PATH: withBin(bench) } })
+    expect(err.match(/Bash needs permission/g)).toHaveLength(others.length)
+    expect(await calls()).toBe('check --all\ndeploy site\ndeploy site\n')
+  })
+})
