@@ -66,6 +66,7 @@ export function readWindow(
     model,
     window,
     thresholds: computeThresholds(window, {
+      autoEnabled: switches.auto,
       ...named('autoPercent', autoPercent),
       ...named('blockingLimit', blockingLimit),
     }),

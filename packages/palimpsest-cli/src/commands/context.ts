@@ -1,13 +1,17 @@
-import type { CacheHealth, ContextDescription, ContextKind, EditEffect } from 'palimpsest/engine'
-import type { Thresholds, Window } from 'palimpsest/tokens'
+import type { Breaker, Breakers, ContextKind, EditEffect } from 'palimpsest/engine'
+import type { Thresholds } from 'palimpsest/tokens'
+import type { Totals } from 'palimpsest/transcript'
 
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
-import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
 import type { Command, CommandInput } from '../command.ts'
+import type { ViewDescription } from '../describe-view.ts'
+import { historyTexts } from '../history-texts.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import { proofText } from '../proof-text.ts'
+import type { SessionHistory } from '../session-history.ts'
 import { undoCommand } from '../stored/undo-command.ts'
+import type { WindowReading } from '../window-settings.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 /** The shape of `palimpsest context --json`. */
@@ -15,8 +19,14 @@ interface ContextDocument {
   readonly session: string
   readonly model: string
   readonly window: number
+  /** Of the window, what thresholds are reckoned from. */
+  readonly working: number
   readonly effective: number
+  /** What the conversation can hold at the most: what the screen shows the size of. */
+  readonly room: number
   readonly used: number
+  /** Something of it was not counted by the provider. */
+  readonly used_estimated: boolean
   readonly percent_left: number
   readonly thresholds: Thresholds
   readonly flags: {
@@ -42,7 +52,10 @@ interface ContextDocument {
   /** Of that, what nobody billed us for: answers that were stopped. Left out where it is nothing. */
   readonly cost_estimated_usd?: number
   /** Of that, by who asked: the conversation, and calls beside it. */
-  readonly cost_by_source: { readonly [source: string]: number }
+  readonly cost_by_source: SessionHistory['costs']
+  /** Of the whole session. */
+  readonly compactions: { readonly total: number; readonly by_path: SessionHistory['compactions'] }
+  readonly breakers: { readonly [name in keyof Breakers]: BreakerDocument }
   readonly removals: readonly {
     readonly id: string
     readonly at: string
@@ -66,6 +79,12 @@ interface ContextDocument {
   }[]
 }
 
+interface BreakerDocument {
+  readonly state: Breaker['state']
+  readonly failures: number
+  readonly retry_at?: string
+}
+
 export const context: Command = {
   name: 'context',
   usage: '[--session ID] [--json]',
@@ -77,24 +96,28 @@ export const context: Command = {
 
 async function runContext({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { session } = flags
-  const document = await readContext(typeof session === 'string' ? session : undefined, world)
-  world.print(flags['json'] === true ? `${toPrintableJson(document)}\n` : toPrintable(toText(document)))
+  const { document, history } = await readContext(typeof session === 'string' ? session : undefined, world)
+  const text =
+    flags['json'] === true ? `${toPrintableJson(document)}\n` : toPrintable(toText(document, history))
+  world.print(text)
   return DONE
 }
 
-async function readContext(sessionId: string | undefined, world: World): Promise<ContextDocument> {
-  const [{ calibrationOf, describeContext, modelPolicy }, { viewOf }, { loadTranscript, sessionTotals }] =
-    await Promise.all([
-      import('palimpsest/engine'),
-      import('palimpsest/transcript'),
-      import('palimpsest/node'),
-    ])
+async function readContext(
+  sessionId: string | undefined,
+  world: World,
+): Promise<{ readonly document: ContextDocument; readonly history: readonly string[] }> {
+  const [{ viewOf }, { loadTranscript, sessionTotals }] = await Promise.all([
+    import('palimpsest/transcript'),
+    import('palimpsest/node'),
+  ])
   const { findSession } = await import('../find-session.ts')
   const { readWindow } = await import('../window-settings.ts')
   const { readModels } = await import('../known-models.ts')
   const { chooseModel } = await import('../headless/choose-model.ts')
   const { createCostOf } = await import('../cost-of.ts')
-  const { costBySource } = await import('../cost-by-source.ts')
+  const { readHistory } = await import('../session-history.ts')
+  const { describeView } = await import('../describe-view.ts')
   const { modelOf } = await import('../stored/open-stored.ts')
   const { toModelName } = await import('palimpsest/wire')
   const { id, path } = await findSession(sessionId, world)
@@ -108,45 +131,40 @@ async function readContext(sessionId: string | undefined, world: World): Promise
     models,
     endpoint,
   })
-  const { facts } = reading.model
-  const thinking = modelPolicy(model, facts)
-  const description = describeContext(view, {
-    window: reading.window,
-    thresholds: reading.thresholds,
-    autoEnabled: reading.autoEnabled,
-    calibration: calibrationOf(view, thinking, facts),
-    thinking,
-    lifetimes: CACHE_LIFETIMES,
-  })
-  const { costUsd, estimatedUsd = 0 } = await sessionTotals(path, createCostOf())
   for (const warning of [...reading.warnings, ...loaded.warnings.map(({ text }) => text)]) {
     world.printError(`palimpsest: ${warning}\n`)
   }
-  const { window, thresholds } = reading
-  const costs = await costBySource(path, loaded.from === null ? loaded.entries : undefined)
-  return toDocument({ id, model, costUsd, estimatedUsd, costs, window, thresholds }, description)
+  const totals = await sessionTotals(path, createCostOf())
+  const history = await readHistory(path, loaded.from === null ? loaded.entries : undefined)
+  const description = describeView(view, { model, reading, totals, now: world.now() })
+  const document = toDocument({ id, model, reading, totals, history }, description)
+  return { document, history: historyTexts(history, description.breakers) }
 }
 
-function toDocument(
-  about: {
-    readonly id: string
-    readonly model: string
-    readonly costUsd: number
-    readonly estimatedUsd: number
-    readonly costs: { readonly [source: string]: number }
-    readonly window: Window
-    readonly thresholds: Thresholds
-  },
-  { used, report, byKind, cache, removals }: ContextDescription,
-): ContextDocument {
+interface About {
+  readonly id: string
+  readonly model: string
+  readonly reading: WindowReading
+  readonly totals: Totals
+  readonly history: SessionHistory
+}
+
+function toDocument(about: About, description: ViewDescription): ContextDocument {
+  const { id, model, totals, history } = about
+  const { window, thresholds } = about.reading
+  const { used, isExact, report, byKind, removals, breakers } = description
+  const { costUsd, estimatedUsd = 0 } = totals
   return {
-    session: about.id,
-    model: about.model,
-    window: about.window.window,
-    effective: about.window.effective,
+    session: id,
+    model,
+    window: window.window,
+    working: window.working,
+    effective: window.effective,
+    room: report.room,
     used,
+    used_estimated: !isExact,
     percent_left: report.percentLeft,
-    thresholds: about.thresholds,
+    thresholds,
     flags: {
       warning: report.isAboveWarning,
       error: report.isAboveError,
@@ -154,20 +172,36 @@ function toDocument(
       blocking: report.isAboveBlocking,
     },
     by_kind: byKind,
-    cache: toCache(cache),
-    cost_usd: about.costUsd,
-    ...(about.estimatedUsd > 0 && { cost_estimated_usd: about.estimatedUsd }),
-    cost_by_source: about.costs,
+    cache: toCache(description),
+    cost_usd: costUsd,
+    ...(estimatedUsd > 0 && { cost_estimated_usd: estimatedUsd }),
+    cost_by_source: history.costs,
+    compactions: toCompactions(history),
+    breakers: {
+      summaries: toBreaker(breakers.summaries),
+      refills: toBreaker(breakers.refills),
+      notes: toBreaker(breakers.notes),
+    },
     removals: removals.map(({ at, effect, canUndo, ...removal }) => ({
       ...removal,
       at: new Date(at).toISOString(),
-      undo: canUndo ? undoCommand(removal.id, about.id) : null,
+      undo: canUndo ? undoCommand(removal.id, id) : null,
       ...(effect ? { realised: toRealised(effect) } : {}),
     })),
   }
 }
 
-function toCache({ hitRate, breaks, lastBreak }: CacheHealth): ContextDocument['cache'] {
+function toCompactions({ compactions }: SessionHistory): ContextDocument['compactions'] {
+  const total = Object.values(compactions).reduce((sum, count) => sum + count, 0)
+  return { total, by_path: compactions }
+}
+
+function toBreaker({ state, failures, retryAt }: Breaker): BreakerDocument {
+  return { state, failures, ...(retryAt !== undefined && { retry_at: new Date(retryAt).toISOString() }) }
+}
+
+function toCache({ cache, hitRate }: ViewDescription): ContextDocument['cache'] {
+  const { breaks, lastBreak } = cache
   const rate = { hit_rate: hitRate ?? null, breaks }
   if (!lastBreak) return rate
   const { at, cause, path, expectedTokens, readTokens, diagnosis } = lastBreak
@@ -208,14 +242,16 @@ async function settingsHere(world: World): Promise<Settings> {
   return (await loadSettings({ home, projectFolder, isTrusted: trusted })).settings
 }
 
-function toText(document: ContextDocument): string {
-  const { session, model, used, window, percent_left, thresholds, by_kind, cache, cost_usd, removals } =
-    document
+function toText(document: ContextDocument, history: readonly string[]): string {
+  const { session, model, used, room, percent_left, thresholds, by_kind, cache, removals } = document
+  const { cost_usd, cost_estimated_usd, used_estimated } = document
   const hits = cache.hit_rate === null ? '' : `, ${Math.round(cache.hit_rate * 100)}% read from the cache`
+  const dollars = `${cost_estimated_usd === undefined ? '' : '~'}$${cost_usd.toFixed(2)}`
   const broken = cache.last_break
   const lines = [
     `${session}  ${model}`,
-    `${used} of ${window} tokens, ${percent_left}% left before compaction; $${cost_usd.toFixed(2)}${hits}`,
+    `${used_estimated ? '~' : ''}${used} of ${room} tokens, ${percent_left}% left; ${dollars}${hits}`,
+    ...history,
     ...(broken ? [breakLine(cache.breaks, broken)] : []),
     '',
     ...Object.entries(by_kind)

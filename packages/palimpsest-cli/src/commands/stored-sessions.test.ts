@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { runCli } from '../run-cli.ts'
 
+const CLOSED = { state: 'closed', failures: 0 }
 const ID = '0b6f3c1e-0000-4000-8000-000000000001'
 const home = mkdtempSync(join(tmpdir(), 'palimpsest-home-'))
 const project = join(home, 'work')
@@ -92,8 +93,11 @@ describe('palimpsest context', () => {
       session: ID,
       model: 'claude-sonnet-4-5',
       window: 200_000,
+      working: 200_000,
       effective: 180_000,
+      room: 177_000,
       used: expect.any(Number),
+      used_estimated: true,
       percent_left: expect.any(Number),
       thresholds: { warning: 147_000, error: 157_000, auto: 167_000, blocking: 177_000 },
       flags: { warning: false, error: false, auto: false, blocking: false },
@@ -101,6 +105,8 @@ describe('palimpsest context', () => {
       cache: { hit_rate: expect.closeTo(60_000 / 61_000, 10), breaks: 0 },
       cost_usd: expect.closeTo(COST_USD, 10),
       cost_by_source: { main: expect.closeTo(COST_USD, 10) },
+      compactions: { total: 0, by_path: {} },
+      breakers: { summaries: CLOSED, refills: CLOSED, notes: CLOSED },
       removals: [],
     })
     expect(document.used).toBeGreaterThan(61_050)
@@ -130,7 +136,7 @@ describe('palimpsest context', () => {
 
   test('tells how far each threshold is', async () => {
     const { out } = await run({}, 'context')
-    expect(out).toMatch(/^\S+ {2}claude-sonnet-4-5\n\d+ of 200000 tokens, \d+% left/)
+    expect(out).toMatch(/^\S+ {2}claude-sonnet-4-5\n~\d+ of 177000 tokens, \d+% left/)
     expect(out).toMatch(/\n {2}auto +167000 {2}\d+ to go\n/)
   })
 

@@ -2,6 +2,7 @@ import type { Ports } from 'palimpsest'
 import {
   mayCallBeside,
   NOTES_TOKENS_MAX,
+  notesInVain,
   notesWithoutModel,
   type NotesLimits,
   type NotesPolicy,
@@ -133,7 +134,7 @@ function openNotes(
     longest = Math.max(longest, text.length / CHARS_PER_TOKEN)
     await writer.write(text)
   }
-  const kept = createNotesKeeper({ ...common, policy, save, written, failedBefore: paidInVain(begin.log) })
+  const kept = createNotesKeeper({ ...common, policy, save, written, failedBefore: notesInVain(begin.log) })
   // What was due at the end of the turn before is made up for in this one, at the latest with its first answer.
   let isLate = when.endsWithTurn
   const consider: NotesKeeper['consider'] = (view, at, limits) => {
@@ -150,12 +151,6 @@ function openNotes(
   }
   const longestTokens = (): number => Math.max(NOTES_TOKENS_MAX * policy.scale, longest)
   return { notes: { ...kept, consider }, makeUp, settled: writer.settled, longestTokens }
-}
-
-/** Calls for notes since the last that brought some: runs of one session count together. */
-function paidInVain(log: View['log']): number {
-  const since = log.slice(log.findLastIndex(({ kind }) => kind === 'notes') + 1)
-  return since.filter((entry) => entry.kind === 'spent' && entry.source === 'session-memory').length
 }
 
 /** A few: notes are full of names and paths. */

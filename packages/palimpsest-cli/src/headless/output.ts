@@ -30,6 +30,8 @@ export interface RunResult {
   readonly costUsd: number
   /** Of that, what nobody billed us for: answers that were broken off. */
   readonly estimatedUsd: number
+  /** By who wrote the summary. */
+  readonly compactions: { readonly [path: string]: number }
   /** Text of the last answer. */
   readonly text: string
 }
@@ -83,61 +85,80 @@ function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
   }
 }
 
+/** The longest that a stream is silent: whoever reads it knows that the run is alive, whatever it waits for. */
+const SILENCE_MS_MAX = 20_000
+
 function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'>): Output {
   const session = { session_id: facts.sessionId }
   let isCompacting = false
+  const pulse = createPulse(() => tell(statusLine()))
+  const tell = (line: object): void => {
+    printLine(line, world)
+    pulse.restart()
+  }
+  const statusLine = (): object => {
+    return { type: 'system', subtype: 'status', status: isCompacting ? 'compacting' : null, ...session }
+  }
   const tellStatus = (compacting: boolean): void => {
     if (compacting === isCompacting) return
     isCompacting = compacting
-    const status = compacting ? 'compacting' : null
-    printLine({ type: 'system', subtype: 'status', status, ...session }, world)
+    tell(statusLine())
   }
   return {
     tellsCost: true,
     begin: () => {
       const { model, tools, cwd, permissionMode } = facts
-      printLine({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode }, world)
+      tell({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode })
     },
     event: (event) => {
       noteEvent(event, world)
-      if (event.type === 'message' || event.type === 'tool-end')
-        printLine(messageLine(event.entry, facts), world)
-      if (event.type === 'cache-break') printLine(breakLine(event.break, facts), world)
+      if (event.type === 'message' || event.type === 'tool-end') tell(messageLine(event.entry, facts))
+      if (event.type === 'cache-break') tell(breakLine(event.break, facts))
       if (event.type === 'compaction-start') tellStatus(true)
       if (event.type === 'compaction-end') tellStatus(false)
-      if (event.type === 'engine') for (const entry of event.entries) printEngine(entry, facts, world)
+      if (event.type === 'engine')
+        for (const entry of event.entries) for (const line of engineLines(entry, facts)) tell(line)
     },
     end: (result) => {
       tellStatus(false)
-      printLine(resultLine(result, facts), world)
+      tell(resultLine(result, facts))
+      pulse.stop()
     },
     breakOff: (result, problem) => {
       tellStatus(false)
-      printLine(brokenLine(result, facts, problem), world)
+      tell(brokenLine(result, facts, problem))
+      pulse.stop()
     },
   }
 }
 
-function printEngine(entry: Entry, facts: RunFacts, world: Pick<World, 'print'>): void {
-  // A copy that a boundary keeps was printed as what it repeats.
-  if (entry.kind === 'message' && entry.part !== 'kept') printLine(messageLine(entry, facts), world)
-  if (entry.kind !== 'boundary') return
-  const { trigger, preTokens, postTokens, messagesSummarized } = entry.meta
-  printLine(
-    {
-      type: 'system',
-      subtype: 'compact_boundary',
-      session_id: facts.sessionId,
-      uuid: entry.id,
-      compact_metadata: {
-        trigger,
-        pre_tokens: preTokens,
-        post_tokens: postTokens,
-        messages_summarized: messagesSummarized,
-      },
+/** Beats when nothing else was told for so long. */
+function createPulse(beat: () => void): { readonly restart: () => void; readonly stop: () => void } {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    restart: () => {
+      clearTimeout(timer)
+      timer = setTimeout(beat, SILENCE_MS_MAX)
+      // It tells of work, and is none.
+      timer.unref()
     },
-    world,
-  )
+    stop: () => clearTimeout(timer),
+  }
+}
+
+function engineLines(entry: Entry, facts: RunFacts): readonly object[] {
+  // A copy that a boundary keeps was printed as what it repeats.
+  if (entry.kind === 'message') return entry.part === 'kept' ? [] : [messageLine(entry, facts)]
+  if (entry.kind !== 'boundary') return []
+  const { trigger, preTokens, postTokens, messagesSummarized } = entry.meta
+  const compact_metadata = {
+    trigger,
+    pre_tokens: preTokens,
+    post_tokens: postTokens,
+    messages_summarized: messagesSummarized,
+  }
+  const subtype = 'compact_boundary'
+  return [{ type: 'system', subtype, session_id: facts.sessionId, uuid: entry.id, compact_metadata }]
 }
 
 function breakLine(broken: CacheBreak, facts: RunFacts): object {
@@ -168,7 +189,7 @@ function messageLine(entry: MessageEntry, facts: RunFacts): object {
 }
 
 function resultLine(result: RunResult, facts: RunFacts): object {
-  const { end, turns, durationMs, usage, costUsd, estimatedUsd, text } = result
+  const { end, turns, durationMs, usage, costUsd, estimatedUsd, compactions, text } = result
   const problem = problemOf(end)
   return {
     type: 'result',
@@ -180,6 +201,7 @@ function resultLine(result: RunResult, facts: RunFacts): object {
     session_id: facts.sessionId,
     total_cost_usd: costUsd,
     ...(estimatedUsd > 0 && { estimated_cost_usd: estimatedUsd }),
+    ...(Object.keys(compactions).length > 0 && { compactions }),
     usage,
   }
 }
@@ -234,7 +256,7 @@ function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
 
 /** What a compaction did, in a line. */
 export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
-  return `compacted: ${preTokens} to ${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${proofText(proof)})`
+  return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${proofText(proof)})`
 }
 
 function noteOf(event: LoopEvent): string | undefined {

@@ -134,6 +134,8 @@ function tell({ id, meta }: BoundaryEntry, session: string, input: CommandInput,
     id,
     pre_tokens: preTokens,
     post_tokens: postTokens ?? null,
+    // Until the next answer: the provider has not counted it yet.
+    post_tokens_estimated: true,
     messages_summarized: messagesSummarized ?? null,
     path: path ?? null,
     proof: proof ?? null,

@@ -134,12 +134,15 @@ function createTally(now: () => number): {
   const startedAt = now()
   const costOf = createCostOf()
   let [usage, costUsd, estimatedUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, 0, '', false]
+  const compactions = new Map<string, number>()
   let end: TurnEnd = { reason: 'aborted' }
   return {
     take: (event) => {
       if (event.type === 'turn-end') end = event.end
       // Summaries are on the bill too, and answers that were broken off.
       for (const entry of event.type === 'engine' ? event.entries : []) {
+        const path = entry.kind === 'boundary' ? entry.meta.path : undefined
+        if (path !== undefined) compactions.set(path, (compactions.get(path) ?? 0) + 1)
         if (entry.kind !== 'spent') continue
         const usd = costOf(entry)
         usage = addUsage(usage, entry)
@@ -153,7 +156,10 @@ function createTally(now: () => number): {
       text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
       goesOn = isUnfinished(event.entry)
     },
-    result: () => ({ end, turns, durationMs: now() - startedAt, usage, costUsd, estimatedUsd, text }),
+    result: () => {
+      const sums = { usage, costUsd, estimatedUsd, compactions: Object.fromEntries(compactions) }
+      return { end, turns, durationMs: now() - startedAt, ...sums, text }
+    },
   }
 }
 

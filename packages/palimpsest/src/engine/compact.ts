@@ -3,15 +3,15 @@ import { factsOf } from '../facts/facts-of.ts'
 import { biggestContributors } from '../layers/4-compaction/contributors.ts'
 import { continuationText } from '../layers/4-compaction/continuation.ts'
 import { decideCompaction, type CompactionDecision } from '../layers/4-compaction/decide.ts'
+import { discoveredTools } from '../layers/4-compaction/discovered-tools.ts'
 import { compactionPolicy } from '../layers/4-compaction/policy.ts'
 import { withRecord, type CompactionRecord } from '../layers/4-compaction/record.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { Ports, RestoreWish } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
-import { estimateText } from '../tokens/estimate.ts'
 import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
-import { compactionBodies } from './compaction-bodies.ts'
+import { compactionBodies, withCount } from './compaction-bodies.ts'
 import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
 import { neededTokens } from './judge-summary.ts'
 import { countMessages, keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
@@ -176,16 +176,13 @@ async function conclude(
     ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
   })
   const written = [summary, made.signed?.block.content ?? '']
-  const raw =
-    [...written, plan.quotes].reduce((sum, text) => sum + estimateText(text), 0) +
-    restored.reduce((sum, { text }) => sum + estimateText(text), 0)
-  const postTokens = Math.round(setup.prefixTokens + plan.keptTokens + factorOf(setup.calibration) * raw)
   const record = recordAfter(
     decision.record,
     { ...made, outcomes: [...tried.outcomes, ...made.outcomes] },
     ports.clock.now(),
   )
-  const bodies = compactionBodies(
+  const preTokens = Math.round(setup.sizeTokens)
+  const uncounted = compactionBodies(
     view,
     {
       keeps: plan.keeps,
@@ -197,17 +194,17 @@ async function conclude(
       restored,
       meta: {
         trigger,
-        preTokens: Math.round(setup.sizeTokens),
-        postTokens,
+        preTokens,
         messagesSummarized: countMessages(plan.summarised),
         path: made.path,
         proof: made.score,
+        discoveredTools: discoveredTools(view),
         extra: withRecord(record, { facts: encodeFacts(facts), invented: [...made.invented] }),
       },
     },
     ports.newId,
   )
-  const preTokens = Math.round(setup.sizeTokens)
+  const { bodies, postTokens } = withCount(view, uncounted, setup)
   ports.trace({ name: 'compaction', path: made.path, preTokens, postTokens, ...told(record), ...made.score })
   return {
     kind: 'compacted',

@@ -1,3 +1,4 @@
+import { withLeft } from '../layers/4-compaction/record.ts'
 import type { Restored } from '../ports.ts'
 import type {
   BlockRef,
@@ -9,9 +10,11 @@ import type {
   PinEntry,
 } from '../transcript/entry.ts'
 import { blockKey, type View, type ViewNode } from '../transcript/view.ts'
+import { settle, tokensEnd } from '../transcript/settle.ts'
 import { messageEntries } from './message-entries.ts'
 import type { SignedBlock } from './signed-block.ts'
-import { messageBody, type EntryBody, type NamedBody } from './session.ts'
+import { messageBody, viewWith, type EntryBody, type NamedBody } from './session.ts'
+import { sizeSinceAnswer, type Sizing } from './size-of.ts'
 
 /** What the conversation becomes. */
 export interface NewConversation {
@@ -67,6 +70,22 @@ export function compactionBodies(
     ...pinBodies(view, [...copied, ...kept]),
     ...titleAgain(view),
   ]
+}
+
+/** The same, the boundary telling what they leave of the conversation: as it will be counted until the next answer. */
+export function withCount(
+  view: View,
+  bodies: readonly NamedBody[],
+  sizing: Sizing,
+): { readonly bodies: readonly NamedBody[]; readonly postTokens: number } {
+  const after = viewWith(view, bodies)
+  const postTokens = sizeSinceAnswer(after, sizing)
+  const left = { estimate: tokensEnd(settle(after, sizing.thinking)), model: sizing.thinking.model }
+  const counted = bodies.map((body): NamedBody => {
+    if (body.kind !== 'boundary') return body
+    return { ...body, meta: { ...body.meta, postTokens, extra: withLeft(body.meta.extra ?? {}, left) } }
+  })
+  return { bodies: counted, postTokens }
 }
 
 /** Pins are said again behind the boundary: loading begins there. */

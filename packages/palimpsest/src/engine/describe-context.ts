@@ -8,12 +8,11 @@ import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
 import { isThinking } from '../wire/message.ts'
-import { promptTokens, type Usage } from '../wire/usage.ts'
 import type { CacheLifetimes } from './build-request.ts'
 import { cacheHistory, type CacheEvent } from './cache-history.ts'
 import type { CacheBreak } from './cache-watch.ts'
 import type { EditEffect } from './edit-effect.ts'
-import { sizeOf, type Sizing } from './size-of.ts'
+import { isSizeExact, sizeOf, type Sizing } from './size-of.ts'
 
 // What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
 
@@ -56,14 +55,14 @@ export interface Removal {
 
 /** Of the requests since the newest boundary that was loaded. */
 export interface CacheHealth {
-  /** Share of all prompt tokens that were read from the cache; absent before the first answer. */
-  readonly hitRate?: number
   readonly breaks: number
   readonly lastBreak?: CacheBreak & { readonly at: number }
 }
 
 export interface ContextDescription {
   readonly used: number
+  /** As the provider counts; else something of it is estimated. */
+  readonly isExact: boolean
   readonly report: ContextReport
   readonly byKind: { readonly [kind in ContextKind]: number }
   readonly cache: CacheHealth
@@ -76,9 +75,10 @@ export function describeContext(view: View, setup: ContextSetup): ContextDescrip
   const { events } = cacheHistory(view.log, setup.lifetimes, view.from)
   return {
     used,
+    isExact: isSizeExact(view, setup),
     report: reportContext(used, setup),
     byKind: share(view.prefix ? raw : withUnknownPrefix(raw, used, setup.calibration), used),
-    cache: healthOf(view, events),
+    cache: healthOf(events),
     removals: removalsOf(view.log).map((removal) => withEffect(removal, events)),
   }
 }
@@ -138,12 +138,10 @@ function share(raw: RawByKind, used: number): RawByKind {
   return shares
 }
 
-function healthOf(view: View, events: readonly CacheEvent[]): CacheHealth {
-  const hitRate = hitRateOf(view)
+function healthOf(events: readonly CacheEvent[]): CacheHealth {
   const breaks = events.flatMap(({ at, break: broken }) => (broken ? [{ ...broken, at }] : []))
   const lastBreak = breaks.at(-1)
   return {
-    ...(hitRate === undefined ? {} : { hitRate }),
     breaks: breaks.length,
     ...(lastBreak ? { lastBreak } : {}),
   }
@@ -152,18 +150,6 @@ function healthOf(view: View, events: readonly CacheEvent[]): CacheHealth {
 function withEffect(removal: Removal, events: readonly CacheEvent[]): Removal {
   const effect = events.find((event) => event.effect?.ids.includes(removal.id))?.effect
   return effect ? { ...removal, effect } : removal
-}
-
-function hitRateOf(view: View): number | undefined {
-  // Lines of one response each repeat its usage.
-  const byResponse = new Map<string, Usage>()
-  for (const entry of view.log) {
-    if (entry.kind === 'message' && entry.usage) byResponse.set(entry.responseId ?? entry.id, entry.usage)
-  }
-  const usages = [...byResponse.values()]
-  const total = usages.reduce((sum, usage) => sum + promptTokens(usage), 0)
-  const read = usages.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0)
-  return total === 0 ? undefined : read / total
 }
 
 function removalsOf(log: readonly Entry[]): Removal[] {

@@ -4,6 +4,8 @@ import '../require-runtime.ts'
 
 export { BACKGROUND_SHARE_MAX, billOf, mayCallBeside } from './background-bill.ts'
 export type { Bill } from './background-bill.ts'
+export { breakersOf, notesInVain } from './breakers.ts'
+export type { Breaker, Breakers } from './breakers.ts'
 export { buildRequest } from './build-request.ts'
 export type { BuildOptions, BuiltRequest, CacheLifetimes } from './build-request.ts'
 export { collapseState } from './collapse.ts'

@@ -1,6 +1,6 @@
 import type { Ports } from '../ports.ts'
 import type { Entry, MessageEntry, Origin } from '../transcript/entry.ts'
-import { step, type View } from '../transcript/view.ts'
+import { copyView, step, type View } from '../transcript/view.ts'
 import type { JsonText } from '../wire/json.ts'
 import type { WireMessage } from '../wire/message.ts'
 
@@ -30,16 +30,33 @@ export async function appendTo(
   bodies: readonly NamedBody[],
   ports: AppendPorts,
 ): Promise<Appended> {
-  let parent = session.view.leaf
-  const entries = bodies.map((body): Entry => {
-    const entry: Entry = { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
-    parent = entry.id
-    return entry
-  })
+  const entries = placed(session.view, bodies, ports)
   await ports.transcript.append(entries)
   let view = session.view
   for (const entry of entries) view = step(view, entry)
   return { session: { ...session, view }, entries }
+}
+
+/** The view as it would be. The given one stays as it is, and nothing is written. */
+export function viewWith(view: View, bodies: readonly NamedBody[]): View {
+  let made = 0
+  const nowhere = { newId: () => `unwritten-${made++}`, clock: { now: () => 0 } }
+  let after = copyView(view)
+  for (const entry of placed(view, bodies, nowhere)) after = step(after, entry)
+  return after
+}
+
+function placed(
+  view: View,
+  bodies: readonly NamedBody[],
+  ports: Pick<AppendPorts, 'newId' | 'clock'>,
+): readonly Entry[] {
+  let parent = view.leaf
+  return bodies.map((body): Entry => {
+    const entry: Entry = { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
+    parent = entry.id
+    return entry
+  })
 }
 
 /** The same for one message, which is returned with its place. */

@@ -1,7 +1,8 @@
+import { leftBy } from '../layers/4-compaction/record.ts'
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
-import { answerTokens, countSince, type SinceAnchor } from '../tokens/count.ts'
+import { answerTokens, countSince, isPlaceholder, type SinceAnchor } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
-import type { PrefixEntry } from '../transcript/entry.ts'
+import type { BoundaryEntry, Entry, PrefixEntry } from '../transcript/entry.ts'
 import {
   countedTokens,
   droppedBefore,
@@ -17,7 +18,8 @@ import { answerSize } from './answer-size.ts'
 import { leastAnswered, type LeastAnswered } from './least-answered.ts'
 
 // How large the next request will be: usage at the newest answer, less what left since, plus what came since. The view's running
-// sums make it a subtraction, whatever the layers did in between.
+// sums make it a subtraction, whatever the layers did in between. Right behind a compaction it is what that was said to leave: whoever
+// asks, and whether or not what it replaced is loaded, gets one figure.
 
 export interface Sizing {
   readonly thinking: ThinkingPolicy
@@ -25,6 +27,41 @@ export interface Sizing {
 }
 
 export function sizeOf(view: View, sizing: Sizing): number {
+  return sizeSinceBoundary(view, sizing) ?? sizeSinceAnswer(view, sizing)
+}
+
+/** Whether it is as the provider counts: nothing came or went since the newest answer. */
+export function isSizeExact(view: View, sizing: Sizing): boolean {
+  const settled = settle(view, sizing.thinking)
+  const anchor = findAnchorNode(view)
+  if (!anchor || anchor.index !== view.nodes.length - 1) return false
+  const { source } = anchor.node
+  const raw = (settled.tokens[anchor.index + 1] ?? 0) - (settled.tokens[anchor.index] ?? 0)
+  const isWhole = !isPlaceholder(anchor.usage, factorOf(sizing.calibration) * raw)
+  return isWhole && source.under === settled.chains[anchor.index] && source.model === sizing.thinking.model
+}
+
+/** Undefined where something was answered since the newest compaction, or another model counted. */
+function sizeSinceBoundary(view: View, sizing: Sizing): number | undefined {
+  const { entry } = view.boundary ?? {}
+  const left = leftBy(entry)
+  if (!entry || !left || left.model !== sizing.thinking.model || isAnsweredSince(view, entry))
+    return undefined
+  const grownRaw = tokensEnd(settle(view, sizing.thinking)) - left.estimate
+  return Math.max(0, Math.ceil(left.tokens + factorOf(sizing.calibration) * grownRaw))
+}
+
+function isAnsweredSince({ log }: View, boundary: BoundaryEntry): boolean {
+  const newest = log.findLast((entry) => entry === boundary || hasUsage(entry))
+  return newest !== boundary
+}
+
+function hasUsage(entry: Entry): boolean {
+  return entry.kind === 'message' && entry.usage !== undefined && promptTokens(entry.usage) > 0
+}
+
+/** From the newest usage in view; used of a conversation that was just compacted, to say what that left. */
+export function sizeSinceAnswer(view: View, sizing: Sizing): number {
   const settled = settle(view, sizing.thinking)
   const anchor = findAnchorNode(view)
   if (!anchor || isStale(anchor, settled, sizing))

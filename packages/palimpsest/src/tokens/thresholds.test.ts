@@ -58,6 +58,26 @@ describe('the thresholds', () => {
     expect(computeThresholds(at(200_000), { blockingLimit: 999_999 }).blocking).toBe(200_000)
   })
 
+  test('warn of the effective window where nothing compacts by itself, and of a limit that is nearer', () => {
+    expect(computeThresholds(at(200_000), { autoEnabled: false })).toEqual({
+      warning: 160_000,
+      error: 170_000,
+      auto: 167_000,
+      blocking: 177_000,
+    })
+    expect(computeThresholds(at(60_000), { autoEnabled: false })).toMatchObject({
+      warning: 48_000,
+      error: 51_000,
+    })
+    const low = { autoEnabled: false, autoPercent: 50, blockingLimit: 120_000 }
+    expect(computeThresholds(at(200_000), low)).toEqual({
+      warning: 100_000,
+      error: 110_000,
+      auto: 90_000,
+      blocking: 120_000,
+    })
+  })
+
   test('are in order and never negative, in any window', () => {
     fc.assert(
       fc.property(
@@ -72,6 +92,10 @@ describe('the thresholds', () => {
             expect(auto).toBeGreaterThanOrEqual(error)
             expect(blocking).toBeGreaterThanOrEqual(auto)
             expect(blocking).toBeLessThanOrEqual(tokens)
+            const off = computeThresholds(at(tokens), { ...overrides, autoEnabled: false })
+            expect(off.warning).toBeGreaterThanOrEqual(warning)
+            expect(off.error).toBeGreaterThanOrEqual(off.warning)
+            expect(off.blocking).toBe(blocking)
           }
         },
       ),
@@ -88,6 +112,7 @@ describe('the report', () => {
 
   test('is all clear for an empty conversation', () => {
     expect(report(0)).toEqual({
+      room: 177_000,
       percentLeft: 100,
       isAboveWarning: false,
       isAboveError: false,
@@ -117,6 +142,7 @@ describe('the report', () => {
   test('gives the free share of the effective window when auto is off, and then the auto flag is never set', () => {
     expect(report(90_000, false).percentLeft).toBe(50)
     expect(report(178_000, false)).toEqual({
+      room: 178_000,
       percentLeft: 1,
       isAboveWarning: true,
       isAboveError: true,

@@ -4,8 +4,9 @@ import { scaled, type Window } from './window.ts'
 
 /** Below the effective window: one whole response can arrive between two checks. */
 const AUTO_ROOM = 13_000
-const WARNING_BELOW_AUTO = 20_000
-const ERROR_BELOW_AUTO = 10_000
+/** Below what happens next: the automatic compaction or, where there is none, the end of the effective window. */
+const WARNING_BELOW = 20_000
+const ERROR_BELOW = 10_000
 /** Below the effective window: leaves room for a manual compaction. */
 const BLOCKING_ROOM = 3_000
 
@@ -21,9 +22,13 @@ export interface ThresholdOverrides {
   readonly autoPercent?: number
   /** Absolute tokens; the window bounds it all the same. */
   readonly blockingLimit?: number
+  /** False: nothing compacts by itself, and it is warned of the window's end. */
+  readonly autoEnabled?: boolean
 }
 
 export interface ContextReport {
+  /** What the conversation can hold at the most: from there on nothing is sent. */
+  readonly room: number
   /** Whole percent still free of the automatic threshold, or of the effective window when nothing automatic happens. */
   readonly percentLeft: number
   readonly isAboveWarning: boolean
@@ -35,15 +40,16 @@ export interface ContextReport {
 /** In a window too small for its own margins a threshold is 0, never negative. */
 export function computeThresholds(window: Window, overrides: ThresholdOverrides = {}): Thresholds {
   const below = (from: number, room: number): number => Math.max(0, from - scaled(room, window.scale))
-  const { autoPercent, blockingLimit } = overrides
+  const { autoPercent, blockingLimit, autoEnabled = true } = overrides
   const standard = below(window.effective, AUTO_ROOM)
   const wanted = autoPercent === undefined ? Infinity : Math.floor((window.effective * autoPercent) / 100)
   const blocking = Math.min(blockingLimit ?? below(window.effective, BLOCKING_ROOM), window.window)
   // Whatever compacts by itself acts before anything is refused, wherever the limit was set.
   const auto = Math.min(standard, wanted, blocking)
+  const end = autoEnabled ? auto : Math.min(window.effective, blockingLimit ?? Infinity)
   return {
-    warning: below(auto, WARNING_BELOW_AUTO),
-    error: below(auto, ERROR_BELOW_AUTO),
+    warning: below(end, WARNING_BELOW),
+    error: below(end, ERROR_BELOW),
     auto,
     blocking,
   }
@@ -61,6 +67,7 @@ export function reportContext(
   const full = autoEnabled ? thresholds.auto : window.effective
   const free = full <= 0 ? 0 : Math.round(((full - usedTokens) / full) * 100)
   return {
+    room: Math.max(usedTokens, thresholds.blocking),
     percentLeft: Math.max(0, free),
     isAboveWarning: usedTokens >= thresholds.warning,
     isAboveError: usedTokens >= thresholds.error,

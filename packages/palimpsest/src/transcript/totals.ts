@@ -76,3 +76,11 @@ function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTota
   const read = (usage.cache_read_input_tokens ?? 0) - (instead?.cache_read_input_tokens ?? 0)
   return { ...totals, promptTokens: totals.promptTokens + prompt, readTokens: totals.readTokens + read }
 }
+
+/** Of all prompt tokens, the share that the cache served; undefined before the first answer. */
+export function hitRateOf({
+  promptTokens,
+  readTokens,
+}: Pick<Totals, 'promptTokens' | 'readTokens'>): number | undefined {
+  return promptTokens === 0 ? undefined : readTokens / promptTokens
+}

@@ -77,6 +77,19 @@ export function emptyView(from: EntryId | null = null): View {
   }
 }
 
+/** One that can be gone on with while the given one stays. */
+export function copyView(view: View): View {
+  return {
+    ...view,
+    nodes: [...view.nodes],
+    open: new Map(view.open),
+    pinned: new Set(view.pinned),
+    orphans: [...view.orphans],
+    log: [...view.log],
+    settled: emptySettled(),
+  }
+}
+
 /** The view of a chain of entries, oldest first. */
 export function viewOf(entries: Iterable<Entry>, from: EntryId | null = null): View {
   let view = emptyView(from)

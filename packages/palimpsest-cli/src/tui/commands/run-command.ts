@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { costBySource } from '../../cost-by-source.ts'
+import { readHistory } from '../../session-history.ts'
 import { serverOf } from '../../headless/chat-servers.ts'
 import { runUndo } from '../../stored/run-undo.ts'
 import type { PageSource } from '../pager/page-source.ts'
@@ -82,14 +82,14 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
 
 async function cost(place: CommandPlace): Promise<undefined> {
   const { conversation } = place
-  const bySource = Object.entries(await costBySource(conversation.prepared.opened.file.path, undefined))
+  const { costs } = await readHistory(conversation.prepared.opened.file.path, undefined)
   const { messages, costUsd, estimatedUsd = 0 } = conversation.totals()
   const { used, isExact, promptTokens, readTokens } = conversation.figures()
   const hits =
     promptTokens === 0
       ? 'no request yet'
       : `${((readTokens / promptTokens) * 100).toFixed(1)}% of ${promptTokens} prompt tokens came from the cache`
-  const parts = bySource.map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
+  const parts = Object.entries(costs).map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
   return print(
     [
       `${estimatedUsd > 0 ? '~' : ''}$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${isExact ? '' : '~'}${used} tokens`,

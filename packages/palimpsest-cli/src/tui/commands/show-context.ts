@@ -3,6 +3,8 @@ import type { MessageEntry } from 'palimpsest/transcript'
 import { isBlock, isJsonObject, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
+import { historyTexts } from '../../history-texts.ts'
+import { readHistory } from '../../session-history.ts'
 import { runPin } from '../../stored/run-pin.ts'
 import { runRestore } from '../../stored/run-restore.ts'
 import { runUndo } from '../../stored/run-undo.ts'
@@ -27,7 +29,9 @@ export async function showContext(place: CommandPlace): Promise<CommandEnd> {
   const { conversation, ui } = place
   if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
   const description = describeConversation(conversation)
-  const picture = { description, facts: conversation.facts, figures: conversation.figures() }
+  const read = await readHistory(conversation.prepared.opened.file.path, undefined)
+  const history = historyTexts(read, description.breakers)
+  const picture = { description, facts: conversation.facts, figures: conversation.figures(), history }
   ui.show(contextLines(picture, ui.columns()))
   const removals = description.removals.toReversed()
   for (;;) {

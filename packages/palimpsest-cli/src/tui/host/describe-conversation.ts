@@ -1,20 +1,10 @@
-import { calibrationOf, describeContext, modelPolicy, type ContextDescription } from 'palimpsest/engine'
-
-import { CACHE_LIFETIMES } from '../../cache-lifetimes.ts'
+import { describeView, type ViewDescription } from '../../describe-view.ts'
 import type { Conversation } from './open-conversation.ts'
 
 /** What fills the window of a conversation now. */
-export function describeConversation({ prepared, view }: Conversation): ContextDescription {
-  const { reading, prefix } = prepared.run
-  const { facts } = reading.model
+export function describeConversation({ prepared, view, totals }: Conversation): ViewDescription {
+  const { reading, prefix, ports } = prepared.run
   const seen = view()
-  const thinking = modelPolicy(seen.prefix?.model ?? prefix.model, facts)
-  return describeContext(seen, {
-    window: reading.window,
-    thresholds: reading.thresholds,
-    autoEnabled: reading.autoEnabled,
-    calibration: calibrationOf(seen, thinking, facts),
-    thinking,
-    lifetimes: CACHE_LIFETIMES,
-  })
+  const model = seen.prefix?.model ?? prefix.model
+  return describeView(seen, { model, reading, totals: totals(), now: ports.clock.now() })
 }

@@ -21,6 +21,7 @@ const byKind = {
 }
 const used = 150_000
 const report = {
+  room: 177_000,
   percentLeft: 10,
   isAboveWarning: true,
   isAboveError: false,
@@ -31,7 +32,12 @@ const description = { used, report, byKind, cache: { breaks: 0 } }
 
 test('the window is one bar of kinds with its thresholds marked, and their sizes below, at 80 columns', () => {
   const lines = contextLines(
-    { description, facts, figures: { isExact: true, costUsd: 1.5, promptTokens: 1_000, readTokens: 914 } },
+    {
+      description,
+      facts,
+      figures: { isExact: true, costUsd: 1.5, promptTokens: 1_000, readTokens: 914 },
+      history: [],
+    },
     79,
   )
   expect(lines.map((spans) => lineText(spans).trimEnd())).toEqual([
@@ -54,7 +60,12 @@ test('it fits any screen; estimates say so; a break of the cache is told', () =>
   const broken = { ...description, cache: { breaks: 2, lastBreak } }
   for (const columns of [30, 60, 79, 119]) {
     const lines = contextLines(
-      { description: broken, facts, figures: { isExact: false, costUsd: 0, promptTokens: 0, readTokens: 0 } },
+      {
+        description: broken,
+        facts,
+        figures: { isExact: false, costUsd: 0, promptTokens: 0, readTokens: 0 },
+        history: ['compacted once: 1 by notes'],
+      },
       columns,
     )
     expect(lineText(lines[0] ?? [])).toMatch(/^~150k of 177k tokens {2}~10% left/)

@@ -28,22 +28,23 @@ const LEGEND_COLUMNS = 2 + 2 + NAME_COLUMNS + COUNT_COLUMNS + SHARE_COLUMNS
 export interface ContextPicture {
   readonly description: Pick<ContextDescription, 'used' | 'report' | 'byKind' | 'cache'>
   readonly facts: StatusFacts
-  readonly figures: Pick<Figures, 'isExact' | 'costUsd' | 'promptTokens' | 'readTokens'>
+  readonly figures: Pick<Figures, 'isExact' | 'costUsd' | 'isCostEstimated' | 'promptTokens' | 'readTokens'>
+  /** Of the whole session: compactions, and what no longer acts by itself. */
+  readonly history: readonly string[]
 }
 
 export function contextLines(picture: ContextPicture, columns: number): readonly StyledLine[] {
-  const { description, facts, figures } = picture
+  const { description, facts, figures, history } = picture
   const { used, report, byKind, cache } = description
   const marks = marksOf(facts)
-  // What is beyond the last mark is never used.
-  const room = Math.max(used, ...marks.map(({ at }) => at))
+  const { room } = report
   const width = Math.max(10, Math.min(BAR_COLUMNS_MAX, columns - 2 * MARGIN.length))
   const hits = figures.promptTokens > 0 ? [`cache ${hitPercent(figures)}%`] : []
   const mark = figures.isExact ? '' : '~'
   const about = [
-    `${mark}${report.percentLeft}% left before compaction`,
+    `${mark}${report.percentLeft}% left${facts.autoEnabled ? ' before compaction' : ''}`,
     ...hits,
-    `$${dollars(figures.costUsd)}`,
+    `${figures.isCostEstimated ? '~' : ''}$${dollars(figures.costUsd)}`,
   ]
   return [
     [
@@ -59,6 +60,7 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
     [],
     ...legendLines(byKind, used, columns),
     ...breakLines(cache),
+    ...(history.length > 0 ? [[], ...history.map((text) => line(`${MARGIN}${text}`, 'dim'))] : []),
     [],
   ]
 }

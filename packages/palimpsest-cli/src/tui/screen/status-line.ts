@@ -1,4 +1,5 @@
 import { reportContext, type Thresholds, type Window } from 'palimpsest/tokens'
+import { hitRateOf } from 'palimpsest/transcript'
 import { conversationTokens, promptTokens, type Usage } from 'palimpsest/wire'
 
 import { span, type StyledLine } from '../text/styled-line.ts'
@@ -59,11 +60,8 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
 }
 
 /** Of all prompt tokens, what the cache served. */
-export function hitPercent({
-  readTokens,
-  promptTokens,
-}: Pick<Figures, 'readTokens' | 'promptTokens'>): number {
-  return Math.round((100 * readTokens) / promptTokens)
+export function hitPercent(figures: Pick<Figures, 'readTokens' | 'promptTokens'>): number {
+  return Math.round(100 * (hitRateOf(figures) ?? 0))
 }
 
 export function dollars(usd: number): string {

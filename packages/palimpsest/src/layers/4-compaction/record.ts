@@ -63,3 +63,26 @@ function count(from: JsonObject, key: string): number {
   const value = from[key]
   return typeof value === 'number' ? value : 0
 }
+
+/** What a compaction left, as it was counted right after it. */
+export interface Left {
+  readonly tokens: number
+  /** Of its messages, before calibration. */
+  readonly estimate: number
+  /** Whose tokens they are. */
+  readonly model: string
+}
+
+const LEFT_FIELD = 'left'
+
+export function withLeft(extra: JsonObject, { estimate, model }: Omit<Left, 'tokens'>): JsonObject {
+  return { ...extra, [LEFT_FIELD]: { estimate, model } }
+}
+
+/** Undefined where the boundary does not tell. */
+export function leftBy(boundary: BoundaryEntry | undefined): Left | undefined {
+  const found = boundary?.meta.extra?.[LEFT_FIELD]
+  const tokens = boundary?.meta.postTokens
+  if (!isJsonObject(found) || tokens === undefined) return undefined
+  return { tokens, estimate: count(found, 'estimate'), model: text(found, 'model') }
+}

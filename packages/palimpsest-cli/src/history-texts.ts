@@ -1,0 +1,28 @@
+import type { Breakers } from 'palimpsest/engine'
+
+import type { SessionHistory } from './session-history.ts'
+
+/** How often a session was compacted, by whom, and what no longer acts by itself: for people, a line each. */
+export function historyTexts(
+  { compactions }: Pick<SessionHistory, 'compactions'>,
+  breakers: Breakers,
+): readonly string[] {
+  const total = Object.values(compactions).reduce((sum, count) => sum + count, 0)
+  const by = Object.entries(compactions).map(([path, count]) => `${count} by ${path}`)
+  const times = total === 1 ? 'compacted once' : `compacted ${total} times`
+  const open = (['summaries', 'refills', 'notes'] as const).flatMap((name) => {
+    const { state, failures, retryAt } = breakers[name]
+    if (state === 'closed') return []
+    const until = retryAt === undefined ? '' : `, until ${new Date(retryAt).toISOString()}`
+    return [
+      `${WHAT[name]} ${state === 'open' ? 'stopped' : 'may try once more'} after ${failures} failures${until}`,
+    ]
+  })
+  return [...(total > 0 ? [`${times}: ${by.join(', ')}`] : []), ...open]
+}
+
+const WHAT: { readonly [name in keyof Breakers]: string } = {
+  summaries: 'asking a model for summaries',
+  refills: 'automatic compaction',
+  notes: 'asking a model for notes',
+}

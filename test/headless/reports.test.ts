@@ -1,0 +1,130 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+import { longAnswers, longText, summaryStep, switchOff } from '../kit/compacting.ts'
+import { call, jsonLines, jsonObject, text } from '../kit/headless.ts'
+import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
+
+// What `compact`, `context`, `sessions` and a result say of one session: the same figures, and the provider's.
+
+const MAIN = { source: 'main' }
+const FILES = 5
+
+test.each(['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-opus-4-6'])(
+  '%s: compact and context tell one size, marked as an estimate, and the provider then counts about as much',
+  async (model) => {
+    const { bench, env } = await filled(model)
+    const compacted = jsonObject((await bench.run(['compact', '--json'], env)).out)
+    expect(compacted['post_tokens_estimated']).toBe(true)
+    const context = await contextOf(bench, env)
+    expect(context).toMatchObject({ used: compacted['post_tokens'], used_estimated: true })
+    const sessions: unknown = JSON.parse((await bench.run(['sessions', '--json'], env)).out)
+    expect(sessions).toMatchObject([{ tokens: compacted['post_tokens'] }])
+    await bench.run(['-p', 'x', '--continue'], env)
+    const usage = bench.asked('main').at(-1)?.usage
+    const counted = usage ? promptTokens(usage) : 0
+    expect(Math.abs(Number(compacted['post_tokens']) / counted - 1)).toBeLessThan(0.05)
+    expect(await contextOf(bench, env)).toMatchObject({
+      used: counted + (usage?.output_tokens ?? 0),
+      used_estimated: false,
+    })
+  },
+  30_000,
+)
+
+test('the share that the cache served is that of the whole session, before a compaction and behind it', async () => {
+  const { bench, env } = await filled('claude-opus-5-5')
+  const rate = async (): Promise<unknown> => (await contextOf(bench, env))['cache']
+  expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+  await bench.run(['compact'], env)
+  expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+  await bench.run(['-p', 'x', '--continue'], env)
+  expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+})
+
+test('context speaks of the room that the screen speaks of, not of all that the model would accept', async () => {
+  const { bench, env } = await filled('claude-opus-5-5')
+  expect(await contextOf(bench, env)).toMatchObject({ window: 1_000_000, working: 200_000, room: 177_000 })
+  const { out } = await bench.run(['context'], env)
+  expect(out).toMatch(/^\S+ {2}claude-opus-5-5\n\d+ of 177000 tokens, \d+% left; /)
+})
+
+test('compactions are counted by who wrote their summary, over the whole session and in the result of a run', async () => {
+  const { bench, env } = await filled('claude-opus-5-5')
+  expect(await contextOf(bench, env)).toMatchObject({ compactions: { total: 0, by_path: {} } })
+  await bench.run(['compact'], env)
+  bench.simulator.addSteps([
+    ...[...longAnswers('more', 4), { content: [text('Done.')] }].map((step) => ({
+      ...step,
+      when: { bodyContains: 'a lot more' },
+    })),
+  ])
+  const small = { ...env, PALIMPSEST_WINDOW: '60000' }
+  const ran = await bench.run(['-p', 'a lot more', '--continue', '--output-format', 'json'], small)
+  const made = jsonLines(ran.out).at(-1)?.['compactions']
+  expect(made).toEqual({ fork: 1 })
+  expect(await contextOf(bench, small)).toMatchObject({ compactions: { total: 2, by_path: { fork: 2 } } })
+  expect((await bench.run(['context'], small)).out).toContain('\ncompacted 2 times: 2 by fork\n')
+})
+
+test('a breaker that opened is told, with when it may try again', async () => {
+  const { bench, env } = await filled('claude-opus-5-5')
+  const closed = { state: 'closed', failures: 0 }
+  expect(await contextOf(bench, env)).toMatchObject({
+    breakers: { summaries: closed, refills: closed, notes: closed },
+  })
+  bench.simulator.addFaults([
+    { match: { bodyContains: 'Do not call any tool' }, times: 99, fault: { type: 'status', status: 400 } },
+  ])
+  for (let attempt = 0; attempt < 3; attempt++) {
+    expect((await bench.run(['compact'], env)).exit).toBe(0)
+    await bench.run(['-p', 'x', '--continue'], env)
+  }
+  const { breakers } = await contextOf(bench, env)
+  expect(breakers).toMatchObject({
+    summaries: { state: 'open', failures: 3, retry_at: expect.stringMatching(/^\d{4}-/) },
+  })
+  expect((await bench.run(['context'], env)).out).toContain(
+    '\nasking a model for summaries stopped after 3 failures, until ',
+  )
+  bench.wait(31 * 60_000)
+  expect(await contextOf(bench, env)).toMatchObject({
+    breakers: { summaries: { state: 'half-open', failures: 3 } },
+  })
+})
+
+test('where nothing compacts by itself it is warned of the window’s end', async () => {
+  const { bench, env } = await filled('claude-opus-5-5')
+  expect(await contextOf(bench, { ...env, DISABLE_AUTO_COMPACT: '1' })).toMatchObject({
+    thresholds: { warning: 160_000, error: 170_000, auto: 167_000, blocking: 177_000 },
+  })
+})
+
+/** A session that has read files. */
+async function filled(model: string) {
+  const bench = await createCommandBench()
+  await switchOff(bench, 'server-compaction', 'background-calls', 'micro-batch')
+  const reads = Array.from({ length: FILES }, (_, i) => ({
+    content: [text(`I read part ${i}.`), call('Read', { file_path: `part-${i}.ts` })],
+    when: MAIN,
+  }))
+  for (let i = 0; i < FILES; i++) await writeFile(join(bench.folder, `part-${i}.ts`), longText(`part ${i}`))
+  bench.simulator.addSteps([
+    { ...summaryStep('They read parts.'), times: 9 },
+    ...reads,
+    { content: [text('All are read.')], when: { bodyContains: 'read them all' } },
+    { content: [text('Yes.')], when: { bodyContains: '"x"' }, times: 9 },
+  ])
+  const env = { PALIMPSEST_MODEL: model }
+  const ran = await bench.run(['-p', 'read them all'], env)
+  expect(ran).toMatchObject({ exit: 0, out: 'All are read.\n' })
+  return { bench, env }
+}
+
+async function contextOf(bench: CommandBench, env: { readonly [name: string]: string }): Promise<JsonObject> {
+  return jsonObject((await bench.run(['context', '--json'], env)).out)
+}
