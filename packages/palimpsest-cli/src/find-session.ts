@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { UsageError } from 'palimpsest'
 import { mainWorktree, projectIn, projectSlug, requireSessionId } from 'palimpsest/node'
 
+import { findById } from './find-by-id.ts'
 import { palimpsestHome } from './palimpsest-home.ts'
 import type { World } from './world.ts'
 
@@ -12,7 +13,7 @@ export interface FoundSession {
   readonly path: string
 }
 
-/** The session of that id in any project; without one, the session of this project that was used last. */
+/** The session of that id, or whose id begins so, in any project; without one, the session of this project that was used last. */
 export async function findSession(id: string | undefined, world: World): Promise<FoundSession> {
   if (id !== undefined) return (await sessionNamed(id, world)) ?? noSession(id)
   const folders = await projectFolders(world)
@@ -22,7 +23,7 @@ export async function findSession(id: string | undefined, world: World): Promise
   throw new UsageError('no session in this folder yet; `palimpsest sessions` lists those of all folders')
 }
 
-/** By an id of ours, an id of another agent's session of this project, or a path to one. */
+/** By an id of ours, an id of another agent's session of this project, the beginning of either, or a path to one. */
 export async function whichSession(which: string, world: World): Promise<FoundSession> {
   if (!which.includes('/') && !which.endsWith('.jsonl'))
     return (await sessionNamed(which, world)) ?? (await otherAgentsSession(which, world)) ?? noSession(which)
@@ -41,11 +42,10 @@ async function otherAgentsSession(
   { cwd, env, userHome }: World,
 ): Promise<FoundSession | undefined> {
   const config = env['CLAUDE_CONFIG_DIR'] ?? join(userHome, '.claude')
-  for (const folder of new Set([cwd, await mainWorktree(cwd)])) {
-    const home = join(config, 'projects', projectSlug(folder))
-    if ((await namesIn(home)).includes(`${id}.jsonl`)) return { id, path: join(home, `${id}.jsonl`) }
-  }
-  return undefined
+  const folders = [...new Set([cwd, await mainWorktree(cwd)])]
+  const homes = folders.map((folder) => join(config, 'projects', projectSlug(folder)))
+  const found = await Promise.all(homes.map(sessionsIn))
+  return findById(id, found.flat(), 'sessions')
 }
 
 /** Where this project's sessions lie. */
@@ -69,11 +69,9 @@ async function foldersOf(project: string, projects: string): Promise<readonly st
 async function sessionNamed(id: string, world: World): Promise<FoundSession | undefined> {
   const projects = projectsIn(world)
   requireSessionId(id)
-  for (const name of await namesIn(projects)) {
-    const found = (await transcriptsIn(join(projects, name))).find((session) => session.id === id)
-    if (found) return found
-  }
-  return undefined
+  const folders = (await namesIn(projects)).map((name) => join(projects, name))
+  const found = await Promise.all(folders.map(sessionsIn))
+  return findById(id, found.flat(), 'sessions')
 }
 
 function noSession(id: string): never {
@@ -85,13 +83,19 @@ function projectsIn(world: World): string {
 }
 
 async function transcriptsIn(folder: string): Promise<(FoundSession & { readonly usedAt: number })[]> {
-  const names = (await namesIn(folder)).filter((name) => name.endsWith('.jsonl'))
-  return await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name)
-      return { id: name.slice(0, -'.jsonl'.length), path, usedAt: (await stat(path)).mtimeMs }
+  const found = await sessionsIn(folder)
+  const dated = await Promise.all(
+    found.map(async (session) => {
+      const known = await stat(session.path).catch(() => undefined)
+      return known?.isFile() ? [{ ...session, usedAt: known.mtimeMs }] : []
     }),
   )
+  return dated.flat()
+}
+
+async function sessionsIn(folder: string): Promise<FoundSession[]> {
+  const names = (await namesIn(folder)).filter((name) => name.endsWith('.jsonl'))
+  return names.map((name) => ({ id: name.slice(0, -'.jsonl'.length), path: join(folder, name) }))
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

@@ -7,6 +7,7 @@ import { parseModelName } from 'palimpsest/wire'
 
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { CommandInput } from '../command.ts'
+import { findById } from '../find-by-id.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
 import { undoCommand } from '../stored/undo-command.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
@@ -109,13 +110,15 @@ function summaryModelOf(input: CommandInput): string | undefined {
 function spanOf(input: CommandInput, view: View): CompactionSpan {
   const from = textOf(input, 'from')
   const upTo = textOf(input, 'up-to')
-  const entry = from ?? upTo
-  if (entry === undefined) return { kind: 'whole' }
-  if (!view.nodes.some((node) => node.entries.includes(entry)))
+  const typed = from ?? upTo
+  if (typed === undefined) return { kind: 'whole' }
+  const inView = view.nodes.flatMap((node) => node.entries.map((id) => ({ id })))
+  const found = findById(typed, inView, 'messages')
+  if (!found)
     throw new UsageError(
-      `no message "${entry}" is in view; \`palimpsest recall\` finds messages and tells their ids`,
+      `no message "${typed}" is in view; \`palimpsest recall\` finds messages and tells their ids`,
     )
-  return { kind: from === undefined ? 'up_to' : 'from', entry }
+  return { kind: from === undefined ? 'up_to' : 'from', entry: found.id }
 }
 
 function boundaryIn(event: LoopEvent): BoundaryEntry | undefined {

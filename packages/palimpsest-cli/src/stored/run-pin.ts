@@ -37,7 +37,7 @@ async function blocksOf(word: string, stored: StoredSession): Promise<readonly B
       `pin "${word}": no message of this session that is in view. \`palimpsest restore\` brings an older one back first`,
     )
   const count = toBlocks(entry.message.content).length
-  const wanted = entry.id === id ? index : undefined
+  const wanted = entry.id.startsWith(word) ? undefined : index
   if (wanted === undefined) return Array.from({ length: count }, (_, at) => ({ entry: entry.id, index: at }))
   if (Number(wanted) >= count) throw new UsageError(`pin "${word}": the message has ${count} blocks, from 0`)
   return [{ entry: entry.id, index: Number(wanted) }]

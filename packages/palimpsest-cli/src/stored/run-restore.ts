@@ -16,8 +16,8 @@ export async function runRestore(input: CommandInput, world: World): Promise<Exi
   if (id === undefined)
     throw new UsageError('restore: what? An id that `palimpsest recall` or `palimpsest context` tells')
   return await withStored(textOf(input, 'session'), world, async (stored): Promise<ExitCode> => {
-    const text = await textWith(id, stored)
-    const content = `Brought back from earlier in this conversation (${id}), word for word:\n\n${text}`
+    const { text, name } = await textWith(id, stored)
+    const content = `Brought back from earlier in this conversation (${name}), word for word:\n\n${text}`
     const entries = stored.toEntries([messageBody({ role: 'user', content }, 'recall')])
     const tokens = await stored.sizeWith(entries)
     const { blocking } = stored.reading.thresholds
@@ -35,12 +35,15 @@ export async function runRestore(input: CommandInput, world: World): Promise<Exi
   })
 }
 
-async function textWith(id: string, stored: StoredSession): Promise<string> {
+async function textWith(
+  id: string,
+  stored: StoredSession,
+): Promise<{ readonly text: string; readonly name: string }> {
   const entry = await findEntry(id, stored)
-  const text = entry ? await textOfEntry(id, entry, stored) : await blobText(id, stored)
+  const text = entry ? await textOfEntry(entry.id, entry, stored) : await blobText(id, stored)
   if (text === undefined || text === '')
     throw new UsageError(`restore "${id}": there is nothing of that id in this session`)
-  return text
+  return { text, name: entry?.id ?? id }
 }
 
 async function textOfEntry(id: string, entry: Entry, stored: StoredSession): Promise<string | undefined> {

@@ -9,12 +9,12 @@ import { withStored } from './open-stored.ts'
 
 /** Takes a compaction or a clearing back: an entry that voids another. Nothing that came after it goes. */
 export async function runUndo(input: CommandInput, world: World): Promise<ExitCode> {
-  const [target] = input.words
-  if (target === undefined) throw new UsageError('undo: which? `palimpsest context` lists removals by id')
+  const [typed] = input.words
+  if (typed === undefined) throw new UsageError('undo: which? `palimpsest context` lists removals by id')
   return await withStored(textOf(input, 'session'), world, async (stored): Promise<ExitCode> => {
     const { view, reading, opened } = stored
-    const found = await findEntry(target, stored)
-    requireRemoval(target, found)
+    const found = await findEntry(typed, stored)
+    const target = requireRemoval(typed, found)
     if (view.log.some((entry) => entry.kind === 'void' && entry.target === target)) {
       world.printError(`palimpsest: ${target} is undone already\n`)
       return FAILED
@@ -36,9 +36,9 @@ export async function runUndo(input: CommandInput, world: World): Promise<ExitCo
   })
 }
 
-function requireRemoval(id: string, entry: Entry | undefined): void {
+function requireRemoval(id: string, entry: Entry | undefined): string {
   const isServers = entry?.kind === 'edit' && entry.cause === 'server'
-  if ((entry?.kind === 'edit' && !isServers) || entry?.kind === 'boundary') return
+  if ((entry?.kind === 'edit' && !isServers) || entry?.kind === 'boundary') return entry.id
   const why = isServers
     ? 'the provider clears it, again with every request; the flag server-clearing ends that'
     : entry?.kind === 'stored'

@@ -1,11 +1,12 @@
 import { openChain } from 'palimpsest/node'
 
+import { ID_CHARS } from '../../find-by-id.ts'
 import type { Conversation } from '../host/open-conversation.ts'
 import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
 import { conversationSource, endSource } from '../pager/conversation-source.ts'
 import { linesSource, type PageSource } from '../pager/page-source.ts'
 import { wholeLines } from '../screen/past-lines.ts'
-import { ID_CHARS, pathName } from '../screen/turn-lines.ts'
+import { pathName } from '../screen/turn-lines.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
 import { describeConversation } from '../host/describe-conversation.ts'
 

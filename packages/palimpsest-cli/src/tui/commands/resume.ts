@@ -8,14 +8,14 @@ import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 /** Another session, by id or from a list that can be searched. */
 export async function resume(which: string, place: CommandPlace): Promise<CommandEnd> {
   const { conversation, wishes, ui, world } = place
-  const id = which || (await pickSession(place))
-  if (id === undefined || id === '') return undefined
-  if (id === conversation.id) return note('that is this session', place)
+  const named = which || (await pickSession(place))
+  if (named === undefined || named === '') return undefined
   const { whichSession } = await import('../../find-session.ts')
   // Found before this one is left: a name that is wrong is told here.
-  await whichSession(id, { ...world, cwd: wishes.cwd })
+  const { path } = await whichSession(named, { ...world, cwd: wishes.cwd })
+  if (path === conversation.prepared.opened.file.path) return note('that is this session', place)
   ui.show([[]])
-  return { next: { ...wishes, session: { kind: 'resume', which: id } } }
+  return { next: { ...wishes, session: { kind: 'resume', which: path } } }
 }
 
 async function pickSession(place: CommandPlace): Promise<string | undefined> {

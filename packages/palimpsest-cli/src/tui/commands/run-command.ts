@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
+import { findById, ID_CHARS } from '../../find-by-id.ts'
 import { readHistory } from '../../session-history.ts'
 import { serverOf } from '../../headless/chat-servers.ts'
 import { runUndo } from '../../stored/run-undo.ts'
@@ -55,7 +56,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'undo':
       return await undo(words, place)
     case 'export':
-      return await exportTo(words || `palimpsest-${conversation.id.slice(0, 8)}.txt`, place)
+      return await exportTo(words || `palimpsest-${conversation.id.slice(0, ID_CHARS)}.txt`, place)
     default:
       return name satisfies never
   }
@@ -123,11 +124,9 @@ async function changeModel(named: string, place: CommandPlace): Promise<CommandE
 
 async function undo(typed: string, place: CommandPlace): Promise<CommandEnd> {
   const removals = place.conversation.log().filter(({ kind }) => kind === 'boundary' || kind === 'edit')
-  const found = removals.filter(({ id }) => id.startsWith(typed))
-  const [only] = found
-  if (typed === '' || !only || found.length > 1)
-    return note('undo which? /context lists removals by id', place)
-  return await changeStored(runUndo, only.id, place)
+  const found = findById(typed, removals, 'removals')
+  if (!found) return note('undo which? /context lists removals by id', place)
+  return await changeStored(runUndo, found.id, place)
 }
 
 /** All of it, piece by piece, whatever its size. */

@@ -3,6 +3,7 @@ import type { MessageEntry } from 'palimpsest/transcript'
 import { isBlock, isJsonObject, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
+import { ID_CHARS } from '../../find-by-id.ts'
 import { historyTexts } from '../../history-texts.ts'
 import { readHistory } from '../../session-history.ts'
 import { runPin } from '../../stored/run-pin.ts'
@@ -53,7 +54,7 @@ export async function showContext(place: CommandPlace): Promise<CommandEnd> {
 function removalLabel({ id, at, layer, what, tokens }: Removal): string {
   const when = Number.isFinite(at) ? new Date(at).toTimeString().slice(0, 5) : '     '
   return toPrintable(
-    `${when} ${LAYERS[layer].padEnd(9)} ${shortCount(tokens).padStart(6)}  ${what}  ${id.slice(0, 8)}`,
+    `${when} ${LAYERS[layer].padEnd(9)} ${shortCount(tokens).padStart(6)}  ${what}  ${id.slice(0, ID_CHARS)}`,
   )
 }
 

@@ -219,9 +219,6 @@ export function writingActivity(activity: string, chars: number): string {
   return `${path}: ${shortCount(chars)} characters written`
 }
 
-/** Enough to tell removals of one session apart. */
-export const ID_CHARS = 8
-
 function endTurn(screen: TurnScreen, end: TurnEnd, columns: number): TurnStep {
   const ended = endText(screen, columns)
   const idle = { ...ended.screen, calls: new Map(), activity: '' }
