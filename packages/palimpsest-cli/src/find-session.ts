@@ -6,6 +6,7 @@ import { mainWorktree, projectIn, projectSlug, requireSessionId } from 'palimpse
 
 import { findById } from './find-by-id.ts'
 import { palimpsestHome } from './palimpsest-home.ts'
+import { requireSessionFile } from './session-file.ts'
 import type { World } from './world.ts'
 
 export interface FoundSession {
@@ -28,11 +29,7 @@ export async function whichSession(which: string, world: World): Promise<FoundSe
   if (!which.includes('/') && !which.endsWith('.jsonl'))
     return (await sessionNamed(which, world)) ?? (await otherAgentsSession(which, world)) ?? noSession(which)
   const path = resolve(world.cwd, which)
-  const exists = await stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  )
-  if (!exists) throw new UsageError(`there is no session file ${path}`)
+  await requireSessionFile(path)
   return { id: basename(path, '.jsonl'), path }
 }
 

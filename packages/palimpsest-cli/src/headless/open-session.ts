@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-import { StorageError, UsageError } from 'palimpsest'
+import { StorageError } from 'palimpsest'
 import type { Session } from 'palimpsest/engine'
 import {
   createTranscript,
@@ -22,6 +22,7 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 import { createCostOf } from '../cost-of.ts'
 import { findSession, whichSession, type FoundSession } from '../find-session.ts'
 import { palimpsestHome } from '../palimpsest-home.ts'
+import { requireConversation } from '../session-file.ts'
 import type { World } from '../world.ts'
 
 // Which session a run goes on with, opened for writing. A session that someone else has open, or that another agent recorded, is
@@ -154,13 +155,10 @@ async function forkSession(
 ): Promise<OpenedSession> {
   const { source, project, cwd, why } = fork
   const sessionId = randomUUID()
+  await requireConversation(source)
   await forkTranscript({ source, project, sessionId, version: world.version, now: world.now })
   const opened = await resumeSession(project, sessionId, cwd, world)
   const giveUp = (): Promise<void> => removeAgain(opened.file, project)
-  if (opened.session.view.nodes.length === 0) {
-    await giveUp()
-    throw new UsageError(`${source} holds no conversation; \`palimpsest sessions\` lists what can be resumed`)
-  }
   const reason = why === undefined ? '' : ` (${why})`
   const notice = `going on with a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
   return { ...opened, isFork: true, giveUp, notices: [notice, ...opened.notices] }

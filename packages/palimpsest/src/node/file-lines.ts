@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { StorageError } from '../errors.ts'
 import { documentsRemark, findDocuments } from '../wire/json-documents.ts'
@@ -12,7 +12,9 @@ import { toStorageError } from './to-storage-error.ts'
 export const NEWLINE = 10
 const CHUNK_BYTES = 1 << 20
 /** Below the longest string of the engine (512 MB). A longer line is garbage, not a message. */
-const LINE_BYTES_MAX = 1 << 28
+export const LINE_BYTES_MAX = 1 << 28
+export const LINE_TOO_LONG = 'the line is longer than 256 MB'
+const READ_BYTES_MAX = LINE_BYTES_MAX + (1 << 24)
 
 export interface RawLine {
   readonly offset: number
@@ -27,12 +29,24 @@ export interface RawLine {
 export async function openToRead(path: string): Promise<FileHandle> {
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    if ((await handle.stat()).isFile()) return handle
+    const found = await handle.stat()
+    if (found.isFile()) return handle
     await handle.close()
+    throw new StorageError(
+      'not-a-transcript',
+      `${path} is ${kindOfFile(found)}, not a file. Name a transcript (*.jsonl)`,
+    )
   } catch (error) {
     throw toStorageError(error, 'open', path)
   }
-  throw new StorageError('not-a-transcript', `${path} is not a file. Name a transcript (*.jsonl)`)
+}
+
+/** What stands where a file should be, for a sentence. */
+export function kindOfFile(found: Stats): string {
+  if (found.isDirectory()) return 'a folder'
+  if (found.isFIFO()) return 'a pipe'
+  if (found.isSocket()) return 'a socket'
+  return found.isFile() ? 'a file' : 'a device'
 }
 
 /** All lines up to `end`, in order. */
@@ -68,9 +82,10 @@ export async function* readLines(handle: FileHandle, end: number): AsyncGenerato
   yield { offset: lineStart, bytes, length, ended: false }
 }
 
-/** Exactly these bytes; fewer only where the file has become shorter. */
-export function readBytes(handle: FileHandle, start: number, end: number): Promise<Buffer> {
-  return readInto(Buffer.allocUnsafe(Math.max(0, end - start)), handle, { start, end })
+/** Exactly these bytes; fewer only where the file has become shorter. Nobody asks for more than a line and a block. */
+export async function readBytes(handle: FileHandle, start: number, end: number): Promise<Buffer> {
+  if (end - start > READ_BYTES_MAX) throw new StorageError('not-a-transcript', LINE_TOO_LONG)
+  return await readInto(Buffer.allocUnsafe(Math.max(0, end - start)), handle, { start, end })
 }
 
 /** The same into the first bytes of a buffer that is used again. */
@@ -90,7 +105,7 @@ export async function readInto(
 
 export function decodeBytes(bytes: Buffer | undefined): Entry | DecodeProblem {
   if (bytes === undefined || bytes.length > LINE_BYTES_MAX) {
-    return { kind: 'problem', reason: 'the line is longer than 256 MB' }
+    return { kind: 'problem', reason: LINE_TOO_LONG }
   }
   if (!isUtf8(bytes)) return { kind: 'problem', reason: 'the line is not UTF-8' }
   return decodeLine(withoutMark(bytes.toString('utf8')))

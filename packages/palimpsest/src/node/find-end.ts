@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { decodeWholeLine, isBlank, NEWLINE, readBytes } from './file-lines.ts'
+import { StorageError } from '../errors.ts'
+import { decodeWholeLine, isBlank, LINE_BYTES_MAX, NEWLINE, readBytes } from './file-lines.ts'
 
 export interface FileEnd {
   /** Where the last line that can be read ends, its line end not counted. */
@@ -31,6 +32,11 @@ async function lastLineStart(handle: FileHandle, size: number): Promise<number> 
     const newline = (await readBytes(handle, from, to)).lastIndexOf(NEWLINE)
     if (newline !== -1) return from + newline + 1
     to = from
+    if (size - to > LINE_BYTES_MAX)
+      throw new StorageError(
+        'not-a-transcript',
+        'the last line is longer than 256 MB, so it is no transcript. Name another file',
+      )
   }
   return 0
 }

@@ -7,6 +7,7 @@ import { openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
 import { transcriptPath, type ProjectFolder } from './paths.ts'
 import { readHeader } from './read-header.ts'
+import { toStorageError } from './to-storage-error.ts'
 
 export interface ForkOptions {
   /** Any transcript: of ours, open elsewhere or not, or another agent's. It is only read. */
@@ -35,8 +36,13 @@ const CHUNK_BYTES = 1 << 22
 
 async function copyLines(from: FileHandle, to: FileHandle, options: ForkOptions): Promise<void> {
   const { source, project, sessionId, version, now } = options
+  // What fails here is the source, and not the disk that is written to.
+  const reading = async <Of>(read: Promise<Of>): Promise<Of> =>
+    await read.catch((error: unknown) => {
+      throw toStorageError(error, 'read', source)
+    })
   const { size } = await from.stat()
-  const found = await readHeader(from, source)
+  const found = await reading(readHeader(from, source))
   const parent = found?.header.sessionId ?? basename(source, '.jsonl')
   const header = {
     format: FORMAT,
@@ -47,10 +53,10 @@ async function copyLines(from: FileHandle, to: FileHandle, options: ForkOptions)
     forkedFrom: { sessionId: parent },
   }
   await to.write(`${encodeHeader(header, found && found.bytes - 1)}\n`)
-  const end = await findEnd(from, size)
+  const end = await reading(findEnd(from, size))
   const stop = end.torn ?? size
   for (let at = found?.bytes ?? 0; at < stop; at += CHUNK_BYTES) {
-    await to.writeFile(await readBytes(from, at, Math.min(stop, at + CHUNK_BYTES)))
+    await to.writeFile(await reading(readBytes(from, at, Math.min(stop, at + CHUNK_BYTES))))
   }
   if (end.unended) await to.write('\n')
 }

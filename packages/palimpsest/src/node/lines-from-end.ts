@@ -2,7 +2,15 @@ import type { FileHandle } from 'node:fs/promises'
 import { HEAD_BYTES, linkOfHead } from '../transcript/chain-link.ts'
 import { startLinkOf, type StartLink } from '../transcript/chain-start.ts'
 import type { Entry } from '../transcript/entry.ts'
-import { decodeWholeLine, isBlank, NEWLINE, readBytes, readInto } from './file-lines.ts'
+import {
+  decodeWholeLine,
+  isBlank,
+  LINE_BYTES_MAX,
+  LINE_TOO_LONG,
+  NEWLINE,
+  readBytes,
+  readInto,
+} from './file-lines.ts'
 
 // A file backwards. Of a line of ours only the first bytes are looked at, so passing over 200 MB costs little more than reading
 // them. Lines of another form are decoded.
@@ -57,6 +65,7 @@ type Found = FoundLine | FoundLine[] | undefined
 
 /** `bytes` begin with the line and may end before it does. Not a promise in the common case: there are many lines. */
 function lookAt(handle: FileHandle, span: LineSpan, bytes: Buffer): Found | Promise<Found> {
+  if (span.length > LINE_BYTES_MAX) return { ...span, problem: LINE_TOO_LONG }
   const head = bytes.subarray(0, Math.min(span.length, HEAD_BYTES))
   const link = linkOfHead(head.toString('utf8'))
   if (link && !WHOLE_KINDS.has(link.kind)) return { ...span, link }

@@ -112,7 +112,7 @@ describe('listSessions', () => {
     const { sessions, warnings } = await listSessions(project.home)
     expect(sessions.map((session) => session.id).toSorted()).toEqual(['empty', 's-1'])
     expect(warnings).toEqual([
-      expect.stringContaining('is not a file'),
+      expect.stringContaining('is a folder, not a file'),
       expect.stringContaining('Update Palimpsest'),
     ])
   })

@@ -9,7 +9,7 @@ import { decodeBytes, decodeWholeLine, NEWLINE, openToRead, readBytes } from './
 import { findEnd } from './find-end.ts'
 import { linesFromEnd, type FoundLine, type LineSpan } from './lines-from-end.ts'
 import { readHeader } from './read-header.ts'
-import { notATranscript } from './read-transcript.ts'
+import { BAD_LINES_MAX, notATranscript } from './read-transcript.ts'
 import {
   badLine,
   chainWarning,
@@ -56,7 +56,7 @@ export async function loadFrom(
   const { size } = await handle.stat()
   const found = size === 0 ? undefined : await readHeader(handle, path)
   const end = await findEnd(handle, size)
-  const { selected, problems: passedOver } = await scanBack(handle, end.lastEnd, assumed)
+  const { selected, problems: passedOver } = await scanBack(handle, end.lastEnd, assumed, !found)
   const decoded = await decodeLines(handle, selected.lines)
   const isBad = passedOver.length > 0 || end.torn !== undefined
   if (!found && isBad && selected.lines.length === 0) throw notATranscript(path)
@@ -98,7 +98,15 @@ interface Scan {
   readonly problems: readonly BadSpan[]
 }
 
-async function scanBack(handle: FileHandle, lastEnd: number, assumed: readonly Entry[]): Promise<Scan> {
+/** A file of another kind may be large: it is not read to its beginning. */
+const STRANGER_BYTES = 1 << 22
+
+async function scanBack(
+  handle: FileHandle,
+  lastEnd: number,
+  assumed: readonly Entry[],
+  mayBeStranger: boolean,
+): Promise<Scan> {
   const newestFirst: LinkedLine[] = assumed
     .toReversed()
     .map((entry) => ({ offset: lastEnd, length: 0, link: startLinkOf(entry), assumed: entry }))
@@ -112,6 +120,9 @@ async function scanBack(handle: FileHandle, lastEnd: number, assumed: readonly E
   for await (const line of linesFromEnd(handle, lastEnd)) {
     if ('problem' in line || 'remark' in line) {
       problems.push(oddLine(line))
+      const isStranger =
+        mayBeStranger && newestFirst.length === assumed.length && problems.length >= BAD_LINES_MAX
+      if (isStranger && lastEnd - line.offset > STRANGER_BYTES) break
       continue
     }
     const { boundary } = line.link

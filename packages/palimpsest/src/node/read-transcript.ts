@@ -18,7 +18,7 @@ export type TranscriptItem =
   | { readonly kind: 'warning'; readonly warning: TranscriptWarning }
 
 /** So many bad lines and not one good: a file of another kind. */
-const BAD_LINES_MAX = 100
+export const BAD_LINES_MAX = 100
 
 /** A whole file in its order, line by line, whatever its size. The file is never changed. */
 export async function* readTranscript(path: string): AsyncGenerator<TranscriptItem> {

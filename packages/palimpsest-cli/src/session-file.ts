@@ -1,0 +1,86 @@
+import { open, stat } from 'node:fs/promises'
+
+import { StorageError, UsageError } from 'palimpsest'
+import { kindOfFile, loadTranscript } from 'palimpsest/node'
+import { viewOf } from 'palimpsest/transcript'
+
+// A file that the user names as a session. What it is instead is said before anything is made of it.
+
+const WHERE = '`palimpsest sessions` lists what can be resumed'
+
+/** Throws unless there is a plain file that can be read. */
+export async function requireSessionFile(path: string): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw new UsageError(`${notThere(path, error)}; ${WHERE}`, { cause: error })
+  })
+  if (!found.isFile()) throw new UsageError(`${path} is ${kindOfFile(found)}, not a session file; ${WHERE}`)
+  const first = await firstByte(path).catch((error: unknown) => {
+    throw new UsageError(
+      `${path} cannot be read (${codeOf(error)}), so there is no session in it; ${WHERE}`,
+      {
+        cause: error,
+      },
+    )
+  })
+  if (first === 0) throw new UsageError(`${path} is empty: there is no session in it; ${WHERE}`)
+  // What the system makes up when it is read, such as files below /proc, has no size.
+  if (found.size === 0)
+    throw new UsageError(`${path} is no file on a disk, so there is no session in it; ${WHERE}`)
+}
+
+/** Throws unless somebody speaks in it. */
+export async function requireConversation(path: string): Promise<void> {
+  await requireSessionFile(path)
+  const loaded = await loadTranscript(path).catch((error: unknown) => {
+    if (error instanceof StorageError && error.failure === 'not-a-transcript') return undefined
+    throw error
+  })
+  if (loaded && viewOf(loaded.entries, loaded.from).nodes.length > 0) return
+  const format = await formatOf(path)
+  if (!loaded && format === undefined)
+    throw new UsageError(`${path} is not a session: no line of it is JSON of a known form; ${WHERE}`)
+  if (format === undefined || format === 'claude-code')
+    throw new UsageError(`${path} holds no conversation; ${WHERE}`)
+  throw new UsageError(
+    `${path} is a session of ${format}, which can be replayed (\`palimpsest replay ${path}\`) and not resumed; ${WHERE}`,
+  )
+}
+
+const HEAD_BYTES = 65_536
+
+async function formatOf(path: string): Promise<string | undefined> {
+  const { readSession } = await import('palimpsest/replay')
+  const { format } = await readSession([(await head(path, HEAD_BYTES)).toString('utf8')])
+  return format === 'unknown' ? undefined : format
+}
+
+/** How many bytes could be read: one, or none. */
+async function firstByte(path: string): Promise<number> {
+  return (await head(path, 1)).length
+}
+
+async function head(path: string, bytes: number): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+const REASONS: { readonly [code: string]: string } = {
+  EACCES: 'may not be read by you',
+  EPERM: 'may not be read by you',
+  ELOOP: 'is a symbolic link that leads to itself',
+  ENAMETOOLONG: 'is too long for a path',
+}
+
+function notThere(path: string, error: unknown): string {
+  const reason = REASONS[codeOf(error)]
+  return reason === undefined ? `there is no session file ${path}` : `${path} ${reason}`
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, expect, test } from 'vitest'
+
+import { transcriptsOf } from '../kit/headless.ts'
+import { createInProcess } from '../kit/in-process.ts'
+
+// Whatever is named as a session and is none: one sentence says what it is. Nothing is stored, and nobody waits.
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'palimpsest-odd-')))
+const { run, folder, home } = await createInProcess(root)
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const at = (name: string): string => join(folder, name)
+const GIGABYTE = 1024 ** 3
+mkdirSync(at('folder'))
+execFileSync('mkfifo', [at('pipe')])
+symlinkSync('loop', at('loop'))
+symlinkSync('nowhere', at('dangling'))
+writeFileSync(at('empty.jsonl'), '')
+writeFileSync(at('blank.jsonl'), '\n\n \n')
+writeFileSync(at('text.jsonl'), 'dear diary\nnothing happened\n'.repeat(200))
+writeFileSync(at('bytes.jsonl'), Buffer.from(Array.from({ length: 9_000 }, (_, i) => (i * 7919) % 256)))
+writeFileSync(at('title.jsonl'), '{"type":"summary","summary":"x","leafUuid":"l"}\n')
+writeFileSync(at('zeros.jsonl'), '')
+truncateSync(at('zeros.jsonl'), 5 * GIGABYTE)
+const payload = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hello' }] }
+const item = { timestamp: '2026-03-01T10:00:01Z', type: 'response_item', payload }
+writeFileSync(at('codex.jsonl'), `${JSON.stringify(item)}\n`)
+
+test.each([
+  ['./folder', 'is a folder, not a session file'],
+  ['./pipe', 'is a pipe, not a session file'],
+  ['/dev/zero', 'is a device, not a session file'],
+  ['./loop', 'is a symbolic link that leads to itself'],
+  ['./dangling', /^there is no session file \S+dangling/],
+  ['./nowhere.jsonl', /^there is no session file \S+nowhere\.jsonl/],
+  [`./${'n'.repeat(300)}.jsonl`, 'is too long for a path'],
+  ['./empty.jsonl', 'is empty: there is no session in it'],
+  ['./blank.jsonl', 'holds no conversation'],
+  ['./text.jsonl', 'is not a session: no line of it is JSON of a known form'],
+  ['./bytes.jsonl', 'is not a session: no line of it is JSON of a known form'],
+  ['./zeros.jsonl', 'is not a session: no line of it is JSON of a known form'],
+  ['./title.jsonl', 'holds no conversation'],
+  [
+    './codex.jsonl',
+    /^(\S+codex\.jsonl) is a session of codex, which can be replayed \(`palimpsest replay \1`\) and not resumed/,
+  ],
+  ['/proc/self/mem', /^\/proc\/self\/mem cannot be read \(E\w+\), so there is no session in it/],
+  ['/proc/self/status', 'is no file on a disk, so there is no session in it'],
+  ['a\u0000b.jsonl', /^there is no session file /],
+])('--resume %j', async (which, expected) => {
+  const { exit, out, err } = await run(['-p', 'hi', '--resume', which])
+  expect({ exit, out, stored: await transcriptsOf({ home }) }).toEqual({ exit: 2, out: '', stored: [] })
+  expect(err).toMatch(/^palimpsest: [^\n]*; `palimpsest sessions` lists what can be resumed\n$/)
+  const said = err.slice('palimpsest: '.length)
+  if (typeof expected === 'string') expect(said).toContain(expected)
+  else expect(said).toMatch(expected)
+})
