@@ -19,10 +19,10 @@ const { run, folder } = await createInProcess(root)
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 beforeAll(async () => {
-  for (const id of [ONE, TWO, TWIN])
-    expect(await run(['-p', `The port of ${short(id)} is 4711.`, '--session-id', id])).toMatchObject({
-      exit: 0,
-    })
+  for (const id of [ONE, TWO, TWIN]) {
+    const { exit, err } = await run(['-p', `The port of ${short(id)} is 4711.`, '--session-id', id])
+    if (exit !== 0) throw new Error(err)
+  }
 })
 
 interface Hit {
