@@ -100,7 +100,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     createAnthropicModel({
       apiKey: 'test-key',
       fetch: options.fetch ?? ((input, init) => simulator.fetch(new Request(input, init))),
-      ...(options.idleMsMax === undefined ? {} : { idleMsMax: options.idleMsMax }),
+      ...(options.idleMsMax === undefined ? {} : { times: { silentMsMax: options.idleMsMax } }),
     }),
   )
   const ports: Ports = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { openChatServer, type ChatReply } from '../kit/chat-server.ts'
 import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
+import { serve } from '../../packages/palimpsest/src/node/serve.ts'
 import { collectResponse } from '../../packages/palimpsest/src/loop/collect-response.ts'
 import { OVERFLOW_FORMATS, overflowBody } from '../../packages/palimpsest/src/simulator/overflow-formats.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
@@ -231,10 +232,11 @@ describe('what fails', () => {
     expect(error.message).toMatch(/text\/html.*base URL/)
   })
 
-  test('nobody there: the address is to be checked', async () => {
-    const error = await failure('http://127.0.0.1:9/v1')
-    expect(error.failure).toEqual({ kind: 'transport' })
-    expect(error.message).toMatch(/could not be reached.*base URL/)
+  test('nobody there: what to start, or which address to check', async () => {
+    const reachCure = 'Start it with `serve`.'
+    const error = await failure(`http://127.0.0.1:${await freePort()}/v1`, { reachCure })
+    expect(error.failure).toEqual({ kind: 'unreachable' })
+    expect(error.message).toMatch(/^Nothing listens at 127\.0\.0\.1:\d+\. Start it with `serve`\.$/)
   })
 
   test('a server that says nothing is not waited for for ever; an abort is an abort', async () => {
@@ -247,7 +249,7 @@ describe('what fails', () => {
           headers: { 'content-type': 'text/event-stream' },
         },
       )
-    const error = await failure('http://127.0.0.1:9/v1', { fetch: silent, idleMsMax: 20 })
+    const error = await failure('http://127.0.0.1:9/v1', { fetch: silent, times: { silentMsMax: 20 } })
     expect(error.message).toMatch(/No answer came/)
     const stop = new AbortController()
     const asked = ask('http://127.0.0.1:9/v1', {}, { fetch: silent }, stop.signal)
@@ -255,6 +257,13 @@ describe('what fails', () => {
     await expect(asked).rejects.toThrow('enough')
   })
 })
+
+/** One that nothing listens on. */
+async function freePort(): Promise<number> {
+  const served = await serve(async () => new Response())
+  await served.close()
+  return served.port
+}
 
 async function failure(url: string, options: Partial<AiSdkOptions> = {}): Promise<ProviderError> {
   const error: unknown = await ask(url, {}, options).catch((thrown: unknown) => thrown)

@@ -47,10 +47,16 @@ export type ProviderFailure =
   | { readonly kind: 'overloaded'; readonly retryAfterMs?: number; readonly code?: string }
   | { readonly kind: 'unauthorized' }
   | { readonly kind: 'invalid-request'; readonly status: number; readonly code?: string }
-  /** No answer, a stall, a cut stream, a server's own fault. */
+  /** No answer, a cut stream, a server's own fault. */
   | { readonly kind: 'transport'; readonly retryAfterMs?: number }
+  /** Nothing came for so long that waiting again will hardly help. */
+  | { readonly kind: 'stalled' }
+  /** Nobody is there to be asked: nothing listens on this machine, or the address speaks another language. */
+  | { readonly kind: 'unreachable' }
   /** An answer that is none: HTML, garbage, events in an impossible order. */
   | { readonly kind: 'bad-output' }
+  /** An answer that is larger than what is read, or took longer than what is waited for. The next one would be too. */
+  | { readonly kind: 'over-limit' }
 
 /** The provider must act, or we must ask again. Adapters translate into this; nobody else looks at an SDK's errors. */
 export class ProviderError extends Error {

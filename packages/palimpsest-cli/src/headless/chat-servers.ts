@@ -11,6 +11,8 @@ export interface ChatServer {
   readonly keyVariable?: string
   /** What is asked when nobody names a model; absent where only the user knows what the server has. */
   readonly standardModel?: string
+  /** The command that starts it, where it runs on this machine. */
+  readonly startCommand?: string
   /** What to know of it before trusting it with a long conversation. */
   readonly caution?: string
 }
@@ -32,11 +34,12 @@ export const CHAT_SERVERS: readonly ChatServer[] = [
     name: 'ollama',
     standardUrl: 'http://127.0.0.1:11434/v1',
     urlVariable: 'OLLAMA_HOST',
+    startCommand: 'ollama serve',
     caution:
       'Ollama cuts a prompt that exceeds its context without a word. Set PALIMPSEST_CONTEXT_TOKENS to what it was started with (OLLAMA_CONTEXT_LENGTH)',
   },
-  { name: 'vllm', standardUrl: 'http://127.0.0.1:8000/v1' },
-  { name: 'llamacpp', standardUrl: 'http://127.0.0.1:8080/v1' },
+  { name: 'vllm', standardUrl: 'http://127.0.0.1:8000/v1', startCommand: 'vllm serve MODEL' },
+  { name: 'llamacpp', standardUrl: 'http://127.0.0.1:8080/v1', startCommand: 'llama-server -m FILE' },
 ]
 
 /** `openrouter/qwen/qwen3-coder`: the server, and the name it knows the model by. */

@@ -79,7 +79,7 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
   if (asked) return chat(asked.server, asked.model, wishes, env)
   const endpoint = anthropicEndpoint(wishes, env)
   if (endpoint || env['ANTHROPIC_API_KEY'] || env['ANTHROPIC_AUTH_TOKEN'])
-    return anthropic(named ?? STANDARD_MODEL, endpoint, env)
+    return anthropic(named ?? STANDARD_MODEL, endpoint, wishes, env)
   const found = findServer(env)
   const model = found && (named ?? openaiModel(found.server, env))
   if (found && model !== undefined) return chat(found.server, model, wishes, env)
@@ -114,11 +114,19 @@ function anthropicEndpoint(wishes: ModelWishes, env: World['env']): Endpoint | u
   })
 }
 
-function anthropic(model: string, endpoint: Endpoint | undefined, env: World['env']): Unnamed {
+function anthropic(
+  model: string,
+  endpoint: Endpoint | undefined,
+  wishes: ModelWishes,
+  env: World['env'],
+): Unnamed {
   const mayCarryKeys = endpoint?.mayCarryKeys ?? true
+  const given = ['PALIMPSEST_BASE_URL', 'ANTHROPIC_BASE_URL'].find((name) => env[name])
   const options = {
     ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
     ...(endpoint ? { baseUrl: endpoint.url } : {}),
+    reachCure: reachCure(wishes, given ?? 'PALIMPSEST_BASE_URL'),
+    ...timesOf(wishes),
   }
   const url = endpoint?.url ?? STANDARD_URL
   const key = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
@@ -154,7 +162,9 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
       baseUrl: endpoint.url,
       modelName: (full) => (full.startsWith(prefix) ? full.slice(prefix.length) : full),
       keyCure: keyVariable === '' ? 'Check the base URL.' : `Set ${keyVariable} to a valid key.`,
+      reachCure: reachCure(wishes, urlVariable || 'PALIMPSEST_BASE_URL', server.startCommand),
       ...(apiKey ? { apiKey } : {}),
+      ...timesOf(wishes),
     }),
     endpoint: endpoint.url,
     about: `asks ${endpoint.url}${apiKey ? ` with ${keyVariable}` : ''}; caching is up to the server`,
@@ -164,6 +174,16 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
     ],
     cautions: [CHAT_CACHING],
   }
+}
+
+/** For an address of this machine at which nothing listens. */
+function reachCure({ baseUrl }: ModelWishes, variable: string, startCommand?: string): string {
+  const start = startCommand === undefined ? 'Start the server' : `Start it with \`${startCommand}\``
+  return `${start}, or set ${baseUrl === undefined ? variable : '--base-url'} to where it is.`
+}
+
+function timesOf({ settings }: ModelWishes): Pick<AnthropicOptions, 'times'> {
+  return settings.answerTimes === undefined ? {} : { times: settings.answerTimes }
 }
 
 const CHAT_CACHING =

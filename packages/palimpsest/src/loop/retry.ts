@@ -8,6 +8,10 @@ import type { LoopEvent } from './events.ts'
 export const ATTEMPTS_MAX = 8
 /** An answer that is garbage is seldom better later. */
 export const BAD_OUTPUT_ATTEMPTS_MAX = 3
+/** A server on this machine that is being started again is there within a second or two, or not at all. */
+const UNREACHABLE_ATTEMPTS_MAX = 3
+/** Each attempt waited for minutes already. */
+const STALLED_ATTEMPTS_MAX = 2
 const FIRST_WAIT_MS = 500
 const WAIT_MS_MAX = 32_000
 /** A provider may ask for patience, but not for an hour without a word. */
@@ -17,8 +21,7 @@ const SPREAD = 0.25
 
 /** How long to wait before attempt number `attempt + 1`; undefined where asking again is no use. */
 export function retryWaitMs(failure: ProviderFailure, attempt: number, random: number): number | undefined {
-  const attemptsMax = failure.kind === 'bad-output' ? BAD_OUTPUT_ATTEMPTS_MAX : ATTEMPTS_MAX
-  if (attempt >= attemptsMax) return undefined
+  if (attempt >= attemptsMax(failure)) return undefined
   switch (failure.kind) {
     case 'rate-limited':
     case 'overloaded':
@@ -27,14 +30,23 @@ export function retryWaitMs(failure: ProviderFailure, attempt: number, random: n
       return failure.retryAfterMs <= RETRY_AFTER_MS_MAX ? failure.retryAfterMs : undefined
     }
     case 'bad-output':
+    case 'stalled':
+    case 'unreachable':
       return backoffMs(attempt, random)
     case 'context-overflow':
     case 'unauthorized':
     case 'invalid-request':
+    case 'over-limit':
       return undefined
     default:
       return failure satisfies never
   }
+}
+
+function attemptsMax({ kind }: ProviderFailure): number {
+  if (kind === 'bad-output') return BAD_OUTPUT_ATTEMPTS_MAX
+  if (kind === 'stalled') return STALLED_ATTEMPTS_MAX
+  return kind === 'unreachable' ? UNREACHABLE_ATTEMPTS_MAX : ATTEMPTS_MAX
 }
 
 /** Runs `ask` until it succeeds or asking again is no use. What a failed attempt had shown is declared void. */

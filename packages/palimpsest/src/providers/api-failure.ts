@@ -1,6 +1,7 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { parseOverflow } from '../tokens/overflow.ts'
 import { isJsonObject } from '../wire/json.ts'
+import { connectionFailure, type Asked } from './connection-failure.ts'
 
 // What a provider's refusal means, whoever's client carried it: by status, headers, and the words of its body.
 
@@ -16,9 +17,22 @@ export interface ApiFailure {
   readonly requestId: string | undefined
 }
 
-export function providerError(failure: ApiFailure, keyCure: string, cause: unknown): ProviderError {
+/** What to tell the user to do, by what is wrong. */
+export interface Cures extends Asked {
+  readonly key: string
+}
+
+export function providerError(failure: ApiFailure, cures: Cures, cause: unknown): ProviderError {
   const id = failure.requestId === undefined ? {} : { requestId: failure.requestId }
-  return new ProviderError(classify(failure), describe(failure, keyCure), { cause, ...id })
+  const connection = failure.status === undefined ? connectionFailure(cause, cures) : undefined
+  if (connection) return new ProviderError(connection.failure, connection.text, { cause, ...id })
+  return new ProviderError(classify(failure), describe(failure, cures.key), { cause, ...id })
+}
+
+/** Thrown by us below an SDK, which may have wrapped it. */
+export function ownError(error: unknown): ProviderError | undefined {
+  if (error instanceof ProviderError) return error
+  return error instanceof Error && error.cause !== undefined ? ownError(error.cause) : undefined
 }
 
 function classify(failure: ApiFailure): ProviderFailure {

@@ -2,6 +2,7 @@ import { readFile, realpath } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
+import type { AnswerTimes } from 'palimpsest/providers/anthropic'
 import { parseModelName, type Json } from 'palimpsest/wire'
 
 import type { PermissionMode } from '../permissions/permission-mode.ts'
@@ -43,6 +44,8 @@ export interface Settings {
   readonly sessionMemory?: 'computed' | 'eager' | 'off'
   readonly flagsUrl?: string
   readonly maxCostUsd?: number
+  /** How long an answer is waited for. */
+  readonly answerTimes?: Partial<AnswerTimes>
 }
 
 export interface LoadedSettings {
@@ -188,6 +191,18 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     env: { ...before.env, ...file.env },
     hooks: mergeHooks(before.hooks, file.hooks ?? {}),
     mcpServers: { ...before.mcpServers, ...file.mcpServers },
+    ...(file.answers === undefined ? {} : { answerTimes: { ...before.answerTimes, ...timesIn(file) } }),
+  }
+}
+
+const SECOND_MS = 1_000
+
+function timesIn({ answers = {} }: SettingsFile): Partial<AnswerTimes> {
+  const { silentSeconds, stuckSeconds, wholeSeconds } = answers
+  return {
+    ...(silentSeconds === undefined ? {} : { silentMsMax: silentSeconds * SECOND_MS }),
+    ...(stuckSeconds === undefined ? {} : { stuckMsMax: stuckSeconds * SECOND_MS }),
+    ...(wholeSeconds === undefined ? {} : { wholeMsMax: wholeSeconds * SECOND_MS }),
   }
 }
 

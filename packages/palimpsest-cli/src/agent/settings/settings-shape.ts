@@ -90,6 +90,11 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     urlProblem,
   ),
   maxCostUsd: number('Dollars that one session may cost', 0),
+  answers: object('How long an answer of the model is waited for', {
+    silentSeconds: number('Seconds without a byte. Default, and at most: 300', 1),
+    stuckSeconds: number('Seconds in which the provider only keeps the connection alive. Default: 600', 1),
+    wholeSeconds: number('Seconds for a whole answer. Default: 3600', 1),
+  }),
 })
 
 export type SettingsFile = NonNullable<ReturnType<typeof SETTINGS_SHAPE.read>>

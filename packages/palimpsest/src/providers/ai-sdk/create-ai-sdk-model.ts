@@ -1,10 +1,14 @@
+import type { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ProviderError, UsageError } from '../../errors.ts'
 import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
 import type { JsonText } from '../../wire/json.ts'
 import { parseRequest } from '../../wire/parse.ts'
 import type { MessagesRequest } from '../../wire/request.ts'
 import { problemText } from '../../wire/shape.ts'
-import { createPatience, IDLE_MS_MAX, stalled } from '../patience.ts'
+import type { Cures } from '../api-failure.ts'
+import type { AnswerTimes } from '../bounds/answer-limits.ts'
+import { boundedFetch } from '../bounds/bounded-fetch.ts'
+import { createPatience, type Patience } from '../bounds/patience.ts'
 import type { ChatModel } from './chat-model.ts'
 import { toChatCall } from './to-chat-call.ts'
 import { toChatError } from './to-chat-error.ts'
@@ -24,71 +28,88 @@ export interface AiSdkOptions {
   readonly modelName?: (model: string) => string
   readonly headers?: { readonly [name: string]: string }
   readonly fetch?: typeof fetch
-  readonly idleMsMax?: number
+  /** How long an answer is waited for. */
+  readonly times?: Partial<AnswerTimes>
+  /** What to do where nothing listens at the address. */
+  readonly reachCure?: string
 }
 
 const KEY_CURE = 'Check the key.'
+const REACH_CURE = 'Start the server there, or check the base URL.'
+const STREAM_CURE = 'Check the base URL: it mostly ends in /v1.'
 
 export function createAiSdkModel(options: AiSdkOptions): StreamModel {
-  let load: Promise<LoadModel> | undefined
-  const idleMsMax = options.idleMsMax ?? IDLE_MS_MAX
+  let sdk: Promise<CreateProvider> | undefined
+  const cures: Cures = {
+    key: options.keyCure ?? KEY_CURE,
+    reach: options.reachCure ?? REACH_CURE,
+    url: options.baseUrl,
+  }
   return async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    load ??= loadSdk(options)
-    const model = (await load)(options.modelName?.(request.model) ?? request.model)
+    sdk ??= loadSdk()
+    const create = await sdk
     const wire = readRequest(request.body)
-    const patience = createPatience(idleMsMax, signal)
+    const patience = createPatience(options.times ?? {}, signal)
     try {
-      const call = toChatCall(wire)
-      const { stream: parts } = await model.doStream({ ...call, abortSignal: patience.signal })
-      yield* toStreamEvents(patience.watch(parts), { request: wire, body: request.body })
+      const model = modelFor(create, request.model, options, patience)
+      const { stream: parts } = await model.doStream({ ...toChatCall(wire), abortSignal: patience.signal })
+      yield* toStreamEvents(progressing(parts, patience), { request: wire, body: request.body })
     } catch (error) {
       signal.throwIfAborted()
-      if (patience.ranOut()) throw stalled(idleMsMax, error)
-      throw toChatError(error, options.keyCure ?? KEY_CURE)
+      if (error instanceof UsageError) throw error
+      throw patience.ranOut(error) ?? toChatError(error, cures)
     } finally {
       patience.end()
     }
   }
 }
 
-type LoadModel = (name: string) => ChatModel
+type CreateProvider = typeof createOpenAICompatible
 
 /** What fails here fails again: it is told at once, not asked again. */
-async function loadSdk(options: AiSdkOptions): Promise<LoadModel> {
+async function loadSdk(): Promise<CreateProvider> {
+  try {
+    return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible
+  } catch (cause) {
+    throw unusable(cause)
+  }
+}
+
+/** One for a request, because the bounds of its answer go with it. */
+function modelFor(
+  create: CreateProvider,
+  name: string,
+  options: AiSdkOptions,
+  patience: Patience,
+): ChatModel {
   const { baseUrl, apiKey, headers } = options
   try {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-    const provider = createOpenAICompatible({
+    const provider = create({
       name: 'server',
       baseURL: baseUrl,
       // Without it most servers report no usage in a stream.
       includeUsage: true,
-      fetch: streamsOnly(options.fetch ?? fetch),
+      fetch: boundedFetch(options.fetch ?? fetch, patience, STREAM_CURE),
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(headers === undefined ? {} : { headers: { ...headers } }),
     })
-    return (name) => provider.chatModel(name)
+    return provider.chatModel(options.modelName?.(name) ?? name)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(`@ai-sdk/openai-compatible cannot be used: ${why}. Install it`, { cause })
+    throw unusable(cause)
   }
 }
 
-/** An answer that is no event stream is told apart here, so that nobody parses a login page. */
-function streamsOnly(send: typeof fetch): typeof fetch {
-  return async (input, init) => {
-    const response = await send(input, init)
-    const type = response.headers.get('content-type') ?? 'no content type'
-    if (!response.ok || type.startsWith('text/event-stream')) return response
-    throw new ProviderError(
-      { kind: 'bad-output' },
-      `${hostOf(response.url)} answered with ${type}, not with a stream of events. Check the base URL: it mostly ends in /v1.`,
-    )
-  }
+function unusable(cause: unknown): UsageError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new UsageError(`@ai-sdk/openai-compatible cannot be used: ${why}. Install it`, { cause })
 }
 
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'The server'
+/** Every part says something; what keeps a connection alive never becomes one. */
+async function* progressing<T>(parts: ReadableStream<T>, patience: Patience): AsyncGenerator<T> {
+  for await (const part of parts) {
+    patience.progressed()
+    yield part
+  }
 }
 
 /** What the Messages API answers in such a case. */

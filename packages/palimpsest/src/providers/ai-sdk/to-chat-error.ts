@@ -1,23 +1,15 @@
-import { ProviderError } from '../../errors.ts'
+import type { ProviderError } from '../../errors.ts'
 import { parseOverflow } from '../../tokens/overflow.ts'
 import { isJsonObject } from '../../wire/json.ts'
-import { providerError, rootMessage, type ApiFailure } from '../api-failure.ts'
+import { ownError, providerError, rootMessage, type ApiFailure, type Cures } from '../api-failure.ts'
 
 // The one place that looks at the SDK's errors. They are told by their fields.
 
 /** A server that cannot take so long a prompt may call it its own fault. */
 const INVALID_STATUS = 400
 
-export function toChatError(error: unknown, keyCure: string): ProviderError {
-  const ours = ownError(error)
-  if (ours) return ours
-  return providerError(readFailure(error), keyCure, error)
-}
-
-/** Thrown by us below the SDK, which may have wrapped it. */
-function ownError(error: unknown): ProviderError | undefined {
-  if (error instanceof ProviderError) return error
-  return error instanceof Error && error.cause !== undefined ? ownError(error.cause) : undefined
+export function toChatError(error: unknown, cures: Cures): ProviderError {
+  return ownError(error) ?? providerError(readFailure(error), cures, error)
 }
 
 function readFailure(error: unknown): ApiFailure {

@@ -3,6 +3,7 @@ import { estimateText } from '../../tokens/estimate-text.ts'
 import { hashText } from '../../wire/hash.ts'
 import type { JsonText } from '../../wire/json.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
+import { freeToolId } from '../../wire/tool-id.ts'
 import type { MessagesRequest } from '../../wire/request.ts'
 import type { StopReason } from '../../wire/response.ts'
 import type { DeltaUsage, StreamEvent } from '../../wire/stream-event.ts'
@@ -89,7 +90,9 @@ function createWriter({ request, body }: RequestFacts): Writer {
     *call(id, name, input) {
       calls += 1
       written += input
-      yield* start({ type: 'tool_use', id: freeId(id, taken), name, input: {} })
+      const own = freeToolId(id, (other) => taken.has(other))
+      taken.add(own)
+      yield* start({ type: 'tool_use', id: own, name, input: {} })
       const partial = input.trim() === '' ? '{}' : input
       yield { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: partial } }
       yield { type: 'content_block_stop', index }
@@ -174,13 +177,4 @@ function usageOf(
 function callIds({ messages }: MessagesRequest): Set<string> {
   const blocks = messages.flatMap(({ content }) => toBlocks(content))
   return new Set(blocks.flatMap((block) => (isBlock(block, 'tool_use') ? [block.id] : [])))
-}
-
-/** Ids become names of files, and are told apart over the whole conversation; some servers count anew with every answer. */
-function freeId(id: string, taken: Set<string>): string {
-  const plain = id.replace(/[^\w-]/g, '_') || 'call'
-  let free = plain
-  for (let i = 2; taken.has(free); i++) free = `${plain}-${i}`
-  taken.add(free)
-  return free
 }

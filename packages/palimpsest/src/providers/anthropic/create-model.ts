@@ -2,9 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk'
 import { ProviderError, UsageError } from '../../errors.ts'
 import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
 import { parseStreamEvent } from '../../wire/parse.ts'
+import { soundEvent } from '../../wire/sound-event.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
 import { problemText } from '../../wire/shape.ts'
-import { createPatience, IDLE_MS_MAX, stalled } from '../patience.ts'
+import type { Cures } from '../api-failure.ts'
+import type { AnswerTimes } from '../bounds/answer-limits.ts'
+import { boundedFetch } from '../bounds/bounded-fetch.ts'
+import { createPatience } from '../bounds/patience.ts'
 import { readEvents, type ServerEvent } from './read-events.ts'
 import { toProviderError } from './to-provider-error.ts'
 
@@ -18,27 +22,44 @@ export interface AnthropicOptions {
   /** Beside those of the SDK, which takes some from its environment; null leaves one out. */
   readonly headers?: { readonly [name: string]: string | null }
   readonly fetch?: typeof fetch
-  readonly idleMsMax?: number
+  /** How long an answer is waited for. */
+  readonly times?: Partial<AnswerTimes>
+  /** What to do where nothing listens at the address. */
+  readonly reachCure?: string
 }
 
+const STANDARD_URL = 'https://api.anthropic.com'
+const KEY_CURE = 'Set ANTHROPIC_API_KEY to a valid key.'
+const REACH_CURE = 'Start the server there, or check the base URL.'
+
 export function createAnthropicModel(options: AnthropicOptions): StreamModel {
-  let client: Promise<Anthropic> | undefined
+  let sdk: Promise<typeof Anthropic> | undefined
+  const cures: Cures = {
+    key: KEY_CURE,
+    reach: options.reachCure ?? REACH_CURE,
+    url: options.baseUrl ?? STANDARD_URL,
+  }
   return async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    client ??= loadClient(options)
-    const loaded = await client
-    const patience = createPatience(options.idleMsMax ?? IDLE_MS_MAX, signal)
+    sdk ??= loadSdk()
+    const Client = await sdk
+    const patience = createPatience(options.times ?? {}, signal)
     try {
-      const response = await send(loaded, request, patience.signal)
+      const bounded = boundedFetch(options.fetch ?? fetch, patience, 'Check the base URL.')
+      const response = await send(createClient(Client, options, bounded), request, patience.signal)
       const requestId = response.headers.get('request-id')
       if (requestId !== null) yield { type: 'request_id', requestId }
-      for await (const event of readEvents(patience.watch(bodyOf(response)))) {
+      for await (const event of readEvents(response.body ?? [])) {
         const parsed = toStreamEvent(event)
-        if (parsed) yield parsed
+        if (!parsed) continue
+        if (parsed.type !== 'ping') patience.progressed()
+        yield parsed
+        // Whatever else comes on this connection is not part of the answer, and not waited for.
+        if (parsed.type === 'message_stop') return
       }
     } catch (error) {
       signal.throwIfAborted()
-      if (patience.ranOut()) throw stalled(options.idleMsMax ?? IDLE_MS_MAX, error)
-      throw toProviderError(error)
+      if (error instanceof UsageError) throw error
+      throw patience.ranOut(error) ?? toProviderError(error, cures)
     } finally {
       patience.end()
     }
@@ -46,26 +67,40 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
 }
 
 /** What fails here fails again: it is told at once, not asked again. */
-export async function loadClient(options: AnthropicOptions): Promise<Anthropic> {
+export async function loadSdk(): Promise<typeof Anthropic> {
   try {
     const { default: Client } = await import('@anthropic-ai/sdk')
+    return Client
+  } catch (cause) {
+    throw unusable(cause)
+  }
+}
+
+/** One for a request, because the bounds of its answer go with its `fetch`. */
+export function createClient(
+  Client: typeof Anthropic,
+  options: AnthropicOptions,
+  bounded: typeof fetch,
+): Anthropic {
+  try {
     return new Client({
       apiKey: options.apiKey ?? null,
       authToken: options.authToken ?? null,
       maxRetries: 0,
+      fetch: bounded,
       ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
       ...(options.headers === undefined ? {} : { defaultHeaders: options.headers }),
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     })
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(
-      `@anthropic-ai/sdk cannot be used: ${why}. Install it, and check keys and base URL`,
-      {
-        cause,
-      },
-    )
+    throw unusable(cause)
   }
+}
+
+function unusable(cause: unknown): UsageError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new UsageError(`@anthropic-ai/sdk cannot be used: ${why}. Install it, and check keys and base URL`, {
+    cause,
+  })
 }
 
 async function send(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
@@ -82,23 +117,12 @@ async function send(client: Anthropic, request: ModelRequest, signal: AbortSigna
     .asResponse()
 }
 
-/** An answer that is no event stream is told apart here, so that nobody parses a login page. */
-function bodyOf(response: Response): ReadableStream<Uint8Array> {
-  const type = response.headers.get('content-type') ?? 'no content type'
-  if (!type.startsWith('text/event-stream') || !response.body)
-    throw new ProviderError(
-      { kind: 'bad-output' },
-      `${hostOf(response.url)} answered with ${type}, not with a stream of events. Check the base URL.`,
-    )
-  return response.body
-}
-
 function toStreamEvent({ data }: ServerEvent): StreamEvent | undefined {
-  const parsed = parseStreamEvent(parseJson(data))
+  const parsed = parseStreamEvent(soundEvent(parseJson(data)))
   if (!parsed.ok)
     throw new ProviderError(
       { kind: 'bad-output' },
-      `The answer holds an event that is none: ${problemText(parsed.problem)}`,
+      `The provider sent an event that the Messages API does not have: ${problemText(parsed.problem)}. Check the base URL.`,
     )
   return parsed.value.type === 'other' ? undefined : parsed.value
 }
@@ -107,10 +131,10 @@ function parseJson(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch (cause) {
-    throw new ProviderError({ kind: 'bad-output' }, 'The answer holds an event that is not JSON.', { cause })
+    throw new ProviderError(
+      { kind: 'bad-output' },
+      'The provider sent an event that is not JSON. Check the base URL.',
+      { cause },
+    )
   }
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'The server'
 }

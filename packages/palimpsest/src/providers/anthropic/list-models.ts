@@ -1,4 +1,5 @@
-import { loadClient, type AnthropicOptions } from './create-model.ts'
+import { cutRefusals } from '../bounds/bounded-fetch.ts'
+import { createClient, loadSdk, type AnthropicOptions } from './create-model.ts'
 
 // `GET /v1/models`: which models there are and how much they take. One question, bounded in time and size, that follows no redirect:
 // the key is for this address alone.
@@ -22,7 +23,7 @@ const ABSENT: ReadonlySet<number> = new Set([404, 405, 501])
 export function createListModels(options: AnthropicOptions): ListModels {
   return async (signal) => {
     try {
-      const client = await loadClient(options)
+      const client = createClient(await loadSdk(), options, cutRefusals(options.fetch ?? fetch))
       const response = await client
         .get('/v1/models', {
           query: { limit: PAGE_MODELS },

@@ -1,12 +1,10 @@
-import { ProviderError } from '../../errors.ts'
-import { providerError, rootMessage, type ApiFailure } from '../api-failure.ts'
+import type { ProviderError } from '../../errors.ts'
+import { ownError, providerError, rootMessage, type ApiFailure, type Cures } from '../api-failure.ts'
 
 // The one place that looks at the SDK's errors. They are told by their fields: the SDK itself may not be loaded yet.
 
-const KEY_CURE = 'Set ANTHROPIC_API_KEY to a valid key.'
-
-export function toProviderError(error: unknown): ProviderError {
-  return error instanceof ProviderError ? error : providerError(readFailure(error), KEY_CURE, error)
+export function toProviderError(error: unknown, cures: Cures): ProviderError {
+  return ownError(error) ?? providerError(readFailure(error), cures, error)
 }
 
 function readFailure(error: unknown): ApiFailure {

@@ -1,0 +1,117 @@
+import { ProviderError } from '../../errors.ts'
+import { REFUSAL_BYTES_MAX, REFUSAL_MS_MAX, STREAM_BYTES_MAX } from './answer-limits.ts'
+import { createLineMeter } from './line-meter.ts'
+import { unlessAborted, type Patience } from './patience.ts'
+
+/**
+ * `fetch` with every answer bounded: a stream of events by its length, its lines and their nesting; a refusal by what of it is worth reading.
+ * What is no stream of events is told apart here, so that nobody parses a login page. An SDK that is given it cannot read more.
+ */
+export function boundedFetch(send: typeof fetch, patience: Patience, cure: string): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init)
+    patience.heard()
+    if (!response.ok) {
+      // The status says what there is to wait for, and what is read of the rest has a time of its own.
+      patience.end()
+      return withBody(response, response.body && cutShort(response.body, patience.signal))
+    }
+    const type = response.headers.get('content-type') ?? 'no content type'
+    if (response.body && type.toLowerCase().startsWith('text/event-stream'))
+      return withBody(response, guarded(response.body, patience))
+    dropBody(response)
+    throw new ProviderError(
+      { kind: 'bad-output' },
+      `${hostOf(response.url)} answered with ${type}, not with a stream of events. ${cure}`,
+    )
+  }
+}
+
+/** `fetch` with refusals bounded: of an answer its caller reads as much as it wants. */
+export function cutRefusals(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init)
+    if (response.ok || !response.body) return response
+    return withBody(response, cutShort(response.body, init?.signal ?? new AbortController().signal))
+  }
+}
+
+function withBody(
+  { status, statusText, headers }: Response,
+  body: ReadableStream<Uint8Array> | null,
+): Response {
+  return new Response(body, { status, statusText, headers })
+}
+
+/** Whoever sends on hears of it; that it failed to hear changes nothing here. */
+function dropBody({ body }: Response): void {
+  body?.cancel().catch(() => undefined)
+}
+
+/** A stream of events, as long as it keeps to its limits. */
+function guarded(body: ReadableStream<Uint8Array>, patience: Patience): ReadableStream<Uint8Array> {
+  const measure = createLineMeter()
+  let left = STREAM_BYTES_MAX
+  return taken(body, patience.signal, (bytes) => {
+    patience.heard()
+    left -= bytes.length
+    if (left < 0) throw tooLong()
+    return measure(bytes) ? { last: bytes } : bytes
+  })
+}
+
+function tooLong(): ProviderError {
+  return new ProviderError(
+    { kind: 'over-limit' },
+    `The answer is longer than ${STREAM_BYTES_MAX / 1024 / 1024} MB, so it was not read to its end. Ask for less at once.`,
+  )
+}
+
+/** The beginning of a refusal. Where it is cut, or does not end in time, what came is all there is. */
+function cutShort(body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const late = AbortSignal.timeout(REFUSAL_MS_MAX)
+  let left = REFUSAL_BYTES_MAX
+  return taken(body, AbortSignal.any([signal, late]), (bytes) => {
+    const some = bytes.subarray(0, left)
+    left -= some.length
+    return left > 0 ? some : { last: some }
+  })
+}
+
+type Take = (bytes: Uint8Array) => Uint8Array | { readonly last: Uint8Array }
+
+/** Passes on what `take` makes of each piece, one at a time, and lets go of the rest. */
+function taken(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  take: Take,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const letGo = (): void => void reader.cancel().catch(() => undefined)
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (to) => {
+        try {
+          const { done, value } = await unlessAborted(reader.read(), signal)
+          if (done) return to.close()
+          const next = take(value)
+          if (next instanceof Uint8Array) return to.enqueue(next)
+          to.enqueue(next.last)
+          to.close()
+          letGo()
+        } catch (error) {
+          letGo()
+          // Only a refusal has a time of its own; what came of it by then is enough.
+          if (error instanceof DOMException && error.name === 'TimeoutError') to.close()
+          else to.error(error)
+        }
+      },
+      cancel: letGo,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'The server'
+}

@@ -1,0 +1,78 @@
+import { ProviderError } from '../../errors.ts'
+import { ANSWER_TIMES, type AnswerTimes } from './answer-limits.ts'
+
+// How long an answer is waited for: while nothing comes, while what comes says nothing, and in all.
+
+/** A timer for longer than this fires at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export interface Patience {
+  /** Aborted when patience is at its end, or when the caller's signal is. */
+  readonly signal: AbortSignal
+  /** Bytes came. */
+  readonly heard: () => void
+  /** They said something. */
+  readonly progressed: () => void
+  /** What ran out, as the error to throw; undefined where nothing did. */
+  readonly ranOut: (cause: unknown) => ProviderError | undefined
+  readonly end: () => void
+}
+
+export function createPatience(times: Partial<AnswerTimes>, outer: AbortSignal): Patience {
+  const { silentMsMax, stuckMsMax, wholeMsMax } = { ...ANSWER_TIMES, ...times }
+  const stop = new AbortController()
+  let over: { readonly kind: 'stalled' | 'over-limit'; readonly text: string } | undefined
+  const after = (ms: number, kind: 'stalled' | 'over-limit', text: string): (() => void) => {
+    const run = (): ReturnType<typeof setTimeout> =>
+      setTimeout(
+        () => {
+          over ??= { kind, text }
+          stop.abort()
+        },
+        Math.min(ms, TIMER_MS_MAX),
+      )
+    let timer = run()
+    ends.push(() => clearTimeout(timer))
+    return () => {
+      clearTimeout(timer)
+      timer = run()
+    }
+  }
+  const ends: (() => void)[] = []
+  const heard = after(silentMsMax, 'stalled', `No answer came for ${seconds(silentMsMax)}.`)
+  const progressed = after(
+    stuckMsMax,
+    'stalled',
+    `The provider only kept the connection alive for ${seconds(stuckMsMax)}; nothing of an answer came.`,
+  )
+  after(wholeMsMax, 'over-limit', `The answer was not complete after ${seconds(wholeMsMax)}.`)
+  return {
+    signal: AbortSignal.any([outer, stop.signal]),
+    heard,
+    progressed,
+    ranOut: (cause) => over && new ProviderError({ kind: over.kind }, over.text, { cause }),
+    end: () => {
+      for (const end of ends) end()
+    },
+  }
+}
+
+function seconds(ms: number): string {
+  const count = Math.round(ms / 1000)
+  return `${count} ${count === 1 ? 'second' : 'seconds'}`
+}
+
+/** A body does not always end with the request's signal: some transports deliver it on their own. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let stop: (() => void) | undefined
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    if (stop) signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,101 @@
+import type { ProviderFailure } from '../errors.ts'
+
+// What the code of a failed connection means: whether asking again can help, and what to do. "fetch failed" says neither.
+
+export interface ConnectionFailure {
+  readonly failure: ProviderFailure
+  readonly text: string
+}
+
+/** What is known of the address that was asked. */
+export interface Asked {
+  readonly url: string
+  /** What to do where nothing listens there. */
+  readonly reach: string
+}
+
+/** Undefined where the error has no code that tells more than its words. */
+export function connectionFailure(error: unknown, asked: Asked): ConnectionFailure | undefined {
+  const code = codesOf(error)[0]
+  const host = URL.parse(asked.url)?.host ?? asked.url
+  if (code === undefined) return wordedFailure(error, host)
+  switch (true) {
+    case code === 'ECONNREFUSED' && isLoopback(asked.url):
+      return { failure: { kind: 'unreachable' }, text: `Nothing listens at ${host}. ${asked.reach}` }
+    case code === 'ECONNREFUSED':
+      return { failure: { kind: 'transport' }, text: `${host} refused the connection. ${CHECK_URL}` }
+    case code === 'ENOTFOUND':
+      return { failure: { kind: 'transport' }, text: `There is no host ${host}. ${CHECK_NETWORK}` }
+    case code.includes('CERT') || code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return {
+        failure: { kind: 'unreachable' },
+        text: `The certificate of ${host} is not trusted (${code}). ${TRUST_IT}`,
+      }
+    case code === 'EPROTO' || code.startsWith('ERR_SSL'):
+      return {
+        failure: { kind: 'unreachable' },
+        text: `${host} does not speak TLS (${code}). ${CHECK_SCHEME}`,
+      }
+    case code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT':
+      return { failure: { kind: 'stalled' }, text: `${host} sent nothing for 5 minutes.` }
+    case code === 'UND_ERR_HEADERS_OVERFLOW':
+      return {
+        failure: { kind: 'bad-output' },
+        text: `${host} sent more headers than an answer may have. ${CHECK_URL}`,
+      }
+    case code.startsWith('HPE_') || code.startsWith('Z_') || code.startsWith('ERR_BROTLI'):
+      return {
+        failure: { kind: 'bad-output' },
+        text: `What ${host} sent is no HTTP answer (${code}). ${CHECK_URL}`,
+      }
+    default:
+      return undefined
+  }
+}
+
+const CHECK_URL = 'Check the base URL.'
+const CHECK_NETWORK = 'Check the network and the base URL.'
+const CHECK_SCHEME = 'Check whether the base URL should begin with http:// instead of https://.'
+const TRUST_IT = 'Set NODE_EXTRA_CA_CERTS to the file of its authority, or check the base URL.'
+
+/** Some failures have words and no code. */
+function wordedFailure(error: unknown, host: string): ConnectionFailure | undefined {
+  const says = (words: RegExp): boolean => causesOf(error).some(({ message }) => words.test(message))
+  if (says(/^bad port$/i))
+    return {
+      failure: { kind: 'unreachable' },
+      text: `Node asks nobody at the port of ${host}, which other protocols use. Let the server listen on another one.`,
+    }
+  if (!says(/redirect|scheme must be|invalid url/i)) return undefined
+  return {
+    failure: { kind: 'bad-output' },
+    text: `${host} sent the request on to where it cannot go. ${CHECK_URL}`,
+  }
+}
+
+export function isLoopback(url: string): boolean {
+  const name = URL.parse(url)?.hostname ?? ''
+  return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || name.startsWith('127.')
+}
+
+function codesOf(error: unknown): readonly string[] {
+  return causesOf(error).flatMap((one) => ('code' in one && typeof one.code === 'string' ? [one.code] : []))
+}
+
+/** Causes of causes; more is a circle. */
+const CAUSES_MAX = 16
+
+/** The error and what caused it, the outermost first. Of several addresses that were tried, each has its own. */
+function causesOf(error: unknown): readonly Error[] {
+  const found: Error[] = []
+  const open: unknown[] = [error]
+  while (open.length > 0 && found.length < CAUSES_MAX) {
+    const one = open.shift()
+    if (!(one instanceof Error)) continue
+    found.push(one)
+    open.push(one.cause)
+    const { errors }: { readonly errors?: unknown } = one instanceof AggregateError ? one : {}
+    for (const each of Array.isArray(errors) ? errors : []) open.push(each)
+  }
+  return found
+}

@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { cases } from '../../../../test/kit/cases.ts'
+import { freeToolId } from './tool-id.ts'
+
+test('whatever ids come, they are given out once, in a form that the API takes', () => {
+  const anyId = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 80 }),
+    fc.constantFrom('', 'call_0', 'call_0-2', 'toolu_01', '../../etc', 'x'.repeat(500), 'x'.repeat(41)),
+  )
+  fc.assert(
+    fc.property(fc.array(anyId, { maxLength: 60 }), (ids) => {
+      const taken = new Set<string>()
+      for (const id of ids) {
+        const free = freeToolId(id, (other) => taken.has(other))
+        expect(free).toMatch(/^[a-zA-Z0-9_-]{1,40}$/)
+        expect(taken.has(free)).toBe(false)
+        taken.add(free)
+      }
+    }),
+    cases(200, 20_000),
+  )
+})
+
+test('an id that is good stays as it is; one that was there is counted up', () => {
+  expect(freeToolId('toolu_01A09q90qw90lq917835lq9', () => false)).toBe('toolu_01A09q90qw90lq917835lq9')
+  expect(freeToolId('call_1', (id) => id === 'call_1' || id === 'call_1-2')).toBe('call_1-3')
+  expect(freeToolId('functions.Read:0', () => false)).toBe('functions_Read_0')
+})

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+
+import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
+
+// Nothing listens at the address: on this machine that is told at once, with what to start or to set.
+
+const PLACES = [
+  { given: '--base-url', cure: 'Start the server, or set --base-url to where it is.' },
+  { given: 'PALIMPSEST_BASE_URL', cure: 'Start the server, or set PALIMPSEST_BASE_URL to where it is.' },
+  { given: 'ANTHROPIC_BASE_URL', cure: 'Start the server, or set ANTHROPIC_BASE_URL to where it is.' },
+  {
+    given: 'OLLAMA_HOST',
+    model: 'ollama/m',
+    cure: 'Start it with `ollama serve`, or set OLLAMA_HOST to where it is.',
+  },
+]
+
+test('nothing listens on this machine: asked three times, then one sentence with the cure, and the session goes on', async () => {
+  await Promise.all(
+    PLACES.map(async ({ given, model, cure }) => {
+      const bench = await createHostileBench()
+      const port = await freePort()
+      const url = `http://127.0.0.1:${port}`
+      const isFlag = given.startsWith('--')
+      const env = {
+        PALIMPSEST_BASE_URL: undefined,
+        PALIMPSEST_CONTEXT_TOKENS: '32000',
+        ...(isFlag ? {} : { [given]: url }),
+      }
+      const flags = [...(model === undefined ? [] : ['--model', model]), ...(isFlag ? [given, url] : [])]
+      const ran = await bench.run(['-p', 'hello', ...flags], { env })
+      const told = `Nothing listens at 127.0.0.1:${port}. ${cure}`
+      expect(
+        ran.err
+          .replaceAll(/in [\d.]+ s/g, 'soon')
+          .trimEnd()
+          .split('\n'),
+      ).toEqual([`asking again soon: ${told}`, `asking again soon: ${told}`, `palimpsest: ${told}`])
+      expect({ exit: ran.exit, out: ran.out }).toEqual({ exit: 1, out: '' })
+      const next = await bench.run(['-p', 'again', '--continue', '--model', 'claude-opus-5-5'])
+      expect(next).toMatchObject({ exit: 0, out: `${GOOD}\n` })
+    }),
+  )
+})
+
+/** One that nothing listens on. */
+async function freePort(): Promise<number> {
+  const served = await serve(async () => new Response())
+  await served.close()
+  return served.port
+}
