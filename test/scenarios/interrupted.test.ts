@@ -162,16 +162,16 @@ test('where asking again is of no use, what had come of the last try is kept', a
 })
 
 test('an answer that is found fault with costs what the provider says it cost', async () => {
-  const twice = { type: 'tool_use', name: 'Echo', id: 'toolu_1', input: { text: 'x' } }
+  const upload = { type: 'container_upload', file_id: 'file_1' }
   let isFirst = true
   const agent = createTestAgent({
-    simulator: { ...STRICT, script: [{ content: [twice, twice] }, NEXT] },
+    simulator: { ...STRICT, script: [{ content: [upload] }, NEXT] },
     fetch: async (input, init) => {
       const response = await agent.simulator.fetch(new Request(input, init))
       const text = await response.text()
-      const same = isFirst ? text.replaceAll(/toolu_\w+/g, 'toolu_same') : text
+      const faulty = isFirst ? text.replace('file_id', 'no_such_field') : text
       isFirst = false
-      return new Response(same, response)
+      return new Response(faulty, response)
     },
   })
   expect((await agent.say('go')).end).toEqual({ reason: 'answered' })

@@ -3,7 +3,7 @@ import { ProviderError } from '../errors.ts'
 import type { ModelEvent } from '../ports.ts'
 import type { Block } from '../wire/message.ts'
 import type { StopReason } from '../wire/response.ts'
-import { collectResponse, type CollectedResponse } from './collect-response.ts'
+import { ANSWER_CHARS_MAX, collectResponse, type CollectedResponse } from './collect-response.ts'
 
 test('the input of a call is kept as the very text the model wrote', async () => {
   const { json, response } = await collect([
@@ -48,11 +48,6 @@ test('usage grows with the stream and keeps what its end does not repeat', async
 
 test.each([
   ['a stream without its end', [...opening(), ...said('half')], 'transport'],
-  [
-    'two calls of one id',
-    [...opening(), ...call('{}'), ...call('{}').map(shift), ...ending('tool_use')],
-    'bad-output',
-  ],
   ['a stream without a message', [{ type: 'ping' }], 'bad-output'],
   ['a delta for a block that never began', [...opening(), ...said('x').slice(1)], 'bad-output'],
   [
@@ -65,6 +60,145 @@ test.each([
   expect(failed).toBeInstanceOf(ProviderError)
   expect(failed instanceof ProviderError && failed.failure.kind).toBe(kind)
 })
+
+test.each([
+  ['an answer that begins twice', [...opening(), ...opening(), ...ending()], /began the answer twice/],
+  ['words before the beginning', [...said('x'), ...opening(), ...ending()], /had not begun/],
+  [
+    'a call without a name',
+    [...opening(), ...begun({ type: 'tool_use', id: 'a', input: {} }), ...ending()],
+    /name of a tool/,
+  ],
+  [
+    'a call whose name is an object',
+    [...opening(), ...begun({ type: 'tool_use', id: 'a', name: { toString: 'x' }, input: {} }), ...ending()],
+    /name of a tool/,
+  ],
+  [
+    'a text that is a number',
+    [...opening(), ...begun({ type: 'text', text: 5 }), ...ending()],
+    /text is no text/,
+  ],
+  [
+    'a result that the provider made up',
+    [...opening(), ...begun({ type: 'tool_result', tool_use_id: 'a', content: 'x' }), ...ending()],
+    /tool_result/,
+  ],
+  [
+    'a sealed block without its seal',
+    [...opening(), ...begun({ type: 'redacted_thinking' }), ...ending()],
+    /data/,
+  ],
+])('%s is refused in a sentence', async (_what, events, message) => {
+  const failed = await collect(events).catch((error: unknown) => error)
+  expect(failed instanceof ProviderError && failed.failure.kind).toBe('bad-output')
+  expect(failed instanceof ProviderError && failed.message).toMatch(message)
+})
+
+test('ids and names that the API refuses are put right as they come in, and every id is given once', async () => {
+  const ids = ['toolu_1', 'toolu_1', '', '../x y', 'i'.repeat(99), 'i'.repeat(98)]
+  const calls = ids.flatMap((id, index) =>
+    begun({ type: 'tool_use', id, name: 'functions.Read', input: {} }, index),
+  )
+  const { response, json } = await collect([...opening(), ...calls, ...ending('tool_use')])
+  const given = response.content.map((block) => ('id' in block ? block.id : ''))
+  expect(given).toEqual(['toolu_1', 'toolu_1-2', 'call', '___x_y', 'i'.repeat(40), `${'i'.repeat(38)}-2`])
+  expect(response.content.map((block) => ('name' in block ? block.name : ''))).toEqual(
+    Array.from(ids, () => 'functions_Read'),
+  )
+  expect(JSON.parse(json)).toEqual(response)
+})
+
+test('the seals on thinking count as broken only where something before it was put right', async () => {
+  const thought = { type: 'thinking', thinking: 'hm', signature: 's' }
+  const bad = { type: 'tool_use', id: 'a b', name: 'Read', input: {} }
+  const good = { ...bad, id: 'a' }
+  const breaks = async (...blocks: object[]): Promise<boolean> =>
+    (await collect([...opening(), ...blocks.flatMap((block, i) => begun(block, i)), ...ending()])).breaksSeal
+  expect(await breaks(thought, bad)).toBe(false)
+  expect(await breaks(good, thought)).toBe(false)
+  expect(await breaks(thought, bad, thought)).toBe(true)
+})
+
+test.each([
+  ['a text', '"x"'],
+  ['a list', '[1]'],
+  ['nothing', 'null'],
+])('an input that is %s is kept readable and marked', async (_what, input) => {
+  const block = { type: 'tool_use', id: 'a', name: 'Read', input: JSON.parse(input) as unknown }
+  const { response, unreadable } = await collect([...opening(), ...begun(block), ...ending('tool_use')])
+  expect(response.content).toEqual([
+    { type: 'tool_use', id: 'a', name: 'Read', input: { unreadable_input: input } },
+  ])
+  expect([...unreadable]).toEqual(['a'])
+})
+
+test('an input of 50,000 levels is not taken apart: the model is shown what it sent', async () => {
+  const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+  const { response, json, unreadable } = await collect([...opening(), ...call(deep), ...ending('tool_use')])
+  expect(response.content).toMatchObject([{ input: { unreadable_input: deep } }])
+  expect([...unreadable]).toEqual(['toolu_1'])
+  expect(json).toContain('unreadable_input')
+})
+
+test('an index is a name: how large it is costs nothing, and blocks stand as they began', async () => {
+  const { response } = await collect([
+    ...opening(),
+    ...said('first').map((event) => at(event, 1e9)),
+    ...said('second').map((event) => at(event, 7)),
+    ...said('third').map((event) => at(event, 7)),
+    ...ending(),
+  ])
+  expect(response.content).toEqual(['first', 'second', 'third'].map((text) => ({ type: 'text', text })))
+})
+
+test('halves of characters that no UTF-8 has are replaced, in words and in inputs', async () => {
+  const { response, json } = await collect([
+    ...opening(),
+    ...said('a\ud83d'),
+    ...call(String.raw`{"b":"\ud83d","c":"\ud83d\ude00"}`).map(shift),
+    ...ending('tool_use'),
+  ])
+  expect(response.content).toMatchObject([{ text: 'a\ufffd' }, { input: { b: '\ufffd', c: '😀' } }])
+  expect(JSON.parse(json)).toEqual(response)
+})
+
+test.each([
+  ['in one piece', 1],
+  ['in many', 2_000],
+])('an answer that is too long is not read to its end, %s', async (_how, pieces) => {
+  const piece = said('x'.repeat(Math.ceil((ANSWER_CHARS_MAX + 1) / pieces)))
+  const delta = piece.slice(1, 2)
+  const endless = Array.from({ length: pieces }, () => delta).flat()
+  const failed = await collect([...opening(), ...piece.slice(0, 1), ...endless]).catch((e: unknown) => e)
+  expect(failed instanceof ProviderError && failed.failure.kind).toBe('over-limit')
+})
+
+test('what the end of a stream says of the answer changes nothing but how it ended', async () => {
+  const end = {
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null, role: 'user', id: 'other', content: 'x' },
+    usage: { output_tokens: 3 },
+  }
+  const { response } = await collect([...opening(), ...said('hi'), event(end), { type: 'message_stop' }])
+  expect(response).toMatchObject({ id: 'msg_1', role: 'assistant', content: [{ text: 'hi' }] })
+})
+
+/** As it comes from outside, where nothing has a type. */
+function event(value: object): ModelEvent {
+  return value as ModelEvent
+}
+
+function begun(block: object, index = 0): ModelEvent[] {
+  return [
+    event({ type: 'content_block_start', index, content_block: block }),
+    { type: 'content_block_stop', index },
+  ]
+}
+
+function at(one: ModelEvent, index: number): ModelEvent {
+  return 'index' in one ? { ...one, index } : one
+}
 
 async function collect(events: readonly ModelEvent[]): Promise<CollectedResponse> {
   const collecting = collectResponse(toStream(events))

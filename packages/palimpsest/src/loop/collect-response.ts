@@ -1,12 +1,27 @@
+import { ownIds, type OwnIds } from '../engine/own-ids.ts'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelEvent } from '../ports.ts'
+import { isTooDeep } from '../wire/json-depth.ts'
 import { isJsonObject, withMember, withoutMember, type JsonObject, type JsonText } from '../wire/json.ts'
-import { isBlock, type Block } from '../wire/message.ts'
+import { isBlock, isThinking, type Block } from '../wire/message.ts'
+import { parseBlock } from '../wire/parse.ts'
 import type { ErrorBody, MessagesResponse } from '../wire/response.ts'
+import { problemText } from '../wire/shape.ts'
 import type { Delta, StreamEvent } from '../wire/stream-event.ts'
+import { toWellFormedJson } from '../wire/well-formed.ts'
+import { beginBlock, type BegunBlock } from './begin-block.ts'
 import type { LoopEvent } from './events.ts'
 
-// From stream to one whole answer. An answer is whole when its stream said so; anything less is a failure and leaves nothing behind.
+// From stream to one whole answer. An answer is whole when its stream said so; anything less is a failure and leaves nothing behind. What it
+// holds can be sent back: nothing in it is larger, deeper or otherwise formed than the API takes.
+
+/**
+ * Of one answer. The longest that a model writes, 128,000 tokens, is about half a million; with what the provider's own tools found it may be
+ * some more. What is larger fits no window, and would be in every later request.
+ */
+export const ANSWER_CHARS_MAX = 2_000_000
+/** Of one answer: 32,000 tokens have room for a tenth of it. */
+const BLOCKS_MAX = 10_000
 
 export interface CollectedResponse {
   readonly response: MessagesResponse
@@ -17,6 +32,8 @@ export interface CollectedResponse {
   readonly unreadable: ReadonlySet<string>
   /** The answer ended inside a call, which is left out. */
   readonly cutCall: boolean
+  /** Something before its last thinking is other than it came: the provider's seal on that thinking no longer fits. */
+  readonly breaksSeal: boolean
 }
 
 export interface AnsweredRequest extends CollectedResponse {
@@ -24,21 +41,27 @@ export interface AnsweredRequest extends CollectedResponse {
   readonly startedAt: number
 }
 
-export interface OpenBlock {
+export interface OpenBlock extends BegunBlock {
   block: Block
   partialJson: string
+  readonly citations: JsonObject[]
   stopped: boolean
 }
 
 /** What has come of an answer so far. */
 export interface Gathered {
+  /** In the order they began: an index tells them apart, and no more. */
   readonly blocks: OpenBlock[]
+  readonly open: Map<number, OpenBlock>
+  readonly ids: OwnIds
   started?: MessagesResponse
   requestId?: string
+  chars: number
 }
 
-export function nothingGathered(): Gathered {
-  return { blocks: [] }
+/** Without ids: of an answer that joins no conversation. */
+export function nothingGathered(ids: OwnIds = ownIds({ log: [], from: null }, () => 'answer')): Gathered {
+  return { blocks: [], open: new Map(), ids, chars: 0 }
 }
 
 /** Input of a call whose JSON could not be read, so that the model sees what it sent. */
@@ -52,14 +75,12 @@ export async function* collectResponse(
   let collected: CollectedResponse | undefined
   try {
     for await (const event of events) {
-      const { started, blocks } = gathered
       if (event.type === 'request_id') gathered.requestId = event.requestId
       else if (event.type === 'error') throw streamError(event, gathered.requestId)
-      else if (event.type === 'message_start') gathered.started = event.message
-      else if (event.type === 'message_delta' && started) gathered.started = withDelta(started, event)
+      else if (event.type === 'message_start') gathered.started = begin(gathered, event.message)
       else if (event.type === 'message_stop')
-        collected = started && finish(started, blocks, gathered.requestId)
-      else yield* takeBlockEvent(blocks, event)
+        collected = gathered.started && finish(gathered, gathered.started)
+      else if (event.type !== 'ping') yield* takeEvent(gathered, event)
     }
   } catch (error) {
     // What happens behind the end of the answer takes nothing from it.
@@ -68,81 +89,111 @@ export async function* collectResponse(
   if (collected) return collected
   if (gathered.started)
     throw new ProviderError({ kind: 'transport' }, 'The answer was cut off before its end.')
-  throw new ProviderError({ kind: 'bad-output' }, 'The answer held no message. Check the base URL.')
+  throw bad('The answer held no message. Check the base URL.')
 }
 
-function* takeBlockEvent(blocks: OpenBlock[], event: StreamEvent): Generator<LoopEvent> {
-  if (event.type === 'content_block_start') {
-    blocks[event.index] = { block: event.content_block, partialJson: '', stopped: false }
+function begin({ started, ids }: Gathered, message: MessagesResponse): MessagesResponse {
+  if (started) throw bad('The provider began the answer twice.')
+  return { ...message, id: ids.responseId(message.id) }
+}
+
+function* takeEvent(
+  gathered: Gathered,
+  event: Exclude<StreamEvent, { type: 'message_start' | 'message_stop' | 'ping' | 'error' }>,
+): Generator<LoopEvent> {
+  const { started, blocks, open, ids } = gathered
+  if (!started) throw bad('The provider went on with an answer that it had not begun.')
+  if (event.type === 'message_delta') {
+    gathered.started = withDelta(started, event)
     return
   }
-  if (event.type !== 'content_block_delta' && event.type !== 'content_block_stop') return
-  const open = blocks[event.index]
-  if (!open)
-    throw new ProviderError(
-      { kind: 'bad-output' },
-      `The answer went on with block ${event.index}, which it had not begun.`,
-    )
-  if (event.type === 'content_block_stop') open.stopped = true
-  else yield* takeDelta(open, event.delta)
+  if (event.type === 'content_block_start') {
+    const begun = { ...beginBlock(event.content_block, ids), partialJson: '', citations: [], stopped: false }
+    grow(gathered, printed(begun.block).length)
+    if (blocks.length >= BLOCKS_MAX) throw tooLong(`has more than ${BLOCKS_MAX.toLocaleString('en')} blocks`)
+    blocks.push(begun)
+    open.set(event.index, begun)
+    return
+  }
+  const block = open.get(event.index)
+  if (!block) throw bad(`The provider went on with block ${event.index}, which it had not begun.`)
+  if (event.type === 'content_block_stop') block.stopped = true
+  else yield* takeDelta(gathered, block, event.delta)
 }
 
-function* takeDelta(open: OpenBlock, delta: Delta): Generator<LoopEvent> {
+function* takeDelta(gathered: Gathered, open: OpenBlock, delta: Delta): Generator<LoopEvent> {
   const { block } = open
   if (delta.type === 'text_delta' && isBlock(block, 'text')) {
+    grow(gathered, delta.text.length)
     open.block = { ...block, text: block.text + delta.text }
     yield { type: 'text-delta', text: delta.text }
   } else if (delta.type === 'thinking_delta' && isBlock(block, 'thinking')) {
+    grow(gathered, delta.thinking.length)
     open.block = { ...block, thinking: block.thinking + delta.thinking }
     yield { type: 'thinking-delta', text: delta.thinking }
   } else if (delta.type === 'signature_delta' && isBlock(block, 'thinking')) {
+    grow(gathered, delta.signature.length)
     open.block = { ...block, signature: delta.signature }
-  } else if (delta.type === 'input_json_delta') {
+  } else if (delta.type === 'input_json_delta' && 'input' in block) {
+    grow(gathered, delta.partial_json.length)
     open.partialJson += delta.partial_json
     const toolUseId = isBlock(block, 'tool_use') ? block.id : ''
     yield { type: 'tool-input-delta', toolUseId, partialJson: delta.partial_json }
   } else if (delta.type === 'citations_delta' && isBlock(block, 'text')) {
-    open.block = { ...block, citations: [...(block.citations ?? []), delta.citation] }
+    grow(gathered, printed(delta.citation).length)
+    open.citations.push(delta.citation)
   } else if (delta.type === 'compaction_delta' && isBlock(block, 'compaction')) {
+    grow(gathered, (delta.content?.length ?? 0) + (delta.encrypted_content?.length ?? 0))
     const encrypted =
       delta.encrypted_content === undefined ? {} : { encrypted_content: delta.encrypted_content }
     open.block = { ...block, content: delta.content, ...encrypted }
   }
 }
 
-function finish(
-  started: MessagesResponse,
-  blocks: OpenBlock[],
-  requestId: string | undefined,
-): CollectedResponse {
+function grow(gathered: Gathered, chars: number): void {
+  gathered.chars += chars
+  if (gathered.chars > ANSWER_CHARS_MAX)
+    throw tooLong(`is longer than ${ANSWER_CHARS_MAX.toLocaleString('en')} characters`)
+}
+
+function tooLong(what: string): ProviderError {
+  return new ProviderError(
+    { kind: 'over-limit' },
+    `The answer ${what}, so it was not read to its end. Ask for less at once.`,
+  )
+}
+
+function finish({ blocks, requestId }: Gathered, started: MessagesResponse): CollectedResponse {
   const unreadable = new Set<string>()
   const content: Block[] = []
   const texts: JsonText[] = []
   let cutCall = false
-  const present = blocks.filter((block) => block !== undefined)
-  for (const open of present) {
+  let isAltered = false
+  let breaksSeal = false
+  for (const open of blocks) {
     const read = readBlock(open)
-    const isLast = open === present.at(-1)
+    const isLast = open === blocks.at(-1)
     if (endsEarly(started) && (read.broken || (isLast && hasNoInput(open)))) {
       cutCall = true
       continue
     }
     if (read.broken && isBlock(read.block, 'tool_use')) unreadable.add(read.block.id)
+    breaksSeal ||= isAltered && isThinking(read.block)
+    isAltered ||= open.isAltered || read.broken || read.isRepaired
     content.push(read.block)
     texts.push(read.json)
   }
-  requireOwnIds(content)
   const response = { ...started, content }
-  const shell = JSON.stringify({ ...started, content: [] })
+  const shell = toWellFormedJson(printed({ ...started, content: [] }))
   const json = withMember(withoutMember(shell, 'content'), 'content', `[${texts.join(',')}]`)
-  return { response, json, unreadable, cutCall, ...(requestId === undefined ? {} : { requestId }) }
-}
-
-/** Two calls of one id cannot be told apart, nor can their results: with them in it the conversation could not go on. */
-function requireOwnIds(content: readonly Block[]): void {
-  const ids = content.flatMap((block) => (isBlock(block, 'tool_use') ? [block.id] : []))
-  if (new Set(ids).size < ids.length)
-    throw new ProviderError({ kind: 'bad-output' }, 'The answer holds two calls with the same id.')
+  return {
+    response,
+    json,
+    unreadable,
+    cutCall,
+    breaksSeal,
+    ...(requestId === undefined ? {} : { requestId }),
+  }
 }
 
 /** Whoever stopped the answer may have stopped it inside a call. */
@@ -155,17 +206,39 @@ function hasNoInput({ block, partialJson }: OpenBlock): boolean {
   return isBlock(block, 'tool_use') && partialJson === ''
 }
 
-export function readBlock({ block, partialJson }: OpenBlock): {
-  block: Block
-  json: JsonText
-  broken: boolean
-} {
-  if (partialJson === '' || !('input' in block)) return { block, json: JSON.stringify(block), broken: false }
-  const shell = withoutMember(JSON.stringify(block), 'input')
-  const input = parseInput(partialJson)
+export interface ReadBlock {
+  readonly block: Block
+  readonly json: JsonText
+  /** A call whose input cannot be read. */
+  readonly broken: boolean
+  /** It held something that has no UTF-8. */
+  readonly isRepaired: boolean
+}
+
+export function readBlock(open: OpenBlock): ReadBlock {
+  const { block, json, broken } = withInput(open)
+  const sound = toWellFormedJson(json)
+  const isRepaired = sound !== json
+  const parsed = parseBlock(isRepaired ? JSON.parse(sound) : block)
+  if (!parsed.ok)
+    throw bad(
+      `The provider sent a block that the Messages API does not have: ${problemText(parsed.problem)}.`,
+    )
+  return { block: parsed.value, json: sound, broken, isRepaired }
+}
+
+function withInput(open: OpenBlock): Omit<ReadBlock, 'isRepaired'> {
+  const { block, partialJson, citations, badInput } = open
+  const given = badInput ?? partialJson
+  if (given === '' || !('input' in block)) {
+    const cited = withCitations(block, citations)
+    return { block: cited, json: printed(cited), broken: false }
+  }
+  const shell = withoutMember(printed(block), 'input')
+  const input = badInput === undefined ? parseInput(partialJson) : undefined
   if (input !== undefined)
     return { block: { ...block, input }, json: withMember(shell, 'input', partialJson), broken: false }
-  const kept = { [UNREADABLE_INPUT]: partialJson }
+  const kept = { [UNREADABLE_INPUT]: given }
   return {
     block: { ...block, input: kept },
     json: withMember(shell, 'input', JSON.stringify(kept)),
@@ -173,7 +246,13 @@ export function readBlock({ block, partialJson }: OpenBlock): {
   }
 }
 
+function withCitations(block: Block, citations: readonly JsonObject[]): Block {
+  if (citations.length === 0 || !isBlock(block, 'text')) return block
+  return { ...block, citations: [...(block.citations ?? []), ...citations] }
+}
+
 function parseInput(text: string): JsonObject | undefined {
+  if (isTooDeep(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined
@@ -182,18 +261,35 @@ function parseInput(text: string): JsonObject | undefined {
   }
 }
 
+/** What nests too deep cannot be printed. */
+function printed(value: unknown): JsonText {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new ProviderError({ kind: 'bad-output' }, 'The answer is nested too deep to be kept.', { cause })
+  }
+}
+
 function withDelta(
   message: MessagesResponse,
   event: Extract<StreamEvent, { type: 'message_delta' }>,
 ): MessagesResponse {
+  const { stop_reason, stop_sequence, stop_details, container } = event.delta
   const known = Object.entries(event.usage).filter(([, value]) => value !== null && value !== undefined)
   return {
     ...message,
-    ...event.delta,
+    stop_reason,
+    stop_sequence,
+    ...(stop_details === undefined ? {} : { stop_details }),
+    ...(container === undefined ? {} : { container }),
     usage: { ...message.usage, ...Object.fromEntries(known) },
     ...(event.context_management ? { context_management: event.context_management } : {}),
     ...(event.input_transformations ? { input_transformations: event.input_transformations } : {}),
   }
+}
+
+function bad(message: string): ProviderError {
+  return new ProviderError({ kind: 'bad-output' }, message)
 }
 
 function streamError(event: ErrorBody, requestId: string | undefined): ProviderError {

@@ -2,6 +2,7 @@ import { breakpointPlaces } from '../engine/breakpoint-places.ts'
 import { buildRequest, type BuildOptions, type BuiltRequest } from '../engine/build-request.ts'
 import type { CacheWatch } from '../engine/cache-watch.ts'
 import { stoppedNote } from '../engine/interrupted.ts'
+import { ownIds } from '../engine/own-ids.ts'
 import type { EntryBody, Session } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
 import type { Ports, Source } from '../ports.ts'
@@ -31,7 +32,7 @@ export interface Asking {
 }
 
 export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes' | 'thinking'> {
-  readonly ports: Pick<Ports, 'clock' | 'random' | 'trace' | 'streamModel'>
+  readonly ports: Pick<Ports, 'clock' | 'newId' | 'random' | 'trace' | 'streamModel'>
   readonly source: Source
   readonly facts: ModelFacts
   readonly cacheWatch?: CacheWatch
@@ -52,7 +53,8 @@ export async function* exchange(
   const expected = expectedUsage(asking, setup)
   const attempts = withRetries(
     (attempt) => {
-      const cut = { gathered: nothingGathered(), built, expected }
+      const ids = ownIds(asking.session.view, setup.ports.newId)
+      const cut = { gathered: nothingGathered(ids), built, expected }
       asking.cut = cut
       return ask(cut, attempt, setup, signal)
     },

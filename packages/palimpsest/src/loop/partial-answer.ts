@@ -38,12 +38,12 @@ interface KeptBlock {
 }
 
 function keptBlock(open: OpenBlock): readonly KeptBlock[] {
-  const { block } = open
+  const { block, json } = readBlock(open)
   const isSigned = isBlock(block, 'thinking') && block.signature !== ''
   const isThought = open.stopped && (isSigned || isBlock(block, 'redacted_thinking'))
   // The API takes no text of white space alone.
   const isSaid = isBlock(block, 'text') && block.text.trim() !== ''
-  return isThought || isSaid ? [{ block, json: readBlock(open).json }] : []
+  return isThought || isSaid ? [{ block, json }] : []
 }
 
 /** Nor does it take an answer that ends in white space where nothing follows it. */

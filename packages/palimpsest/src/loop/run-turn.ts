@@ -318,13 +318,14 @@ function traceTransformed({ response }: CollectedResponse, { trace }: Pick<Ports
 }
 
 function answerBody(collected: CollectedResponse, built: BuiltRequest): EntryBody<MessageEntry> {
-  const { response, json, requestId } = collected
+  const { response, json, requestId, breaksSeal } = collected
   return messageBody(response, 'model', {
     json,
     responseId: response.id,
     model: response.model,
     usage: response.usage,
-    under: built.under,
+    // Thinking after something that was put right fits nowhere any more: without it, none of the answer's is sent again.
+    ...(breaksSeal ? {} : { under: built.under }),
     sentEstimate: built.estimate,
     ...(requestId === undefined ? {} : { requestId }),
   })

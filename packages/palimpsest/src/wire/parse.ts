@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from './json.ts'
-import type { KnownBlock, WireMessage } from './message.ts'
+import type { Block, KnownBlock, WireMessage } from './message.ts'
 import type { MessagesRequest } from './request.ts'
 import type { ErrorBody, MessagesResponse } from './response.ts'
 import {
@@ -44,6 +44,11 @@ export function parseRequest(value: unknown): Parsed<MessagesRequest> {
 
 export function parseResponse(value: unknown): Parsed<MessagesResponse> {
   return parsed(value, RESPONSE, isResponse)
+}
+
+/** A block of an answer, once it is whole. */
+export function parseBlock(value: unknown): Parsed<Block> {
+  return parsed(value, BLOCK, isBlockShape)
 }
 
 export function parseErrorBody(value: unknown): Parsed<ErrorBody> {
@@ -213,6 +218,10 @@ const UNREACHABLE: Problem = { path: '', expected: 'a value that fits', found: '
 
 function isMessage(value: unknown): value is WireMessage {
   return MESSAGE(value, '') === undefined
+}
+
+function isBlockShape(value: unknown): value is Block {
+  return BLOCK(value, '') === undefined
 }
 
 function isRequest(value: unknown): value is MessagesRequest {

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+
+import { sentBody } from '../kit/headless.ts'
+import { spell, goodEvents } from '../kit/hostile/answer-events.ts'
+import { head } from '../kit/hostile/faults.ts'
+import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
+import type { Play } from '../kit/hostile/hostile-server.ts'
+
+// Servers that count their calls anew with every answer, from outside: run by run, over a compaction and its undo.
+
+test('ids that come again with every run stay apart, also those of before a compaction that is undone', async () => {
+  const bench = await createHostileBench()
+  for (const [i, id] of ['call_0', 'call_0', '', 'a b', 'call_0'].entries()) {
+    bench.server.faults.push(callWith(id))
+    const ran = await bench.run(['-p', `turn ${i}`, ...(i > 0 ? ['--continue'] : [])])
+    expect(ran).toMatchObject({ exit: 0, out: `${GOOD}\n` })
+    if (i === 2) expect(await bench.run(['compact'])).toMatchObject({ exit: 0 })
+  }
+  const { removals } = JSON.parse((await bench.run(['context', '--json'])).out) as {
+    removals: { id: string }[]
+  }
+  expect(await bench.run(['undo', removals[0]?.id ?? ''])).toMatchObject({ exit: 0 })
+  expect(await bench.run(['-p', 'the end', '--continue'])).toMatchObject({ exit: 0, out: `${GOOD}\n` })
+  const requests = bench.simulator.requests()
+  expect(requests.filter(({ status }) => status !== 200)).toEqual([])
+  const sent = JSON.stringify(sentBody(bench, -1))
+  const ids = [...sent.matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id)
+  expect(ids).toHaveLength(5)
+  expect(new Set(ids).size).toBe(5)
+  expect(ids.filter((id) => !/^[\w-]{1,40}$/.test(id ?? ''))).toEqual([])
+})
+
+function callWith(id: string): Play {
+  const text = spell(goodEvents('call')).replace('"toolu_hostile"', JSON.stringify(id))
+  return async (wire) => {
+    await wire.write(head() + text)
+    wire.end()
+  }
+}
