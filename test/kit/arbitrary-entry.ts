@@ -92,6 +92,17 @@ const messageEntry: fc.Arbitrary<MessageEntry> = fc
         under: text,
         standsFor: text,
         sentEstimate: count,
+        files: fc.array(
+          fc.record(
+            {
+              path: text,
+              hash: text,
+              how: fc.constantFrom('read' as const, 'written' as const, 'edited' as const),
+              before: text,
+            },
+            { requiredKeys: ['path', 'hash', 'how'] },
+          ),
+        ),
       },
       { requiredKeys: [] },
     ),

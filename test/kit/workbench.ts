@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { LoopTool, Permit, ToolOutput, Verdict } from '../../packages/palimpsest/src/loop/tool.ts'
+import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import { emptyView, step } from '../../packages/palimpsest/src/transcript/view.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import type { WireMessage } from '../../packages/palimpsest/src/wire/message.ts'
 import { createAccess, type Access } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
 import {
   createPermit,
@@ -102,6 +105,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     ...(askUser === undefined ? {} : { askUser }),
   })
   let calls = 0
+  let view = emptyView()
   const find = (name: string): LoopTool => {
     const tool = tools.find((candidate) => candidate.name === name)
     if (tool === undefined) throw new Error(`no tool ${name}`)
@@ -110,11 +114,13 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   return {
     ...{ root, work, outside, home, sessionFolder, access, shells, tools, questions },
     call: async (name, input, { signal = new AbortController().signal, meanwhile } = {}) => {
-      const context = { toolUseId: `toolu_${++calls}`, signal }
+      const context = { toolUseId: `toolu_${++calls}`, signal, view }
       const verdict = await permit(find(name), input, context)
       meanwhile?.()
       if (!verdict.allow) return { content: verdict.reason, isError: true }
-      return find(name).run(verdict.input ?? input, context)
+      const { files, ...output } = await find(name).run(verdict.input ?? input, context)
+      for (const entry of roundOf(context.toolUseId, { name, input, output, files })) view = step(view, entry)
+      return output
     },
     permit: (name, input) =>
       permit(find(name), input, { toolUseId: `toolu_${++calls}`, signal: new AbortController().signal }),
@@ -124,6 +130,37 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
       rmSync(root, { recursive: true, force: true })
     },
   }
+}
+
+/** A call and its result, as the loop leaves them in the conversation: what the model saw is known by them. */
+function roundOf(
+  id: string,
+  round: {
+    readonly name: string
+    readonly input: JsonObject
+    readonly output: ToolOutput
+    readonly files: ToolOutput['files']
+  },
+): readonly Entry[] {
+  const { name, input, output, files } = round
+  const { content, isError = false } = output
+  const call: WireMessage = { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] }
+  const result: WireMessage = {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: id, content, is_error: isError }],
+  }
+  const place = { kind: 'message', parent: null, at: 0 } as const
+  return [
+    { ...place, id: `${id}-call`, origin: 'model', message: call, json: JSON.stringify(call) },
+    {
+      ...place,
+      id: `${id}-result`,
+      origin: 'tool',
+      message: result,
+      json: JSON.stringify(result),
+      ...(files && { files }),
+    },
+  ]
 }
 
 /** The text of a result. */

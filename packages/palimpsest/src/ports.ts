@@ -1,6 +1,6 @@
 import type { Flags } from './flags/create-flags.ts'
 import type { ProviderFailure } from './errors.ts'
-import type { BlobRef, Entry, Origin } from './transcript/entry.ts'
+import type { BlobRef, Entry, Origin, SeenFile } from './transcript/entry.ts'
 import type { Hash } from './wire/hash.ts'
 import type { JsonText } from './wire/json.ts'
 import type { ToolUseBlock } from './wire/message.ts'
@@ -91,6 +91,8 @@ export type AskModel = (request: ModelRequest, signal: AbortSignal) => Promise<A
 export interface Restored {
   readonly text: string
   readonly origin: Origin
+  /** Files that the text shows. */
+  readonly files?: readonly SeenFile[]
 }
 
 export interface RestoreWish {

@@ -95,9 +95,10 @@ async function filesAgain(
 ): Promise<readonly Restored[]> {
   const shown = new Set(files.map(({ path }) => path))
   const again = await readAgain(wish, reading, shown, signal)
-  return again.map(({ path, text }) => ({
+  return again.map(({ path, text, seen }) => ({
     text: `The file ${path}, read again when the conversation was compacted:\n\n${text}`,
     origin: 'tool',
+    files: seen,
   }))
 }
 

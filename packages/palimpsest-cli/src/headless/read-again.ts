@@ -1,5 +1,6 @@
 import type { LoopTool, Permit } from 'palimpsest/loop'
 import type { RestoreWish } from 'palimpsest'
+import type { SeenFile } from 'palimpsest/transcript'
 
 import { toAbsolutePath } from '../agent/paths/absolute-path.ts'
 import { isInside, realPathOf } from '../agent/paths/real-path.ts'
@@ -20,6 +21,8 @@ export interface ReadAgainSetup {
 export interface AgainFile {
   readonly path: string
   readonly text: string
+  /** As the tool tells it: what is shown, whole or in part, is seen. */
+  readonly seen: readonly SeenFile[]
 }
 
 /** More attempts than this find nothing that is still there. */
@@ -50,10 +53,10 @@ export async function readAgain(
     }
     if (setup.leftOut.some((folder) => isInside(folder, place))) continue
     seen.add(place)
-    const text = await readOnce(place, Math.min(room, wish.charsPerFile), setup, signal)
-    if (text === undefined) continue
-    files.push({ path: place, text })
-    room -= text.length
+    const again = await readOnce(place, Math.min(room, wish.charsPerFile), setup, signal)
+    if (again === undefined) continue
+    files.push({ path: place, ...again })
+    room -= again.text.length
   }
   return files
 }
@@ -75,15 +78,16 @@ async function readOnce(
   charsMax: number,
   { read, permit, newId }: ReadAgainSetup,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Omit<AgainFile, 'path'> | undefined> {
   const input = { file_path: path }
   const context = { toolUseId: `restore-${newId()}`, signal }
   try {
     const verdict = await permit(read, input, context)
     if (!verdict.allow) return undefined
-    const { content, isError } = await read.run(input, context)
+    const { content, isError, files = [] } = await read.run(input, context)
     if (isError || typeof content !== 'string') return undefined
-    return content.length <= charsMax ? content : cutAtLine(content, charsMax)
+    const text = content.length <= charsMax ? content : cutAtLine(content, charsMax)
+    return text === undefined ? undefined : { text, seen: files }
   } catch {
     // A file that cannot be read is one that is not shown again: its path is in the summary.
     return undefined

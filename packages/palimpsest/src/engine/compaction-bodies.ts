@@ -45,10 +45,10 @@ export function compactionBodies(
   const copyBodies = messageEntries(view, copied)
     .filter(mayBeCopied)
     .map((entry) => copyBody(entry, newId()))
-  const files = restored.map(({ text, origin }) =>
-    messageBody({ role: 'user', content: text }, origin, { part: 'attachment' }),
+  const again = restored.map(({ text, origin, files }) =>
+    messageBody({ role: 'user', content: text }, origin, { part: 'attachment', ...(files && { files }) }),
   )
-  const attachments = [...(signed ? texts : []), ...files].map(named)
+  const attachments = [...(signed ? texts : []), ...again].map(named)
   const segment = segmentOf(kept, keeps === 'tail' ? (made.at(-1)?.id ?? boundary) : boundary)
   const head: NamedBody = {
     kind: 'boundary',

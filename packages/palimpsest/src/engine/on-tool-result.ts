@@ -2,7 +2,7 @@ import { storeResult } from '../layers/1-tool-results/apply.ts'
 import { planArrival } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
-import type { Origin } from '../transcript/entry.ts'
+import type { Origin, SeenFile } from '../transcript/entry.ts'
 import type { Block, ToolResultBlock, ToolUseBlock } from '../wire/message.ts'
 import { storageFor } from './storage-for.ts'
 import { storedBody, type StoredBody } from './stored-body.ts'
@@ -14,6 +14,7 @@ export interface ArrivedResult {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user'>
+  readonly files?: readonly SeenFile[]
   /** The tool's own limit; `unlimited` where it bounds itself. */
   readonly resultCharsMax?: number | 'unlimited'
 }
@@ -29,10 +30,14 @@ export async function onToolResult(
   const origin = arrived.origin ?? 'tool'
   const storage = storageFor(ports.flags, policy, use.name)
   const plan = storage && planArrival(block, arrived.resultCharsMax, storage)
-  if (!plan) return [messageBody({ role: 'user', content: [block] }, origin)]
+  const { files } = arrived
+  if (!plan) return [messageBody({ role: 'user', content: [block] }, origin, files && { files })]
   const stored = await storeResult(plan, policy, ports)
   const json = `{"role":"user","content":[${stored.standIn}]}`
-  const message = messageBody({ role: 'user', content: [JSON.parse(stored.standIn)] }, origin, { json })
+  // Of what it shows of files nothing is left; what the call did to them stands in the call.
+  const changed = files?.filter(({ how }) => how !== 'read')
+  const more = { json, ...(changed && { files: changed }) }
+  const message = messageBody({ role: 'user', content: [JSON.parse(stored.standIn)] }, origin, more)
   return [message, ...storedBody(stored)]
 }
 

@@ -39,7 +39,7 @@ export async function* runTools(
   for (const batch of toBatches(prepared)) {
     if (signal.aborted) break
     for (const { use, input } of batch) yield { type: 'tool-start', toolUseId: use.id, name: use.name, input }
-    const outputs = batch.map(async (call) => ({ call, ...(await runCall(call, setup, signal)) }))
+    const outputs = batch.map(async (call) => ({ call, ...(await runCall(call, current, setup, signal)) }))
     for (const pending of outputs) {
       const { call, output, denied } = await pending
       const limit = call.tool?.resultCharsMax
@@ -87,10 +87,15 @@ interface Outcome {
 }
 
 /** A tool that throws has failed, and the model is told; the turn goes on. */
-async function runCall(call: Call, setup: ToolSetup, signal: AbortSignal): Promise<Outcome> {
+async function runCall(
+  call: Call,
+  { view }: Session,
+  setup: ToolSetup,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { tool, input, use } = call
   if (!tool) return failed(call.refusal ?? 'This call cannot be run.')
-  const context = { toolUseId: use.id, signal }
+  const context = { toolUseId: use.id, signal, view }
   try {
     const verdict = await setup.permit(tool, input, context)
     if (!verdict.allow) return { ...failed(verdict.reason), denied: verdict.reason }

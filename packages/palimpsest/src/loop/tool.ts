@@ -1,6 +1,7 @@
 import type { Block } from '../wire/message.ts'
 import type { JsonObject } from '../wire/json.ts'
-import type { Origin } from '../transcript/entry.ts'
+import type { Origin, SeenFile } from '../transcript/entry.ts'
+import type { View } from '../transcript/view.ts'
 
 // What the loop asks of a tool. Tools live outside of the library; errors that the model should see are values, not throws.
 
@@ -9,11 +10,15 @@ export interface ToolOutput {
   readonly isError?: boolean
   /** Where the text came from; `tool` unless it is the web's or an MCP server's. */
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user'>
+  /** Files that it shows, or that the call changed. */
+  readonly files?: readonly SeenFile[]
 }
 
 export interface ToolContext {
   readonly toolUseId: string
   readonly signal: AbortSignal
+  /** What the model sees, with the results of the calls before this one. Absent outside of a conversation. */
+  readonly view?: View
 }
 
 export interface LoopTool {

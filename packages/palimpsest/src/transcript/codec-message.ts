@@ -2,10 +2,10 @@ import { findMember, isJsonObject, splitObject, type JsonObject, type JsonText }
 import type { WireMessage } from '../wire/message.ts'
 import { parseMessage } from '../wire/parse.ts'
 import { isUsage, type Usage } from '../wire/usage.ts'
-import { ORIGINS, type MessageEntry } from './entry.ts'
+import { ORIGINS, type MessageEntry, type SeenFile } from './entry.ts'
 import { foreignOrigin } from './foreign-origin.ts'
 import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
-import { choiceField, FieldError, numberField, textField } from './line-fields.ts'
+import { choiceField, FieldError, numberField, objectsField, textField } from './line-fields.ts'
 
 const PARTS = ['summary', 'attachment', 'kept', 'interrupted'] as const
 
@@ -31,6 +31,7 @@ export function encodeMessage(entry: MessageEntry, envelope: Envelope): string {
     under: entry.under,
     standsFor: entry.standsFor,
     sentEstimate: entry.sentEstimate,
+    files: entry.files?.map(({ path, hash, how, before }) => ({ path, hash, how, before })),
     responseId: unlessTold(entry.responseId, told.responseId),
     model: unlessTold(entry.model, told.model),
     usage: unlessTold(entry.usage, told.usage),
@@ -72,6 +73,18 @@ export function decodeMessage(
     ...(own['under'] !== undefined && { under: textField(own, 'under') }),
     ...(own['standsFor'] !== undefined && { standsFor: textField(own, 'standsFor') }),
     ...(own['sentEstimate'] !== undefined && { sentEstimate: numberField(own, 'sentEstimate') }),
+    ...(own['files'] !== undefined && { files: objectsField(own, 'files').map(fileOf) }),
+  }
+}
+
+const HOW = ['read', 'written', 'edited'] as const
+
+function fileOf(file: JsonObject): SeenFile {
+  return {
+    path: textField(file, 'path'),
+    hash: textField(file, 'hash'),
+    how: choiceField(file, 'how', HOW),
+    ...(file['before'] !== undefined && { before: textField(file, 'before') }),
   }
 }
 

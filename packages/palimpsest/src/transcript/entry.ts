@@ -59,6 +59,18 @@ export interface PrefixEntry extends EntryBase {
   readonly reason: string
 }
 
+/** What a message shows of a file, or what a call made of it. */
+export interface SeenFile {
+  /** The real path. */
+  readonly path: string
+  /** Names the whole content, of which a part may be shown. */
+  readonly hash: string
+  /** `read`: the message shows it. `written`, `edited`: the call does, whole or in part. */
+  readonly how: 'read' | 'written' | 'edited'
+  /** Of an edit: the content before it. */
+  readonly before?: string
+}
+
 export interface MessageEntry extends EntryBase {
   readonly kind: 'message'
   readonly origin: Origin
@@ -83,6 +95,8 @@ export interface MessageEntry extends EntryBase {
    * signature vouches for the one by the other, so kept thinking stays valid while this fits.
    */
   readonly standsFor?: Hash
+  /** Files that it shows, or that the calls it answers changed. */
+  readonly files?: readonly SeenFile[]
   /** Estimated tokens of the messages that were sent for it, before calibration: what later counts start from. */
   readonly sentEstimate?: number
 }

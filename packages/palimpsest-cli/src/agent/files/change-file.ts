@@ -1,17 +1,17 @@
 import type { Stats } from 'node:fs'
 
+import { seenFiles, type SeenFile, type View } from 'palimpsest/transcript'
+
 import { Refusal, toRefusal } from '../refusal.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { EDITED_BYTES_MAX } from './file-limits.ts'
 import { hashBytes } from './hash-bytes.ts'
 import { readIfThere } from './open-regular.ts'
 import { placeFile } from './place-file.ts'
-import type { SeenFiles } from './seen-files.ts'
 
 // The one way a tool changes a file: known content, checkpoint, then the new file in one step.
 
 export interface FileChanges {
-  readonly seen: SeenFiles
   readonly checkpoints: Checkpoints
 }
 
@@ -19,26 +19,43 @@ export interface KnownFile {
   readonly path: string
   readonly bytes: Buffer
   readonly stat: Stats
+  readonly hash: string
 }
 
-/** The file as it is now, or undefined. Refused where the model has not seen what it holds now. Takes a granted path. */
-export async function readKnown(path: string, { seen }: FileChanges): Promise<KnownFile | undefined> {
+/** The file as it is now, or undefined. Refused where the model does not see what it holds now. Takes a granted path. */
+export async function readKnown(path: string, view: View | undefined): Promise<KnownFile | undefined> {
   const found = await readIfThere(path, EDITED_BYTES_MAX)
   if (found === undefined) return undefined
-  const known = seen.find(path)
-  if (known === undefined) throw new Refusal(`${path} was not read yet. Read it first, then change it.`)
-  if (known !== hashBytes(found.bytes))
-    throw new Refusal(`${path} changed since it was read. Read it again, then change it.`)
-  return { path, ...found }
+  const known = view && seenFiles(view).get(path)
+  if (known === undefined) throw new Refusal(unseenText(path, view))
+  const hash = hashBytes(found.bytes)
+  if (known !== hash) throw new Refusal(`${path} changed since it was read. Read it again, then change it.`)
+  return { path, ...found, hash }
+}
+
+function unseenText(path: string, view: View | undefined): string {
+  const wasSeen = view?.log.some(
+    (entry) => entry.kind === 'message' && entry.files?.some((file) => file.path === path),
+  )
+  return wasSeen
+    ? `What you read of ${path} is no longer in this conversation. Read it again, then change it.`
+    : `${path} was not read yet. Read it first, then change it.`
+}
+
+export interface FileChange {
+  readonly toolUseId: string
+  readonly path: string
+  readonly old: KnownFile | undefined
+  readonly how: 'written' | 'edited'
 }
 
 /** Writes the new content. `old` is what `readKnown` gave. */
 export async function changeFile(
-  change: { readonly toolUseId: string; readonly path: string; readonly old: KnownFile | undefined },
+  change: FileChange,
   bytes: Uint8Array,
-  { seen, checkpoints }: FileChanges,
-): Promise<void> {
-  const { toolUseId, path, old } = change
+  { checkpoints }: FileChanges,
+): Promise<SeenFile> {
+  const { toolUseId, path, old, how } = change
   if (bytes.length > EDITED_BYTES_MAX)
     throw new Refusal(`The new content has ${bytes.length} bytes; at most ${EDITED_BYTES_MAX} are written.`)
   try {
@@ -49,7 +66,8 @@ export async function changeFile(
   } catch (error) {
     throw toRefusal(error, 'write', path)
   }
-  seen.note(path, hashBytes(bytes))
+  const hash = hashBytes(bytes)
+  return how === 'edited' ? { path, hash, how, ...(old && { before: old.hash }) } : { path, hash, how }
 }
 
 /** Keeping the checkpoint took a moment; an editor may have saved meanwhile. */

@@ -1,7 +1,6 @@
 import type { LoopTool } from 'palimpsest/loop'
 
 import { createCheckpoints } from '../files/checkpoints.ts'
-import { createSeenFiles } from '../files/seen-files.ts'
 import type { Access } from '../paths/access.ts'
 import { privateHostsOf } from '../permissions/rule.ts'
 import { commandEnvironment, readingEnvironment, type Environment } from '../process/child-environment.ts'
@@ -39,12 +38,11 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
   const reading = readingEnvironment(options.env, access.folders)
   const changes = {
     access,
-    seen: createSeenFiles(),
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
   const search = { access, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
   return [
-    createReadTool(changes),
+    createReadTool({ access }),
     createWriteTool(changes),
     createEditTool(changes),
     createBashTool({ access, shells, env }),

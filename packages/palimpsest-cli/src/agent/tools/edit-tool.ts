@@ -41,17 +41,18 @@ export function createEditTool(options: FileChanges & { readonly access: Access 
       all: optionalFlag(input, 'replace_all'),
     }),
     isReadOnly: false,
-    run: async (input, { toolUseId }) => {
+    run: async (input, { toolUseId, view }) => {
       const path = await grantedPath(options.access, toolUseId, input.path)
-      const old = await readKnown(path, options)
+      const old = await readKnown(path, view)
       if (old === undefined) throw new Refusal(`There is no file at ${path}. Make it with Write.`)
       const form = toTextForm(old.bytes)
       if (form === undefined) throw new Refusal(`${path} is a binary file and cannot be edited as text.`)
       const { bytes, count, lines } = editForm(form, input, path)
-      await changeFile({ toolUseId, path, old }, bytes, options)
+      const file = await changeFile({ toolUseId, path, old, how: 'edited' }, bytes, options)
       const where = lines.length === 1 ? `at line ${lines[0]}` : `at lines ${lines.join(', ')}`
       const more = count > lines.length ? ` and ${count - lines.length} more` : ''
-      return `Replaced ${count === 1 ? '1 occurrence' : `${count} occurrences`} in ${path} ${where}${more}.`
+      const times = count === 1 ? '1 occurrence' : `${count} occurrences`
+      return { content: `Replaced ${times} in ${path} ${where}${more}.`, files: [file] }
     },
   })
 }

@@ -7,8 +7,7 @@ import type { LoopTool, ToolOutput } from 'palimpsest/loop'
 import { EDITED_BYTES_MAX } from '../files/file-limits.ts'
 import { hashBytes } from '../files/hash-bytes.ts'
 import { openRegular, readRegular } from '../files/open-regular.ts'
-import type { SeenFiles } from '../files/seen-files.ts'
-import { findEncoding, fromUnits, toTextForm } from '../files/text-form.ts'
+import { findEncoding, fromUnits, toTextForm, type TextForm } from '../files/text-form.ts'
 import type { Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
 import { Refusal, systemCode } from '../refusal.ts'
@@ -35,7 +34,7 @@ interface ReadInput extends PageRequest {
 const SNIFFED_BYTES = 8192
 const LINES_MAX = Number.MAX_SAFE_INTEGER
 
-export function createReadTool(options: { readonly access: Access; readonly seen: SeenFiles }): LoopTool {
+export function createReadTool(options: { readonly access: Access }): LoopTool {
   return defineTool<ReadInput>({
     name: 'Read',
     description: DESCRIPTION,
@@ -54,19 +53,14 @@ export function createReadTool(options: { readonly access: Access; readonly seen
     resultCharsMax: 'unlimited',
     run: async (input, { toolUseId, signal }) => {
       const path = await grantedPath(options.access, toolUseId, input.path)
-      return readFile(path, input, options.seen, signal).catch(async (error: unknown) => {
+      return readFile(path, input, signal).catch(async (error: unknown) => {
         throw await withSuggestions(error, path)
       })
     },
   })
 }
 
-async function readFile(
-  path: string,
-  input: ReadInput,
-  seen: SeenFiles,
-  signal: AbortSignal,
-): Promise<ToolOutput | string> {
+async function readFile(path: string, input: ReadInput, signal: AbortSignal): Promise<ToolOutput | string> {
   const { handle, stat } = await openRegular(path)
   let start: Buffer
   try {
@@ -85,7 +79,10 @@ async function readFile(
   if (image !== undefined) return image
   const form = toTextForm(bytes)
   if (form === undefined) throw binary(path)
-  seen.note(path, hashBytes(bytes))
+  return { content: textOf(form, bytes, input), files: [{ path, hash: hashBytes(bytes), how: 'read' }] }
+}
+
+function textOf(form: TextForm, bytes: Buffer, input: ReadInput): string {
   if (form.units === '') return '(The file is there and is empty.)'
   const text = toText(pageOf(fromUnits(form.units, form.encoding), input), input)
   return form.encoding === 'utf-8' && !isUtf8(bytes)

@@ -32,11 +32,13 @@ export function createWriteTool(options: FileChanges & { readonly access: Access
       content: requiredText(input, 'content'),
     }),
     isReadOnly: false,
-    run: async ({ path, content }, { toolUseId }) => {
+    run: async ({ path, content }, { toolUseId, view }) => {
       const real = await grantedPath(options.access, toolUseId, path)
-      const old = await readKnown(real, options)
-      await changeFile({ toolUseId, path: real, old }, Buffer.from(content, 'utf8'), options)
-      return `${old === undefined ? 'Made' : 'Replaced the content of'} ${real} (${lineCount(content)}).`
+      const old = await readKnown(real, view)
+      const change = { toolUseId, path: real, old, how: 'written' } as const
+      const file = await changeFile(change, Buffer.from(content, 'utf8'), options)
+      const did = old === undefined ? 'Made' : 'Replaced the content of'
+      return { content: `${did} ${real} (${lineCount(content)}).`, files: [file] }
     },
   })
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { LoopTool, Permit } from 'palimpsest/loop'
+import type { SeenFile } from 'palimpsest/transcript'
 import { toBlocks, type Block } from 'palimpsest/wire'
 
 // `@path` in what the user says: the file comes with the message, read as the model would read it, with the same limits and rules.
@@ -11,6 +12,8 @@ const FILES_MAX = 20
 
 export interface Attached {
   readonly content: string | readonly Block[]
+  /** What it shows of files. */
+  readonly files: readonly SeenFile[]
   /** What could not be attached, and why. */
   readonly notices: readonly string[]
 }
@@ -22,16 +25,20 @@ export async function attachFiles(
 ): Promise<Attached> {
   const paths = mentionedPaths(text)
   const read = tools.find(({ name }) => name === 'Read')
-  if (!read || paths.length === 0) return { content: text, notices: [] }
+  if (!read || paths.length === 0) return { content: text, files: [], notices: [] }
   const blocks: Block[] = []
+  const files: SeenFile[] = []
   const notices: string[] = []
   for (const path of paths.slice(0, FILES_MAX)) {
     const found = await readOne(path, read, permit, signal)
     if (typeof found === 'string') notices.push(`@${path} is not attached: ${found}`)
-    else blocks.push({ type: 'text', text: `The file ${path}, named by the user:` }, ...found)
+    else {
+      blocks.push({ type: 'text', text: `The file ${path}, named by the user:` }, ...found.blocks)
+      files.push(...found.files)
+    }
   }
   if (paths.length > FILES_MAX) notices.push(`only the first ${FILES_MAX} files are attached`)
-  return { content: blocks.length === 0 ? text : [...blocks, { type: 'text', text }], notices }
+  return { content: blocks.length === 0 ? text : [...blocks, { type: 'text', text }], files, notices }
 }
 
 /** Without what ends a sentence; in quotes where a name has spaces. */
@@ -49,14 +56,14 @@ async function readOne(
   read: LoopTool,
   permit: Permit,
   signal: AbortSignal,
-): Promise<readonly Block[] | string> {
+): Promise<{ readonly blocks: readonly Block[]; readonly files: readonly SeenFile[] } | string> {
   const input = { file_path: path }
   const context = { toolUseId: `mention-${randomUUID()}`, signal }
   const verdict = await permit(read, input, context)
   if (!verdict.allow) return verdict.reason
   try {
-    const { content, isError } = await read.run(input, context)
-    if (!isError) return toBlocks(content)
+    const { content, isError, files = [] } = await read.run(input, context)
+    if (!isError) return { blocks: toBlocks(content), files }
     return typeof content === 'string' ? content : 'it cannot be read'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -120,10 +120,13 @@ async function* say(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, undefined> {
   const opening = yield* begin(text, state, run, signal)
-  const { content, notices } = await attachFiles(text, run, signal)
+  const { content, files, notices } = await attachFiles(text, run, signal)
   for (const notice of notices) yield { type: 'notice', text: notice }
   const setup = setupOf(state, run)
-  const input = [...opening, messageBody({ role: 'user', content }, 'user')]
+  const input = [
+    ...opening,
+    messageBody({ role: 'user', content }, 'user', files.length > 0 ? { files } : {}),
+  ]
   const { view } = state.session
   const offered = createOffer({ how: HOW_TO_COMPACT, isAllowed: run.reading.compactEnabled, view })
   const turn = offering(runTurn(state.session, input, setup, signal), offered)
