@@ -2,12 +2,14 @@ import { ProviderError } from '../../errors.ts'
 import { REFUSAL_BYTES_MAX, REFUSAL_MS_MAX, STREAM_BYTES_MAX } from './answer-limits.ts'
 import { createLineMeter } from './line-meter.ts'
 import { unlessAborted, type Patience } from './patience.ts'
+import { stayAtOrigin } from './stay-at-origin.ts'
 
 /**
  * `fetch` with every answer bounded: a stream of events by its length, its lines and their nesting; a refusal by what of it is worth reading.
- * What is no stream of events is told apart here, so that nobody parses a login page. An SDK that is given it cannot read more.
+ * A redirect leads nowhere else. What is no stream of events is told apart here, so that nobody parses a login page. An SDK that is given it cannot read more.
  */
-export function boundedFetch(send: typeof fetch, patience: Patience, cure: string): typeof fetch {
+export function boundedFetch(given: typeof fetch, patience: Patience, cure: string): typeof fetch {
+  const send = stayAtOrigin(given)
   return async (input, init) => {
     const response = await send(input, init)
     patience.heard()
@@ -28,7 +30,8 @@ export function boundedFetch(send: typeof fetch, patience: Patience, cure: strin
 }
 
 /** `fetch` with refusals bounded: of an answer its caller reads as much as it wants. */
-export function cutRefusals(send: typeof fetch): typeof fetch {
+export function cutRefusals(given: typeof fetch): typeof fetch {
+  const send = stayAtOrigin(given)
   return async (input, init) => {
     const response = await send(input, init)
     if (response.ok || !response.body) return response
