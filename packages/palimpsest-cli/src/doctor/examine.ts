@@ -125,10 +125,10 @@ function chosenModel(wishes: ModelWishes, world: World): ChosenModel | string {
   }
 }
 
-/** An address may hold a token; its host is enough to tell. */
-function aboutOf({ about, endpoint }: ChosenModel): string {
-  const host = URL.parse(endpoint)?.host
-  return host === undefined ? `(${about})` : `(${about.replace(endpoint, host)})`
+/** Where it is asked, by its host alone: what doctor says is sent along with reports. */
+function aboutOf({ about, address }: ChosenModel): string {
+  const host = URL.parse(address ?? '')?.host
+  return address === undefined || !host ? `(${about})` : `(${about.replace(address, () => host)})`
 }
 
 async function examineSearch(world: World): Promise<Finding[]> {

@@ -12,7 +12,8 @@ import { EXTENDED_WINDOW_BETA, parseModelName, toModelName } from 'palimpsest/wi
 
 import { chooseEndpoint, type Endpoint } from '../agent/settings/choose-endpoint.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
-import { urlProblem, withoutPassword } from '../agent/settings/url-problem.ts'
+import { shownUrl, urlName } from '../agent/settings/shown-url.ts'
+import { urlProblem } from '../agent/settings/url-problem.ts'
 import type { World } from '../world.ts'
 import { findServer, serverUrl, splitModel, type ChatServer } from './chat-servers.ts'
 
@@ -30,8 +31,10 @@ export interface ChosenModel {
   readonly streamModel: StreamModel
   /** Which models the endpoint has. Absent where it does not tell. */
   readonly listModels?: ListModels
-  /** Names the place: limits learned there belong to it. */
+  /** Names the place, in files too: limits learned there belong to it. */
   readonly endpoint: string
+  /** Its address, for people. Absent where there is none. */
+  readonly address?: string
   /** Whom it asks and what told so, in a few words. */
   readonly about: string
   readonly notices: readonly string[]
@@ -134,8 +137,9 @@ function anthropic(
     model,
     streamModel: createAnthropicModel(options),
     listModels: createListModels(options),
-    endpoint: url,
-    about: `asks ${url}${mayCarryKeys && key !== undefined ? ` with ${key}` : ''}`,
+    endpoint: urlName(url),
+    address: shownUrl(url),
+    about: `asks ${shownUrl(url)}${mayCarryKeys && key !== undefined ? ` with ${key}` : ''}`,
     notices: mayCarryKeys ? bothKeys(env) : [withoutKey(url)],
     cautions: [],
   }
@@ -166,8 +170,9 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
       ...(apiKey ? { apiKey } : {}),
       ...timesOf(wishes),
     }),
-    endpoint: endpoint.url,
-    about: `asks ${endpoint.url}${apiKey ? ` with ${keyVariable}` : ''}; caching is up to the server`,
+    endpoint: urlName(endpoint.url),
+    address: shownUrl(endpoint.url),
+    about: `asks ${shownUrl(endpoint.url)}${apiKey ? ` with ${keyVariable}` : ''}; caching is up to the server`,
     notices: [
       ...(endpoint.mayCarryKeys || !env[keyVariable] ? [] : [withoutKey(endpoint.url)]),
       ...(caution === undefined || env['PALIMPSEST_CONTEXT_TOKENS'] ? [] : [caution]),
@@ -190,7 +195,7 @@ const CHAT_CACHING =
   'chat completions have no breakpoints and no lifetimes: prefixes stay byte-identical, what the server caches of them it alone decides'
 
 function withoutKey(url: string): string {
-  return `${url} was chosen by the project: it gets no key. --base-url makes it yours.`
+  return `${shownUrl(url)} was chosen by the project: it gets no key. --base-url makes it yours.`
 }
 
 type Keys = Pick<AnthropicOptions, 'apiKey' | 'authToken' | 'headers'>
@@ -220,7 +225,7 @@ function goodUrl(name: string, url: string | undefined): string | undefined {
   if (url === undefined || (url === '' && !name.startsWith('--'))) return undefined
   const problem = urlProblem(url)
   if (problem === undefined) return url
-  throw new UsageError(`${name} "${withoutPassword(url)}" ${problem}`)
+  throw new UsageError(`${name} "${shownUrl(url)}" ${problem}`)
 }
 
 function offline(about: string, notices: readonly string[]): Unnamed {

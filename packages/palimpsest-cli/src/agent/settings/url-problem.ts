@@ -4,8 +4,3 @@ export function urlProblem(value: string): string | undefined {
   const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return isGood ? undefined : 'must be an http or https address, without user name and password'
 }
-
-/** For messages: what stands before the `@` is nobody's to read. */
-export function withoutPassword(url: string): string {
-  return url.replace(/(^|\/\/)[^/?#]*@/, '$1…@')
-}
