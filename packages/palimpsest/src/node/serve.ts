@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Readable } from 'node:stream'
 import { UsageError } from '../errors.ts'
 import { errorCode } from './to-storage-error.ts'
+import { whyForeign } from './why-foreign.ts'
 
 // A fetch handler behind a socket. It streams both ways, stops the handler when the client goes away, and prints nothing.
 
@@ -12,6 +13,8 @@ export interface ServeOptions {
   readonly port?: number
   /** Loopback unless told otherwise: nothing here asks who is calling. */
   readonly host?: string
+  /** Names it may be called by, beside `localhost` and any address: others may be an attacker's, turned into this one. */
+  readonly names?: readonly string[]
 }
 
 export interface Served {
@@ -22,9 +25,9 @@ export interface Served {
 }
 
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<Served> {
-  const { port: wanted = 0, host = '127.0.0.1' } = options
+  const { port: wanted = 0, host = '127.0.0.1', names = [] } = options
   const server = createServer((incoming, outgoing) => {
-    void answer(handler, incoming, outgoing)
+    void answer(handler, { incoming, outgoing, names: [host, ...names] })
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, host, wanted)))
@@ -43,18 +46,24 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
   }
 }
 
-async function answer(
-  handler: FetchHandler,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
+interface Call {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly names: readonly string[]
+}
+
+async function answer(handler: FetchHandler, { incoming, outgoing, names }: Call): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) gone.abort(new DOMException('the client went away', 'AbortError'))
   })
   try {
     const request = toRequest(incoming, gone.signal)
-    const response = request ? await handler(request) : new Response('bad request target', { status: 400 })
+    const why = request && whyForeign(request, incoming.headers.host, names)
+    const response =
+      why === undefined
+        ? await (request ? handler(request) : new Response('bad request target', { status: 400 }))
+        : Response.json(foreign(why), { status: 403 })
     await send(response, outgoing, gone.signal)
   } catch {
     // A handler that fails before its answer began is told of; afterwards only a broken connection can say so.
@@ -68,10 +77,16 @@ const FAILURE = JSON.stringify({
   error: { type: 'api_error', message: 'the server failed while it answered' },
 })
 
+function foreign(why: string): object {
+  const message = `this server is for programs on this machine: ${why}`
+  return { type: 'error', error: { type: 'permission_error', message } }
+}
+
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', url = '/', headers } = incoming
   const target = url.startsWith('/') ? `http://${headers.host ?? 'localhost'}${url}` : url
-  if (!URL.canParse(target)) return undefined
+  const parsed = URL.parse(target)
+  if (!parsed || parsed.username !== '' || parsed.password !== '') return undefined
   const list = new Headers()
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     list.append(incoming.rawHeaders[i] ?? '', incoming.rawHeaders[i + 1] ?? '')
