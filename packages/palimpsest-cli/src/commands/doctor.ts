@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import type { Command, CommandInput } from '../command.ts'
@@ -16,7 +15,6 @@ export const doctor: Command = {
 }
 
 const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
-const FILE_MODE = 0o600
 
 async function runDoctor({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { examine } = await import('../doctor/examine.ts')
@@ -24,10 +22,10 @@ async function runDoctor({ flags }: CommandInput, world: World): Promise<ExitCod
   const findings = await examine(home, world.nodeVersion, world)
   if (typeof flags['bundle'] === 'string') {
     const { bundleOf } = await import('../doctor/bundle.ts')
+    const { writeOutputFile } = await import('../output-file.ts')
     const path = resolve(world.cwd, flags['bundle'])
-    await writeFile(path, await bundleOf(findings, { home, nodeVersion: world.nodeVersion }, world), {
-      mode: FILE_MODE,
-    })
+    const text = await bundleOf(findings, { home, nodeVersion: world.nodeVersion }, world)
+    await writeOutputFile('--bundle', path, text)
     world.printError(`written: ${path}\n`)
   }
   if (flags['json'] === true) world.print(`${JSON.stringify(findings, null, 2)}\n`)

@@ -1,6 +1,3 @@
-import { createWriteStream } from 'node:fs'
-import { once } from 'node:events'
-import { open, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
@@ -237,42 +234,39 @@ async function printed(document: ReplayDocument, world: World): Promise<string> 
   return printReport(document, { columns, colours })
 }
 
-/** Tried before the work begins: a path that cannot be written is known at once, and what stands there stays until there is a page. */
+/** A path that cannot be written is known at once, and what stands there stays until there is a page. */
 async function checkPage(path: string): Promise<string> {
-  const file = await open(path, 'a').catch((error: unknown) => {
-    throw new UsageError(`--html ${path}: cannot be written`, { cause: error })
-  })
-  await file.close()
+  const { checkOutputFile } = await import('../output-file.ts')
+  await checkOutputFile('--html', path)
   return path
 }
 
 async function writePage(path: string, document: ReplayDocument, world: World): Promise<void> {
   const { renderPage } = await import('../replay/page/render-page.ts')
-  await writeFile(path, renderPage(document, { version: world.version, at: world.now() }))
+  const { writeOutputFile } = await import('../output-file.ts')
+  await writeOutputFile('--html', path, renderPage(document, { version: world.version, at: world.now() }))
 }
 
-async function writeViewsFile(
+async function writeViewsFile(asked: Asked, path: string, world: World): Promise<void> {
+  const { writeOutputFile } = await import('../output-file.ts')
+  await writeOutputFile('--views', path, viewLines(asked, world))
+}
+
+async function* viewLines(
   { files, strategies, windows, model }: Asked,
-  path: string,
   world: World,
-): Promise<void> {
+): AsyncGenerator<string> {
   const { loadSession } = await import('../replay/load-session.ts')
   const { writeViews } = await import('palimpsest/replay')
   const strategy = strategies.at(-1)
-  const stream = createWriteStream(path)
-  await once(stream, 'open').catch((error: unknown) => {
-    throw new UsageError(`--views ${path}: cannot be written`, { cause: error })
-  })
   for (const file of files) {
     const loaded = await loadSession(file, model)
     if ('why' in loaded || !strategy) continue
     for (const line of writeViews(loaded.session, strategy, windows[0] ?? WINDOW_DEFAULT)) {
       if (world.signal.aborted) break
-      if (!stream.write(`${line}\n`)) await once(stream, 'drain')
+      yield `${line}\n`
     }
   }
-  stream.end()
-  await once(stream, 'finish')
 }
 
 function textFlag(flags: CommandInput['flags'], name: string): string | undefined {

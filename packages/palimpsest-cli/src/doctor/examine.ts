@@ -10,6 +10,7 @@ import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../find-session.ts'
+import { findHomeRisk } from '../home-risk.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
 import { readModels } from '../known-models.ts'
 import { readWindow } from '../window-settings.ts'
@@ -62,6 +63,8 @@ async function examineHome(home: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(home)
   if (bavail * bsize < FREE_BYTES_MIN)
     return bad(`only ${Math.floor((bavail * bsize) / 1024 / 1024)} MB are free where ${home} lies. Make room`)
+  const risk = await findHomeRisk(home)
+  if (risk !== undefined) return bad(risk)
   if ((found.mode & GROUP_AND_OTHERS) !== 0)
     return [{ what: 'home', state: 'note', text: `others may look into ${home}: chmod 700 ${home}` }]
   return [{ what: 'home', state: 'good', text: home }]

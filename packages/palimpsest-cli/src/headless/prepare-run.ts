@@ -14,6 +14,7 @@ import type { Settings } from '../agent/settings/load-settings.ts'
 import type { Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
+import { findHomeRisk } from '../home-risk.ts'
 import type { ModelListKeeper } from '../reported-models.ts'
 import type { World } from '../world.ts'
 import type { RunNotes } from './beside-turn.ts'
@@ -111,7 +112,9 @@ async function prepareWith(
     spentUsd: () => file.totals().costUsd,
     ...maxCost(wishes, settings),
   }
+  const homeRisk = await findHomeRisk(home)
   const notices = [
+    ...(homeRisk === undefined ? [] : [homeRisk]),
     ...unheldLimit(run, chosen),
     ...ground.notices,
     ...scene.problems,

@@ -137,7 +137,7 @@ async function exportTo(name: string, place: CommandPlace): Promise<undefined> {
   if (source.count === 0) return note('nothing was said yet', place)
   ui.setLive({ activity: 'Writing the conversation' })
   await interruptible(async (signal) => {
-    const problem = await writeFile(path, textOf(source), { flag: 'wx', signal }).then(
+    const problem = await writeFile(path, textOf(source), { flag: 'wx', mode: EXPORT_MODE, signal }).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
@@ -156,6 +156,8 @@ async function* textOf(source: PageSource): AsyncGenerator<string> {
 }
 
 const EXPORT_COLUMNS = 100
+/** What was said is nobody else's to read. */
+const EXPORT_MODE = 0o600
 
 function print(rows: readonly string[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...rows.map((row) => line(row)), []])
