@@ -4,7 +4,6 @@ import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
 import { serve, type FetchHandler, type Served } from '../../packages/palimpsest/src/node/serve.ts'
 import type { ModelRequest, StreamModel } from '../../packages/palimpsest/src/ports.ts'
 import { createSimulator } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
-import type { JsonText } from '../../packages/palimpsest/src/wire/json.ts'
 import { createAiSdkModel } from '../../packages/palimpsest/src/providers/ai-sdk/create-ai-sdk-model.ts'
 import { createAnthropicModel } from '../../packages/palimpsest/src/providers/anthropic/create-model.ts'
 import { createListModels } from '../../packages/palimpsest/src/providers/anthropic/list-models.ts'
@@ -17,7 +16,7 @@ const BODY = JSON.stringify({
   max_tokens: 100,
   stream: true,
   messages: [{ role: 'user', content: PROMPT }],
-}) as JsonText
+})
 
 async function open(handler: FetchHandler): Promise<Served> {
   const served = await serve(handler)
