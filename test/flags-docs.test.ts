@@ -24,7 +24,7 @@ describe('the list of flags', () => {
 
 /** What decides, in shipped code. */
 const deciding = globSync(
-  [`${LIBRARY}/{engine,layers,loop,context,proxy}/**/*.ts`, 'packages/palimpsest-cli/src/headless/*.ts'],
+  [`${LIBRARY}/{engine,layers,loop,context,proxy}/**/*.ts`, 'packages/palimpsest-cli/src/{*,headless/*}.ts'],
   {
     cwd: ROOT,
   },

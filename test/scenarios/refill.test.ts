@@ -80,7 +80,7 @@ function answersSince({ entries }: TestAgent, id: string | undefined): Entry[] {
 }
 
 test('three refills force results to disk and the tail to one round; a fourth stops, names what takes the room, and stays so however many rounds follow', async () => {
-  const agent = agentOf(...fetches(30, SOME_LINES, 'big'), DONE)
+  const agent = agentOf(...fetches(60, SOME_LINES, 'big'), DONE)
   const said = await agent.say('Fetch.')
   const records = boundaries(agent).map(recordOf)
   expect(records.map((record) => record?.refills)).toEqual([0, 1, 2, 3])
@@ -104,7 +104,7 @@ test.each([
   ['a compaction by hand', async (agent: TestAgent) => void (await agent.compact())],
   ['an undo', async (agent: TestAgent) => await agent.add({ kind: 'void', target: newestBoundary(agent) })],
 ])('what had stopped begins again after %s', async (_what, change) => {
-  const agent = agentOf(...fetches(30, SOME_LINES, 'big'), DONE)
+  const agent = agentOf(...fetches(60, SOME_LINES, 'big'), DONE)
   await agent.say('Fetch.')
   const count = boundaries(agent).length
   expect((await agent.say('Again?')).end.reason).toBe('window-full')
@@ -121,7 +121,7 @@ test.each([
   ['another model', { model: 'claude-opus-5' }],
   ['a larger window', { thresholdTokens: 30_000 }],
 ])('what had stopped begins again with %s', async (_what, changed) => {
-  const agent = agentOf(...fetches(30, SOME_LINES, 'big'), DONE)
+  const agent = agentOf(...fetches(60, SOME_LINES, 'big'), DONE)
   await agent.say('Fetch.')
   const moment = {
     now: 0,

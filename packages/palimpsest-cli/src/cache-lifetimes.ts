@@ -1,4 +1,29 @@
-import type { CacheLifetimes } from 'palimpsest/engine'
+import type { Ports } from 'palimpsest'
+import { boughtLifetime, chooseLifetime, type CacheLifetimes } from 'palimpsest/engine'
+import type { Ttl } from 'palimpsest/ledger'
+import type { View } from 'palimpsest/transcript'
+import type { ModelFacts } from 'palimpsest/wire'
 
-/** What is bought for requests of the agent: system prompt and tools outlast a pause, the conversation is renewed with every request. */
+/** What is bought for requests of the agent unless there is a reason: system prompt and tools outlast a pause, the conversation is renewed with every request. */
 export const CACHE_LIFETIMES: CacheLifetimes = { system: '1h', messages: '5m' }
+
+/** For the requests of one turn. Marks of the cache are no part of the prefix: another lifetime changes no byte that counts. */
+export function lifetimesFor(
+  wanted: 'auto' | '5m' | '1h' | undefined,
+  { log }: View,
+  { prices }: ModelFacts,
+  { flags, trace }: Pick<Ports, 'flags' | 'trace'>,
+): CacheLifetimes {
+  if (wanted === '5m') return { system: '5m', messages: '5m' }
+  if (wanted === '1h') return { system: '1h', messages: '1h' }
+  if (!flags.value('cache-hour')) return CACHE_LIFETIMES
+  const { lifetime, ...numbers } = chooseLifetime(log, { prices })
+  trace({ name: 'lifetime', reason: lifetime, ...numbers })
+  return { ...CACHE_LIFETIMES, messages: lifetime }
+}
+
+/** What the last request that tells bought for the messages. */
+export function lastBought({ nodes }: View): Ttl {
+  const told = nodes.flatMap(({ source }) => (source.usage ? (boughtLifetime(source.usage) ?? []) : []))
+  return told.at(-1) ?? CACHE_LIFETIMES.messages
+}

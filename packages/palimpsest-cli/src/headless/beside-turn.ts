@@ -25,7 +25,7 @@ import type { NotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 import { isBlock, type ModelFacts } from 'palimpsest/wire'
 
-import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
+import { lastBought } from '../cache-lifetimes.ts'
 import { createNotesWriter, writtenNotes } from './notes-writer.ts'
 
 // What goes on beside the turns of one conversation: notes, and summaries made in time. One for a conversation, from its first turn to
@@ -163,9 +163,9 @@ function ownLog({ log, from }: View): View['log'] {
 }
 
 /** Messages are bought for so long. */
-function isCached({ nodes }: View, now: number): boolean {
-  const newest = nodes.findLast(({ role }) => role === 'assistant')?.source.at
-  return newest !== undefined && now < newest + TTL_MS[CACHE_LIFETIMES.messages]
+function isCached(view: View, now: number): boolean {
+  const newest = view.nodes.findLast(({ role }) => role === 'assistant')?.source.at
+  return newest !== undefined && now < newest + TTL_MS[lastBought(view)]
 }
 
 /** The newest answer calls tools: more answers follow. */

@@ -108,6 +108,8 @@ async function prepareWith(
     },
     notes: await notesOf(scene, noting, report),
     maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
+    cacheLifetime: settings.cacheLifetime,
+    clearing: clearingOf(settings),
     roundsMax: wishes.roundsMax,
     spentUsd: () => file.totals().costUsd,
     ...maxCost(wishes, settings),
@@ -246,6 +248,15 @@ function unheldLimit({ maxCostUsd }: HeadlessRun, { model, endpoint }: ChosenMod
   return [
     `no price is known for ${model}: the limit of $${maxCostUsd} cannot hold. --max-turns bounds the turn`,
   ]
+}
+
+const MINUTE_MS = 60_000
+
+function clearingOf({ clearingGapMinutes, clearingKeeps }: Settings): NonNullable<HeadlessRun['clearing']> {
+  return {
+    ...(clearingGapMinutes === undefined ? {} : { gapMs: clearingGapMinutes * MINUTE_MS }),
+    ...(clearingKeeps === undefined ? {} : { keepAfterPause: clearingKeeps }),
+  }
 }
 
 function maxCost({ maxCostUsd }: RunWishes, settings: Settings): { maxCostUsd?: number } {

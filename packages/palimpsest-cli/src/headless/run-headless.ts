@@ -9,6 +9,7 @@ import {
   storagePolicy,
   type CacheWatch,
   type EntryBody,
+  type MicroPolicy,
   type Session,
 } from 'palimpsest/engine'
 import {
@@ -27,7 +28,7 @@ import type { Ports } from 'palimpsest'
 import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcript'
 import { toModelName } from 'palimpsest/wire'
 
-import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
+import { CACHE_LIFETIMES, lifetimesFor } from '../cache-lifetimes.ts'
 import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { openBeside, type BesideSetup, type BesideTurn, type RunNotes } from './beside-turn.ts'
@@ -60,6 +61,10 @@ export interface HeadlessRun {
   /** Of any model at the same endpoint: for sessions that another one led. */
   readonly readingOf?: (model: string) => WindowReading
   readonly learnLimit?: LearnLimit
+  /** Bought for the messages; as the pauses of the conversation have it where nobody says. */
+  readonly cacheLifetime?: 'auto' | '5m' | '1h' | undefined
+  /** What the user says about clearing after a pause. */
+  readonly clearing?: Pick<MicroPolicy, 'gapMs' | 'keepAfterPause'>
   readonly maxTokens: number
   readonly roundsMax: number
   /** Of the whole session so far. */
@@ -197,14 +202,14 @@ export function turnSetup(
     permit,
     source: 'main',
     maxTokens,
-    lifetimes: CACHE_LIFETIMES,
+    lifetimes: lifetimesFor(run.cacheLifetime, session.view, reading.model.facts, ports),
     thinking,
     calibration: calibrationOf(session.view, thinking, reading.model.facts),
     roundsMax,
     maySpend,
     facts: reading.model.facts,
     thresholds: reading.thresholds,
-    micro: microPolicy(reading.window.scale),
+    micro: { ...microPolicy(reading.window.scale), ...run.clearing },
     storage: storagePolicy(reading.window.scale),
     ...(run.compaction ? { compaction: run.compaction } : {}),
     ...(run.learnLimit ? { learnLimit: run.learnLimit } : {}),

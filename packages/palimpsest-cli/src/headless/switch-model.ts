@@ -9,7 +9,7 @@ import {
 import type { Ports } from 'palimpsest'
 import { startCalibration } from 'palimpsest/tokens'
 
-import { CACHE_LIFETIMES } from '../cache-lifetimes.ts'
+import { CACHE_LIFETIMES, lastBought } from '../cache-lifetimes.ts'
 import type { WindowReading } from '../window-settings.ts'
 
 export interface SwitchRun {
@@ -51,7 +51,8 @@ export function openForkPoint(
   ports: Ports,
 ): ForkPoint {
   const forkPoint = createForkPoint({ ports })
-  const last = lastRequest(view, { ...options, lifetimes: CACHE_LIFETIMES, stream: true })
+  const lifetimes = { ...CACHE_LIFETIMES, messages: lastBought(view) }
+  const last = lastRequest(view, { ...options, lifetimes, stream: true })
   if (last) forkPoint.moveTo(last.built, last.at)
   return forkPoint
 }

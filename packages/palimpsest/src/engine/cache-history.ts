@@ -6,6 +6,7 @@ import { findModelFacts, unknownClaudeFacts } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import { breakpointPlaces, type BreakpointPlace } from './breakpoint-places.ts'
 import type { CacheLifetimes } from './build-request.ts'
+import { boughtLifetime } from './choose-lifetime.ts'
 import { createCacheWatch, type CacheReading, type CacheWatch } from './cache-watch.ts'
 import { learnNewest } from './calibration.ts'
 import { modelPolicy } from './model-policy.ts'
@@ -26,7 +27,7 @@ export interface CacheHistory {
   readonly watch: CacheWatch
 }
 
-/** Lifetimes bought for requests of ours; for another agent's, its usage says. */
+/** What was bought for the messages is what usage tells, and as given where it does not; what was bought for the system is given. */
 export function cacheHistory(
   entries: Iterable<Entry>,
   lifetimes: CacheLifetimes,
@@ -39,6 +40,7 @@ export function cacheHistory(
   let response: string | undefined
   let calibration: Calibration | undefined
   let changedUnseen = false
+  let { messages } = lifetimes
   for (const entry of entries) {
     const usage = isAnswer(entry) && entry.responseId !== response ? entry.usage : undefined
     // What stood before the boundary that loading began at is not known: answers that it kept tell nothing of their requests.
@@ -51,8 +53,9 @@ export function cacheHistory(
       const settled = settle(view, thinking)
       calibration = learnNewest(view, thinking, calibration ?? startCalibration(facts.tokenizer))
       const factor = factorOf(calibration)
+      messages = boughtLifetime(usage) ?? messages
       const bought = view.prefix
-        ? { places: breakpointPlaces(view, settled), lifetimes }
+        ? { places: breakpointPlaces(view, settled), lifetimes: { ...lifetimes, messages } }
         : foreign(settled, usage)
       const at = before?.at ?? entry.at
       watch.sent({ view, settled, facts, at, toTokens: (raw) => raw * factor, changedUnseen, ...bought })

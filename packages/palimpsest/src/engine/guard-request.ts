@@ -26,6 +26,9 @@ const HARDER_SHARE_MAX = 0.3
 /** Of what the model accepts: room for its answer, where the request may be as large as that. */
 const ANSWER_SHARE = 0.1
 
+/** Of the limit: what is stored makes so much more room, so that a word said before the answer comes is no reason to decide anew. */
+const SPARE_SHARE = 0.02
+
 export interface GuardLimits extends Sizing {
   readonly thresholds: Thresholds
   readonly blockingTokens: number
@@ -50,8 +53,9 @@ export async function* guardRequest(
 ): AsyncGenerator<EngineStep, Session, Session> {
   if (!ports.flags.value('tool-result-guard')) return start
   const limitTokens = guardLimit(start.view, limits, ports.flags)
+  if (sizeOf(start.view, limits) < limitTokens) return start
   const toTokens = (raw: number): number => raw * factorOf(limits.calibration)
-  const excessOf = ({ view }: Session): number => sizeOf(view, limits) - limitTokens + 1
+  const excessOf = ({ view }: Session): number => sizeOf(view, limits) - (1 - SPARE_SHARE) * limitTokens
   let session = start
   // A stand-in may come out larger than planned: then there is more to store. What was stored is not planned again, so this ends.
   for (let excess = excessOf(session); excess > 0; excess = excessOf(session)) {

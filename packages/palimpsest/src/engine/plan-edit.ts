@@ -12,6 +12,7 @@ import {
 import type { MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
 import { planSnip, type SnipPlan } from '../layers/2-micro-compaction/snip.ts'
 import { planForced } from '../layers/4-compaction/plan-forced.ts'
+import { TTL_MS } from '../ledger/cache.ts'
 import { findTier } from '../ledger/prices.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
@@ -19,13 +20,13 @@ import type { BlockRef, EditEntry } from '../transcript/entry.ts'
 import { settle, type Settled } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import { boughtLifetime } from './choose-lifetime.ts'
 import type { EntryBody } from './session.ts'
 import type { Sizing } from './size-of.ts'
 
 // All edits due before one request, as one: each further one would cost another rewrite of what follows it.
 
 const PRICE_TOKENS = 1_000_000
-const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
 /** The part of the window that stays verbatim when it is full: on recorded sessions most of what is needed again lies there. */
 const TAIL_SHARE = 0.2
 
@@ -183,7 +184,7 @@ function situationOf(
     thresholds,
     toTokens,
     rawBefore,
-    lifetimeMs: longestLifetime(view, lifetime),
+    lifetimeMs: lastLifetime(view, lifetime),
     isMain,
     prices: pricesOf(limits, moment.sizeTokens),
     loses: losesThinking(view, limits),
@@ -191,15 +192,12 @@ function situationOf(
   }
 }
 
-/** Bought for the messages: as is bought now, or by the newest answer that wrote, should that have been for longer. */
-function longestLifetime({ nodes }: View, lifetime: EditLimits['lifetime']): number | undefined {
+/** As the newest answer that wrote bought it; where none tells, as is bought now. Undefined: nobody knows. */
+function lastLifetime({ nodes }: View, lifetime: EditLimits['lifetime']): number | undefined {
   if (lifetime === undefined) return undefined
   const written = nodes.findLast(({ source }) => (source.usage?.cache_creation_input_tokens ?? 0) > 0)
-  const { ephemeral_1h_input_tokens: hour = 0, ephemeral_5m_input_tokens: minutes = 0 } =
-    written?.source.usage?.cache_creation ?? {}
-  // A first request writes what stands before the messages too, which may be bought for longer than they are.
-  const boughtHour = hour > 0 && minutes === 0
-  return boughtHour ? LIFETIME_MS['1h'] : LIFETIME_MS[lifetime]
+  const bought = written?.source.usage && boughtLifetime(written.source.usage)
+  return TTL_MS[bought ?? lifetime]
 }
 
 function pricesOf({ facts, lifetime }: EditLimits, sizeTokens: number): Prices {

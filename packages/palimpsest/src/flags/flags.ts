@@ -106,6 +106,11 @@ export const FLAGS = {
     'later',
     'a pointer to what left the window, when its identifiers are named again',
   ),
+  'cache-hour': on(
+    'around',
+    '0.1',
+    'an hour in the cache is bought where the pauses of the conversation make it worth its price',
+  ),
   'model-list': on('around', '0.1', 'the provider is asked once a day how much its models take'),
   'background-calls': on('around', '0.1', 'any model call that no user and no answer is waiting for'),
 } as const satisfies { readonly [name: string]: Flag }

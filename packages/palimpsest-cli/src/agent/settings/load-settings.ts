@@ -40,6 +40,11 @@ export interface Settings {
   readonly keep?: 'lean' | 'rich'
   /** Compactions by threshold are asked about first. */
   readonly confirmsCompaction?: boolean
+  /** Bought for the messages. */
+  readonly cacheLifetime?: 'auto' | '5m' | '1h'
+  /** Results are cleared after so long a pause, and so many stay. */
+  readonly clearingGapMinutes?: number
+  readonly clearingKeeps?: number
   readonly workingWindow?: number | 'full'
   readonly sessionMemory?: 'computed' | 'eager' | 'off'
   readonly flagsUrl?: string
@@ -166,7 +171,7 @@ function withinBounds(file: SettingsFile, path: string, problems: SettingsProble
 function merge(before: Settings, file: SettingsFile, source: SettingsSource, base: string): Settings {
   const { allow = [], ask = [], deny = [], additionalDirectories = [], defaultMode } = file.permissions ?? {}
   const { model, autoCompactEnabled, workingWindow, sessionMemory, flagsUrl, maxCostUsd } = file
-  const { disableAllHooks } = file
+  const { disableAllHooks, cache, clearing } = file
   return {
     ...before,
     ...(model === undefined ? {} : { model }),
@@ -176,6 +181,9 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
       : { summaryModel: parseModelName(file.compaction.model).id }),
     ...(file.compaction?.keep === undefined ? {} : { keep: file.compaction.keep }),
     ...(file.compaction?.confirm === undefined ? {} : { confirmsCompaction: file.compaction.confirm }),
+    ...(cache?.lifetime === undefined ? {} : { cacheLifetime: cache.lifetime }),
+    ...(clearing?.gapMinutes === undefined ? {} : { clearingGapMinutes: clearing.gapMinutes }),
+    ...(clearing?.keepResults === undefined ? {} : { clearingKeeps: Math.floor(clearing.keepResults) }),
     ...(disableAllHooks === undefined ? {} : { disableAllHooks }),
     ...(workingWindow === undefined ? {} : { workingWindow }),
     ...(sessionMemory === undefined ? {} : { sessionMemory }),

@@ -77,6 +77,19 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       'Ask before a compaction that nobody asked for. Declined, it waits until there is no room left. Default: false; without a terminal nobody is asked',
     ),
   }),
+  cache: object('How long the provider keeps what was sent', {
+    lifetime: choice(
+      'Five minutes, or an hour at a higher price; auto buys the hour where the pauses of the conversation make it worth it. Default: auto',
+      ['auto', '5m', '1h'],
+    ),
+  }),
+  clearing: object('Old tool results after a pause in which the cache expired', {
+    gapMinutes: number('A shorter pause clears nothing. Default: what was bought, 5 or 60 minutes', 1),
+    keepResults: number(
+      'How many of the newest results stay. Default: 15 after a pause of less than an hour, 5 after a longer one',
+      1,
+    ),
+  }),
   workingWindow: either(
     number('Tokens of the window that are used. Default: 200000', TOKENS_MIN),
     choice('The whole window of the model', ['full']),

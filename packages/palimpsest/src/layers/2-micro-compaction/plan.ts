@@ -23,7 +23,7 @@ export interface MicroSituation {
   readonly prefixTokens: number
   /** Estimated tokens before each node, raw. */
   readonly rawBefore: readonly number[]
-  /** The longest lifetime bought for the messages; unknown is taken for an hour. */
+  /** The lifetime that was bought for the messages; unknown is taken for an hour. */
   readonly lifetimeMs: number | undefined
   /** Whether the source is the main conversation. Analysis and forks clear nothing. */
   readonly isMain: boolean
@@ -84,8 +84,10 @@ function planCold(
   const idleMs = lastAnswerAt === undefined ? Number.NaN : situation.now - lastAnswerAt
   const lifetimeMs = situation.lifetimeMs ?? HOUR_MS
   // An unreadable time, or one in the future, clears nothing: the comparison is false.
-  if (!(idleMs > lifetimeMs + LIFETIME_SPARE_MS)) return undefined
-  const keep = lifetimeMs < HOUR_MS ? policy.keepAfterShortPause : policy.keepNewest
+  const gapMs = Math.max(lifetimeMs, policy.gapMs ?? 0)
+  if (!(idleMs > gapMs + LIFETIME_SPARE_MS)) return undefined
+  const isShort = idleMs <= HOUR_MS + LIFETIME_SPARE_MS
+  const keep = policy.keepAfterPause ?? (isShort ? policy.keepAfterShortPause : policy.keepNewest)
   const old = oldResults(results, Math.max(1, keep)).filter((result) => frees(result, situation, policy) > 0)
   if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)

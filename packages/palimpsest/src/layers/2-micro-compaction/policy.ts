@@ -3,8 +3,12 @@
 export interface MicroPolicy {
   /** Results that a clearing leaves alone, the newest. */
   readonly keepNewest: number
-  /** The same after a five-minute expiry: such pauses are common, and the work goes on where it was. */
+  /** The same after a pause of less than an hour: such pauses are common, and the work goes on where it was. */
   readonly keepAfterShortPause: number
+  /** The same after any pause, where the user says so. */
+  readonly keepAfterPause?: number
+  /** A pause that is shorter clears nothing, even where the cache has expired. Left out: the lifetime that was bought decides. */
+  readonly gapMs?: number
   /** The newest part of the window, as a share of it, whose results a batch leaves: most of what is needed again lies there. */
   readonly keepShare: number
   /** How often a cleared result is taken to be fetched again: its price is part of the sum. 1: clearing must pay even then. */
