@@ -15,6 +15,12 @@ import { steadyHost } from './steady-host.ts'
 
 // Compactions that nobody asked for: by threshold, and after a refusal of the provider.
 
+/** Named so in traces. */
+export const AUTO_COMPACT = 'auto-compact'
+/** What became of a compaction that nobody asked for. `refused`: nothing new was said, or a hook objects. `stopped`: it helps no longer. */
+export const AUTO_DECISIONS = ['off', 'reactive-only', 'declined', 'refused', 'stopped', 'compacted'] as const
+export type AutoDecision = (typeof AUTO_DECISIONS)[number]
+
 /** Something to append, or to tell. */
 export type EngineStep =
   | { readonly append: readonly NamedBody[] }
@@ -69,10 +75,15 @@ export async function* autoCompact(
   signal: AbortSignal,
 ): AsyncGenerator<EngineStep, Session, Session> {
   const { compaction, cause } = limits
-  if (!mayCompact(compaction, ports.flags)) return begin
-  const isReactive = ports.flags.value('reactive-only')
-  if (isReactive && (cause === 'threshold' || cause === 'blocking')) return begin
-  if (cause === 'threshold' && !(await isConfirmed(limits, signal))) return begin
+  const decide = (reason: AutoDecision): void => {
+    const { sizeTokens, thresholds } = limits
+    ports.trace({ name: AUTO_COMPACT, reason, cause, sizeTokens, thresholdTokens: thresholds.auto })
+  }
+  const forbidden = await whyNot(limits, ports.flags, signal)
+  if (forbidden) {
+    decide(forbidden)
+    return begin
+  }
   const late = (await compaction.settleNotes?.(begin.view)) ?? []
   const start = late.length > 0 ? yield { append: late } : begin
   const wish = { cause, span: { kind: 'whole' as const } }
@@ -85,6 +96,7 @@ export async function* autoCompact(
       continue
     }
     const result = next.value
+    decide(result.kind)
     let session = start
     if (result.kind === 'compacted') session = yield { append: result.bodies }
     else if (cause !== 'threshold' || isNews(result, began, start.view, compaction.host))
@@ -120,6 +132,17 @@ function isNews(
   const isFirst = !told.has(boundary.entry)
   told.add(boundary.entry)
   return isFirst
+}
+
+async function whyNot(
+  limits: AutoLimits,
+  flags: Flags,
+  signal: AbortSignal,
+): Promise<AutoDecision | undefined> {
+  const { cause, compaction } = limits
+  if (!mayCompact(compaction, flags)) return 'off'
+  if (flags.value('reactive-only') && (cause === 'threshold' || cause === 'blocking')) return 'reactive-only'
+  return cause === 'threshold' && !(await isConfirmed(limits, signal)) ? 'declined' : undefined
 }
 
 async function isConfirmed(

@@ -14,7 +14,13 @@ import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
 import { offersSignedCompaction } from './server-compaction.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
-import type { AutoCompaction, EngineStep } from './auto-compact.ts'
+import {
+  AUTO_COMPACT,
+  AUTO_DECISIONS,
+  type AutoCompaction,
+  type AutoDecision,
+  type EngineStep,
+} from './auto-compact.ts'
 import type { Session } from './session.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
@@ -55,29 +61,56 @@ export async function* beforeRequest(
     limits.tools?.flatMap(({ name, resultCharsMax }) => boundedName(name, resultCharsMax)),
   )
   const plans = storage ? planShare(session.view, storage, (tool) => bounded.has(tool)) : []
+  const beforeTokens = sizeOf(session.view, limits)
+  let guard: SizeGuard = 'below-threshold'
   const shared = await storeAll(plans, limits, ports)
-  if (shared.length > 0) session = yield { append: shared }
-  let tokens = sizeOf(session.view, limits)
-  const planned = planEditNow(session, tokens, limits, ports)
-  if (planned) session = yield { append: [planned.edit] }
+  if (shared.length > 0) [session, guard] = [yield { append: shared }, 'stored']
+  const planned = planEditNow(session, sizeOf(session.view, limits), limits, ports)
+  if (planned) [session, guard] = [yield { append: [planned.edit] }, 'edited']
   const guarded = yield* guardRequest(session, limits, ports)
   const isGuarded = guarded !== session
   session = yield* guardCompaction(guarded, limits, ports)
+  if (isGuarded || session !== guarded) guard = 'stored'
   // What was too little beside a round that large may be enough now.
   const late =
     planned || !isGuarded ? undefined : planEditNow(session, sizeOf(session.view, limits), limits, ports)
-  if (late) session = yield { append: [late.edit] }
+  if (late) [session, guard] = [yield { append: [late.edit] }, 'edited']
   const { compaction, source = 'main' } = limits
   if (compaction && limits.isMain) {
     const sizeTokens = sizeOf(session.view, limits)
-    session = yield* makeRoom(session, { ...limits, compaction, source, sizeTokens }, ports, signal)
+    const heard = hearGuard(ports)
+    session = yield* makeRoom(session, { ...limits, compaction, source, sizeTokens }, heard.ports, signal)
+    guard = heard.guard() ?? guard
     // One that had to go harder leaves less of the last round.
     session = yield* guardRequest(session, limits, ports)
   }
-  tokens = sizeOf(session.view, limits)
-  ports.trace({ name: 'size-check', tokens, blockingTokens: limits.blockingTokens })
+  const tokens = sizeOf(session.view, limits)
   const isBlocked = tokens >= limits.blockingTokens && !waitsForRefusal(limits, ports.flags)
+  ports.trace({
+    name: 'size-check',
+    reason: isBlocked ? 'blocked' : guard,
+    tokens,
+    thresholdTokens: limits.thresholds.auto,
+    blockingTokens: limits.blockingTokens,
+    freedTokens: Math.max(0, beforeTokens - tokens),
+  })
   return isBlocked ? { tokens, blocked: blockedText(tokens, limits) } : { tokens }
+}
+
+/** What decided in a check of the size: what acted last, or why nothing did. */
+type SizeGuard = 'below-threshold' | 'stored' | 'edited' | 'collapsed' | AutoDecision
+
+/** The same ports; what is traced of a compaction, or of why there is none, is heard. */
+function hearGuard<T extends Pick<Ports, 'trace'>>(
+  ports: T,
+): { readonly ports: T; readonly guard: () => SizeGuard | undefined } {
+  let guard: SizeGuard | undefined
+  const trace: Ports['trace'] = (event) => {
+    if (event.name === 'collapse') guard = 'collapsed'
+    if (event.name === AUTO_COMPACT) guard = AUTO_DECISIONS.find((known) => known === event.reason) ?? guard
+    ports.trace(event)
+  }
+  return { ports: { ...ports, trace }, guard: () => guard }
 }
 
 function boundedName(name: string, resultCharsMax: number | 'unlimited' | undefined): readonly string[] {

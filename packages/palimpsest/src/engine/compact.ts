@@ -16,7 +16,7 @@ import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './co
 import { neededTokens } from './judge-summary.ts'
 import { countMessages, keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
 import { usableNotes } from './notes-for.ts'
-import { makeSummary, proveText, type MadeSummary } from './make-summary.ts'
+import { makeSummary, proveText, tracePhase, type MadeSummary } from './make-summary.ts'
 import { restBehind } from './prepared.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt } from './server-compaction.ts'
 import { visibleFiles } from './visible-files.ts'
@@ -72,11 +72,24 @@ export async function* compact(
     return { kind: 'refused', why: view.boundary ? NOTHING_SINCE : NOTHING_YET }
   if (decision.kind === 'stop') return { kind: 'stopped', why: stoppedText(view, setup) }
   yield { type: 'compaction-start', cause: wish.cause }
+  const { mayAsk, harder } = decision
+  const { sizeTokens, thresholds } = setup
+  tracePhase(ports.trace, 'start', {
+    reason: wish.cause,
+    sizeTokens,
+    thresholdTokens: thresholds.auto,
+    mayAsk,
+    harder,
+  })
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
   const hook = await steadyHost(ports.host, ports.trace).before(
     { trigger, instructions: wish.instructions ?? '' },
     signal,
   )
+  tracePhase(ports.trace, 'hooks-before', {
+    reason: hook.block === undefined ? 'passed' : 'blocked',
+    instructionChars: hook.instructions?.length ?? 0,
+  })
   for (const text of hook.notices ?? []) yield { type: 'notice', text }
   if (hook.block !== undefined) return { kind: 'refused', why: hook.block }
   const instructions = [wish.instructions, hook.instructions].filter(Boolean).join('\n')
@@ -95,6 +108,9 @@ export async function* compact(
   const served =
     tried.served ??
     (isPlain ? (fromNotes(view, keep, setup, ports) ?? fromPrepared(view, keep, setup, ports)) : undefined)
+  for (const outcome of tried.outcomes)
+    tracePhase(ports.trace, 'summary', { path: 'server', reason: outcome })
+  if (served) tracePhase(ports.trace, 'summary', { path: served.made.path, reason: 'served' })
   if (served && served !== tried.served) yield { type: 'compaction-path', path: served.made.path }
   if (served) return await conclude({ view, wish, setup, decision, tried, ...served }, ports, signal)
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
@@ -168,6 +184,8 @@ async function conclude(
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
   const host = steadyHost(ports.host, ports.trace)
   const restored = await host.restore(restoreWish(facts, plan, setup), signal)
+  const restoredChars = restored.reduce((sum, { text }) => sum + text.length, 0)
+  tracePhase(ports.trace, 'restored', { texts: restored.length, chars: restoredChars })
   const summary = continuationText({
     summary: made.signed ? made.repairs : made.text,
     isSigned: made.signed !== undefined,

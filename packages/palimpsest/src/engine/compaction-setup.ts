@@ -33,7 +33,7 @@ export interface CompactSetup extends Sizing {
   readonly prefixTokens: number
 }
 
-export interface SummaryPorts extends Pick<Ports, 'flags'> {
+export interface SummaryPorts extends Pick<Ports, 'flags' | 'trace'> {
   readonly clock: Clock
   readonly askModel: AskModel
   readonly runFork?: RunFork | undefined
@@ -41,7 +41,7 @@ export interface SummaryPorts extends Pick<Ports, 'flags'> {
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
 }
 
-export type CompactPorts = SummaryPorts & Pick<Ports, 'newId' | 'trace'> & { readonly host: CompactionHost }
+export type CompactPorts = SummaryPorts & Pick<Ports, 'newId'> & { readonly host: CompactionHost }
 
 /** Where the summary comes from: the provider, notes, one made in time, a fork of the conversation, a request of its own, no model. */
 export type CompactionPath = 'server' | 'notes' | 'prepared' | 'fork' | 'plain' | 'fold'

@@ -1,7 +1,7 @@
 import { factsOf } from '../facts/facts-of.ts'
 import { summaryPrompt } from '../layers/4-compaction/prompt.ts'
 import type { Proof } from '../layers/4-compaction/prove.ts'
-import type { Clock, ForkOutcome } from '../ports.ts'
+import type { Clock, ForkOutcome, Ports, TraceEvent } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import type { SpentEntry } from '../transcript/entry.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
@@ -68,8 +68,9 @@ export async function* makeSummary(
     yield { type: 'compaction-path', path }
     const result = yield* whileAlive(ask(tooLong, signal), ports.clock)
     const proof = result.kind === 'text' ? judge.proofOf(result.text) : undefined
-    if (proof) return { path, asked, ...toMade(proof), outcomes, spent, notices: [] }
     const failed = result.kind === 'none' ? result : { outcome: 'no_summary' as const }
+    tracePhase(ports.trace, 'summary', { path, reason: proof ? 'served' : failed.outcome })
+    if (proof) return { path, asked, ...toMade(proof), outcomes, spent, notices: [] }
     outcomes.push(`${path}: ${failed.outcome}`)
     if (failed.outcome === 'prompt_too_long') tooLong = { excess: failed.excess }
   }
@@ -78,6 +79,11 @@ export async function* makeSummary(
     ? [`No model could summarise the conversation (${outcomes.join(', ')}); it was folded without one.`]
     : []
   return { path: 'fold', asked, ...toMade(judge.fold()), outcomes, spent, notices }
+}
+
+/** One step of a compaction, with its numbers. */
+export function tracePhase(trace: Ports['trace'], phase: string, more: Omit<TraceEvent, 'name'>): void {
+  trace({ name: 'compaction-phase', phase, ...more })
 }
 
 /** The summary that needs no model, proved like any other. */

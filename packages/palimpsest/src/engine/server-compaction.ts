@@ -104,7 +104,7 @@ interface Asked {
 async function ask(
   { instructions }: ServerWish,
   under: Hash,
-  { runFork, clock }: SummaryPorts,
+  { runFork, clock, trace }: SummaryPorts,
   signal: AbortSignal,
 ): Promise<Asked> {
   const more = instructions === '' ? {} : { instructions: `${PROMPT}\n\n${instructions}` }
@@ -114,7 +114,9 @@ async function ask(
       : { kind: 'unfit' }
     if (outcome.kind !== 'failed' || !mayPass(outcome.failure) || calls > RETRIES_MAX)
       return { calls, outcome }
-    await clock.sleep(waitMs(outcome.failure, calls), signal)
+    const wait = waitMs(outcome.failure, calls)
+    trace({ name: 'summary-retry', reason: outcome.failure.kind, attempt: calls, waitMs: wait })
+    await clock.sleep(wait, signal)
   }
 }
 

@@ -21,7 +21,9 @@ export function steadyHost(host: CompactionHost, trace: (event: TraceEvent) => v
       await orElse('before', async () => await host.before(input, signal), {}, signal),
     restore: async (wish, signal) =>
       await orElse('restore', async () => await host.restore(wish, signal), [], signal),
-    after: async (input, signal) =>
-      await orElse('after', async () => await host.after(input, signal), undefined, signal),
+    after: async (input, signal) => {
+      await orElse('after', async () => await host.after(input, signal), undefined, signal)
+      trace({ name: 'compaction-phase', phase: 'hooks-after', reason: input.trigger })
+    },
   }
 }

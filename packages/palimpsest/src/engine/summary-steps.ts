@@ -1,5 +1,5 @@
 import type { ProviderFailure } from '../errors.ts'
-import type { AskModel, AskOutcome, Clock, ForkOutcome, RunFork } from '../ports.ts'
+import type { AskModel, AskOutcome, Clock, ForkOutcome, Ports, RunFork } from '../ports.ts'
 import { readSummary } from '../layers/4-compaction/read-summary.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { plainRequest, roundsOf } from './plain-request.ts'
@@ -42,7 +42,7 @@ export interface PlainStep {
 
 export async function askPlain(
   step: PlainStep,
-  ports: { readonly askModel: AskModel; readonly clock: Clock },
+  ports: { readonly askModel: AskModel; readonly clock: Clock } & Pick<Ports, 'trace'>,
   signal: AbortSignal,
 ): Promise<StepResult> {
   const rounds = roundsOf(step.nodes)
@@ -55,11 +55,22 @@ export async function askPlain(
     if (outcome.kind !== 'failed') return resultOf(outcome)
     if (outcome.failure.kind === 'context-overflow') {
       if (shortened++ >= SHORTENED_MAX) return { kind: 'none', outcome: 'prompt_too_long' }
-      skipped = shorten(rounds, skipped, outcome.failure.excess, step)
+      const { excess: excessTokens } = outcome.failure
+      skipped = shorten(rounds, skipped, excessTokens, step)
+      ports.trace({
+        name: 'summary-retry',
+        reason: 'prompt_too_long',
+        attempt: shortened,
+        skipped,
+        rounds: rounds.length,
+        excessTokens,
+      })
       continue
     }
     if (!mayPass(outcome.failure) || retries++ >= RETRIES_MAX) return { kind: 'none', outcome: 'api_error' }
-    await ports.clock.sleep(waitMs(outcome.failure, retries), signal)
+    const wait = waitMs(outcome.failure, retries)
+    ports.trace({ name: 'summary-retry', reason: outcome.failure.kind, attempt: retries, waitMs: wait })
+    await ports.clock.sleep(wait, signal)
   }
 }
 

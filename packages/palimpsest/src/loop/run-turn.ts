@@ -185,6 +185,7 @@ async function* askOrCompact(
     yield* learnFrom(state, error.failure, tokens, setup)
     const before = state.session
     const used = error.failure.used ?? tokens
+    setup.ports.trace({ name: 'overflow', reason: 'refused', sentTokens: tokens, usedTokens: used })
     yield* compactNow(state, used, setup, signal)
     if (state.session === before) throw error
     return yield* exchange(state, setup, signal)
@@ -295,7 +296,9 @@ async function* actOn(
     }
     case 'model_context_window_exceeded': {
       const before = state.session
-      yield* compactNow(state, promptTokens(response.usage), setup, signal)
+      const usedTokens = promptTokens(response.usage)
+      setup.ports.trace({ name: 'overflow', reason: 'answer-cut', usedTokens })
+      yield* compactNow(state, usedTokens, setup, signal)
       if (state.session === before) return { reason: 'window-full', message: WINDOW_FULL }
       yield* appendShown(state, messageBody({ role: 'user', content: GO_ON }, 'engine'), setup)
       return undefined

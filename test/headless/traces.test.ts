@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+
+import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { createCommandBench, type CommandBench, type CommandRun } from '../kit/command-bench.ts'
+import { longAnswers, setFlags, summaryStep, SUMMARY_ASKED } from '../kit/compacting.ts'
+import { put, text } from '../kit/headless.ts'
+import { join } from 'node:path'
+
+// With `--debug` every decision is a line: what a check of the size found, which guard decided, and each step of a compaction.
+
+const ENV = { PALIMPSEST_MODEL: 'claude-opus-5', PALIMPSEST_WINDOW: '60000' }
+const AUTO_TOKENS = 50_100
+const BLOCKING_TOKENS = 53_100
+
+test('every check tells size, threshold, what was freed, and which guard decided', async () => {
+  const { ran } = await filled()
+  const checks = named(ran, 'size-check')
+  expect(checks.length).toBeGreaterThan(5)
+  for (const check of checks)
+    expect(check).toMatchObject({
+      thresholdTokens: AUTO_TOKENS,
+      blockingTokens: BLOCKING_TOKENS,
+      tokens: expect.any(Number),
+      freedTokens: expect.any(Number),
+      reason: expect.stringMatching(/^(?:below-threshold|compacted)$/),
+    })
+  const compacted = checks.filter(({ reason }) => reason === 'compacted')
+  expect(compacted).toHaveLength(1)
+  expect(Number(compacted[0]?.['freedTokens'])).toBeGreaterThan(10_000)
+  expect(Number(compacted[0]?.['tokens'])).toBeLessThan(AUTO_TOKENS)
+  expect(
+    checks.filter(({ reason, freedTokens }) => reason === 'below-threshold' && freedTokens !== 0),
+  ).toEqual([])
+})
+
+test.each([
+  ['off', { 'auto-compact': false }, {}],
+  ['off', {}, { DISABLE_AUTO_COMPACT: '1' }],
+  ['reactive-only', { 'reactive-only': true }, {}],
+] as const)('over the threshold, %s is told as what decided: %o %o', async (reason, flags, env) => {
+  const { ran } = await filled(flags, env, 8)
+  const over = named(ran, 'size-check').filter(({ tokens }) => Number(tokens) >= AUTO_TOKENS)
+  expect(over.length).toBeGreaterThan(0)
+  expect(named(ran, 'auto-compact')).toContainEqual(expect.objectContaining({ reason, cause: 'threshold' }))
+  // Where nothing may act, the limit is what decides in the end.
+  expect(over.at(-1)?.['reason']).toBe(reason === 'off' ? 'blocked' : reason)
+})
+
+test('a compaction tells its steps: start, hooks, each way to a summary, what was restored, its end', async () => {
+  const { bench, ran } = await filled({}, {}, 8, async (one) => {
+    const hook = { hooks: [{ type: 'command', command: 'echo Keep the names.' }] }
+    await put(join(one.home, 'settings.json'), JSON.stringify({ hooks: { PreCompact: [hook] } }))
+    one.simulator.addFaults([
+      { match: { bodyContains: SUMMARY_ASKED }, times: 1, fault: { type: 'status', status: 400 } },
+    ])
+  })
+  expect(bench.asked('compact').map(({ status }) => status)).toEqual([400, 200])
+  const phases = named(ran, 'compaction-phase')
+  expect(phases.map(({ phase, path, reason }) => [phase, path ?? reason, path ? reason : undefined])).toEqual(
+    [
+      ['start', 'threshold', undefined],
+      ['hooks-before', 'passed', undefined],
+      ['summary', 'fork', 'api_error'],
+      ['summary', 'plain', 'served'],
+      ['restored', undefined, undefined],
+      ['hooks-after', 'auto', undefined],
+    ],
+  )
+  expect(phases[1]).toMatchObject({ instructionChars: 'Keep the names.'.length })
+  expect(named(ran, 'auto-compact')).toMatchObject([{ reason: 'compacted', cause: 'threshold' }])
+})
+
+test('a request for a summary that is too long tells how often it was shortened, and by what', async () => {
+  const { ran } = await filled({ 'compaction-fork': false }, {}, 8, async (one) => {
+    one.simulator.addFaults([
+      {
+        match: { bodyContains: SUMMARY_ASKED },
+        times: 2,
+        fault: { type: 'prompt_too_long', format: 'anthropic' },
+      },
+    ])
+  })
+  expect(named(ran, 'summary-retry')).toMatchObject([
+    { reason: 'prompt_too_long', attempt: 1, skipped: expect.any(Number), rounds: expect.any(Number) },
+    { reason: 'prompt_too_long', attempt: 2 },
+  ])
+})
+
+test('a refusal of the provider because of size is told, and what became of it', async () => {
+  const { ran } = await filled({}, {}, 3, async (one) => {
+    one.simulator.addFaults([{ match: { nth: 3 }, fault: { type: 'prompt_too_long', format: 'anthropic' } }])
+  })
+  expect(named(ran, 'overflow')).toMatchObject([{ reason: 'refused', sentTokens: expect.any(Number) }])
+  expect(named(ran, 'auto-compact')).toMatchObject([{ reason: 'compacted', cause: 'overflow' }])
+})
+
+/** A session that fills a small window. */
+async function filled(
+  flags: { readonly [flag: string]: boolean } = {},
+  env: { readonly [name: string]: string } = {},
+  answers = 8,
+  prepare: (bench: CommandBench) => Promise<void> = async () => undefined,
+): Promise<{ readonly bench: CommandBench; readonly ran: CommandRun }> {
+  const bench = await createCommandBench()
+  await setFlags(bench, { 'server-compaction': false, 'background-calls': false, ...flags })
+  bench.simulator.addSteps([
+    { ...summaryStep('They write long answers.'), times: 9 },
+    ...[...longAnswers('long', answers), { content: [text('Done.')] }].map((step) => ({
+      ...step,
+      when: { source: 'main' },
+    })),
+  ])
+  await prepare(bench)
+  return { bench, ran: await bench.run(['-p', 'write', '--debug'], { ...ENV, ...env }) }
+}
+
+function named({ traces }: CommandRun, name: string): readonly JsonObject[] {
+  return traces.filter((event) => event['name'] === name)
+}
