@@ -33,7 +33,7 @@ import { createNotesWriter, writtenNotes } from './notes-writer.ts'
 
 export interface BesideSetup {
   readonly ports: Ports
-  readonly metered?: Pick<MeteredModel, 'take'> | undefined
+  readonly metered?: Pick<MeteredModel, 'take' | 'notices'> | undefined
   readonly facts: ModelFacts
   /** Absent: no notes are kept. */
   readonly notes?: RunNotes | undefined

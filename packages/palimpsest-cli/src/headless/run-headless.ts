@@ -43,7 +43,7 @@ export interface HeadlessRun {
   readonly session: Session
   readonly ports: Ports
   /** What was spent on answers that nobody took whole. */
-  readonly metered?: Pick<MeteredModel, 'take'>
+  readonly metered?: Pick<MeteredModel, 'take' | 'notices'>
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   /** As it is to be from now on; appended where it differs from what the session has. */

@@ -1,5 +1,5 @@
 import type { MessageEntry, SpentEntry } from 'palimpsest/transcript'
-import { promptTokens, type Usage } from 'palimpsest/wire'
+import type { Usage } from 'palimpsest/wire'
 
 /** What one run used: sums over its answers. */
 export interface RunUsage {
@@ -17,7 +17,7 @@ export const NO_USAGE: RunUsage = {
 }
 
 export function addUsage(sum: RunUsage, { usage }: Pick<MessageEntry, 'usage'> | SpentEntry): RunUsage {
-  if (!usage || promptTokens(usage) === 0) return sum
+  if (!usage) return sum
   return {
     input_tokens: sum.input_tokens + usage.input_tokens,
     output_tokens: sum.output_tokens + usage.output_tokens,

@@ -2,36 +2,54 @@ import type { EntryBody } from '../engine/session.ts'
 import type { ModelEvent, ModelRequest, StreamModel } from '../ports.ts'
 import { factorOf, startCalibration } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
+import { estimatePrompt } from '../tokens/plausible-usage.ts'
 import type { SpentEntry } from '../transcript/entry.ts'
 import { findModelFacts } from '../wire/model-facts.ts'
 import type { Delta } from '../wire/stream-event.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import { createUsageJudge, type UsageDoubt } from './judge-usage.ts'
 
 // A request that was answered in part costs what its prompt costs, and what was written of the answer. Whoever asked may have gone
-// away, may ask again, may throw the answer away: what it cost is noted here, where every request passes.
+// away, may ask again, may throw the answer away: what it cost is noted here, where every request passes. So is what an answer cost whose own
+// figures cannot be true.
 
 export interface MeteredModel {
   readonly streamModel: StreamModel
-  /** What was spent on answers that nobody took whole, to be appended now. */
+  /** What was spent on answers that nobody took whole, or that tell no cost that can be true, to be appended now. */
   readonly take: () => readonly EntryBody<SpentEntry>[]
+  /** Sentences for the user about figures that are not believed. Each is told once. */
+  readonly notices: () => readonly string[]
 }
 
 export function meterModel(streamModel: StreamModel): MeteredModel {
   let spent: readonly EntryBody<SpentEntry>[] = []
+  let notices: readonly string[] = []
+  let isDoubted = false
+  const note = (request: ModelRequest, bill: Bill | undefined): void => {
+    if (bill) spent = [...spent, { kind: 'spent', source: request.source, model: request.model, ...bill }]
+  }
   return {
     streamModel: async function* metered(request, signal) {
       const written = startWritten()
+      const judge = createUsageJudge(request)
       let isTaken = false
       try {
-        for await (const event of streamModel(request, signal)) {
+        for await (const told of streamModel(request, signal)) {
+          const event = judge.hear(told)
           written.take(event)
           yield event
           // Who finds fault with the whole answer does not come back for more.
           isTaken ||= event.type === 'message_stop'
         }
       } finally {
-        const bill = isTaken ? undefined : written.bill(request, signal.aborted)
-        if (bill) spent = [...spent, { kind: 'spent', source: request.source, model: request.model, ...bill }]
+        const doubt = isTaken ? judge.doubt() : undefined
+        note(
+          request,
+          isTaken ? doubt && written.estimate(request, doubt.of) : written.bill(request, signal.aborted),
+        )
+        // A server that reports nothing is none to be doubted, and what it leaves out is not told again and again.
+        if (doubt && doubt.reportedTokens > 0 && !isDoubted) notices = [...notices, doubtText(doubt)]
+        isDoubted ||= (doubt?.reportedTokens ?? 0) > 0
       }
     },
     take: () => {
@@ -39,7 +57,20 @@ export function meterModel(streamModel: StreamModel): MeteredModel {
       spent = []
       return taken
     },
+    notices: () => {
+      const told = notices
+      notices = []
+      return told
+    },
   }
+}
+
+function doubtText({ of, reportedTokens, estimatedTokens }: UsageDoubt): string {
+  const reported = reportedTokens.toLocaleString('en')
+  const counts = 'Palimpsest counts its own estimate instead.'
+  if (of === 'output')
+    return `The provider reports an answer of ${reported} tokens, which cannot be. ${counts}`
+  return `The provider reports ${reported} tokens for a prompt of about ${estimatedTokens.toLocaleString('en')}, which cannot be. ${counts}`
 }
 
 type Bill = Pick<SpentEntry, 'usage' | 'estimated'>
@@ -48,6 +79,8 @@ interface Written {
   readonly take: (event: ModelEvent) => void
   /** What it comes to by now; undefined where nothing was begun. */
   readonly bill: (request: ModelRequest, isAborted: boolean) => Bill | undefined
+  /** What the whole answer comes to, or its words alone where the prompt was told. */
+  readonly estimate: (request: ModelRequest, of: UsageDoubt['of']) => Bill
 }
 
 function startWritten(): Written {
@@ -71,6 +104,15 @@ function startWritten(): Written {
       const prompt = usage && promptTokens(usage) > 0 ? usage : expected
       if (!prompt) return undefined
       const output = Math.max(usage?.output_tokens ?? 0, writtenTokens(texts.join(''), model))
+      return { usage: { ...prompt, output_tokens: output }, estimated: true }
+    },
+    estimate: ({ model, body, expected }, of) => {
+      const output = writtenTokens(texts.join(''), model)
+      const whole = expected ?? {
+        input_tokens: estimatePrompt(body, findModelFacts(model)),
+        output_tokens: 0,
+      }
+      const prompt = of === 'prompt' ? whole : { input_tokens: 0, output_tokens: 0 }
       return { usage: { ...prompt, output_tokens: output }, estimated: true }
     },
   }

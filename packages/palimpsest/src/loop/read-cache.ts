@@ -7,6 +7,7 @@ import type { Ports, TraceEvent } from '../ports.ts'
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import { settle, type ThinkingPolicy } from '../transcript/settle.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import { promptTokens } from '../wire/usage.ts'
 import type { AnsweredRequest } from './collect-response.ts'
 import type { LoopEvent } from './events.ts'
 
@@ -23,7 +24,8 @@ export function* readCache(
   },
 ): Generator<LoopEvent> {
   const { cacheWatch, ports, lifetimes, thinking, facts } = setup
-  if (!cacheWatch) return
+  // Where the provider told nothing that can be true, there is nothing to compare.
+  if (!cacheWatch || promptTokens(response.usage) === 0) return
   const { view } = session
   const settled = settle(view, thinking)
   const factor = factorOf(calibration)

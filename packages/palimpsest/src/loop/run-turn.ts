@@ -33,12 +33,11 @@ import type { LoopEvent, TurnEnd } from './events.ts'
 import { exchange, keptOfCut, type Asking, type Exchange } from './exchange.ts'
 import type { ForkPoint } from './fork-point.ts'
 import type { LearnedLimit, LearnLimit } from './learn-limit.ts'
-import type { MeteredModel } from './meter-model.ts'
 import type { PreparedKeeper } from './prepared-keeper.ts'
 import { readCache } from './read-cache.ts'
 import { runTools } from './run-tools.ts'
 import type { LoopTool, Permit } from './tool.ts'
-import { withBeside } from './with-beside.ts'
+import { withBeside, type Metered } from './with-beside.ts'
 
 // One turn: from a user message to the answer that calls no tool. A generator of events; it holds no screen and no key.
 
@@ -76,7 +75,7 @@ export interface TurnSetup {
   /** Compares what each request read from the cache with what the ledger says. */
   readonly cacheWatch?: CacheWatch
   /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
-  readonly metered?: Pick<MeteredModel, 'take'>
+  readonly metered?: Metered
   /** Moved to each request that was answered. */
   readonly forkPoint?: ForkPoint
   /** Told of each refusal because of size. */

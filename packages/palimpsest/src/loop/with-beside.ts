@@ -5,17 +5,20 @@ import type { MeteredModel } from './meter-model.ts'
 import type { NotesKeeper } from './notes-keeper.ts'
 import type { PreparedKeeper } from './prepared-keeper.ts'
 
+export type Metered = Pick<MeteredModel, 'take' | 'notices'>
+
 /** The session with what was made beside its turns until now, and what that cost. */
 export async function* withBeside(
   session: Session,
   keepers: {
     readonly notes?: NotesKeeper
     readonly prepared?: PreparedKeeper
-    readonly metered?: Pick<MeteredModel, 'take'>
+    readonly metered?: Metered
     readonly ports: Ports
   },
 ): AsyncGenerator<LoopEvent, Session> {
   const { notes, prepared, metered, ports } = keepers
+  for (const text of metered?.notices() ?? []) yield { type: 'notice', text }
   const bodies = [
     ...(metered?.take() ?? []),
     ...(notes?.take(session.view) ?? []),

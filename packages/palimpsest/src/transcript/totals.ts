@@ -59,7 +59,8 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
   const sums = plus(more, usage, isRepeated ? totals.counted?.usage : undefined)
   return {
     ...plainTotals(sums),
-    tokens: conversationTokens(usage),
+    // A usage without a prompt tells no size.
+    tokens: promptOf(usage) > 0 ? conversationTokens(usage) : sums.tokens,
     ...(responseId !== undefined && { counted: { responseId, usage } }),
   }
 }

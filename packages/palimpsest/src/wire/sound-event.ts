@@ -21,7 +21,7 @@ export function soundEvent(event: unknown): unknown {
 type IsSound = (value: Json) => boolean
 
 const isText: IsSound = (value) => typeof value === 'string'
-const isCount: IsSound = (value) => Number.isSafeInteger(value) && Number(value) >= 0
+const isCount: IsSound = (value) => Number.isInteger(value) && Number(value) >= 0
 const isRecord: IsSound = isJsonObject
 const isTyped: IsSound = (value) => isJsonObject(value) && typeof value['type'] === 'string'
 
