@@ -8,6 +8,8 @@ import { emptyView } from 'palimpsest/transcript'
 
 import { createAccess } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
 import { createPermit } from '../../packages/palimpsest-cli/src/agent/permissions/create-permit.ts'
+import { commandEnvironment } from '../../packages/palimpsest-cli/src/agent/process/child-environment.ts'
+import { createSandbox } from '../../packages/palimpsest-cli/src/agent/sandbox/create-sandbox.ts'
 import { createShells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
 import { SYSTEM_PROMPT } from '../../packages/palimpsest-cli/src/agent/system-prompt.ts'
 import { createTools } from '../../packages/palimpsest-cli/src/agent/tools/create-tools.ts'
@@ -39,8 +41,17 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
   const access = await createAccess({ cwd: copy, home: tmpdir(), rules: [] })
   const sessionFolder = join(tmpdir(), 'palimpsest-questions')
   const env = { PATH: process.env['PATH'] ?? '' }
-  const tools = createTools({ access, sessionFolder, shells: createShells(), env, now: () => 0 })
-  const permit = createPermit({ access, mode: () => 'default', isTrusted: true, protectedFolders: [] })
+  const machine = { platform: process.platform, architecture: process.arch }
+  const sandbox = createSandbox({ policy: 'off', access, env, machine })
+  const tools = createTools({ access, sessionFolder, shells: createShells(), sandbox, env, now: () => 0 })
+  const permit = createPermit({
+    access,
+    mode: () => 'default',
+    isTrusted: true,
+    sandbox,
+    env: commandEnvironment(env, copy),
+    protectedFolders: [],
+  })
   const reading = readWindow(OFFLINE_MODEL, { env: {} })
   const { facts } = reading.model
   const prefix = requestPrefix({ model: OFFLINE_MODEL, facts, system: SYSTEM_PROMPT, tools, reason: 'start' })

@@ -15,6 +15,12 @@ import {
 } from '../../packages/palimpsest-cli/src/agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../../packages/palimpsest-cli/src/agent/permissions/permission-mode.ts'
 import { parseRule, type RuleEffect } from '../../packages/palimpsest-cli/src/agent/permissions/rule.ts'
+import {
+  commandEnvironment,
+  type ChildEnvironment,
+} from '../../packages/palimpsest-cli/src/agent/process/child-environment.ts'
+import { createSandbox } from '../../packages/palimpsest-cli/src/agent/sandbox/create-sandbox.ts'
+import type { Sandbox, SandboxPolicy } from '../../packages/palimpsest-cli/src/agent/sandbox/sandbox.ts'
 import { createShells, type Shells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
 import type { AskUser } from '../../packages/palimpsest-cli/src/agent/tools/ask-user-tool.ts'
 import { createTools } from '../../packages/palimpsest-cli/src/agent/tools/create-tools.ts'
@@ -29,6 +35,9 @@ export interface Workbench {
   readonly home: string
   readonly sessionFolder: string
   readonly access: Access
+  readonly sandbox: Sandbox
+  /** Of commands that are allowed. */
+  readonly env: ChildEnvironment
   readonly shells: Shells
   readonly tools: readonly LoopTool[]
   readonly questions: readonly PermissionQuestion[]
@@ -53,6 +62,10 @@ export interface WorkbenchOptions {
   readonly answer?: (question: PermissionQuestion) => PermissionAnswer
   readonly askUser?: AskUser
   readonly additional?: readonly string[]
+  /** Unless said, there is none: what runs unasked is proven. */
+  readonly sandbox?: SandboxPolicy
+  /** What is worked in, instead of `root/work`. */
+  readonly work?: string
   /** Our own home, below `root`. */
   readonly ownHome?: string
   readonly env?: { readonly [name: string]: string }
@@ -72,7 +85,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     }),
   )
   const access = await createAccess({
-    cwd: work,
+    cwd: options.work ?? work,
     home,
     additionalFolders: (options.additional ?? []).map((name) => join(root, name)),
     readableFolders: [sessionFolder],
@@ -81,10 +94,16 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   })
   const questions: PermissionQuestion[] = []
   const { answer, askUser } = options
+  const env = { PATH: process.env['PATH'], HOME: home, ...options.env }
+  const machine = { platform: process.platform, architecture: process.arch }
+  const sandbox = createSandbox({ policy: options.sandbox ?? 'off', access, env, machine })
+  const commandEnv = commandEnvironment(env, work)
   const permit = createPermit({
     access,
     mode: () => options.mode ?? 'default',
     isTrusted: options.isTrusted ?? false,
+    sandbox,
+    env: commandEnv,
     protectedFolders: [home],
     ...(answer === undefined
       ? {}
@@ -100,7 +119,8 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     access,
     sessionFolder,
     shells,
-    env: { PATH: process.env['PATH'], HOME: home, ...options.env },
+    sandbox,
+    env,
     now: () => 1_700_000_000_000,
     ...(askUser === undefined ? {} : { askUser }),
   })
@@ -112,7 +132,8 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     return tool
   }
   return {
-    ...{ root, work, outside, home, sessionFolder, access, shells, tools, questions },
+    ...{ root, work, outside, home, sessionFolder, access, sandbox, shells, tools, questions },
+    env: commandEnv,
     call: async (name, input, { signal = new AbortController().signal, meanwhile } = {}) => {
       const context = { toolUseId: `toolu_${++calls}`, signal, view }
       const verdict = await permit(find(name), input, context)

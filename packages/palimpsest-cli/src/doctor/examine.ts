@@ -6,6 +6,8 @@ import { UsageError } from 'palimpsest'
 import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
 
 import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
+import { createAccess } from '../agent/paths/access.ts'
+import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
 import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
@@ -35,6 +37,7 @@ export async function examine(home: string, nodeVersion: string, world: World): 
       examineModel(home, folder, world),
       examineFlags(home, folder, world),
       examineSearch(world),
+      examineSandbox(home, folder, world),
       examineSessions(home),
       examineNewest(world),
     ])
@@ -139,6 +142,38 @@ async function examineSearch(world: World): Promise<Finding[]> {
   return program === undefined
     ? [{ what: 'search', state: 'bad', text: 'ripgrep was not found: install `rg`; Grep and Glob need it' }]
     : [{ what: 'search', state: 'good', text: program }]
+}
+
+/** Which of the two holds: a sandbox, or only what is proven to read. */
+async function examineSandbox(home: string, projectFolder: string, world: World): Promise<Finding[]> {
+  const trusted = await isTrusted(home, projectFolder)
+  const { settings } = await loadSettings({ home, projectFolder, isTrusted: trusted })
+  const { sandbox: policy = 'auto', rules, additionalFolders } = settings
+  const places = { cwd: world.cwd, home: world.userHome, ownHome: home, additionalFolders, rules }
+  const sandbox = createSandbox({
+    policy,
+    access: await createAccess(places),
+    env: world.env,
+    machine: { platform: world.platform, architecture: process.arch },
+  })
+  const state = await sandbox.state()
+  if (!state.works) {
+    const without =
+      policy === 'required'
+        ? 'no command runs, since "sandbox" is "required"'
+        : 'only commands that are proven to read run unasked'
+    const text = `none (${state.why}): ${without}. To change that, ${state.cure}`
+    return [{ what: 'sandbox', state: policy === 'required' ? 'bad' : 'note', text }]
+  }
+  const problem = await sandbox.problem()
+  if (problem !== undefined)
+    return [
+      { what: 'sandbox', state: 'note', text: `${state.by} works, but not for this folder: ${problem.why}` },
+    ]
+  const untested =
+    state.by === 'sandbox-exec' ? '. It passed its trial here, but was never tested on macOS otherwise' : ''
+  const text = `${state.by}: commands that only read run in it, unasked${untested}`
+  return [{ what: 'sandbox', state: untested === '' ? 'good' : 'note', text }]
 }
 
 async function examineSessions(home: string): Promise<Finding[]> {

@@ -1,7 +1,7 @@
 import { findEnvironment, type EnvironmentFacts } from '../agent/instructions/environment-facts.ts'
 import { loadInstructions, type Instructions } from '../agent/instructions/load-instructions.ts'
-import { hiddenBy } from '../agent/permissions/match-path.ts'
-import type { Rule } from '../agent/permissions/rule.ts'
+import type { Access } from '../agent/paths/access.ts'
+import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
 import type { World } from '../world.ts'
 
@@ -17,13 +17,14 @@ export interface Place {
   readonly home: string
   readonly isTrusted: boolean
   readonly additionalFolders: readonly string[]
-  readonly rules: readonly Rule[]
+  readonly access: Access
+  readonly sandbox: Sandbox
 }
 
 export function createPlaceContext(place: Place, world: World): PlaceContext {
-  const { cwd, projectFolder, home, isTrusted, additionalFolders, rules } = place
+  const { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox } = place
   const { userHome, platform, now, env } = world
-  const isHidden = hiddenBy(rules, { cwd, home: userHome })
+  const { isHidden } = access
   return {
     instructions: async () =>
       await loadInstructions({ cwd, projectFolder, home, userHome, isTrusted, isHidden }),
@@ -34,7 +35,9 @@ export function createPlaceContext(place: Place, world: World): PlaceContext {
         now: now(),
         platform,
         isTrusted,
-        env: readingEnvironment(env, [cwd, ...additionalFolders]),
+        access,
+        sandbox,
+        env: readingEnvironment(env, access.folders),
       }),
   }
 }

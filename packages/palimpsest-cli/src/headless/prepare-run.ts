@@ -41,6 +41,8 @@ export interface PreparedRun {
   readonly run: HeadlessRun
   readonly opened: OpenedSession
   readonly shells: Shells
+  /** Lets a call run a command that the user typed. */
+  readonly allowOwn: Scene['allowOwn']
   readonly hooks: Hooks
   readonly flags: OpenedFlags
   readonly modelList: ModelListKeeper
@@ -129,7 +131,9 @@ async function prepareWith(
     ...start.notices,
   ]
   const { endpoint, about } = chosen
-  return { run, opened, shells, hooks, flags, modelList: window.modelList, mode, endpoint, about, notices }
+  const { allowOwn } = scene
+  const { modelList } = window
+  return { run, opened, shells, allowOwn, hooks, flags, modelList, mode, endpoint, about, notices }
 }
 
 function prefixOf(

@@ -4,13 +4,15 @@ import type { Models } from 'palimpsest/tokens'
 import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
-import { createAccess } from '../agent/paths/access.ts'
+import { createAccess, type Access } from '../agent/paths/access.ts'
 import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
 import { openStoredRules } from '../agent/permissions/always/stored-rules.ts'
+import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
+import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
-import { commandEnvironment } from '../agent/process/child-environment.ts'
+import { commandEnvironment, type Environment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import type { PromptOptions } from '../agent/system-prompt.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
@@ -71,6 +73,8 @@ export interface Scene {
   readonly hooks: Hooks
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
+  /** Lets a call run a command that the user typed. */
+  readonly allowOwn: (toolUseId: string, command: string) => void
   readonly shells: Shells
   /** Of rules that were stored, for the user. */
   readonly problems: readonly string[]
@@ -97,7 +101,10 @@ export async function setScene(
     readWindow(name, { ...world, env }, settings, { models: { ...known, ...models }, endpoint })
   const mode = wishes.mode ?? settings.mode ?? 'default'
   const { cwd } = wishes
-  const { additionalFolders, rules } = settings
+  const { additionalFolders } = settings
+  const stage = { opened, wishes, ground, mode, home }
+  const work = await findWork(stage, world)
+  const { access, sandbox, problems } = work
   return {
     wishes,
     home,
@@ -108,23 +115,20 @@ export async function setScene(
     readingOf,
     mode,
     blobs: createBlobStore(project, session.id),
-    hooks: openHooks({ opened, wishes, ground, mode }, world),
-    ...(await makeTools({ opened, wishes, ground, mode, home }, world)),
-    place: createPlaceContext({ cwd, projectFolder, home, isTrusted, additionalFolders, rules }, world),
+    hooks: openHooks(stage, world),
+    problems,
+    ...makeTools(work, stage, world),
+    place: createPlaceContext(
+      { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox },
+      world,
+    ),
   }
 }
 
+interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'mode' | 'home'> {}
+
 /** Hooks see what the commands of the model see: none of our keys. */
-function openHooks(
-  options: {
-    readonly opened: OpenedSession
-    readonly wishes: RunWishes
-    readonly ground: Ground
-    readonly mode: PermissionMode
-  },
-  world: World,
-): Hooks {
-  const { opened, wishes, ground, mode } = options
+function openHooks({ opened, wishes, ground, mode }: Stage, world: World): Hooks {
   const { settings } = ground
   return createHooks({
     hooks: settings.disableAllHooks ? {} : settings.hooks,
@@ -137,19 +141,16 @@ function openHooks(
   })
 }
 
-async function makeTools(
-  options: {
-    readonly opened: OpenedSession
-    readonly wishes: RunWishes
-    readonly ground: Ground
-    readonly mode: PermissionMode
-    readonly home: string
-  },
-  world: World,
-): Promise<Pick<Scene, 'tools' | 'permit' | 'shells' | 'problems'>> {
-  const { opened, wishes, ground, mode, home } = options
-  const { settings, isTrusted } = ground
-  const { user } = wishes
+interface Work extends Pick<Scene, 'problems'> {
+  readonly access: Access
+  readonly sandbox: Sandbox
+  /** Of the program, and of the settings. */
+  readonly env: Environment
+}
+
+/** Which folders, files and programs there are for this run. */
+async function findWork({ opened, wishes, ground, home }: Stage, world: World): Promise<Work> {
+  const { settings } = ground
   const stored = await openStoredRules(opened.project.folder, wishes.cwd)
   const access = await createAccess({
     cwd: wishes.cwd,
@@ -159,10 +160,22 @@ async function makeTools(
     ownHome: home,
     rules: [...settings.rules, ...stored.rules, ...wishes.allowed],
   })
-  const shells = createShells()
   const env = { ...world.env, ...settings.env }
+  const machine = { platform: world.platform, architecture: process.arch }
+  const sandbox = createSandbox({ policy: settings.sandbox ?? 'auto', access, env, machine })
+  return { access, sandbox, env, problems: stored.notice === undefined ? [] : [stored.notice] }
+}
+
+function makeTools(
+  { access, sandbox, env }: Work,
+  { opened, wishes, ground, mode, home }: Stage,
+  world: World,
+): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells'> {
+  const { user } = wishes
+  const shells = createShells()
   const tools = createTools({
     access,
+    sandbox,
     sessionFolder: opened.folder,
     shells,
     env,
@@ -172,9 +185,13 @@ async function makeTools(
   const permit = createPermit({
     access,
     mode: () => mode,
-    isTrusted,
+    isTrusted: ground.isTrusted,
+    sandbox,
+    env: commandEnvironment(env, access.cwd),
     protectedFolders: [home],
     ...(user ? { ask: user.permit } : {}),
   })
-  return { tools, permit, shells, problems: stored.notice === undefined ? [] : [stored.notice] }
+  const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
+    access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
+  return { tools, permit, allowOwn, shells }
 }

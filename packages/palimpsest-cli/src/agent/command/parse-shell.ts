@@ -10,7 +10,7 @@ import {
   type WordPart,
 } from 'unbash'
 
-import { checkPrintf, checkTest } from './check-programs.ts'
+import { mayEvaluate } from './may-evaluate.ts'
 import type { ShellWord } from './shell-word.ts'
 
 // A command line as data: every simple command in it, however deeply nested, and every redirection. Where the text hides what will be
@@ -52,9 +52,8 @@ const PLAIN_SPACE = /[ \t\n]/g
 class Unreadable extends Error {}
 
 export function parseShell(source: string): ShellText {
-  if (source.length > COMMAND_CHARS_MAX) return { readable: false, why: 'it is very long' }
-  if (CONFUSING.test(source.replaceAll(PLAIN_SPACE, '')))
-    return { readable: false, why: 'it holds control or invisible characters' }
+  const problem = readingProblem(source)
+  if (problem !== undefined) return { readable: false, why: problem }
   try {
     return readScript(source)
   } catch (error) {
@@ -62,6 +61,13 @@ export function parseShell(source: string): ShellText {
     // The parser gives up on deep nesting by a RangeError; whatever it throws, the text was not understood.
     return { readable: false, why: 'it cannot be parsed' }
   }
+}
+
+/** What makes a text one that nobody reads, before it is looked at as a command. */
+export function readingProblem(source: string): string | undefined {
+  if (source.length > COMMAND_CHARS_MAX) return 'it is very long'
+  const isConfusing = CONFUSING.test(source.replaceAll(PLAIN_SPACE, ''))
+  return isConfusing ? 'it holds control or invisible characters' : undefined
 }
 
 function readScript(source: string): ShellText {
@@ -91,7 +97,8 @@ function toCommand({ name, args, prefix }: Command): SimpleCommand {
   const assigned = prefix.filter((item): item is Assignment => item.type === 'Assignment')
   for (const { name: variable } of assigned) requireHarmless(variable, word !== undefined)
   const words = args.map(toArgument)
-  if (word !== undefined) requireNoEvaluation(word.value, words)
+  if (word !== undefined && mayEvaluate(word.value, words))
+    throw new Unreadable(`"${word.value}" in it may evaluate anything`)
   return {
     name: word?.value,
     args: words,
@@ -100,27 +107,10 @@ function toCommand({ name, args, prefix }: Command): SimpleCommand {
   }
 }
 
-function toArgument(arg: CommandArgument): ShellWord {
+export function toArgument(arg: CommandArgument): ShellWord {
   return arg.type === 'Word'
     ? toWord(arg)
     : { value: arg.text, text: arg.text, kind: 'expands', mayMultiply: true }
-}
-
-/** Parts of the shell that run text, or change what names mean. */
-const EVALUATING = new Set(
-  'eval exec builtin trap source . let declare typeset local export readonly read mapfile readarray alias unalias hash enable shopt set unset bind complete compgen getopts fc'.split(
-    ' ',
-  ),
-)
-
-function requireNoEvaluation(name: string, args: readonly ShellWord[]): void {
-  const isLookup = name === 'command' && /^-[vV]$/.test(args[0]?.value ?? '')
-  const evaluates =
-    EVALUATING.has(name) ||
-    (name === 'command' && !isLookup) ||
-    (name === 'printf' && checkPrintf(args) !== undefined) ||
-    ((name === 'test' || name === '[') && checkTest(args) !== undefined)
-  if (evaluates) throw new Unreadable(`"${name}" in it may evaluate anything`)
 }
 
 /** Shell variables with short small names change nothing but the line itself. */
@@ -212,7 +202,7 @@ function requirePlainParameter(node: Extract<WordPart, { type: 'ParameterExpansi
   }
 }
 
-function toWord(word: Word): ShellWord {
+export function toWord(word: Word): ShellWord {
   const parts = word.parts ?? []
   const kind = parts.some(partExpands) ? 'expands' : parts.some(isGlob) ? 'glob' : 'literal'
   const mayMultiply = parts.some(

@@ -36,7 +36,7 @@ export async function runHook(
   if (signal.aborted) return { kind: 'broken', message: 'stopped' }
   const [program, args] =
     hook.args === undefined ? ['bash', [...SHELL, hook.command]] : [hook.command, hook.args]
-  const child = startProcess({ program, args, cwd, env }, { stdio: 'pipe', hasGroup: true })
+  const child = startProcess({ program, args, cwd, env }, { stdio: ['pipe', 'pipe', 'pipe'], hasGroup: true })
   const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) }
   // A command that reads nothing may be gone before all is written.
   child.stdin?.on('error', () => undefined)

@@ -1,28 +1,40 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
+import { sandboxWorks } from '../../../../../test/kit/sandbox-works.ts'
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
-import { commandEnvironment } from '../process/child-environment.ts'
+import { createAccess } from '../paths/access.ts'
+import { readingEnvironment } from '../process/child-environment.ts'
+import { createSandbox } from '../sandbox/create-sandbox.ts'
+import type { SandboxPolicy } from '../sandbox/sandbox.ts'
 import { findEnvironment, type EnvironmentFacts } from './environment-facts.ts'
 import { renderEnvironment } from './render-context.ts'
+
+const hasSandbox = await sandboxWorks()
 
 let folder = ''
 beforeEach(async () => {
   folder = await tempFolder()
 })
 
-const find = (isTrusted = false): Promise<EnvironmentFacts> =>
-  findEnvironment({
+const find = async (isTrusted = false, policy: SandboxPolicy = 'off'): Promise<EnvironmentFacts> => {
+  const access = await createAccess({ cwd: folder, home: '/nowhere', rules: [] })
+  const env = { PATH: process.env['PATH'], HOME: folder }
+  const machine = { platform: process.platform, architecture: process.arch }
+  return await findEnvironment({
+    access,
+    sandbox: createSandbox({ policy, access, env, machine }),
     cwd: folder,
     additionalFolders: [],
     now: new Date(2026, 0, 5, 12).getTime(),
     platform: 'linux',
     isTrusted,
-    env: commandEnvironment({ PATH: process.env['PATH'], HOME: folder }, folder),
+    env: readingEnvironment(env, [folder]),
   })
+}
 const git = (...args: string[]): unknown =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { stdio: 'pipe' })
 
@@ -39,7 +51,7 @@ describe('the environment', () => {
     git('add', 'a')
     git('commit', '-qm', 'first')
     for (let i = 0; i < 60; i++) writeFileSync(join(folder, `new-${i}`), '')
-    const { git: facts } = await find()
+    const { git: facts } = await find(true)
     expect(facts?.branch).toBe('main')
     expect(facts?.status?.split('\n')).toHaveLength(41)
     expect(facts?.status?.split('\n').at(-1)).toBe('… and 20 more')
@@ -48,7 +60,24 @@ describe('the environment', () => {
 
   test('before the first commit', async () => {
     git('init', '-q', '-b', 'main')
-    expect((await find()).git).toEqual({ branch: 'main', status: '' })
+    expect((await find(true)).git).toEqual({ branch: 'main', status: '' })
+  })
+
+  test('without a sandbox and without trust git is not asked: the branch is read, here or above', async () => {
+    git('init', '-q', '-b', 'main')
+    const inner = join(folder, 'inner')
+    mkdirSync(inner)
+    expect((await find()).git).toEqual({ branch: 'main' })
+    folder = inner
+    expect((await find()).git).toEqual({ branch: 'main' })
+  })
+
+  test.runIf(hasSandbox)('in the sandbox git is asked, trusted or not', async () => {
+    git('init', '-q', '-b', 'main')
+    appendFileSync(join(folder, '.git/config'), `[core]\n\tfsmonitor = touch ${folder}/pwned\n`)
+    writeFileSync(join(folder, 'a'), 'x')
+    expect((await find(false, 'auto')).git).toEqual({ branch: 'main', status: '?? a' })
+    expect(existsSync(join(folder, 'pwned'))).toBe(false)
   })
 
   test('a repository whose configuration runs programs runs none, and only its branch is told', async () => {
@@ -62,7 +91,7 @@ describe('the environment', () => {
     )
     writeFileSync(join(folder, '.gitattributes'), '* filter=x\n')
     writeFileSync(join(folder, 'a'), 'y')
-    expect((await find()).git).toEqual({ branch: 'main' })
+    for (const isTrusted of [false, true]) expect((await find(isTrusted)).git).toEqual({ branch: 'main' })
     expect(existsSync(join(folder, 'pwned'))).toBe(false)
   })
 })

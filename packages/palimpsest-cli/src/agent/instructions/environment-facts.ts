@@ -1,9 +1,13 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
+import { readRegular } from '../files/open-regular.ts'
+import type { Access } from '../paths/access.ts'
 import { findGitRisk } from '../permissions/find-git-risk.ts'
-import type { ChildEnvironment } from '../process/child-environment.ts'
-import { outputOf } from '../process/start-process.ts'
+import { gitPlaces } from '../permissions/git-places.ts'
+import { withVariables, type ChildEnvironment } from '../process/child-environment.ts'
+import { gitEnvironment } from '../process/git-environment.ts'
+import { outputOf, type ProcessStart } from '../process/start-process.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 
 // Where and when a conversation begins. It goes into the first user message and stays as it was: it is history, not a display.
 
@@ -29,7 +33,9 @@ export interface EnvironmentOptions {
   readonly now: number
   readonly platform: string
   readonly isTrusted: boolean
-  /** For git. */
+  readonly access: Access
+  readonly sandbox: Sandbox
+  /** Of programs that run unasked outside of the sandbox. */
   readonly env: ChildEnvironment
 }
 
@@ -38,6 +44,7 @@ const GIT_BYTES_MAX = 1024 * 1024
 const STATUS_LINES_MAX = 40
 const LINE_CHARS_MAX = 200
 const COMMITS = 5
+const HEAD_BYTES_MAX = 1024
 
 export async function findEnvironment(options: EnvironmentOptions): Promise<EnvironmentFacts> {
   const { cwd, additionalFolders, now, platform } = options
@@ -51,9 +58,11 @@ function toDate(now: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
-async function findGit({ cwd, env, isTrusted }: EnvironmentOptions): Promise<GitFacts | undefined> {
-  if (!isTrusted && (await findGitRisk(cwd)) !== undefined) return branchByHand(cwd)
-  const git = (...args: string[]): Promise<string | undefined> => runGit(args, cwd, env)
+type RunGit = (...args: readonly string[]) => Promise<string | undefined>
+
+async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefined> {
+  const git = await gitOf(options)
+  if (git === undefined) return branchByHand(options.cwd)
   const branch =
     (await git('symbolic-ref', '--short', '-q', 'HEAD')) ?? (await git('rev-parse', '--short', 'HEAD'))
   if (branch === undefined) return undefined
@@ -68,23 +77,50 @@ async function findGit({ cwd, env, isTrusted }: EnvironmentOptions): Promise<Git
   }
 }
 
+/** Git in the sandbox. Without one only in a folder that is trusted, and whose repository runs nothing; else nobody asks git. */
+async function gitOf(options: EnvironmentOptions): Promise<RunGit | undefined> {
+  const { cwd, access, sandbox, env, isTrusted } = options
+  const places = (await sandbox.problem()) === undefined ? await gitPlaces(access.cwd, access) : undefined
+  if (places?.ok === true) {
+    const { shown } = places
+    return async (...args) => {
+      const inside = { program: 'git', args: ['--no-pager', ...args], cwd: access.cwd, shown }
+      const enclosed = await sandbox.enclose(inside)
+      return enclosed.ok ? await printed(enclosed.start) : undefined
+    }
+  }
+  if (!isTrusted || (await findGitRisk(cwd)) !== undefined) return undefined
+  const outside = withVariables(env, gitEnvironment('outside'))
+  return async (...args) =>
+    await printed({ program: 'git', args: ['--no-pager', ...args], cwd, env: outside })
+}
+
+/** Folders from a working folder up to the root; more than any real path has. */
+const DEPTH_MAX = 256
+
+/** What HEAD says, here or in a folder above; nothing is run for it. */
 async function branchByHand(cwd: string): Promise<GitFacts | undefined> {
-  const head = await readFile(join(cwd, '.git', 'HEAD'), 'utf8').catch(() => '')
-  const branch = /^ref: refs\/heads\/(\S{1,200})$/m.exec(head)?.[1]
-  return branch === undefined ? undefined : { branch }
+  let at = cwd
+  for (let depth = 0; depth < DEPTH_MAX; depth++) {
+    const head = await smallText(join(at, '.git', 'HEAD'))
+    const branch = /^ref: refs\/heads\/(\S{1,200})$/m.exec(head)?.[1]
+    if (branch !== undefined) return { branch }
+    if (dirname(at) === at) return undefined
+    at = dirname(at)
+  }
+  return undefined
+}
+
+async function smallText(path: string): Promise<string> {
+  return await readRegular(path, HEAD_BYTES_MAX).then(
+    ({ bytes }) => bytes.toString('utf8'),
+    () => '',
+  )
 }
 
 /** Undefined where git is missing, fails, or takes too long: nobody waits for a status. */
-async function runGit(
-  args: readonly string[],
-  cwd: string,
-  env: EnvironmentOptions['env'],
-): Promise<string | undefined> {
-  const all = ['--no-pager', '-c', 'core.fsmonitor=false', ...args]
-  const output = await outputOf(
-    { program: 'git', args: all, cwd, env },
-    { msMax: GIT_MS_MAX, bytesMax: GIT_BYTES_MAX },
-  )
+async function printed(start: ProcessStart): Promise<string | undefined> {
+  const output = await outputOf(start, { msMax: GIT_MS_MAX, bytesMax: GIT_BYTES_MAX })
   return output?.replace(/\n$/, '')
 }
 

@@ -1,5 +1,6 @@
 import { hiddenBy } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
+import type { CommandGrant } from './command-grant.ts'
 import { isPrivatePath, privatePlacesOf } from './private-places.ts'
 import { isInside, realPathOf } from './real-path.ts'
 
@@ -27,6 +28,9 @@ export interface Access {
   readonly grant: (toolUseId: string, path: string) => void
   /** The path granted to this call, once. */
   readonly takeGrant: (toolUseId: string) => string | undefined
+  readonly grantCommand: (toolUseId: string, grant: CommandGrant) => void
+  /** How this call may run its command, once. */
+  readonly takeCommand: (toolUseId: string) => CommandGrant | undefined
 }
 
 export interface AccessOptions {
@@ -46,6 +50,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const own = options.ownHome === undefined ? [] : [options.ownHome]
   const places = await Promise.all([...privatePlacesOf(options.home), ...own].map(realOrNamed))
   const grants = new Map<string, string>()
+  const commands = new Map<string, CommandGrant>()
   let shellFolder = cwd
   return {
     cwd,
@@ -64,6 +69,12 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
       const path = grants.get(toolUseId)
       grants.delete(toolUseId)
       return path
+    },
+    grantCommand: (toolUseId, grant) => void commands.set(toolUseId, grant),
+    takeCommand: (toolUseId) => {
+      const grant = commands.get(toolUseId)
+      commands.delete(toolUseId)
+      return grant
     },
   }
 }

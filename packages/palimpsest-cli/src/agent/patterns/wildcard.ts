@@ -45,10 +45,10 @@ export function escapeWildcard(text: string): string {
 }
 
 export function matchesWildcard(wildcard: Wildcard, text: string): boolean {
-  return matchWildcard(wildcard, text, wholeOf(text)).matches
+  return matchWildcard(wildcard, text, fullBounds(text)).matches
 }
 
-export function wholeOf(text: string): Bounds {
+export function fullBounds(text: string): Bounds {
   return { startsAt: (at) => at === 0, endsAt: (at) => at === text.length }
 }
 

@@ -1,5 +1,3 @@
-import { relative, sep } from 'node:path'
-
 import type { LoopTool } from 'palimpsest/loop'
 import type { JsonObject } from 'palimpsest/wire'
 
@@ -9,8 +7,9 @@ import { isReadablePath, isWorkPath, type Access } from '../paths/access.ts'
 import { globRoot } from '../paths/glob-root.ts'
 import { isInside, realPathOf } from '../paths/real-path.ts'
 import { toRefusal } from '../refusal.ts'
-import { optionalText, requiredText } from '../tools/tool-input.ts'
+import { optionalFlag, optionalText, requiredText } from '../tools/tool-input.ts'
 import { toPageUrl } from '../web/fetch-page.ts'
+import { isConfiguration, liesInRepository } from './protected-files.ts'
 
 // What a call is about to touch, found out before anybody decides.
 
@@ -31,7 +30,13 @@ export interface FileFacts {
 
 export type CallFacts =
   | FileFacts
-  | { readonly kind: 'shell'; readonly command: string; readonly text: ShellText }
+  | {
+      readonly kind: 'shell'
+      readonly command: string
+      readonly text: ShellText
+      /** The model wants it outside of the sandbox. */
+      readonly isOutside: boolean
+    }
   | { readonly kind: 'web'; readonly host: string; readonly hostname: string }
   /** Touches nothing outside of the conversation. */
   | { readonly kind: 'inner' }
@@ -58,7 +63,8 @@ export async function factsOf(
       return writeFacts(requiredText(input, 'file_path'), access, protectedFolders)
     case 'Bash': {
       const command = requiredText(input, 'command')
-      return { kind: 'shell', command, text: parseShell(command) }
+      const isOutside = optionalFlag(input, 'outside_sandbox')
+      return { kind: 'shell', command, text: parseShell(command), isOutside }
     }
     case 'WebFetch': {
       const { host, hostname } = toPageUrl(requiredText(input, 'url'))
@@ -90,8 +96,8 @@ async function writeFacts(
 ): Promise<FileFacts> {
   const { named, real } = await resolvePath(path, access)
   const protects = (one: string): boolean =>
-    protectedFolders.some((folder) => isInside(folder, one)) || isConfiguration(one, access)
-  const isProtected = [named, real].some(protects)
+    protectedFolders.some((folder) => isInside(folder, one)) || isConfiguration(one, access.folders)
+  const isProtected = [named, real].some(protects) || (await liesInRepository(real, access.folders))
   const isWork = isWorkPath(access, real)
   return { kind: 'file', access: 'write', named, real, isInside: isWork, isProtected, protects }
 }
@@ -102,32 +108,4 @@ async function resolvePath(path: string, access: Access): Promise<{ named: strin
     throw toRefusal(error, 'use', path)
   })
   return { named, real }
-}
-
-/** Folders and files by which a project tells programs what to run. */
-const CONFIGURATION = new Set([
-  '.git',
-  '.gitmodules',
-  '.palimpsest',
-  '.claude',
-  '.mcp.json',
-  '.vscode',
-  '.idea',
-  '.husky',
-  '.devcontainer',
-  '.envrc',
-  '.npmrc',
-  '.yarnrc.yml',
-  '.bashrc',
-  '.bash_profile',
-  '.profile',
-  '.zshrc',
-  '.zshenv',
-  '.gitconfig',
-])
-
-function isConfiguration(path: string, { folders }: Access): boolean {
-  const root = folders.find((folder) => isInside(folder, path))
-  const parts = (root === undefined ? path : relative(root, path)).split(sep)
-  return parts.some((part) => CONFIGURATION.has(part.toLowerCase()))
 }

@@ -9,6 +9,7 @@ import {
   type Workbench,
   type WorkbenchOptions,
 } from '../../../../../test/kit/workbench.ts'
+import { commandEnvironment } from '../process/child-environment.ts'
 import { createPermit } from './create-permit.ts'
 import { parseRule, splitRuleList } from './rule.ts'
 
@@ -282,6 +283,8 @@ describe('without a user', () => {
         access: { ...bench.access, rules: rules.flatMap((one) => (one.ok ? [one.rule] : [])) },
         mode: () => 'default',
         isTrusted: false,
+        sandbox: bench.sandbox,
+        env: commandEnvironment({ PATH: process.env['PATH'] }, bench.work),
         protectedFolders: [],
       })
       const tool = bench.tools.find((candidate) => candidate.name === name)

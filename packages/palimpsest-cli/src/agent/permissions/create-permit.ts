@@ -1,7 +1,9 @@
 import type { LoopTool, Permit, ToolContext, Verdict } from 'palimpsest/loop'
 
 import type { Access } from '../paths/access.ts'
+import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal } from '../refusal.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { findOffer, type Offer } from './always/offer.ts'
 import { outsideFlag } from './always/outside-flag.ts'
 import { factsOf, type CallFacts } from './call-facts.ts'
@@ -30,6 +32,10 @@ export interface PermitOptions {
   /** Asked at each call: the user may change it. */
   readonly mode: () => PermissionMode
   readonly isTrusted: boolean
+  /** The same as the tools'. */
+  readonly sandbox: Sandbox
+  /** Of commands that are allowed: what their names and variables mean. */
+  readonly env: ChildEnvironment
   /** Folders of our own that no tool writes unasked, real: the home with settings and trust. */
   readonly protectedFolders: readonly string[]
   /** Absent: nobody is there. What would need asking is refused, and the text names the flag that allows it. */
@@ -49,7 +55,8 @@ export function createPermit(options: PermitOptions): Permit {
   ): Promise<Decision> => {
     const rules = [...access.rules, ...added, ...more]
     const hidesFiles = rules.some(({ effect, tool: name }) => effect !== 'allow' && name === 'Read')
-    const policy = { access, isTrusted: options.isTrusted, hidesFiles }
+    const { isTrusted, sandbox, env } = options
+    const policy = { access, sandbox, env, isTrusted, hidesFiles }
     const concerns = facts.kind === 'shell' ? await shellConcerns(facts, rules, policy) : NO_CONCERNS
     const { cwd, home } = access
     return decide(tool.name, facts, { mode: options.mode(), rules, cwd, home }, concerns)
@@ -95,6 +102,8 @@ function conclude(
   if (decision.kind !== 'allow')
     return { allow: false, reason: `${tool.name} is not permitted: ${decision.why}.` }
   if (facts.kind === 'file') access.grant(toolUseId, facts.real)
+  if (facts.kind === 'shell')
+    access.grantCommand(toolUseId, { command: facts.command, way: decision.way ?? { kind: 'open' } })
   return { allow: true }
 }
 

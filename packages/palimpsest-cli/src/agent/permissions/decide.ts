@@ -1,4 +1,5 @@
 import type { CallFacts, FileFacts } from './call-facts.ts'
+import type { UnaskedWay } from '../paths/command-grant.ts'
 import { isWholeLine, meetsCommand } from './match-command.ts'
 import { exampleOf, matchesPath, type PatternBase } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
@@ -12,7 +13,8 @@ export interface Policy extends PatternBase {
 }
 
 export type Decision =
-  | { readonly kind: 'allow' }
+  /** `way`: a command that nobody allowed runs so, and not as it is. */
+  | { readonly kind: 'allow'; readonly way?: UnaskedWay }
   | { readonly kind: 'ask'; readonly why: string }
   | { readonly kind: 'deny'; readonly why: string }
 
@@ -22,6 +24,10 @@ export interface ShellConcerns {
   readonly all: string | undefined
   /** Of the commands that no rule allows. */
   readonly uncovered: string | undefined
+  /** How it may run unasked. */
+  readonly way?: UnaskedWay
+  /** No command may run at all. */
+  readonly refused?: string
 }
 
 const ALLOW: Decision = { kind: 'allow' }
@@ -84,14 +90,15 @@ function decideShell(
   policy: Policy,
   concerns: ShellConcerns,
 ): Decision {
-  if (concerns.all === undefined) return ALLOW
-  if (policy.mode === 'plan') return planned('commands that are not known to only read')
+  if (concerns.refused !== undefined) return { kind: 'deny', why: concerns.refused }
   if (policy.mode === 'bypass') return ALLOW
+  if (concerns.way !== undefined) return { kind: 'allow', way: concerns.way }
+  if (policy.mode === 'plan') return planned('commands that are not known to only read')
   const whole = policy.rules.some(
     (rule) => rule.effect === 'allow' && rule.tool === 'Bash' && isWholeLine(rule, facts.command),
   )
   if (whole || concerns.uncovered === undefined) return ALLOW
-  return { kind: 'ask', why: concerns.all }
+  return { kind: 'ask', why: concerns.all ?? 'no rule allows it' }
 }
 
 function decideOther(tool: string, facts: CallFacts, policy: Policy): Decision {

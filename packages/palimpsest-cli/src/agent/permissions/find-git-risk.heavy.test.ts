@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -7,9 +15,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createWorkbench, type Workbench } from '../../../../../test/kit/workbench.ts'
 import { configKeys, findGitRisk } from './find-git-risk.ts'
 
+// Outside of the sandbox git runs unasked only where a folder is trusted and its repository is of the plainest kind.
+
 let bench: Workbench
 beforeEach(async () => {
-  bench = await createWorkbench()
+  bench = await createWorkbench({ isTrusted: true })
   const git = (...args: string[]): unknown => execFileSync('git', ['-C', bench.work, ...args])
   git('init', '-q')
   writeFileSync(join(bench.work, 'a.txt'), 'one')
@@ -24,7 +34,7 @@ const allowed = async (command = 'git status'): Promise<boolean> =>
   (await bench.permit('Bash', { command })).allow
 const config = (text: string): void => appendFileSync(join(bench.work, '.git/config'), text)
 
-describe('git in a folder that nobody trusted', () => {
+describe('git without a sandbox, in a trusted folder', () => {
   test('runs unasked where its configuration is harmless', async () => {
     expect(await findGitRisk(bench.work)).toBeUndefined()
     expect(await allowed()).toBe(true)
@@ -49,6 +59,11 @@ describe('git in a folder that nobody trusted', () => {
     '[extensions]\n\tpartialClone = x\n',
     '[alias]\n\tstatus = !touch pwned\n',
     '[core]\n\tworktree = /\n',
+    '# a comment that goes on \\\n[core]\n\tfsmonitor = touch pwned\n',
+    '[core] ; not alone on its line\n\tbare = false\n',
+    '[diff]\n\torderFile = /etc/passwd\n',
+    '\uFEFF[core]\n\tbare = false\n',
+    '[core]\n\tbare = false\r\r\n',
     '[user]\n\tname = a \\\n\n[core]\nfsmonitor = x\n',
     'this is no configuration\n',
   ])('asks where the repository says %j', async (text) => {
@@ -69,13 +84,13 @@ describe('git in a folder that nobody trusted', () => {
     const inner = join(bench.work, 'inner')
     execFileSync('git', ['init', '-q', '--bare', inner])
     appendFileSync(join(inner, 'config'), '[core]\n\tfsmonitor = x\n')
-    expect(await findGitRisk(inner)).toMatch(/fsmonitor/)
+    expect(await findGitRisk(inner)).toMatch(/looks like a repository/)
 
     const linked = join(bench.work, 'linked')
     mkdirSync(linked)
     renameSync(inner, join(bench.outside, 'evil'))
     writeFileSync(join(linked, '.git'), `gitdir: ${join(bench.outside, 'evil')}\n`)
-    expect(await findGitRisk(linked)).toMatch(/fsmonitor/)
+    expect(await findGitRisk(linked)).toMatch(/leads to another repository/)
 
     execFileSync('git', [
       '-C',
@@ -88,24 +103,84 @@ describe('git in a folder that nobody trusted', () => {
     expect(await findGitRisk(bench.work)).toMatch(/submodules/)
   })
 
-  test('git in another folder is not taken for granted', async () => {
-    mkdirSync(join(bench.work, 'vendor'))
+  test('follows a linked worktree of its own making, and no other', async () => {
+    const linked = join(bench.outside, 'linked')
+    execFileSync('git', ['-C', bench.work, 'worktree', 'add', '-q', linked])
+    expect(await findGitRisk(linked)).toBeUndefined()
+    config('[core]\n\tfsmonitor = x\n')
+    expect(await findGitRisk(linked)).toMatch(/fsmonitor/)
+  })
+
+  test.each([
+    ['commondir', '../evil\n'],
+    ['gitdir', '../evil\n'],
+  ])('asks where .git holds %s', async (name, content) => {
+    writeFileSync(join(bench.work, '.git', name), content)
+    expect(await findGitRisk(bench.work)).toMatch(/leads to another repository/)
+    expect(await allowed()).toBe(false)
+  })
+
+  test('asks where .git is no plain folder: empty, a link, with a link for its HEAD', async () => {
+    const git = join(bench.work, '.git')
+    const head = join(git, 'HEAD')
+    rmSync(head)
+    expect(await findGitRisk(bench.work)).toMatch(/no plain repository/)
+    symlinkSync('refs/heads/main', head)
+    expect(await findGitRisk(bench.work)).toMatch(/no plain repository/)
+    renameSync(git, join(bench.outside, 'git'))
+    symlinkSync(join(bench.outside, 'git'), git)
+    expect(await findGitRisk(bench.work)).toMatch(/neither a folder nor a file/)
+    expect(await allowed()).toBe(false)
+  })
+
+  test.each([
+    'gitdir: ../outside/g \n',
+    'gitdir: ../outside/g\n\n',
+    'gitdir:../outside/g\n',
+    ' gitdir: x\n',
+    '',
+  ])('asks where the file .git says %j', async (text) => {
+    rmSync(join(bench.work, '.git'), { recursive: true })
+    writeFileSync(join(bench.work, '.git'), text)
+    expect(await findGitRisk(bench.work)).toMatch(/leads to another repository/)
+  })
+
+  test('asks about the folder that the line goes to', async () => {
+    const inner = join(bench.work, 'vendor')
+    execFileSync('git', ['init', '-q', inner])
+    expect(await allowed('cd vendor && git status')).toBe(true)
+    appendFileSync(join(inner, '.git/config'), '[core]\n\tfsmonitor = x\n')
     expect(await allowed('cd vendor && git status')).toBe(false)
     expect(await allowed('git -C vendor status')).toBe(false)
   })
 
-  test('in a trusted folder git runs as it is', async () => {
+  test('hooks count where nothing switches them off: in a line that rules allow in part', async () => {
     await bench.dispose()
-    bench = await createWorkbench({ isTrusted: true })
+    bench = await createWorkbench({ isTrusted: true, rules: { allow: ['Bash(make:*)'] } })
     execFileSync('git', ['init', '-q', bench.work])
-    config('[core]\n\thooksPath = hooks\n')
-    expect(await allowed()).toBe(true)
+    expect(await allowed('make && git status')).toBe(true)
+    writeFileSync(join(bench.work, '.git/hooks/post-index-change'), '#!/bin/sh\n', { mode: 0o755 })
+    expect(await allowed('make && git status')).toBe(false)
+    expect(await allowed('git status')).toBe(true)
+  })
+})
+
+describe('git without a sandbox, in a folder that nobody trusted', () => {
+  test('is asked about, but for its version', async () => {
+    await bench.dispose()
+    bench = await createWorkbench()
+    execFileSync('git', ['init', '-q', bench.work])
+    for (const line of ['git status', 'git log', 'git rev-parse HEAD', 'ls && git diff'])
+      expect([line, await allowed(line)]).toEqual([line, false])
+    expect(await allowed('git --version')).toBe(true)
   })
 })
 
 describe('keys of a configuration', () => {
   test('are read as git reads them', () => {
-    const text = '# c\n[core]\n a = 1 ; x\n[Remote "Origin.x"] URL = y\n[a.b]\nC=\\\nd = e\nf\n;x\n'
+    const text = '# c\n[core]\n a = 1 ; x\n[Remote "Origin.x"]\n\tURL = y\n[a.b]\nC=1\nf\n;x\n'
     expect(configKeys(text)).toEqual(['core.a', 'remote.Origin.x.url', 'a.b.c', 'a.b.f'])
+    for (const odd of ['[a] b = c', 'a = b \\', '# x \\', '[a "b\\n"]', '= x', 'a b = c', '[a'])
+      expect([odd, configKeys(odd)]).toEqual([odd, [expect.stringMatching(/^unreadable: /)]])
   })
 })

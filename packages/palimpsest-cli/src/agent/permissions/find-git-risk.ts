@@ -1,14 +1,17 @@
-import { readFile, readdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { lstat, readdir } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 
-// A repository's own configuration can make `git status` run programs: a file-system monitor, a filter, a text converter. A clone brings
-// no such configuration, an unpacked archive may. So before git runs unasked in a folder that nobody trusted, its configuration is read,
-// and whatever is not known to be harmless counts as a risk.
+import { readRegular } from '../files/open-regular.ts'
+
+// A repository's own configuration can make `git status` run programs: a filter, a text converter, a program that checks signatures.
+// Most of it has no switch. So before git runs unasked outside of the sandbox, in a folder that is trusted, the repository is looked at,
+// and whatever is not of the plainest form counts as a risk: what git makes of odd files is for git to know.
 
 /** Folders from a working folder up to the root; more than any real path has. */
 const DEPTH_MAX = 256
 const CONFIG_BYTES_MAX = 256 * 1024
 const INDEX_BYTES_MAX = 256 * 1024 * 1024
+const POINTER_BYTES_MAX = 8192
 
 const HARMLESS_KEYS: readonly RegExp[] = [
   /^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|compression|untrackedcache|preloadindex|longpaths|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone)$/,
@@ -16,75 +19,123 @@ const HARMLESS_KEYS: readonly RegExp[] = [
   /^branch\./,
   /^user\.(name|email|signingkey)$/,
   /^submodule\..*\.(url|active|update|branch|ignore)$/,
-  /^(init|pull|push|fetch|gc|maintenance|rerere|rebase|merge|color|column|advice|status|log|commit|index|pack|feature|i18n|gui|apply|blame|grep|diff|stash|tag|worktree|transfer|receive|repack)\.[a-z]+$/,
+  /^(init|pull|push|fetch|gc|maintenance|rerere|rebase|merge|color|column|advice|status|log|commit|index|pack|feature|i18n|gui|apply|diff|stash|tag|worktree|transfer|receive|repack)\.[a-z]+$/,
   /^extensions\.(objectformat|worktreeconfig|refstorage|relativeworktrees|noop)$/,
   /^lfs\.(repositoryformatversion)$/,
 ]
 const HARMFUL_KEYS =
-  /^(diff\.external|merge\.tool|merge\.guitool|diff\.tool|diff\.guitool|gc\.recentobjectshook|receive\.procreceiverefs|log\.showsignature)$/
+  /^(diff\.(external|tool|guitool|orderfile)|merge\.(tool|guitool)|gc\.recentobjectshook|receive\.procreceiverefs|log\.(showsignature|mailmap)|commit\.template)$/
+
+export interface RiskOptions {
+  /** Hooks count too: nobody switches them off. */
+  readonly withHooks?: boolean
+}
 
 /** Why git should not run here unasked, or undefined. */
-export async function findGitRisk(folder: string): Promise<string | undefined> {
-  const repositories = await gitFolders(folder)
-  for (const git of repositories) {
+export async function findGitRisk(
+  folder: string,
+  { withHooks = false }: RiskOptions = {},
+): Promise<string | undefined> {
+  const found = await findRepository(folder)
+  if (found === undefined) return undefined
+  if (typeof found === 'string') return found
+  for (const git of found) {
     for (const name of ['config', 'config.worktree']) {
       const key = await riskyKey(join(git, name))
       if (key !== undefined) return `${join(git, name)} sets ${key}, which may run a program`
     }
     if (await hasSubmodules(git)) return `${git} holds submodules, whose configuration may run programs`
+    if (withHooks && (await hasHooks(git))) return `${git} holds hooks, which are programs`
   }
   return undefined
 }
 
-/** The repository that git would find from here: its folder, and for a linked worktree also the common one. */
-async function gitFolders(folder: string): Promise<readonly string[]> {
+/**
+ * The repository that git would find from here: its folder, and for a linked worktree also the common one. Undefined: none. A sentence: one
+ * of a form that is not plain.
+ */
+async function findRepository(folder: string): Promise<readonly string[] | string | undefined> {
   let at = folder
   for (let depth = 0; depth < DEPTH_MAX; depth++) {
     const git = join(at, '.git')
-    const kind = await stat(git).catch(() => undefined)
-    if (kind?.isDirectory()) return [git]
-    if (kind?.isFile()) return linkedFolders(git)
+    const kind = await lstat(git).catch(() => undefined)
+    if (kind?.isDirectory() === true) return await plainFolder(git)
+    if (kind?.isFile() === true) return await linkedFolders(git)
+    if (kind !== undefined) return `${git} is neither a folder nor a file`
     // A folder that looks like a repository without files of its own is one, for git.
-    if (await isFile(join(at, 'HEAD'))) return [at]
-    if (dirname(at) === at) return []
+    const hasHead = (await lstat(join(at, 'HEAD')).catch(() => undefined)) !== undefined
+    if (hasHead) return `${at} looks like a repository without a working folder`
+    if (dirname(at) === at) return undefined
     at = dirname(at)
   }
-  return []
+  return undefined
 }
 
-async function linkedFolders(file: string): Promise<readonly string[]> {
-  const path = /^gitdir:\s*(.+?)\s*$/m.exec(await readFile(file, 'utf8').catch(() => ''))?.[1]
-  if (path === undefined) return []
-  const own = resolve(dirname(file), path)
-  const common = (await readFile(join(own, 'commondir'), 'utf8').catch(() => '')).trim()
-  return common === '' ? [own] : [own, resolve(own, common)]
+/** As `git init` and `git clone` make it; else git may go on and find another one. */
+async function plainFolder(git: string): Promise<readonly string[] | string> {
+  const names = await readdir(git, { withFileTypes: true }).catch(() => [])
+  const is = (name: string, isFolder: boolean): boolean =>
+    names.some((entry) => entry.name === name && (isFolder ? entry.isDirectory() : entry.isFile()))
+  if (!is('HEAD', false) || !is('objects', true) || !is('refs', true)) return `${git} is no plain repository`
+  if (names.some(({ name }) => name === 'commondir' || name === 'gitdir'))
+    return `${git} leads to another repository`
+  return [git]
+}
+
+/** `git worktree add` writes these files, and writes them just so. */
+async function linkedFolders(file: string): Promise<readonly string[] | string> {
+  const own = await pointedAt(file, /^gitdir: (\S(?:[^\n\r\0]*\S)?)\n?$/)
+  const common = own && (await pointedAt(join(own, 'commondir'), /^(\S(?:[^\n\r\0]*\S)?)\n?$/))
+  if (own === undefined || common === undefined) return `${file} leads to another repository`
+  if (basename(dirname(own)) !== 'worktrees' || dirname(dirname(own)) !== common)
+    return `${file} leads to another repository`
+  const main = await plainFolder(common)
+  return typeof main === 'string' ? main : [own, ...main]
+}
+
+async function pointedAt(file: string, form: RegExp): Promise<string | undefined> {
+  const path = form.exec((await textOf(file, POINTER_BYTES_MAX)) ?? '')?.[1]
+  return path === undefined ? undefined : resolve(dirname(file), path)
+}
+
+/** Undefined for what is no plain file; a pipe would be waited for. */
+async function textOf(path: string, bytesMax: number): Promise<string | undefined> {
+  return await readRegular(path, bytesMax).then(
+    ({ bytes }) => bytes.toString('utf8'),
+    () => undefined,
+  )
 }
 
 async function riskyKey(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined)
+  const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return undefined
-  if (!found.isFile() || found.size > CONFIG_BYTES_MAX) return 'something that cannot be read'
-  const keys = configKeys(await readFile(path, 'utf8'))
-  return keys.find((key) => HARMFUL_KEYS.test(key) || !HARMLESS_KEYS.some((pattern) => pattern.test(key)))
+  const text = found.isFile() ? await textOf(path, CONFIG_BYTES_MAX) : undefined
+  if (text === undefined) return 'something that cannot be read'
+  return configKeys(text).find(
+    (key) => HARMFUL_KEYS.test(key) || !HARMLESS_KEYS.some((pattern) => pattern.test(key)),
+  )
 }
 
-/** Keys as `section.name` or `section.sub.name`, in small letters but for the middle. What cannot be read becomes a key that nobody knows. */
+const COMMENT = /^[ \t]*[#;]/
+const HEADER = /^[ \t]*\[([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)(?: "((?:[^"\\]|\\["\\])*)")?\][ \t]*$/
+const ENTRY = /^[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[^\r]*)?$/
+
+/**
+ * Keys as `section.name` or `section.sub.name`, in small letters but for the middle. A line of any other form than git itself writes, also
+ * one that goes on in the next, becomes a key that nobody knows.
+ */
 export function configKeys(text: string): readonly string[] {
   const keys: string[] = []
   let section = ''
-  let continues = false
-  for (const raw of text.split(/\r?\n/)) {
-    const line = raw.trim()
-    const isContinuation = continues
-    continues = /(^|[^\\])(\\\\)*\\$/.test(line)
-    if (isContinuation || line === '' || line.startsWith('#') || line.startsWith(';')) continue
-    const header = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\](.*)$/.exec(line)
-    if (header)
+  for (const line of text.split(/\r?\n/)) {
+    const header = HEADER.exec(line)
+    const name = ENTRY.exec(line)?.[1]
+    if (line.endsWith('\\') || /[\0\r\uFEFF]/.test(line)) keys.push(`unreadable: ${line.slice(0, 40)}`)
+    else if (line.trim() === '' || COMMENT.test(line)) continue
+    else if (header !== null)
       section = [header[1]?.toLowerCase() ?? '', ...(header[2] === undefined ? [] : [header[2]])].join('.')
-    const rest = (header ? (header[3] ?? '') : line).trim()
-    if (rest === '' || rest.startsWith('#') || rest.startsWith(';')) continue
-    const name = /^([A-Za-z][A-Za-z0-9-]*)\s*(=|$)/.exec(rest)?.[1]
-    keys.push(name === undefined ? `unreadable: ${rest.slice(0, 40)}` : `${section}.${name.toLowerCase()}`)
+    else
+      keys.push(name === undefined ? `unreadable: ${line.slice(0, 40)}` : `${section}.${name.toLowerCase()}`)
   }
   return keys
 }
@@ -96,12 +147,13 @@ async function hasSubmodules(git: string): Promise<boolean> {
   const names = await readdir(git).catch(() => [])
   if (names.some((name) => name === 'modules' || name.startsWith('sharedindex.'))) return true
   const index = join(git, 'index')
-  const found = await stat(index).catch(() => undefined)
+  const found = await lstat(index).catch(() => undefined)
   if (found === undefined) return false
-  if (!found.isFile() || found.size > INDEX_BYTES_MAX) return true
-  return (await readFile(index)).includes(SUBMODULE_MODE)
+  const read = await readRegular(index, INDEX_BYTES_MAX).catch(() => undefined)
+  return read === undefined || read.bytes.includes(SUBMODULE_MODE)
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false
+async function hasHooks(git: string): Promise<boolean> {
+  const names = await readdir(join(git, 'hooks')).catch(() => [])
+  return names.some((name) => !name.endsWith('.sample'))
 }

@@ -13,23 +13,31 @@ export interface PatternBase {
 
 /** Takes an absolute path. What allows must match exactly; what forbids also where only the case differs. */
 export function matchesPath(rule: Rule, path: string, bases: PatternBase): boolean {
-  if (rule.pattern === undefined) return true
-  const { base, pattern } = anchor(rule.pattern, bases)
-  const below = relative(base, path)
-  if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return false
+  return pathMatcher(rule, bases)(path)
+}
+
+/** The same for many paths. */
+function pathMatcher(rule: Rule, bases: PatternBase): (path: string) => boolean {
+  if (rule.pattern === undefined) return () => true
+  const { base, pattern } = anchorPattern(rule.pattern, bases)
   const parsed = parsePathPattern(pattern, rule.effect !== 'allow')
-  return parsed !== undefined && matchPathPattern(parsed, below.split(sep).join('/')).matches
+  return (path) => {
+    const below = relative(base, path)
+    if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return false
+    return parsed !== undefined && matchPathPattern(parsed, below.split(sep).join('/')).matches
+  }
 }
 
 /** An example of what the rule means, with a plain name for each wildcard. */
 export function exampleOf({ pattern }: Rule, bases: PatternBase): string | undefined {
   if (pattern === undefined) return undefined
-  const anchored = anchor(pattern, bases)
+  const anchored = anchorPattern(pattern, bases)
   const parsed = parsePathPattern(anchored.pattern, false)
   return parsed && join(anchored.base, ...examplePath(parsed))
 }
 
-function anchor(
+/** Where a pattern begins, and the pattern as it is meant from there. */
+export function anchorPattern(
   pattern: string,
   { cwd, home }: PatternBase,
 ): { readonly base: string; readonly pattern: string } {
@@ -40,8 +48,12 @@ function anchor(
   return { base: cwd, pattern }
 }
 
+export function hidesFiles({ effect, tool }: Rule): boolean {
+  return effect !== 'allow' && tool === 'Read'
+}
+
 /** Files that searches leave out: those that a rule forbids to read, or asks about first. Takes a real path. */
 export function hiddenBy(rules: readonly Rule[], bases: PatternBase): (path: string) => boolean {
-  const hiding = rules.filter(({ effect, tool }) => effect !== 'allow' && tool === 'Read')
-  return (path) => hiding.some((rule) => matchesPath(rule, path, bases))
+  const matchers = rules.filter(hidesFiles).map((rule) => pathMatcher(rule, bases))
+  return (path) => matchers.some((matches) => matches(path))
 }

@@ -330,15 +330,97 @@ describe('configuration that decides what programs do', () => {
     '.git/hooks/pre-commit',
     '.git/config',
     '.GIT/config',
+    '.g\u200cit/config',
+    '.git./config',
+    'GIT~1/config',
+    'sub/.git',
+    'sub/HEAD',
+    'HEAD',
+    'vendor/commondir',
+    'vendor/packed-refs',
+    '.gitattributes',
+    '.gitmodules',
+    '.githooks/pre-push',
     '.palimpsest/settings.json',
+    '.claude/settings.json',
+    '.mcp.json',
+    '.cursor/mcp.json',
     'sub/.vscode/tasks.json',
+    '.idea/workspace.xml',
+    'x.code-workspace',
+    '.devcontainer/devcontainer.json',
     '.envrc',
+    'mise.toml',
+    '.bashrc',
+    'sub/.zshenv',
+    '.profile',
+    '.vimrc',
+    '.exrc',
     '.husky/pre-push',
+    'lefthook.yml',
+    '.pre-commit-config.yaml',
+    '.npmrc',
+    '.yarnrc.yml',
+    '.yarn/releases/yarn.cjs',
+    '.pnpmfile.cjs',
+    '.cargo/config.toml',
+    'rust-toolchain.toml',
+    '.github/workflows/ci.yml',
+    '.GitHub/Actions/x/action.yml',
+    '.gitlab-ci.yml',
+    '.circleci/config.yml',
+    'Jenkinsfile',
+    'azure-pipelines.yml',
+    '.config/fish/config.fish',
+    '.ssh/authorized_keys',
   ])('%s is not written unasked in accept-edits mode, nor by a rule that does not name it', async (path) => {
     bench = await createWorkbench({ mode: 'accept-edits', rules: { allow: ['Edit', 'Write'] } })
     expect(textOf(await bench.call('Write', { file_path: path, content: 'x' }))).toMatch(
       /decides what other programs do/,
     )
+  })
+
+  test.each([
+    'Makefile',
+    'package.json',
+    'src/git.ts',
+    'src/head/index.ts',
+    'docs/HEAD.md',
+    '.github/ISSUE_TEMPLATE.md',
+    '.env',
+    '.gitignore',
+    '.editorconfig',
+    'config',
+    'objects/x',
+    'Dockerfile',
+  ])('%s is just a file', async (path) => {
+    bench = await createWorkbench({ mode: 'accept-edits' })
+    expect((await bench.permit('Write', { file_path: path, content: 'x' })).allow).toBe(true)
+  })
+
+  test('a folder does not become a repository, nor does one that looks like it get its configuration', async () => {
+    bench = await createWorkbench({ mode: 'accept-edits' })
+    mkdirSync(join(bench.work, 'bare', 'objects'), { recursive: true })
+    mkdirSync(join(bench.work, 'bare', 'refs'))
+    const parts = [
+      'config',
+      'objects/info/alternates',
+      'refs/heads/main',
+      'hooks/post-index-change',
+      'info/attributes',
+    ]
+    expect((await bench.permit('Write', { file_path: 'bare/HEAD', content: 'x' })).allow).toBe(false)
+    // Whether it has a HEAD already, or one that leads nowhere.
+    symlinkSync('nowhere', join(bench.work, 'bare', 'HEAD'))
+    symlinkSync('bare', join(bench.work, 'innocent'))
+    for (const folder of ['bare', 'innocent'])
+      for (const part of parts) {
+        const file_path = `${folder}/${part}`
+        expect([file_path, (await bench.permit('Write', { file_path, content: 'x' })).allow]).toEqual([
+          file_path,
+          false,
+        ])
+      }
   })
 
   test('a rule that names it allows it', async () => {

@@ -43,13 +43,16 @@ const KEPT_FOR_READING = new Set(
   'LANG LANGUAGE TZ USER LOGNAME COLUMNS LINES NO_COLOR FORCE_COLOR CI HOME SHELL'.split(' '),
 )
 
+/** Also where somebody works in the root: only an administrator puts programs there. */
+const SYSTEM = /^\/(usr\/(local\/)?)?s?bin\/?$/
+
 /** What runs unasked gets: names from a list, programs from outside of the folders that are worked in. */
 export function readingEnvironment(env: Environment, folders: readonly string[]): ChildEnvironment {
   const kept = Object.entries(withoutKeys(env)).filter(
     ([name]) => KEPT_FOR_READING.has(name) || /^LC_[A-Z]+$/.test(name),
   )
   const entries = pathEntries(env['PATH'] ?? STANDARD_PATH).filter(
-    (entry) => !folders.some((folder) => isInside(folder, entry)),
+    (entry) => SYSTEM.test(entry) || !folders.some((folder) => isInside(folder, entry)),
   )
   return { ...Object.fromEntries(kept), ...FIXED, PATH: entries.join(delimiter), [KEYLESS]: true }
 }

@@ -1,4 +1,5 @@
-import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { Writable, type Readable } from 'node:stream'
 
 import type { ChildEnvironment } from './child-environment.ts'
 
@@ -9,36 +10,89 @@ export interface ProcessStart {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: ChildEnvironment
+  /** What it reads from channels of its own, each to its end. */
+  readonly inputs?: readonly { readonly fd: number; readonly bytes: Uint8Array }[]
 }
 
+export type Channel = 'pipe' | 'ignore'
+
 export interface ProcessChannels {
-  readonly stdio: StdioOptions
+  /** Channel by channel; those that are not named are ignored. */
+  readonly stdio: readonly Channel[]
   /** In a process group of its own, so that all it starts can be ended with it. */
   readonly hasGroup?: boolean
 }
 
 export function startProcess(
-  { program, args, cwd, env }: ProcessStart,
+  { program, args, cwd, env, inputs = [] }: ProcessStart,
   { stdio, hasGroup = false }: ProcessChannels,
 ): ChildProcess {
-  return spawn(program, [...args], { cwd, env, stdio, detached: hasGroup })
+  const last = Math.max(2, stdio.length - 1, ...inputs.map(({ fd }) => fd))
+  const channels = Array.from({ length: last + 1 }, (_, fd): Channel =>
+    inputs.some((input) => input.fd === fd) ? 'pipe' : (stdio[fd] ?? 'ignore'),
+  )
+  const child = spawn(program, [...args], { cwd, env, stdio: channels, detached: hasGroup })
+  for (const { fd, bytes } of inputs) {
+    const channel = child.stdio.at(fd)
+    if (!(channel instanceof Writable)) continue
+    // A program that is gone before it has read tells so by its end.
+    channel.on('error', () => undefined)
+    channel.end(bytes)
+  }
+  return child
 }
 
 export interface ProcessBounds {
   readonly msMax: number
+  /** Of each stream. */
   readonly bytesMax: number
 }
 
-/** What it printed. Undefined where it is missing, fails, prints too much or takes too long. */
-export function outputOf(
-  { program, args, cwd, env }: ProcessStart,
-  { msMax, bytesMax }: ProcessBounds,
-): Promise<string | undefined> {
+export type ProcessEnd =
+  | { readonly kind: 'exited'; readonly code: number; readonly stdout: string; readonly stderr: string }
+  /** It could not be started, was ended, printed too much or took too long. */
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** To its end, without input. Never rejects. */
+export function runProcess(start: ProcessStart, { msMax, bytesMax }: ProcessBounds): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    const options = { cwd, env, timeout: msMax, maxBuffer: bytesMax, killSignal: 'SIGKILL' as const }
-    const child = execFile(program, [...args], options, (error, stdout) =>
-      resolve(error === null ? stdout : undefined),
-    )
-    child.stdin?.end()
+    const child = startProcess(start, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let end: ProcessEnd | undefined
+    const fail = (message: string): void => {
+      end ??= { kind: 'failed', message }
+      child.kill('SIGKILL')
+    }
+    const stdout = collect(child.stdout, bytesMax, () => fail('it printed too much'))
+    const stderr = collect(child.stderr, bytesMax, () => fail('it printed too much'))
+    const timer = setTimeout(() => fail('it took too long'), msMax)
+    child.once('error', (error) => {
+      clearTimeout(timer)
+      resolve({ kind: 'failed', message: error.message })
+    })
+    child.once('close', (code, signal) => {
+      clearTimeout(timer)
+      const ended: ProcessEnd =
+        code === null
+          ? { kind: 'failed', message: `it was ended by ${signal}` }
+          : { kind: 'exited', code, stdout: stdout(), stderr: stderr() }
+      resolve(end ?? ended)
+    })
   })
+}
+
+function collect(stream: Readable | null, bytesMax: number, onTooMuch: () => void): () => string {
+  const chunks: Buffer[] = []
+  let size = 0
+  stream?.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= bytesMax) chunks.push(chunk)
+    else onTooMuch()
+  })
+  return () => Buffer.concat(chunks).toString('utf8')
+}
+
+/** What it printed. Undefined where it is missing, fails, prints too much or takes too long. */
+export async function outputOf(start: ProcessStart, bounds: ProcessBounds): Promise<string | undefined> {
+  const end = await runProcess(start, bounds)
+  return end.kind === 'exited' && end.code === 0 ? end.stdout : undefined
 }

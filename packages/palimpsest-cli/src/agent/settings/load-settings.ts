@@ -8,6 +8,7 @@ import { parseModelName, type Json } from 'palimpsest/wire'
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import type { Rule } from '../permissions/rule.ts'
 import { systemCode } from '../refusal.ts'
+import type { SandboxPolicy } from '../sandbox/sandbox.ts'
 import { JsonTextError, lineAt, parseJsonText } from './json-text.ts'
 import { SETTINGS_SHAPE, type SettingsFile } from './settings-shape.ts'
 
@@ -29,6 +30,7 @@ export interface Settings {
   readonly rules: readonly Rule[]
   readonly additionalFolders: readonly string[]
   readonly mode?: PermissionMode
+  readonly sandbox?: SandboxPolicy
   readonly env: { readonly [name: string]: string }
   readonly hooks: { readonly [event: string]: readonly Json[] }
   readonly disableAllHooks?: boolean
@@ -156,16 +158,19 @@ export function parseSettings(text: string, path: string): ReadSettings {
 function withinBounds(file: SettingsFile, path: string, problems: SettingsProblem[]): SettingsFile {
   const warn = (message: string): void =>
     void problems.push({ file: path, line: 1, severity: 'warning', message })
-  const { flagsUrl, permissions, ...rest } = file
+  const { flagsUrl, permissions, sandbox, ...others } = file
+  const rest = sandbox === 'required' ? { ...others, sandbox } : others
+  if (sandbox !== undefined && sandbox !== 'required')
+    warn('"sandbox" can only be "required" in a project. Set it in your own settings')
   if (flagsUrl !== undefined)
     warn('"flagsUrl" cannot be set in a project. Use PALIMPSEST_FLAGS_URL, or your own settings')
   if (permissions === undefined) return rest
-  const { defaultMode, ...others } = permissions
+  const { defaultMode, ...narrowing } = permissions
   if (defaultMode !== 'bypass') return { ...rest, permissions }
   warn(
     '"permissions.defaultMode" cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings',
   )
-  return { ...rest, permissions: others }
+  return { ...rest, permissions: narrowing }
 }
 
 function merge(before: Settings, file: SettingsFile, source: SettingsSource, base: string): Settings {
@@ -190,6 +195,7 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     ...(flagsUrl === undefined ? {} : { flagsUrl }),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(defaultMode === undefined ? {} : { mode: defaultMode }),
+    ...(file.sandbox === undefined ? {} : { sandbox: file.sandbox }),
     ...(file.baseUrl === undefined ? {} : { baseUrl: { url: file.baseUrl, from: source } }),
     rules: [...before.rules, ...allow, ...ask, ...deny],
     additionalFolders: [

@@ -1,5 +1,6 @@
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
 import { parseRule, type Rule, type RuleEffect } from '../permissions/rule.ts'
+import { SANDBOX_POLICIES } from '../sandbox/sandbox.ts'
 import { anything, choice, either, flag, list, number, object, record, text, type Shape } from './shape.ts'
 import { urlProblem } from './url-problem.ts'
 
@@ -60,6 +61,10 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     ),
     defaultMode: MODE,
   }),
+  sandbox: choice(
+    'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. Default: auto. A project cannot weaken it',
+    SANDBOX_POLICIES,
+  ),
   env: record('Environment variables for commands that the agent runs', text('The value')),
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
   disableAllHooks: flag('Run none of the hooks, wherever they are set. Default: false'),

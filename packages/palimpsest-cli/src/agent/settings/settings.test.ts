@@ -106,6 +106,25 @@ describe('settings', () => {
     expect([settings.rules.length, settings.baseUrl?.from]).toEqual([1, 'user'])
   })
 
+  test('a project can ask for the sandbox, and not weaken it', async () => {
+    for (const value of ['off', 'auto']) {
+      const { settings, problems: found } = await loadSettings(
+        await places({ user: '{"sandbox":"required"}', project: `{"sandbox":"${value}"}` }),
+      )
+      expect(settings.sandbox).toBe('required')
+      expect(found).toMatchObject([
+        { severity: 'warning', message: expect.stringContaining('can only be "required" in a project') },
+      ])
+    }
+    const asked = await loadSettings(
+      await places({ user: '{"sandbox":"off"}', project: '{"sandbox":"required"}' }),
+    )
+    expect([asked.settings.sandbox, asked.problems]).toEqual(['required', []])
+    // What a later version may mean by it is not taken for anything now.
+    const later = await loadSettings(await places({ user: '{"sandbox":true}' }))
+    expect(later.problems).toMatchObject([{ severity: 'error' }])
+  })
+
   test('a project cannot lift all questions', async () => {
     const { settings, problems: found } = await loadSettings(
       await places({ project: '{"permissions":{"defaultMode":"bypass"}}' }),

@@ -2,16 +2,16 @@ import type { ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
-import type { ChildEnvironment } from '../process/child-environment.ts'
-import { startProcess } from '../process/start-process.ts'
+import { startProcess, type ProcessStart } from '../process/start-process.ts'
 import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-buffer.ts'
 
 // One command in a shell of its own, in a process group of its own, so that all it started can be ended with it.
 
 export interface ShellCommand {
+  /** As it was asked for. */
   readonly command: string
-  readonly folder: string
-  readonly env: ChildEnvironment
+  /** A bash with the arguments of `shellArguments`, wherever it runs. */
+  readonly start: ProcessStart
 }
 
 export type ShellEnd =
@@ -43,15 +43,17 @@ const GRACE_MS = 2000
 /** After the shell has ended: how long to wait for a process it left behind that still holds its output. */
 const DRAIN_MS = 200
 
-export function startShell({ command, folder, env }: ShellCommand): RunningShell {
+/** What bash is started with, to run the command as above. */
+export function shellArguments(command: string): readonly string[] {
+  return ['-c', WRAPPER, 'bash', command]
+}
+
+export function startShell({ start }: ShellCommand): RunningShell {
   const output = createOutputBuffer(OUTPUT_LIMITS)
   const channels = Array.from({ length: FOLDER_CHANNEL + 1 }, (_, channel) =>
     channel === 1 || channel === 2 || channel === FOLDER_CHANNEL ? ('pipe' as const) : ('ignore' as const),
   )
-  const child = startProcess(
-    { program: 'bash', args: ['-c', WRAPPER, 'bash', command], cwd: folder, env },
-    { stdio: channels, hasGroup: true },
-  )
+  const child = startProcess(start, { stdio: channels, hasGroup: true })
   let running = true
   let hasLeftovers = true
   const streams = child.stdio.filter(isReadable)

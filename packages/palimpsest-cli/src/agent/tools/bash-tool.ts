@@ -2,12 +2,14 @@ import { realpath } from 'node:fs/promises'
 
 import type { LoopTool, ToolContext, ToolOutput } from 'palimpsest/loop'
 
-import { readsOnly } from '../command/reads-only.ts'
+import { judgeInside } from '../command/inside/judge-inside.ts'
 import { isWorkPath, type Access } from '../paths/access.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal } from '../refusal.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { sandboxNote } from '../sandbox/sandbox-note.ts'
 import type { Shells } from '../shell/shells.ts'
-import type { RunningShell, ShellEnd } from '../shell/start-shell.ts'
+import { shellArguments, type RunningShell, type ShellCommand, type ShellEnd } from '../shell/start-shell.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalFlag, optionalInteger, requiredText } from './tool-input.ts'
 
@@ -24,6 +26,7 @@ const DESCRIPTION = `Runs a command in bash and returns what it prints (stdout a
 - timeout is in milliseconds: ${TIMEOUT_MS_DEFAULT} unless given, at most ${TIMEOUT_MS_MAX}. At its end everything the command started is ended.
 - run_in_background starts a command that goes on (a server, a long build) and returns an id at once. BashOutput shows what it printed, KillShell ends it.
 - For files use the tools made for them: Read rather than cat, Grep rather than grep, Glob rather than find, Edit rather than sed.
+- A command that only reads may run at once, in a sandbox: read-only, without network, showing only the working folders and the system's programs. When a result says that the sandbox was in the way, send the command again with outside_sandbox: true.
 - Quote paths with spaces. Join commands that depend on each other with &&; send independent ones as several calls in one answer.
 - Do not commit, push, publish or delete unless you were asked to.`
 
@@ -31,12 +34,17 @@ interface BashInput {
   readonly command: string
   readonly timeoutMs: number | undefined
   readonly inBackground: boolean
+  readonly isOutside: boolean
 }
 
 export interface BashOptions {
   readonly access: Access
   readonly shells: Shells
+  readonly sandbox: Sandbox
+  /** Of commands that somebody allowed. */
   readonly env: ChildEnvironment
+  /** Of those that run unasked outside of the sandbox. */
+  readonly provenEnv: ChildEnvironment
 }
 
 export function createBashTool(options: BashOptions): LoopTool {
@@ -53,24 +61,29 @@ export function createBashTool(options: BashOptions): LoopTool {
         description: 'Milliseconds',
       },
       run_in_background: { type: 'boolean', description: 'Start it and go on. Default: false' },
+      outside_sandbox: {
+        type: 'boolean',
+        description: 'Ask the user to run it outside of the sandbox. Default: false',
+      },
     },
     required: ['command'],
     parse: (input) => ({
       command: requiredText(input, 'command'),
       timeoutMs: optionalInteger(input, 'timeout', { min: TIMEOUT_MS_MIN, max: TIMEOUT_MS_MAX }),
       inBackground: optionalFlag(input, 'run_in_background'),
+      isOutside: optionalFlag(input, 'outside_sandbox'),
     }),
     isReadOnly: ({ command, inBackground }) => {
-      const verdict = readsOnly(command)
+      const verdict = judgeInside(command)
       // A change of folder is no writing, but calls beside it would see it or not, by chance.
-      return !inBackground && verdict.readsOnly && verdict.folder === undefined
+      return !inBackground && verdict.fits && verdict.folders.length === 0
     },
     run: (input, context) => runBash(input, options, context),
   })
 }
 
 async function runBash(input: BashInput, options: BashOptions, context: ToolContext): Promise<ToolOutput> {
-  const { access, shells, env } = options
+  const { access, shells } = options
   const { command } = input
   if (command.trim() === '') throw new Refusal('The command is empty.')
   if (command.includes('\0')) throw new Refusal('The command contains a NUL character.')
@@ -79,28 +92,79 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
       `The command is longer than ${COMMAND_BYTES_MAX} bytes. Write it into a file and run that.`,
     )
   const folder = await existingFolder(access)
+  const wanted = await permittedShell(command, folder, options, context.toolUseId)
   if (input.inBackground) {
-    const started = shells.startBackground({ command, folder, env })
+    const started = shells.startBackground(wanted.shell)
     if (started === undefined)
       throw new Refusal('Too many commands run in the background. End one with KillShell.')
     return {
       content: `Started in the background as ${started.id}. BashOutput shows its output, KillShell ends it.`,
     }
   }
-  const shell = shells.start({ command, folder, env })
+  const shell = shells.start(wanted.shell)
   const timeoutMs = input.timeoutMs ?? TIMEOUT_MS_DEFAULT
   const stopped = stopWhen(shell, timeoutMs, context.signal)
   const end = await shell.ended
   stopped.release()
   const moved = await followFolder(access, folder, end.folder)
-  const notes = [...endNotes(end, stopped.reason(), timeoutMs), ...moved]
   const output = shell.output.take().replace(/\n$/, '')
   const isError = end.kind !== 'exited' || end.code !== 0
+  const notes = [
+    ...endNotes(end, stopped.reason(), timeoutMs),
+    ...moved,
+    ...(wanted.isInside ? sandboxNote({ output, failed: isError, folders: access.folders }) : []),
+  ]
   const content = [
     ...(output === '' && notes.length === 0 ? ['(The command printed nothing.)'] : [output]),
     ...notes,
   ]
   return { content: content.filter((part) => part !== '').join('\n'), ...(isError ? { isError } : {}) }
+}
+
+interface WantedShell {
+  readonly shell: ShellCommand
+  readonly isInside: boolean
+}
+
+/** (S3) The very command that was permitted, the way it was permitted. */
+async function permittedShell(
+  command: string,
+  folder: string,
+  { access, sandbox, env, provenEnv }: BashOptions,
+  toolUseId: string,
+): Promise<WantedShell> {
+  const grant = access.takeCommand(toolUseId)
+  if (grant?.command !== command)
+    throw new Refusal('This command was not permitted for this call. Nothing was done.')
+  const { way } = grant
+  const bash = (line: string, variables: ChildEnvironment): WantedShell => ({
+    shell: {
+      command,
+      start: { program: 'bash', args: shellArguments(line), cwd: folder, env: variables },
+    },
+    isInside: false,
+  })
+  switch (way.kind) {
+    case 'open':
+      return bash(command, env)
+    case 'proven':
+      return bash(way.command, provenEnv)
+    case 'inside': {
+      const enclosed = await sandbox.enclose({
+        program: 'bash',
+        args: shellArguments(command),
+        cwd: folder,
+        shown: way.shown,
+      })
+      if (enclosed.ok) return { shell: { command, start: enclosed.start }, isInside: true }
+      throw new Refusal(
+        `The sandbox cannot run it (${enclosed.why}). Nothing was done. Set outside_sandbox to true to have the user asked.`,
+      )
+    }
+    default:
+      way satisfies never
+      throw new Refusal('This command was not permitted for this call. Nothing was done.')
+  }
 }
 
 type StopReason = 'timeout' | 'abort' | undefined

@@ -3,7 +3,14 @@ import type { LoopTool } from 'palimpsest/loop'
 import { createCheckpoints } from '../files/checkpoints.ts'
 import type { Access } from '../paths/access.ts'
 import { privateHostsOf } from '../permissions/rule.ts'
-import { commandEnvironment, readingEnvironment, type Environment } from '../process/child-environment.ts'
+import {
+  commandEnvironment,
+  readingEnvironment,
+  withVariables,
+  type Environment,
+} from '../process/child-environment.ts'
+import { gitEnvironment } from '../process/git-environment.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Shells } from '../shell/shells.ts'
 import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
 import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
@@ -24,6 +31,8 @@ export interface ToolsOptions {
   readonly sessionFolder: string
   /** The caller ends them (`killAll`) when the conversation is left. */
   readonly shells: Shells
+  /** The same as the permit's. */
+  readonly sandbox: Sandbox
   /** Of the program; keys are taken out before a command sees it. */
   readonly env: Environment
   readonly now: () => number
@@ -33,19 +42,20 @@ export interface ToolsOptions {
 
 /** The agent's tools, always in this order: it is part of the prompt's bytes. */
 export function createTools(options: ToolsOptions): readonly LoopTool[] {
-  const { access, shells } = options
+  const { access, shells, sandbox } = options
   const env = commandEnvironment(options.env, access.cwd)
   const reading = readingEnvironment(options.env, access.folders)
+  const provenEnv = withVariables(reading, gitEnvironment('outside'))
   const changes = {
     access,
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
-  const search = { access, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
+  const search = { access, sandbox, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
   return [
     createReadTool({ access }),
     createWriteTool(changes),
     createEditTool(changes),
-    createBashTool({ access, shells, env }),
+    createBashTool({ access, shells, sandbox, env, provenEnv }),
     createBashOutputTool(shells),
     createKillShellTool(shells),
     createGrepTool(search),

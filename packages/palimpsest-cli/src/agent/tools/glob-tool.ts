@@ -80,7 +80,7 @@ interface Listing {
 
 async function listFiles(
   { root, pattern, flags }: Listing,
-  { access, ripgrep, env }: SearchOptions,
+  { access, ripgrep, env, sandbox }: SearchOptions,
   signal: AbortSignal,
 ): Promise<{ readonly paths: readonly string[]; readonly isPart: boolean }> {
   const program = await ripgrep()
@@ -88,7 +88,10 @@ async function listFiles(
     throw new Refusal('ripgrep is not installed. Install it (rg), or search with Bash (find).')
   // A slash in front keeps the pattern where it is, and from being an exclusion.
   const args = ['--files', '--null', '--hidden', ...flags, `--glob=/${pattern}`, '--glob=!.git']
-  const { output, cut } = await runRipgrep({ program, args, folder: root, env }, signal)
+  const { output, cut } = await runRipgrep(
+    { program, args, folder: root, env, inside: { sandbox, root } },
+    signal,
+  )
   const paths = output
     .split('\0')
     .filter((path) => path !== '')

@@ -6,6 +6,7 @@ import type { LoopTool } from 'palimpsest/loop'
 import { isLeftOut, type Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { Refusal, toRefusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { runRipgrep, type RipgrepResult } from './ripgrep.ts'
@@ -40,6 +41,7 @@ export interface SearchOptions {
   readonly access: Access
   /** Found at the first search. */
   readonly ripgrep: () => Promise<string | undefined>
+  readonly sandbox: Sandbox
   readonly env: ChildEnvironment
 }
 
@@ -87,14 +89,20 @@ export function createGrepTool(options: SearchOptions): LoopTool {
     },
     isReadOnly: true,
     run: async (input, { toolUseId, signal }) => {
-      const { access, env } = options
+      const { access, env, sandbox } = options
       const path = await grantedPath(access, toolUseId, input.path)
       await requireSearchable(path)
       const program = await options.ripgrep()
       if (program === undefined)
         throw new Refusal('ripgrep is not installed. Install it (rg), or search with Bash (grep -rn).')
       const result = await runRipgrep(
-        { program, args: toArguments(input, path), folder: access.cwd, env },
+        {
+          program,
+          args: toArguments(input, path),
+          folder: access.cwd,
+          env,
+          inside: { sandbox, root: path },
+        },
         signal,
       )
       return render(result, input, access, path)

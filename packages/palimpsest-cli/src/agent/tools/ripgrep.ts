@@ -3,8 +3,9 @@ import { delimiter, isAbsolute, join, normalize } from 'node:path'
 
 import { isInside } from '../paths/real-path.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
-import { outputOf, startProcess } from '../process/start-process.ts'
+import { outputOf, startProcess, type ProcessStart } from '../process/start-process.ts'
 import { Refusal } from '../refusal.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 
 // ripgrep, the program: the user's own where there is one, else the one that comes with the package.
 
@@ -19,6 +20,8 @@ export interface RipgrepRun {
   readonly args: readonly string[]
   readonly folder: string
   readonly env: ChildEnvironment
+  /** Where it works the search runs in it, and sees the folder or file that was permitted. */
+  readonly inside?: { readonly sandbox: Sandbox; readonly root: string }
 }
 
 export interface RipgrepResult {
@@ -47,11 +50,11 @@ export async function findRipgrep(env: ChildEnvironment, project: string): Promi
   }
 }
 
-const ASKED = { msMax: 2000, bytesMax: 64 * 1024 }
+const VERSION_BOUNDS = { msMax: 2000, bytesMax: 64 * 1024 }
 
 async function isRipgrep(path: string, env: ChildEnvironment): Promise<boolean> {
   if (!(await isExecutable(path))) return false
-  const output = await outputOf({ program: path, args: ['--version'], cwd: '/', env }, ASKED)
+  const output = await outputOf({ program: path, args: ['--version'], cwd: '/', env }, VERSION_BOUNDS)
   return output?.startsWith('ripgrep ') === true
 }
 
@@ -62,14 +65,18 @@ async function isExecutable(path: string): Promise<boolean> {
   )
 }
 
-export async function runRipgrep(
-  { program, args, folder, env }: RipgrepRun,
-  signal: AbortSignal,
-): Promise<RipgrepResult> {
-  const child = startProcess(
-    { program, args: ['--no-config', ...args], cwd: folder, env },
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+/** Outside of the sandbox it is the same program with the same words, none of which makes it write or run anything. */
+async function startOf({ program, args, folder, env, inside }: RipgrepRun): Promise<ProcessStart> {
+  const all = ['--no-config', ...args]
+  const plain = { program, args: all, cwd: folder, env }
+  if (inside === undefined) return plain
+  const { sandbox, root } = inside
+  const enclosed = await sandbox.enclose({ program, args: all, cwd: folder, shown: [program, root] })
+  return enclosed.ok ? enclosed.start : plain
+}
+
+export async function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<RipgrepResult> {
+  const child = startProcess(await startOf(run), { stdio: ['ignore', 'pipe', 'pipe'] })
   const chunks: Buffer[] = []
   let bytes = 0
   let complaint = ''

@@ -76,7 +76,7 @@ export async function openConversation(
     view: () => state.session.view,
     totals: () => opened.file.totals(),
     say: (text, signal) => say(text, state, run, signal),
-    runShell: async (command, signal) => await runShell(command, state, run, signal),
+    runShell: async (command, signal) => await runShell(command, state, { ...prepared, run }, signal),
     compact: (instructions, signal) => compact(instructions, state, run, signal),
     rewindTo: async (message) => await rewindTo(message, state, run),
     isKept,
@@ -144,9 +144,14 @@ async function* offering<T>(
   }
 }
 
-async function runShell(command: string, state: State, run: Run, signal: AbortSignal): Promise<string> {
+async function runShell(
+  command: string,
+  state: State,
+  { run, allowOwn }: Pick<PreparedRun, 'run' | 'allowOwn'>,
+  signal: AbortSignal,
+): Promise<string> {
   const opening = await quietly(begin(`!${command}`, state, run, signal))
-  const output = await runUserCommand(command, run.tools, signal)
+  const output = await runUserCommand(command, { tools: run.tools, allowOwn }, signal)
   const content = `${SHELL_HEAD}${command}\n\n${output}`
   for (const body of [...opening, messageBody({ role: 'user', content }, 'user')])
     state.session = (await appendMessage(state.session, body, run.ports)).session

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { cases } from '../../../../../test/kit/cases.ts'
+import { OTHER_LINES, READING_LINES } from '../../../../../test/kit/shell-lines.ts'
+import { judgeInside } from './inside/judge-inside.ts'
+import { parseShell } from './parse-shell.ts'
+import { proveLine } from './proven/prove-line.ts'
+
+// The judge of what a line names is bash itself, with stubs in place of every program: rules about commands lean on it.
+
+const STUBS =
+  'rm touch mkdir mv cp chmod ln tee curl npm python3 node bash sh xargs env nohup timeout nice sudo evil ls cat head tail wc sort uniq grep find sed awk cut tr diff stat file du date uname hostname nproc whoami id git tree seq tac nl rg jq ps sleep'.split(
+    ' ',
+  )
+
+const root = mkdtempSync(join(tmpdir(), 'palimpsest-shell-'))
+const stubs = join(root, 'stubs')
+const log = join(root, 'log')
+
+beforeAll(() => {
+  mkdirSync(stubs)
+  for (const name of STUBS) {
+    const path = join(stubs, name)
+    writeFileSync(path, `#!/bin/sh\nprintf '%s\\n' '${name}' >> '${log}'\n`)
+    chmodSync(path, 0o755)
+  }
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describe('what bash really runs', () => {
+  test.each([...READING_LINES, ...OTHER_LINES])('%j', async (line) => {
+    const text = parseShell(line)
+    const ran = await runWithStubs(line)
+    const named = new Set(text.readable ? text.commands.map(({ name }) => name) : ran)
+    expect(ran.filter((name) => !named.has(name))).toEqual([])
+  })
+
+  test('the lists are long enough to mean something', () => {
+    expect(READING_LINES.length + OTHER_LINES.length).toBeGreaterThanOrEqual(250)
+  })
+})
+
+describe('any line', () => {
+  test('of any characters is judged without a throw', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (line) => {
+        expect(typeof parseShell(line).readable).toBe('boolean')
+        expect(typeof judgeInside(line).fits).toBe('boolean')
+        expect(typeof proveLine(line).proven).toBe('boolean')
+      }),
+      cases(2_000, 200_000),
+    )
+  })
+})
+
+async function runWithStubs(line: string): Promise<readonly string[]> {
+  // Arguments are bounded; a line that is too long for the system runs nothing.
+  if (Buffer.byteLength(line) > 100_000) return []
+  const folder = mkdtempSync(join(root, 'run-'))
+  writeFileSync(join(folder, 'a.txt'), 'alpha, 1\nbeta, 2\n')
+  writeFileSync(log, '')
+  await new Promise<void>((resolve) => {
+    const options = { cwd: folder, env: { PATH: stubs, HOME: folder }, timeout: 5_000 }
+    const child = execFile('/bin/bash', ['-c', line], options, () => resolve())
+    child.stdin?.end()
+  })
+  rmSync(folder, { recursive: true, force: true })
+  return readFileSync(log, 'utf8').split('\n').filter(Boolean)
+}

@@ -1,0 +1,17 @@
+// How a command runs that was permitted.
+
+/** Without a question: in the sandbox, or as a line that was proven to only read. */
+export type UnaskedWay =
+  /** Programs and folders from elsewhere that the sandbox shows besides. */
+  | { readonly kind: 'inside'; readonly shown: readonly string[] }
+  /** `command` is what runs instead: the same line, written by us. */
+  | { readonly kind: 'proven'; readonly command: string }
+
+/** `open`: as it is, since somebody allowed it. */
+export type CommandWay = UnaskedWay | { readonly kind: 'open' }
+
+export interface CommandGrant {
+  /** The very line. */
+  readonly command: string
+  readonly way: CommandWay
+}

@@ -1,0 +1,62 @@
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+
+import { readRegular } from '../files/open-regular.ts'
+import { isPrivate, isReadablePath, type Access } from '../paths/access.ts'
+
+// Where the repository is that git would find from a folder, for the question whether git sees all of it in the sandbox.
+
+export type GitPlaces =
+  /** Folders to show besides: those of the repository that a linked worktree belongs to. */
+  { readonly ok: true; readonly shown: readonly string[] } | { readonly ok: false; readonly why: string }
+
+/** Folders from a working folder up to the root; more than any real path has. */
+const DEPTH_MAX = 256
+const POINTER_BYTES_MAX = 8192
+
+export async function gitPlaces(folder: string, access: Access): Promise<GitPlaces> {
+  let at = folder
+  for (let depth = 0; depth < DEPTH_MAX; depth++) {
+    const git = join(at, '.git')
+    const found = await stat(git).catch(() => undefined)
+    if (found !== undefined) {
+      if (!isReadablePath(access, at))
+        return { ok: false, why: `the repository is in ${at}, outside of the working folders` }
+      return found.isFile() ? linkedPlaces(git, access) : { ok: true, shown: [] }
+    }
+    if (dirname(at) === at) break
+    at = dirname(at)
+  }
+  // Git says so itself.
+  return { ok: true, shown: [] }
+}
+
+/**
+ * A linked worktree: its repository is shown only where that repository names the worktree in turn. Anybody's `.git` file can name any
+ * folder; only whoever may write there can make it answer.
+ */
+async function linkedPlaces(file: string, access: Access): Promise<GitPlaces> {
+  const own = await pointedAt(file, /^gitdir: ([^\n]+)\n?$/)
+  const elsewhere = {
+    ok: false,
+    why: `${file} leads to a repository outside of the working folders`,
+  } as const
+  if (own === undefined) return { ok: true, shown: [] }
+  if (isReadablePath(access, own)) return { ok: true, shown: [] }
+  const back = await pointedAt(join(own, 'gitdir'), /^([^\n]+)\n?$/)
+  const common = await pointedAt(join(own, 'commondir'), /^([^\n]+)\n?$/)
+  // Where it says to lie, and nowhere else: a file beside the worktree could name any folder as the common one.
+  const isThere = basename(dirname(own)) === 'worktrees' && common === dirname(dirname(own))
+  if (!isThere || back !== file || isPrivate(access, common)) return elsewhere
+  return { ok: true, shown: [common] }
+}
+
+/** The real path that a file holds. */
+async function pointedAt(file: string, form: RegExp): Promise<string | undefined> {
+  const text = await readRegular(file, POINTER_BYTES_MAX).then(
+    ({ bytes }) => bytes.toString('utf8'),
+    () => '',
+  )
+  const path = form.exec(text)?.[1]
+  return path === undefined ? undefined : await realpath(resolve(dirname(file), path)).catch(() => undefined)
+}

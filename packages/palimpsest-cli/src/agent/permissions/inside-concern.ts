@@ -1,0 +1,125 @@
+import { realpath } from 'node:fs/promises'
+
+import type { InsideVerdict } from '../command/inside/judge-inside.ts'
+import type { ShellWord } from '../command/shell-word.ts'
+import { expandPath } from '../paths/absolute-path.ts'
+import { isReadablePath, type Access } from '../paths/access.ts'
+import { findProgram, isMachineCode } from '../sandbox/find-program.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { gitPlaces } from './git-places.ts'
+
+// A line in the sandbox must give the answer that it would give outside: with the same programs, and with the files that it names. Where
+// it would not, somebody is asked and it runs outside. Nothing here is about safety: what is overlooked fails in there.
+
+export interface InsidePlace {
+  readonly access: Access
+  readonly sandbox: Sandbox
+  /** As a command gets it that was allowed. */
+  readonly env: { readonly [name: string]: string }
+}
+
+export type InsideAnswer =
+  /** Real paths of programs and of a repository that lie elsewhere. */
+  { readonly ok: true; readonly shown: readonly string[] } | { readonly ok: false; readonly why: string }
+
+type Fitting = Extract<InsideVerdict, { fits: true }>
+
+export async function insideConcern(verdict: Fitting, place: InsidePlace): Promise<InsideAnswer> {
+  const variable = [...verdict.variables].find((name) => isMissing(name, place))
+  if (variable !== undefined)
+    return { ok: false, why: `it reads the variable ${variable}, which the sandbox does not have` }
+  const folders = await foldersOf(verdict, place)
+  if (typeof folders === 'string') return { ok: false, why: folders }
+  for (const base of folders) {
+    for (const word of verdict.words) {
+      const why = await wordOutside(word, base, place)
+      if (why !== undefined) return { ok: false, why }
+    }
+  }
+  const shown: string[] = []
+  for (const name of verdict.programs) {
+    const found = await programShown(name, place)
+    if (typeof found === 'string') return { ok: false, why: found }
+    shown.push(...found)
+  }
+  if (!verdict.usesGit) return { ok: true, shown }
+  for (const base of folders) {
+    const places = await gitPlaces(base, place.access)
+    if (!places.ok) return places
+    shown.push(...places.shown)
+  }
+  return { ok: true, shown }
+}
+
+/** Set outside, and not what it is inside. Bash has some of its own. */
+function isMissing(name: string, { env, sandbox }: InsidePlace): boolean {
+  const isOwn = /^(BASH|RANDOM|SECONDS|PWD|OLDPWD|UID|EUID|IFS|PPID|SHLVL|OSTYPE|HOSTNAME|_$)/.test(name)
+  return !isOwn && env[name] !== undefined && env[name] !== sandbox.variables[name]
+}
+
+/** Where the shell is, and where the line goes from there; or why it should not go there. */
+async function foldersOf(
+  { folders, movesFirst }: Fitting,
+  place: InsidePlace,
+): Promise<readonly string[] | string> {
+  const { access } = place
+  const found = [access.shellFolder()]
+  for (const word of folders) {
+    const from = found.at(-1) ?? access.cwd
+    const why = await wordOutside(word, from, place)
+    if (why !== undefined) return why
+    if (word.kind !== 'literal') continue
+    const real = await realpath(expandPath(word.value, { cwd: from, home: access.home })).catch(
+      () => undefined,
+    )
+    if (real !== undefined) found.push(real)
+  }
+  return movesFirst && found.length > 1 ? found.slice(1) : found
+}
+
+/** Files of the machine that are the same inside. */
+const SAME =
+  /^\/(dev\/(null|zero|full|u?random|stdin|stdout|stderr|fd(\/\d+)?)|proc\/(cpuinfo|meminfo|version|loadavg|stat|uptime))$/
+
+async function wordOutside(
+  word: ShellWord,
+  base: string,
+  { access, sandbox }: InsidePlace,
+): Promise<string | undefined> {
+  for (const candidate of candidatesOf(word)) {
+    const named = expandPath(candidate, { cwd: base, home: access.home })
+    if (SAME.test(named)) continue
+    const real = await realpath(named).catch(() => undefined)
+    if (real === undefined) continue
+    const isFree = isReadablePath(access, real) && !access.isHidden(real)
+    if (!isFree && !(await sandbox.showsSystem(real)))
+      return `${named} is not among the files it may read unasked`
+  }
+  return undefined
+}
+
+/** The word, what stands after `=`, and the folder that a pattern begins in. */
+function candidatesOf({ value, kind, text }: ShellWord): readonly string[] {
+  const home = /^"?(?:\$HOME|\$\{HOME\})(?=["/]|$)/.exec(text)
+  if (home !== null) return ['~']
+  if (kind === 'expands')
+    return /^(\/|~)/.test(text) ? [value.replace(/[^/]*\$.*$/s, '')].filter(Boolean) : []
+  const parts = [value, ...value.split('=').slice(1)].filter((part) => part !== '' && !part.startsWith('-'))
+  // A slash alone is more often a character than the root.
+  const paths = parts.filter((part) => part !== '/' || text === '/')
+  return kind === 'glob' ? paths.map((part) => part.replace(/[^/]*[*?[].*$/s, '') || '.') : paths
+}
+
+/** Paths to show besides, or why the program is another one inside. */
+async function programShown(
+  name: string,
+  { access, sandbox, env }: InsidePlace,
+): Promise<readonly string[] | string> {
+  const found = await findProgram(name, env['PATH'] ?? '')
+  if (found === undefined) return []
+  const { path, real } = found
+  if (isReadablePath(access, path)) return `${name} is a program of the folder itself`
+  if ((await sandbox.showsSystem(path)) && (await sandbox.showsSystem(real))) return []
+  if (await isMachineCode(real)) return [path]
+  return `${path} is a script that the sandbox does not have`
+}

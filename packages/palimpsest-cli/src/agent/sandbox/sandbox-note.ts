@@ -1,0 +1,35 @@
+import { isInside } from '../paths/real-path.ts'
+
+// What a model is told when a command failed because it ran in the sandbox, and how to have somebody asked instead.
+
+const CERTAIN =
+  /Read-only file system|EROFS|Network is down|ENETDOWN|Network is unreachable|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|Couldn't connect to server|error while loading shared libraries/i
+const LIKELY = /Permission denied|EACCES|Operation not permitted|EPERM/i
+/** A path from the root, in a message that it is not there. */
+const MISSING = /(\/[^\s:'"‘’`]+)[^\n]*(?:No such file or directory|ENOENT)|ENOENT[^\n]*?(\/[^\s:'"‘’`]+)/g
+
+const CURE =
+  'To have the user asked and run it as it is, send the same command again with outside_sandbox set to true.'
+
+export interface EndedInside {
+  readonly output: string
+  readonly failed: boolean
+  /** What it was shown of the work. */
+  readonly folders: readonly string[]
+}
+
+/** Nothing where the sandbox can have nothing to do with it. */
+export function sandboxNote({ output, failed, folders }: EndedInside): readonly string[] {
+  if (CERTAIN.test(output))
+    return [`[It ran in a sandbox: read-only, no network, nothing but the working folders. ${CURE}]`]
+  if (!failed || !(LIKELY.test(output) || namesMissing(output, folders))) return []
+  return [
+    `[It ran in a sandbox that shows nothing but the working folders and the system's programs: that may be why it failed. ${CURE}]`,
+  ]
+}
+
+function namesMissing(output: string, folders: readonly string[]): boolean {
+  return Array.from(output.matchAll(MISSING), ([, before, after]) => before ?? after ?? '').some(
+    (path) => !folders.some((folder) => isInside(folder, path)),
+  )
+}

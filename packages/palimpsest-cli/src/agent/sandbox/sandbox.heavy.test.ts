@@ -1,0 +1,325 @@
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { sandboxWorks } from '../../../../../test/kit/sandbox-works.ts'
+import {
+  createWorkbench,
+  textOf,
+  type Workbench,
+  type WorkbenchOptions,
+} from '../../../../../test/kit/workbench.ts'
+import { runProcess } from '../process/start-process.ts'
+
+// Whatever runs in there: arbitrary programs, run for real, try what they must not be able to do.
+
+const hasSandbox = await sandboxWorks()
+const KEY = 'sk-secret-0123456789'
+
+let bench: Workbench
+const open = async (options: WorkbenchOptions = {}): Promise<void> => {
+  await bench?.dispose()
+  bench = await createWorkbench({
+    sandbox: 'auto',
+    env: { ANTHROPIC_API_KEY: KEY, OTHER_SECRET: 'hunter2-hunter2' },
+    ...options,
+  })
+  writeFileSync(join(bench.work, 'a.txt'), 'alpha\n')
+  mkdirSync(join(bench.work, 'secrets'))
+  writeFileSync(join(bench.work, 'secrets', 'key.txt'), 'SECRET-IN-WORK\n')
+  writeFileSync(join(bench.outside, 'b.txt'), 'SECRET-OUTSIDE\n')
+  mkdirSync(join(bench.home, '.ssh'))
+  writeFileSync(join(bench.home, '.ssh', 'id_rsa'), 'SECRET-KEY\n')
+}
+beforeEach(() => open())
+afterEach(() => bench.dispose())
+
+const BOUNDS = { msMax: 20_000, bytesMax: 1024 * 1024 }
+
+/** Any program at all, with bash as its start. */
+async function inside(script: string): Promise<string> {
+  const enclosed = await bench.sandbox.enclose({ program: 'bash', args: ['-c', script], cwd: bench.work })
+  if (!enclosed.ok) throw new Error(enclosed.why)
+  const end = await runProcess(enclosed.start, BOUNDS)
+  return end.kind === 'exited' ? `${end.stdout}${end.stderr}` : end.message
+}
+
+const bash = async (
+  command: string,
+  more: { timeout?: number; outside_sandbox?: boolean } = {},
+): Promise<string> => textOf(await bench.call('Bash', { command, ...more }))
+
+describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
+  test('nothing is written: not in the work, not beside it, not in the system', async () => {
+    const before = readdirSync(bench.root, { recursive: true })
+    const tries = [
+      'echo x > a.txt',
+      'touch new',
+      'mkdir d',
+      'rm -rf a.txt secrets',
+      'mv a.txt b.txt',
+      'ln -s a.txt l',
+      'ln a.txt hard',
+      'chmod 777 a.txt',
+      'truncate -s 0 a.txt',
+      `echo x > ${bench.outside}/new`,
+      'echo x > /usr/new',
+      'echo x > /new',
+      'echo x > /dev/new',
+      'echo x > /proc/sys/kernel/core_pattern',
+      'echo 1 > /proc/sysrq-trigger',
+      'chmod 000 /dev/null',
+      'chmod 777 /proc/self/fd/0',
+      'touch -d 2001-01-01 /dev/null',
+      'chown 1 /dev/null',
+    ]
+    const report = await inside(
+      tries.map((line) => `{ ${line}; } 2>/dev/null && echo ${JSON.stringify(`DONE ${line}`)}`).join('\n'),
+    )
+    expect(report).toBe('')
+    expect(readdirSync(bench.root, { recursive: true })).toEqual(before)
+    expect(readFileSync(join(bench.work, 'a.txt'), 'utf8')).toBe('alpha\n')
+    expect(statSync('/dev/null').mode & 0o777).toBe(0o666)
+  })
+
+  test('there are places to write that nobody else sees, and they are bounded', async () => {
+    const report = await inside(
+      'echo x > /tmp/x && cat /tmp/x; echo y > ~/y && cat ~/y; head -c 100000000 /dev/zero > /tmp/big 2>&1; stat -c %s /tmp/big',
+    )
+    expect(report).toMatch(/^x\ny\n/)
+    expect(Number(report.trim().split('\n').at(-1))).toBeLessThan(80_000_000)
+    expect(readdirSync(bench.home)).toEqual(['.ssh'])
+  })
+
+  test('nothing is read but the work and the system', async () => {
+    symlinkSync(join(bench.outside, 'b.txt'), join(bench.work, 'link'))
+    symlinkSync('../outside', join(bench.work, 'l'))
+    const report = await inside(
+      [
+        `cat link l/b.txt l/../home/.ssh/id_rsa ../outside/b.txt ${bench.outside}/b.txt ~/.ssh/id_rsa`,
+        `cat /proc/1/root${bench.outside}/b.txt /proc/self/root${bench.outside}/b.txt /proc/1/cwd/../outside/b.txt`,
+        'cat /etc/shadow /etc/ssh/* /var/log/* /root/.bash_history',
+        'cat /proc/*/environ; env',
+        `grep -r SECRET-OUTSIDE / --include=b.txt 2>/dev/null`,
+        'ls /; ls /etc; ls /home /var /root /run /mnt /opt',
+      ].join('\n'),
+    )
+    expect(report).not.toMatch(/SECRET-OUTSIDE\n|SECRET-KEY|hunter2|sk-secret/)
+    expect(report).not.toMatch(/^(shadow|ssh|sudoers|hostname)$/m)
+    expect(await inside('cat a.txt secrets/key.txt')).toBe('alpha\nSECRET-IN-WORK\n')
+  })
+
+  test('no other process is seen, signalled or read', async () => {
+    const own = process.pid
+    const report = await inside(
+      `ls /proc | grep -c '^[0-9]'; kill -0 ${own} 2>&1; cat /proc/${own}/cmdline 2>&1 | head -c 100; readlink /proc/1/exe; :`,
+    )
+    expect(report).toMatch(/No such process/)
+    expect(report).not.toContain('vitest')
+    // The first process is the command itself: no handle of the outside is to be had through it.
+    expect(report.trim().split('\n').at(-1)).toMatch(/bash$/)
+  })
+
+  test('nobody is reached: no network, no sockets in the work', async () => {
+    const path = join(bench.work, 'socket')
+    let connections = 0
+    const server = createServer(() => void connections++)
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    const tcp = createServer(() => void connections++)
+    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
+    const address = tcp.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const report = await inside(
+      [
+        `{ echo > /dev/tcp/127.0.0.1/${port}; } 2>&1`,
+        `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "unix: $!\\n"; connect($s, sockaddr_un("${path}")) and print "CONNECTED\\n"' 2>&1`,
+        `perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or die "dgram: $!\\n"; print "PAIR\\n"' 2>&1`,
+        'cat /proc/net/dev | tail -n +3 | cut -d: -f1',
+      ].join('\n'),
+    )
+    server.close()
+    tcp.close()
+    expect(report).toMatch(/Network is down/)
+    expect(report).not.toMatch(/CONNECTED|PAIR/)
+    expect(report.trim().split('\n').at(-1)?.trim()).toBe('lo')
+    expect(connections).toBe(0)
+  })
+
+  test('there are no privileges, and no way to get some', async () => {
+    const report = await inside(
+      'grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; unshare -U true 2>&1; unshare -m true 2>&1; mount -t tmpfs x /tmp 2>&1; chroot / true 2>&1',
+    )
+    expect(report).toMatch(/CapEff:\s+0+\nCapBnd:\s+0+\nNoNewPrivs:\s+1\n/)
+    expect(report.match(/not permitted|denied|must be superuser|No space left/g)).toHaveLength(4)
+  })
+
+  test('a pipe in the work can be written to, as the docs say', async () => {
+    execFileSync('mkfifo', [join(bench.work, 'pipe')])
+    const reader = runProcess(
+      { program: 'cat', args: [join(bench.work, 'pipe')], cwd: '/', env: bench.env },
+      BOUNDS,
+    )
+    await inside('echo through > pipe')
+    expect(await reader).toMatchObject({ stdout: 'through\n' })
+  })
+
+  test('what rules hide and what is private is closed, under every name', async () => {
+    await open({ additional: ['home'], rules: { deny: ['Read(./secrets/**)', 'Read(**/*.pem)'] } })
+    writeFileSync(join(bench.work, 'a.pem'), 'SECRET-PEM')
+    mkdirSync(join(bench.work, 'deep', 'er'), { recursive: true })
+    writeFileSync(join(bench.work, 'deep', 'er', 'B.PEM'), 'SECRET-PEM')
+    symlinkSync('secrets/key.txt', join(bench.work, 'innocent'))
+    const report = await inside(
+      `cat secrets/key.txt innocent a.pem deep/er/B.PEM ${bench.home}/.ssh/id_rsa; grep -rs SECRET . ${bench.home}; ls secrets ${bench.home}/.ssh; cat a.txt`,
+    )
+    expect(report).not.toMatch(/SECRET/)
+    expect(report.match(/Permission denied/g)?.length).toBeGreaterThanOrEqual(6)
+    expect(report).toContain('alpha')
+  })
+
+  test('a repository that the work is a worktree of is shown only if it names the work itself', async () => {
+    const main = join(bench.outside, 'main')
+    execFileSync('git', ['init', '-q', main])
+    execFileSync('git', [
+      '-C',
+      main,
+      '-c',
+      'user.name=t',
+      '-c',
+      'user.email=t@t',
+      'commit',
+      '-q',
+      '--allow-empty',
+      '-m',
+      'one',
+    ])
+    execFileSync('git', ['-C', main, 'worktree', 'add', '-q', '--no-checkout', join(bench.work, 'tree')])
+    await bash('cd tree')
+    expect(await bash('git log --oneline')).toMatch(/^[0-9a-f]+ one$/)
+    // A file that merely names it, and a common folder that is not its own.
+    writeFileSync(join(bench.work, 'tree', '.git'), `gitdir: ${join(main, '.git')}\n`)
+    expect(await bash('git log --oneline')).toMatch(/leads to a repository outside of the working folders/)
+    const evil = join(bench.outside, 'evil', 'worktrees', 'x')
+    mkdirSync(evil, { recursive: true })
+    writeFileSync(join(evil, 'gitdir'), `${join(bench.work, 'tree', '.git')}\n`)
+    writeFileSync(join(evil, 'commondir'), `${bench.home}/.ssh\n`)
+    writeFileSync(join(bench.work, 'tree', '.git'), `gitdir: ${evil}\n`)
+    expect(await bash('git log --oneline')).toMatch(/leads to a repository outside of the working folders/)
+  })
+})
+
+describe.runIf(hasSandbox)('a command in the sandbox', () => {
+  test('keeps its folder for the next one, and starts again where it must', async () => {
+    expect(await bash('cd secrets && pwd')).toBe(
+      `${bench.work}/secrets\n[The folder is now ${bench.work}/secrets.]`,
+    )
+    expect(await bash('pwd')).toBe(`${bench.work}/secrets`)
+    expect(await bash('x=..; cd $x/.. && pwd')).toMatch(
+      /is outside of the working folders\. The next command starts in/,
+    )
+  })
+
+  test('tells that the sandbox was in the way, and how to have somebody asked', async () => {
+    expect(await bash("sed 'w new' a.txt")).toMatch(
+      /Read-only file system[^]*\[It ran in a sandbox: read-only, .* send the same command again with outside_sandbox set to true\.\]$/,
+    )
+    expect(existsSync(join(bench.work, 'new'))).toBe(false)
+    expect(await bash("sed 'w new' a.txt", { outside_sandbox: true })).toMatch(
+      /^Bash needs permission \(it is to run outside of the sandbox\)/,
+    )
+    await open({ rules: { allow: ['Bash(sed:*)'] } })
+    expect(await bash("sed 'w new' a.txt", { outside_sandbox: true })).toBe('alpha')
+    expect(existsSync(join(bench.work, 'new'))).toBe(true)
+  })
+
+  test('is ended with all it started: at its timeout, by an abort, and at its own end', async () => {
+    const none = async (): Promise<void> => {
+      for (let left = 100; left > 0; left--) {
+        if (!commandLines().some((line) => line.includes(`sleep\0${seconds}`))) return
+        await wait(20)
+      }
+      throw new Error('something is left')
+    }
+    const seconds = `61.${process.pid}`
+    const sleeper = `sleep ${seconds}`
+    expect(await bash(`echo begun; ${sleeper}`, { timeout: 500 })).toMatch(
+      /^begun\n\[The command was ended after 500 ms/,
+    )
+    await none()
+    const controller = new AbortController()
+    const running = bench.call('Bash', { command: sleeper }, { signal: controller.signal })
+    await wait(300)
+    controller.abort()
+    expect(textOf(await running)).toBe('[The command was interrupted.]')
+    await none()
+    await inside(`(setsid ${sleeper} &) ; echo done`)
+    await none()
+  })
+
+  test('prints what it prints, exit code and all; output beyond measure is bounded', async () => {
+    expect(await bash('echo out; grep -q zebra a.txt')).toBe('out\n[exit code 1]')
+    expect((await bash('yes | head -c 20000000')).length).toBeLessThan(9_000_000)
+  })
+
+  test('uses the programs and variables that are used outside, or asks', async () => {
+    const bin = join(bench.outside, 'bin')
+    const PATH = `${bin}:/usr/bin:/bin`
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'tree'), '#!/bin/sh\necho a script of my own\n', { mode: 0o755 })
+    execFileSync('cp', ['/bin/echo', join(bin, 'tokei')])
+    const other = await createWorkbench({ sandbox: 'auto', env: { PATH, MINE: 'x' } })
+    const say = async (command: string): Promise<string> => textOf(await other.call('Bash', { command }))
+    expect(await say('tokei from elsewhere')).toBe('from elsewhere')
+    expect(await say('which tokei')).toBe(join(bin, 'tokei'))
+    expect(await say('tree')).toMatch(/is a script that the sandbox does not have/)
+    expect(await say('which tree')).toMatch(/is a script that the sandbox does not have/)
+    expect(await say('echo "$MINE"')).toMatch(/it reads the variable MINE, which the sandbox does not have/)
+    expect(await say('MINE=y; echo "$MINE"')).toBe('y')
+    await other.dispose()
+  })
+})
+
+function commandLines(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(join('/proc', pid, 'cmdline'), 'utf8')
+      } catch {
+        return ''
+      }
+    })
+}
+
+describe('a sandbox that is not there', () => {
+  test('is said to be off, and asked for in vain is refused in one sentence', async () => {
+    await open({ sandbox: 'off' })
+    expect(await bench.sandbox.state()).toEqual({
+      works: false,
+      why: 'the setting "sandbox" is "off"',
+      cure: 'set it to "auto"',
+    })
+    await open({ sandbox: 'required', mode: 'bypass', work: '/' })
+    expect(await bash('ls')).toMatch(
+      /^Bash is not permitted: the setting "sandbox" is "required", and there is no sandbox here: .*\. To change that, .*, or set it to "auto"\.$/,
+    )
+  })
+
+  test('for a folder that is the whole machine: only what is proven runs', async () => {
+    await open({ work: '/' })
+    expect(await bash('ls /dev/null')).toBe('/dev/null')
+    expect(await bash("awk 'BEGIN { print 1 }'")).toMatch(/needs permission \(awk: not known to only read\)/)
+  })
+})

@@ -1,0 +1,76 @@
+import { lstat } from 'node:fs/promises'
+
+import type { Access } from '../paths/access.ts'
+import { isInside } from '../paths/real-path.ts'
+import { hiddenPlaces } from './hidden-places.ts'
+import type { Mount } from './mount.ts'
+
+// What of the work is shown in the sandbox: the folders that may be read unasked, without the places in them that may not.
+
+export type ShownPlaces =
+  | { readonly ok: true; readonly mounts: readonly Mount[]; readonly folders: readonly string[] }
+  /** Why there is no sandbox for this work. */
+  | { readonly ok: false; readonly why: string }
+
+type Closed = Extract<Mount, { kind: 'closed' }>
+
+/** The machine itself: nobody works there, and nothing of it can be covered. */
+const MACHINE = ['/proc', '/sys', '/dev']
+const CLOSED_MAX = 500
+/** Enough for what sorts and here-documents put aside. */
+const SCRATCH_BYTES = 64 * 1024 * 1024
+
+export async function shownPlaces(access: Access): Promise<ShownPlaces> {
+  const wanted = [...new Set([...access.folders, ...access.readableFolders])]
+  const bad = wanted.find(isMachine)
+  if (bad !== undefined) return { ok: false, why: `${bad} is too much to show in it` }
+  const kinds = await Promise.all(wanted.map(async (path) => ({ path, is: await kindOf(path) })))
+  const folders = kinds.flatMap(({ path, is }) => (is === 'folder' ? [path] : []))
+  const hidden = await hiddenPlaces(access, folders)
+  if (hidden === undefined) return { ok: false, why: 'rules hide more files than can be looked through' }
+  const closed = outermost([...(await privatePlaces(access, folders)), ...hidden], folders)
+  if (closed.length > CLOSED_MAX) return { ok: false, why: 'rules hide very many files' }
+  const shown = folders.map((path): Mount => ({ kind: 'shown', path }))
+  return { ok: true, folders, mounts: [...scratch(access.home, folders), ...closed, ...shown] }
+}
+
+function isMachine(folder: string): boolean {
+  return folder === '/' || MACHINE.some((place) => isInside(place, folder))
+}
+
+async function kindOf(path: string): Promise<'folder' | 'file' | 'none'> {
+  const found = await lstat(path).catch(() => undefined)
+  if (found === undefined || found.isSymbolicLink()) return 'none'
+  return found.isDirectory() ? 'folder' : 'file'
+}
+
+/** A place in which one of the folders lies stays open as far as that folder goes. */
+async function privatePlaces(access: Access, folders: readonly string[]): Promise<readonly Closed[]> {
+  const inside = access.privatePlaces.filter((place) =>
+    folders.some((folder) => folder !== place && isInside(folder, place)),
+  )
+  const kinds = await Promise.all(inside.map(async (path) => ({ path, is: await kindOf(path) })))
+  return kinds.flatMap(({ path, is }) =>
+    is === 'none' ? [] : [{ kind: 'closed' as const, path, isFolder: is === 'folder' }],
+  )
+}
+
+/** Inside of a closed folder there is nothing left to close, unless another one is shown there. */
+function outermost(closed: readonly Closed[], folders: readonly string[]): readonly Closed[] {
+  const isCovered = ({ path }: Closed): boolean =>
+    closed.some(
+      (other) =>
+        other.path !== path &&
+        isInside(other.path, path) &&
+        !folders.some((folder) => isInside(other.path, folder) && isInside(folder, path)),
+    )
+  return closed.filter((one) => !isCovered(one))
+}
+
+/** Places to write that are empty and go with the process. None where the real one is shown. */
+function scratch(home: string, folders: readonly string[]): readonly Mount[] {
+  const paths = ['/tmp', '/dev/shm', ...(home === '/' ? [] : [home])]
+  return paths
+    .filter((path) => !folders.some((folder) => isInside(folder, path)))
+    .map((path): Mount => ({ kind: 'scratch', path, bytesMax: SCRATCH_BYTES }))
+}

@@ -1,0 +1,173 @@
+import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { ChildEnvironment } from '../process/child-environment.ts'
+import { runProcess, type ProcessEnd, type ProcessStart } from '../process/start-process.ts'
+import { bubblewrapArguments, type BubblewrapFeatures, type InsidePlan } from './bubblewrap-arguments.ts'
+import { findProgram } from './find-program.ts'
+import type { Mount } from './mount.ts'
+import { seatbeltArguments } from './seatbelt-profile.ts'
+import { seccompFilter } from './seccomp-filter.ts'
+import { systemMounts } from './system-places.ts'
+
+// Does the sandbox work here? Nobody can tell from what is installed: kernels, containers and profiles forbid it in many ways. So a
+// command is run in it that tries what it must not be able to do.
+
+export interface Machine {
+  /** `linux`, `darwin`, … */
+  readonly platform: string
+  /** As `process.arch` calls it. */
+  readonly architecture: string
+}
+
+export type TriedSandbox =
+  | {
+      readonly works: true
+      readonly by: 'bubblewrap' | 'sandbox-exec'
+      readonly start: (plan: InsidePlan) => Pick<ProcessStart, 'program' | 'args' | 'inputs'>
+    }
+  | { readonly works: false; readonly why: string; readonly cure: string }
+
+type Launcher = Extract<TriedSandbox, { works: true }>
+
+/** Only from where the system's administrator installs; a search path may be anybody's. */
+const BUBBLEWRAP = [
+  '/usr/bin/bwrap',
+  '/bin/bwrap',
+  '/usr/local/bin/bwrap',
+  '/run/current-system/sw/bin/bwrap',
+]
+const SEATBELT = '/usr/bin/sandbox-exec'
+const WRITABLE_BY_OTHERS = 0o022
+
+const INSTALL = 'install bubblewrap (apt install bubblewrap, dnf install bubblewrap, …)'
+const ALLOW =
+  'let unprivileged users make namespaces (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns; in a container its seccomp profile)'
+
+export async function trySandbox(env: ChildEnvironment, machine: Machine): Promise<TriedSandbox> {
+  switch (machine.platform) {
+    case 'linux':
+      return await tryBubblewrap(env, machine.architecture)
+    case 'darwin':
+      return await trySeatbelt(env)
+    default:
+      return { works: false, why: `there is none for ${machine.platform}`, cure: 'use Linux or macOS' }
+  }
+}
+
+async function tryBubblewrap(env: ChildEnvironment, architecture: string): Promise<TriedSandbox> {
+  const filter = seccompFilter(architecture)
+  if (filter === undefined)
+    return { works: false, why: `there is none for ${architecture}`, cure: 'use x64 or arm64' }
+  const program = await firstTrusted(BUBBLEWRAP)
+  if (program === undefined)
+    return { works: false, why: 'bubblewrap (bwrap) is not installed', cure: INSTALL }
+  let features: BubblewrapFeatures = { forbidsUserNamespaces: true, limitsScratch: true }
+  for (;;) {
+    const known = features
+    const launcher: Launcher = {
+      works: true,
+      by: 'bubblewrap',
+      start: (plan) => ({ program, ...bubblewrapArguments(plan, filter, known) }),
+    }
+    const problem = await problemOf(launcher, env, LINUX_TRIAL)
+    if (problem === undefined) return launcher
+    const older = withoutUnknown(features, problem)
+    if (older === undefined) return { works: false, why: problem, cure: cureOf(problem) }
+    features = older
+  }
+}
+
+async function firstTrusted(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isFile() === true && found.uid === 0 && (found.mode & WRITABLE_BY_OTHERS) === 0) return path
+  }
+  return undefined
+}
+
+/** Undefined where nothing is left to do without. */
+function withoutUnknown(features: BubblewrapFeatures, problem: string): BubblewrapFeatures | undefined {
+  if (features.forbidsUserNamespaces && /--disable-userns/.test(problem))
+    return { ...features, forbidsUserNamespaces: false }
+  if (features.limitsScratch && /--size/.test(problem)) return { ...features, limitsScratch: false }
+  return undefined
+}
+
+function cureOf(problem: string): string {
+  return /Unknown option/i.test(problem) ? 'install bubblewrap 0.5 or later' : ALLOW
+}
+
+/** Written without having been tried: the trial decides at every start whether it does what it must. */
+async function trySeatbelt(env: ChildEnvironment): Promise<TriedSandbox> {
+  const program = await firstTrusted([SEATBELT])
+  const cure = 'run it outside of other sandboxes'
+  if (program === undefined) return { works: false, why: `${SEATBELT} is not there`, cure }
+  const launcher: Launcher = {
+    works: true,
+    by: 'sandbox-exec',
+    start: (plan) => ({ program, args: seatbeltArguments(plan) }),
+  }
+  const problem = await problemOf(launcher, env, TRIAL)
+  return problem === undefined ? launcher : { works: false, why: problem, cure }
+}
+
+/** In a folder of its own: what is shown can be read and not written, what is not shown is not there, nobody can be reached. */
+const TRIAL = `
+read -r word < "$1/word" && [ "$word" = shown ] || { echo 'it does not show what it should'; exit; }
+{ : > "$1/made"; } 2>/dev/null && { echo 'files can be written in it'; exit; }
+{ : > /made; } 2>/dev/null && { echo 'the root can be written in it'; exit; }
+{ read -r word < "$2/word"; } 2>/dev/null && { echo 'it shows what it should not'; exit; }
+`
+const LINUX_TRIAL = `${TRIAL}
+[ "$$" = 1 ] || { echo 'it has no process tree of its own'; exit; }
+{ : >> /proc/sys/kernel/core_pattern; } 2>/dev/null && { echo 'the system can be changed in it'; exit; }
+while read -r line; do case $line in *lo:*|Inter*|face*) ;; *) echo 'it has a network'; exit;; esac; done < /proc/net/dev
+line=$( { : < /dev/tcp/127.0.0.1/9; } 2>&1 )
+case $line in *'Network is down'*|*'No such file'*) ;; *) echo 'its filter of system calls does not work'; exit;; esac
+`
+const END = '\necho works\n'
+const TRIAL_BOUNDS = { msMax: 10_000, bytesMax: 64 * 1024 }
+
+/** Undefined: it works. */
+async function problemOf(
+  launcher: Launcher,
+  env: ChildEnvironment,
+  script: string,
+): Promise<string | undefined> {
+  const bash = await findProgram('bash', `/usr/bin:/bin:${env['PATH'] ?? ''}`)
+  if (bash === undefined) return 'bash was not found'
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-sandbox-')))
+  try {
+    const [shown, other] = [join(folder, 'shown'), join(folder, 'other')]
+    await Promise.all([mkdir(shown), mkdir(other)])
+    await writeFile(join(shown, 'word'), 'shown\n')
+    await writeFile(join(other, 'word'), 'other\n')
+    const scratch = ['/tmp', '/dev/shm'].map((path): Mount => ({
+      kind: 'scratch',
+      path,
+      bytesMax: TRIAL_BOUNDS.bytesMax,
+    }))
+    const mounts: readonly Mount[] = [
+      ...(await systemMounts('/', launcher.by === 'bubblewrap' ? 'linux' : 'darwin')),
+      ...scratch,
+      { kind: 'shown', path: shown },
+    ]
+    const args = ['-c', `${script}${END}`, 'bash', shown, other]
+    const plan = { mounts, cwd: shown, program: bash.path, args }
+    return problemIn(await runProcess({ ...launcher.start(plan), cwd: folder, env }, TRIAL_BOUNDS))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const PROBLEM_CHARS_MAX = 200
+
+function problemIn(end: ProcessEnd): string | undefined {
+  if (end.kind === 'failed') return end.message
+  const said = end.stdout.trim()
+  if (end.code === 0 && said === 'works') return undefined
+  const [line = ''] = (said === '' ? end.stderr.trim() : said).split('\n')
+  return line === '' ? `it ended with the exit code ${end.code}` : line.slice(0, PROBLEM_CHARS_MAX)
+}
