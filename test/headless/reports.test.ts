@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+import { claudeCodeSession } from '../kit/claude-code-session.ts'
 import { longAnswers, longText, summaryStep, switchOff } from '../kit/compacting.ts'
 import { call, jsonLines, jsonObject, text } from '../kit/headless.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
@@ -35,6 +36,24 @@ test.each(['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-opus-4-6'])(
   },
   30_000,
 )
+
+test('another agent’s session, compacted before anything was answered here, is as small as it is', async () => {
+  const bench = await createCommandBench()
+  await switchOff(bench, 'server-compaction', 'background-calls', 'micro-batch')
+  bench.simulator.addSteps([
+    { ...summaryStep('They read files.'), times: 9 },
+    { content: [text('Yes.')], times: 9 },
+  ])
+  const file = join(bench.folder, 'recorded.jsonl')
+  await writeFile(file, claudeCodeSession(60))
+  const env = { PALIMPSEST_MODEL: 'claude-opus-4-5', PALIMPSEST_WINDOW: '60000' }
+  const ran = await bench.run(['-p', 'x', '--resume', file], env)
+  expect(ran).toMatchObject({ exit: 0, out: 'Yes.\n' })
+  expect(ran.err).toMatch(/compacted: \d+ to ~\d+ tokens/)
+  const [, told] = /to ~(\d+) tokens/.exec(ran.err) ?? []
+  const usage = bench.asked('main').at(-1)?.usage
+  expect(Math.abs(Number(told) / (usage ? promptTokens(usage) : 1) - 1)).toBeLessThan(0.25)
+})
 
 test('the share that the cache served is that of the whole session, before a compaction and behind it', async () => {
   const { bench, env } = await filled('claude-opus-5-5')

@@ -12,6 +12,7 @@ export type StorageFailure =
   | 'not-a-transcript'
   | 'no-permission'
   | 'not-found'
+  | 'too-large'
   | 'io'
 
 /** The disk must act, or whoever owns it. The layer that meets one degrades and traces. */

@@ -3,6 +3,7 @@ import type { Settled } from '../transcript/settle.ts'
 import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
+import type { Hash } from '../wire/hash.ts'
 import { isBlock, SERVER_RESULT_TYPES } from '../wire/message.ts'
 
 // Where the breakpoints of a request stand in its messages. The API allows four; the first is the end of `system`, these are the rest.
@@ -43,11 +44,30 @@ export function breakpointPlaces(view: View, settled: Settled): readonly Breakpo
  * The newest answer that was made under exactly what stands before it now: where its request ended, an entry was written. Computed
  * from the bytes, so it is right behind an undo, a rewind and a boundary that keeps the head.
  */
-function findKnownEnd({ nodes }: View, { chains }: Settled): number {
-  return nodes.findLastIndex(
-    ({ role, source }, i) => role === 'assistant' && source.under !== undefined && source.under === chains[i],
-  )
+function findKnownEnd({ nodes }: View, settled: Settled): number {
+  const { chains } = settled
+  const known = knownEnds.get(settled)
+  const isSame = known !== undefined && chains[known.nodes] === known.chain
+  let end = isSame ? known.end : -1
+  for (let i = nodes.length - 1; i >= (isSame ? known.nodes : 0); i--) {
+    const node = nodes[i]
+    if (node?.role !== 'assistant' || node.source.under === undefined || node.source.under !== chains[i])
+      continue
+    end = i
+    break
+  }
+  knownEnds.set(settled, { nodes: nodes.length, chain: chains[nodes.length], end })
+  return end
 }
+
+/** Found for so many nodes, behind which the chain was this one: while it is, only nodes that came since are looked at. */
+interface KnownEnd {
+  readonly nodes: number
+  readonly chain: Hash | undefined
+  readonly end: number
+}
+
+const knownEnds = new WeakMap<Settled, KnownEnd>()
 
 interface Anchors {
   readonly before: number

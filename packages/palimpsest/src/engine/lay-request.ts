@@ -54,7 +54,7 @@ export function layRequest(request: RequestToLay, last?: LaidRequest): LaidReque
   const parts: PromptPart[] = kept > 0 ? [] : [...head.parts]
   for (let i = kept; i < settled.blocks.length; i++) {
     blocks.push(settled.blocks[i] ?? [])
-    parts.push(...layNode(request, nodes, { index: i, isDropped: i < dropped }))
+    for (const part of layNode(request, nodes, { index: i, isDropped: i < dropped })) parts.push(part)
   }
   const key = keyOf(head, nodes)
   // With the first image, or without the last one, every message has another name.

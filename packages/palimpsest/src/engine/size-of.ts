@@ -170,12 +170,18 @@ interface AnchorNode {
   readonly usage: Usage
 }
 
-/** The newest answer with a usage. Lines of one answer are one node already, so its results come after it. */
-function findAnchorNode(view: View): AnchorNode | undefined {
-  for (let index = view.nodes.length - 1; index >= 0; index--) {
-    const node = view.nodes[index]
-    const usage = node?.source.usage
-    if (node && usage && promptTokens(usage) > 0) return { index, node, usage }
+/**
+ * The newest answer with a usage. Lines of one answer are one node already, so its results come after it. One that a compaction kept, and
+ * of which nobody knows what its request had held, tells the size of what is gone.
+ */
+function findAnchorNode({ nodes, boundary }: View): AnchorNode | undefined {
+  for (let index = nodes.length - 1; index >= 0; index--) {
+    const node = nodes[index]
+    if (!node?.source.usage || promptTokens(node.source.usage) === 0) continue
+    const isKept = index < (boundary?.nodes ?? 0)
+    return isKept && node.source.sentEstimate === undefined
+      ? undefined
+      : { index, node, usage: node.source.usage }
   }
   return undefined
 }

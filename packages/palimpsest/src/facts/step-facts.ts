@@ -108,18 +108,20 @@ export function factsIn(state: FactsState): Facts {
 /** What a boundary carries takes the place of what was gathered from the messages that it keeps. */
 function stateFrom(facts: Facts, before: FactsState): FactsState {
   const state = noFactsYet(true)
-  state.words.push(...facts.words)
+  for (const words of facts.words) state.words.push(words)
   state.standing = facts.standing
-  for (const file of facts.files) addFile(state, file)
-  state.touches = Math.max(0, ...facts.files.map((file) => Math.max(file.touched, file.read ?? 0)))
+  for (const file of facts.files) {
+    addFile(state, file)
+    state.touches = Math.max(state.touches, file.touched, file.read ?? 0)
+  }
   state.code = facts.code
-  state.commands.push(...facts.commands)
+  for (const command of facts.commands) state.commands.push(command)
   state.errors = facts.errors
   state.mended = facts.mended
   state.list = facts.todos.filter((todo) => todo.id === undefined)
   for (const todo of facts.todos) if (todo.id !== undefined) state.tasks.set(todo.id, todo)
   for (const one of facts.background) state.background.set(one.id, one)
-  state.answers.push(...facts.answers.slice(0, -1))
+  for (const answer of facts.answers.slice(0, -1)) state.answers.push(answer)
   state.said = facts.answers.at(-1)
   for (const [id, call] of before.calls) state.calls.set(id, call)
   return state

@@ -1,4 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { StorageError } from '../errors.ts'
 import { parentOf } from '../transcript/chain-of.ts'
 import { selectChain, startLinkOf, type SelectedChain, type StartLink } from '../transcript/chain-start.ts'
 import { isLoose } from '../transcript/codec.ts'
@@ -56,7 +58,9 @@ export async function loadFrom(
   const { size } = await handle.stat()
   const found = size === 0 ? undefined : await readHeader(handle, path)
   const end = await findEnd(handle, size)
-  const { selected, problems: passedOver } = await scanBack(handle, end.lastEnd, assumed, !found)
+  const scan = { handle, path, lastEnd: end.lastEnd, mayBeStranger: !found }
+  const { selected, problems: passedOver } = await scanBack(scan, assumed)
+  requireLoadable(selected.lines, path)
   const decoded = await decodeLines(handle, selected.lines)
   const isBad = passedOver.length > 0 || end.torn !== undefined
   if (!found && isBad && selected.lines.length === 0) throw notATranscript(path)
@@ -101,11 +105,16 @@ interface Scan {
 /** A file of another kind may be large: it is not read to its beginning. */
 const STRANGER_BYTES = 1 << 22
 
+interface ScanSetup {
+  readonly handle: FileHandle
+  readonly path: string
+  readonly lastEnd: number
+  readonly mayBeStranger: boolean
+}
+
 async function scanBack(
-  handle: FileHandle,
-  lastEnd: number,
+  { handle, path, lastEnd, mayBeStranger }: ScanSetup,
   assumed: readonly Entry[],
-  mayBeStranger: boolean,
 ): Promise<Scan> {
   const newestFirst: LinkedLine[] = assumed
     .toReversed()
@@ -132,6 +141,7 @@ async function scanBack(
     seeksAnswer ||= isHead
     const whole = isHead || (seeksAnswer && line.link.isAnswer) ? await withWholeLink(handle, line) : line
     newestFirst.push(whole)
+    if (newestFirst.length > SCANNED_LINES_MAX) throw tooLarge(path)
     const scanned = lastEnd - line.offset
     // What a boundary keeps begins at a known offset: look as soon as that is reached, and not before.
     if (boundary) nextLook = Math.max(scanned, lastEnd - (boundary.meta.keptOffset ?? line.offset))
@@ -151,6 +161,27 @@ async function scanBack(
     needsAll = true
   }
   return { selected: select(newestFirst.toReversed(), false) ?? NOTHING, problems }
+}
+
+/** The API takes no more in one request. What would be more is not loaded, so that memory is bounded. */
+const LOADED_MESSAGES_MAX = 100_000
+/** Of lines in view; with their messages as values they take five times as much. Requests hold 32 MB. */
+const LOADED_BYTES_MAX = 500_000_000
+/** Lines that are looked at for the chain: branches that were left count too. */
+const SCANNED_LINES_MAX = 4 * LOADED_MESSAGES_MAX
+
+function requireLoadable(lines: readonly LinkedLine[], path: string): void {
+  const messages = lines.reduce((sum, { link }) => sum + (link.kind === 'message' ? 1 : 0), 0)
+  const bytes = lines.reduce((sum, { length }) => sum + length, 0)
+  if (messages > LOADED_MESSAGES_MAX || bytes > LOADED_BYTES_MAX) throw tooLarge(path)
+}
+
+function tooLarge(path: string): StorageError {
+  const id = basename(path, '.jsonl')
+  return new StorageError(
+    'too-large',
+    `session ${id} holds more than ${LOADED_MESSAGES_MAX} messages or ${LOADED_BYTES_MAX / 1_000_000} MB since its last compaction: no request can carry that, so it is not opened. Start a new session; \`palimpsest recall WORDS --session ${id}\` finds what this one says`,
+  )
 }
 
 function oddLine(line: Exclude<FoundLine, { readonly link: StartLink }>): BadSpan {

@@ -249,7 +249,8 @@ function replaceNodesFrom(view: View, index: number, nodes: readonly ViewNode[])
   const paired = pairUp(placeSystem(nodes))
   const same = paired.nodes.findIndex((node, i) => node !== view.nodes[index + i])
   dropSettled(view.settled, index + (same < 0 ? paired.nodes.length : same))
-  view.nodes.splice(index, view.nodes.length - index, ...paired.nodes)
+  view.nodes.length = index
+  for (const node of paired.nodes) view.nodes.push(node)
   if (view.open.size > 0) {
     const present = new Set(view.nodes.map((node) => node.source.id))
     for (const [use, owner] of view.open) if (!present.has(owner)) view.open.delete(use)
