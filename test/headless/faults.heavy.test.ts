@@ -233,7 +233,7 @@ function said(words: string): readonly StreamPart[] {
 }
 
 function stream(blocks: readonly StreamPart[], stop_reason: string): Response {
-  const usage = { input_tokens: 10, output_tokens: 5 }
+  const usage = { input_tokens: 5_000, output_tokens: 5 }
   const message = {
     id: `msg_${stop_reason}`,
     type: 'message',

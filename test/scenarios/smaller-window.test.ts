@@ -170,16 +170,20 @@ describe('a limit that a refusal names', () => {
       },
       setup: {
         compaction,
-        learnLimit: async (failure, sentTokens) => {
-          asked.push([failure.kind, sentTokens])
-          const notice = 'The window is smaller than it was said to be.'
-          return {
-            thresholds: SMALL,
-            scale: 1,
-            effectiveTokens: SMALL.blocking,
-            windowTokens: 16_000,
-            notice,
-          }
+        limits: {
+          refused: async ({ failure, sentTokens }) => {
+            asked.push([failure.kind, sentTokens])
+            const notice = 'The window is smaller than it was said to be.'
+            const learned = {
+              thresholds: SMALL,
+              scale: 1,
+              effectiveTokens: SMALL.blocking,
+              windowTokens: 16_000,
+              notice,
+            }
+            return { kind: 'learned', learned }
+          },
+          answered: async () => undefined,
         },
       },
     })

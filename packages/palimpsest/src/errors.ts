@@ -42,6 +42,8 @@ export type ProviderFailure =
       readonly limit?: number
       readonly used?: number
       readonly excess?: number
+      /** The prompt alone would have fitted: it was the answer asked for that did not. */
+      readonly outputDecides?: true
     }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs?: number }
   /** The provider's own code for it goes with it, where it has one. */

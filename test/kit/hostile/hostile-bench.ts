@@ -24,6 +24,8 @@ export interface HostileBench {
   readonly folder: string
   readonly env: { readonly [name: string]: string | undefined }
   readonly run: (args: readonly string[], more?: RunMore) => Promise<HostileRun>
+  /** Time passes, for the command. */
+  readonly wait: (ms: number) => void
 }
 
 export interface RunMore {
@@ -49,6 +51,7 @@ export async function createHostileBench(): Promise<HostileBench> {
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)
   await mkdir(userHome)
+  let waitedMs = 0
   const env = { PATH: process.env['PATH'], PALIMPSEST_HOME: home, PALIMPSEST_BASE_URL: server.url }
   const run: HostileBench['run'] = async (args, more = {}) => {
     const texts = { out: '', err: '' }
@@ -59,7 +62,7 @@ export async function createHostileBench(): Promise<HostileBench> {
       env: { ...env, ...more.env },
       cwd: folder,
       userHome,
-      now: () => Date.now(),
+      now: () => Date.now() + waitedMs,
       platform: process.platform,
       readInput: async () => ({ kind: 'none' }),
       print: (text) => (texts.out += text),
@@ -68,7 +71,8 @@ export async function createHostileBench(): Promise<HostileBench> {
     })
     return { exit, ...texts, ms: performance.now() - startedAt }
   }
-  return { server, simulator, home, folder, env, run }
+  const wait = (ms: number): void => void (waitedMs += ms)
+  return { server, simulator, home, folder, env, run, wait }
 }
 
 /** Longer is a page, not a sentence. */

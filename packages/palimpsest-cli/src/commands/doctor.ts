@@ -6,10 +6,10 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  usage: '[--json] [--bundle FILE]',
+  usage: '[--json] [--bundle FILE] [--forget-limits]',
   summary:
-    'what is misconfigured and how to mend it; --bundle writes a file for a report, without content or keys',
-  options: { json: { type: 'boolean' }, bundle: { type: 'string' } },
+    'what is misconfigured and how to mend it; --bundle writes a file for a report, without content or keys; --forget-limits forgets windows that refusals taught',
+  options: { json: { type: 'boolean' }, bundle: { type: 'string' }, 'forget-limits': { type: 'boolean' } },
   wordsMax: 0,
   run: runDoctor,
 }
@@ -19,6 +19,10 @@ const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
 async function runDoctor({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { examine } = await import('../doctor/examine.ts')
   const home = palimpsestHome(world)
+  if (flags['forget-limits'] === true) {
+    const { forgetLimits } = await import('../doctor/examine-limits.ts')
+    for (const line of await forgetLimits(home, world)) world.printError(`${line}\n`)
+  }
   const findings = await examine(home, world.nodeVersion, world)
   if (typeof flags['bundle'] === 'string') {
     const { bundleOf } = await import('../doctor/bundle.ts')

@@ -18,6 +18,7 @@ import { readModels } from '../known-models.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { examineFlags } from './examine-flags.ts'
+import { examineLimits } from './examine-limits.ts'
 import type { Finding } from './finding.ts'
 
 // What is misconfigured and how to mend it. Looks and changes nothing.
@@ -35,6 +36,7 @@ export async function examine(home: string, nodeVersion: string, world: World): 
       examineSettings(home, folder),
       examineTrust(home, folder),
       examineModel(home, folder, world),
+      examineLimits(home, world),
       examineFlags(home, folder, world),
       examineSearch(world),
       examineSandbox(home, folder, world),

@@ -1,8 +1,8 @@
 import type { Flags, TraceEvent } from 'palimpsest'
-import type { LearnLimit } from 'palimpsest/loop'
+import type { LimitKeeper } from 'palimpsest/loop'
 import type { Models } from 'palimpsest/tokens'
 
-import { createLearnLimit } from '../learned-windows.ts'
+import { createLimitKeeper } from '../limits/limit-keeper.ts'
 import { createModelListKeeper, type ModelListKeeper } from '../reported-models.ts'
 import type { WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
@@ -13,7 +13,7 @@ import type { Scene } from './set-scene.ts'
 
 export interface FollowedWindow {
   readonly reading: () => WindowReading
-  readonly learnLimit: LearnLimit
+  readonly limits: LimitKeeper
   readonly modelList: ModelListKeeper
 }
 
@@ -31,15 +31,17 @@ export function followWindow(
   let known: Partial<Models> = {}
   return {
     reading: () => current,
-    learnLimit: createLearnLimit({
+    limits: createLimitKeeper({
       home,
       model,
       endpoint,
-      readingWith: ({ learned }) => readingOf(named, { ...known, learned }),
-      learned: (learned, models) => {
-        known = { ...known, learned: models.learned }
-        current = learned
+      readingWith: (learned) => readingOf(named, { ...known, learned }),
+      changed: (reading, learned) => {
+        known = { ...known, learned }
+        current = reading
       },
+      now,
+      trace: ports.trace,
       report: ports.report,
     }),
     modelList: createModelListKeeper({

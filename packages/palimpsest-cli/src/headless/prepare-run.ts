@@ -25,7 +25,7 @@ import { followWindow } from './follow-window.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes-policy.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './read-again.ts'
-import { requestPrefix } from './request-prefix.ts'
+import { outputTokensFor, requestPrefix } from './request-prefix.ts'
 import type { HeadlessRun } from './run-headless.ts'
 import { serverClearingOf } from './server-clearing-of.ts'
 import { runSessionStart, tellInstructions, type StartSource } from './session-hooks.ts'
@@ -33,9 +33,6 @@ import { setScene, type RunWishes, type Scene } from './set-scene.ts'
 import { shownInstructions } from './shown-instructions.ts'
 
 // From flags to a run: trust, settings, model, session, tools. Nothing here talks to a model.
-
-/** Room for one answer; more is asked for by going on. */
-const OUTPUT_TOKENS_MAX = 32_000
 
 export interface PreparedRun {
   readonly run: HeadlessRun
@@ -104,12 +101,14 @@ async function prepareWith(
       return window.reading()
     },
     readingOf: scene.readingOf,
-    learnLimit: window.learnLimit,
+    limits: window.limits,
     get compaction() {
       return { ...compaction, ...sizesOf(window.reading()) }
     },
     notes: await notesOf(scene, noting, report),
-    maxTokens: Math.min(OUTPUT_TOKENS_MAX, reading.model.facts.maxOutput),
+    get maxTokens() {
+      return outputTokensFor(window.reading())
+    },
     cacheLifetime: settings.cacheLifetime,
     clearing: clearingOf(settings),
     roundsMax: wishes.roundsMax,

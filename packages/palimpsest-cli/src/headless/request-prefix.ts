@@ -3,6 +3,8 @@ import type { LoopTool } from 'palimpsest/loop'
 import type { PrefixEntry } from 'palimpsest/transcript'
 import { EXTENDED_WINDOW_BETA, type ModelFacts } from 'palimpsest/wire'
 
+import type { WindowReading } from '../window-settings.ts'
+
 // What stands before the messages of every request. Rendered once per conversation; the order of tools and members is part of it.
 
 /** Lets the system prompt be kept for an hour. */
@@ -48,10 +50,31 @@ export function requestPrefix(options: {
   }
 }
 
-function thinkingParameter({ thinking }: ModelFacts): string | undefined {
+function thinkingParameter(facts: ModelFacts): string | undefined {
+  const { thinking } = facts
   const binding = thinking.bindsPrefix ? { block_binding: { prefix_mismatch_behavior: 'drop_block' } } : {}
   if (thinking.modes.includes('adaptive')) return JSON.stringify({ type: 'adaptive', ...binding })
-  if (thinking.modes.includes('enabled'))
-    return JSON.stringify({ type: 'enabled', budget_tokens: THINKING_BUDGET_TOKENS })
-  return undefined
+  const budget = thinkingBudget(facts)
+  return budget === 0 ? undefined : JSON.stringify({ type: 'enabled', budget_tokens: budget })
+}
+
+/** What a model may think before it answers, where that is fixed. An answer must be allowed more. */
+function thinkingBudget({ thinking: { modes } }: ModelFacts): number {
+  return !modes.includes('adaptive') && modes.includes('enabled') ? THINKING_BUDGET_TOKENS : 0
+}
+
+/** Room for one answer; more is asked for by going on. */
+const OUTPUT_TOKENS_MAX = 32_000
+/** Of the window: so that what was asked, the answer and a summary fit beside each other. */
+const OUTPUT_SHARE_MAX = 1 / 3
+/** After the thinking, something must be said. */
+const SAID_TOKENS_MIN = 1_024
+
+/** As much as one answer may be. */
+export function outputTokensFor({
+  model: { facts },
+  window,
+}: Pick<WindowReading, 'model' | 'window'>): number {
+  const most = Math.min(OUTPUT_TOKENS_MAX, facts.maxOutput, Math.floor(OUTPUT_SHARE_MAX * window.working))
+  return Math.max(most, thinkingBudget(facts) + SAID_TOKENS_MIN)
 }

@@ -15,7 +15,7 @@ import {
 import {
   NOTES_WAIT_MS,
   runTurn,
-  type LearnLimit,
+  type LimitKeeper,
   type LoopEvent,
   type LoopTool,
   type MeteredModel,
@@ -60,7 +60,7 @@ export interface HeadlessRun {
   readonly reading: WindowReading
   /** Of any model at the same endpoint: for sessions that another one led. */
   readonly readingOf?: (model: string) => WindowReading
-  readonly learnLimit?: LearnLimit
+  readonly limits?: LimitKeeper
   /** Bought for the messages; as the pauses of the conversation have it where nobody says. */
   readonly cacheLifetime?: 'auto' | '5m' | '1h' | undefined
   /** What the user says about clearing after a pause. */
@@ -212,7 +212,7 @@ export function turnSetup(
     micro: { ...microPolicy(reading.window.scale), ...run.clearing },
     storage: storagePolicy(reading.window.scale),
     ...(run.compaction ? { compaction: run.compaction } : {}),
-    ...(run.learnLimit ? { learnLimit: run.learnLimit } : {}),
+    ...(run.limits ? { limits: run.limits } : {}),
     ...beside.keepers,
     forkPoint: beside.forkPoint,
     cacheWatch: watch ?? cacheHistory(log, CACHE_LIFETIMES, from).watch,

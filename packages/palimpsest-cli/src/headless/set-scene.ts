@@ -14,10 +14,11 @@ import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import { commandEnvironment, type Environment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
-import type { PromptOptions } from '../agent/system-prompt.ts'
+import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
 import { readModels } from '../known-models.ts'
+import { withoutUnfit } from '../limits/without-unfit.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './choose-and-route.ts'
@@ -96,15 +97,26 @@ export async function setScene(
   const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  const known = await readModels(home, endpoint, world.now())
-  const readingOf: ReadingOf = (name, models = {}) =>
-    readWindow(name, { ...world, env }, settings, { models: { ...known, ...models }, endpoint })
   const mode = wishes.mode ?? settings.mode ?? 'default'
   const { cwd } = wishes
   const { additionalFolders } = settings
   const stage = { opened, wishes, ground, mode, home }
   const work = await findWork(stage, world)
-  const { access, sandbox, problems } = work
+  const { access, sandbox } = work
+  const made = makeTools(work, stage, world)
+  const all = await readModels(home, endpoint, world.now())
+  const readWith = (name: string, models: Models): WindowReading =>
+    readWindow(name, { ...world, env }, settings, { models, endpoint })
+  const { models: known, problems: unfit } = withoutUnfit(all, {
+    readingOf: (models) => readWith(chosen.named, models),
+    texts: [
+      composeSystemPrompt(wishes.systemPrompt),
+      JSON.stringify(made.tools),
+      prefix?.system,
+      prefix?.tools,
+    ],
+  })
+  const readingOf: ReadingOf = (name, models = {}) => readWith(name, { ...known, ...models })
   return {
     wishes,
     home,
@@ -116,8 +128,8 @@ export async function setScene(
     mode,
     blobs: createBlobStore(project, session.id),
     hooks: openHooks(stage, world),
-    problems,
-    ...makeTools(work, stage, world),
+    problems: [...unfit, ...work.problems],
+    ...made,
     place: createPlaceContext(
       { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox },
       world,

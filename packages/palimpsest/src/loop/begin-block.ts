@@ -1,4 +1,4 @@
-import type { OwnIds } from '../engine/own-ids.ts'
+import type { OwnIds } from '../engine/answers/own-ids.ts'
 import { ProviderError } from '../errors.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { isBlock, type Block, type ToolUseBlock } from '../wire/message.ts'

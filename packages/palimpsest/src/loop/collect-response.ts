@@ -1,4 +1,4 @@
-import { ownIds, type OwnIds } from '../engine/own-ids.ts'
+import { ownIds, type OwnIds } from '../engine/answers/own-ids.ts'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelEvent } from '../ports.ts'
 import { isTooDeep } from '../wire/json-depth.ts'

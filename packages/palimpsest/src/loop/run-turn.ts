@@ -5,6 +5,7 @@ import type { BuiltRequest, CacheLifetimes } from '../engine/build-request.ts'
 import { NO_HOST } from '../engine/no-host.ts'
 import type { CacheWatch } from '../engine/cache-watch.ts'
 import { learnNewest } from '../engine/calibration.ts'
+import { fitAnswer } from '../engine/answers/fit-answer.ts'
 import { serverEdits } from '../engine/server-edits.ts'
 import {
   appendMessage,
@@ -15,8 +16,7 @@ import {
   type Session,
 } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
-import { unsealed } from '../engine/unsealed.ts'
-import { ProviderError, type ProviderFailure } from '../errors.ts'
+import { ProviderError } from '../errors.ts'
 import { microPolicy, type MicroPolicy, type StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
@@ -28,11 +28,12 @@ import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens } from '../wire/usage.ts'
 import { NOTES_WAIT_MS, type NotesKeeper } from './notes-keeper.ts'
 import { createAskModel } from './ask-once.ts'
+import { askOrRecover, type Recovering, type Remedies } from './ask-or-recover.ts'
 import type { CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
-import { exchange, keptOfCut, type Asking, type Exchange } from './exchange.ts'
+import { keptOfCut } from './exchange.ts'
 import type { ForkPoint } from './fork-point.ts'
-import type { LearnedLimit, LearnLimit } from './learn-limit.ts'
+import type { LearnedLimit, LimitKeeper } from './limit-keeper.ts'
 import type { PreparedKeeper } from './prepared-keeper.ts'
 import { readCache } from './read-cache.ts'
 import { runTools } from './run-tools.ts'
@@ -78,14 +79,13 @@ export interface TurnSetup {
   readonly metered?: Metered
   /** Moved to each request that was answered. */
   readonly forkPoint?: ForkPoint
-  /** Told of each refusal because of size. */
-  readonly learnLimit?: LearnLimit
+  /** Told of each refusal because of size, and of each answer. */
+  readonly limits?: LimitKeeper
 }
 
 export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes' | 'findPrepared'>
 
-interface TurnState extends Asking {
-  session: Session
+interface TurnState extends Recovering {
   calibration: Calibration
   /** A refusal may teach smaller ones. */
   thresholds: Thresholds
@@ -108,6 +108,7 @@ export async function* runTurn(
     learned: undefined,
     continuations: 0,
     cut: undefined,
+    maxTokens: setup.maxTokens,
   }
   let end: TurnEnd
   try {
@@ -118,6 +119,7 @@ export async function* runTurn(
   }
   const kept = keptOfCut(state)
   for (const body of kept) yield* appendShown(state, body, setup)
+  if (kept.length > 0) yield* fitNewest(state, setup)
   state.session = yield* withBeside(state.session, setup)
   if (!signal.aborted) considerNotes(state, 'turn-end', setup)
   yield* appendEngine(state, afterTurn(state.session, end), setup)
@@ -136,14 +138,16 @@ async function* runRounds(
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
-    const { built, collected } = yield* askOrCompact(state, ready.tokens, setup, signal)
+    const remedies = remediesOf(state, setup, signal)
+    const { built, collected } = yield* askOrRecover(state, ready.tokens, { ...setup, remedies }, signal)
     setup.forkPoint?.moveTo(built, collected.startedAt)
     yield* readCache(state, collected, setup)
     traceTransformed(collected, setup.ports)
     yield* appendShown(state, answerBody(collected, built), setup)
     const { context_management: applied } = collected.response
     yield* appendEngine(state, serverEdits(state.session.view, applied), setup)
-    state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
+    yield* learnFromAnswer(state, collected, setup)
+    yield* fitNewest(state, setup)
     considerNotes(state, 'response', setup)
     const end = yield* actOn(state, collected, setup, signal)
     if (end) return end
@@ -164,44 +168,38 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   setup.prepared?.consider(view, { ...sizing, sizeTokens, ...more })
 }
 
-/** A refusal because of size is held back: compacted, the conversation is sent once more, and only then does the error surface. */
-async function* askOrCompact(
-  state: TurnState,
-  tokens: number,
-  setup: TurnSetup,
-  signal: AbortSignal,
-): AsyncGenerator<LoopEvent, Exchange> {
-  try {
-    return yield* exchange(state, setup, signal)
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    const plain = unsealed(state.session.view, error.failure, setup.ports.newId)
-    if (plain) {
-      yield* appendEngine(state, plain, setup)
-      return yield* exchange(state, setup, signal)
-    }
-    if (error.failure.kind !== 'context-overflow') throw error
-    yield* learnFrom(state, error.failure, tokens, setup)
-    const before = state.session
-    const used = error.failure.used ?? tokens
-    setup.ports.trace({ name: 'overflow', reason: 'refused', sentTokens: tokens, usedTokens: used })
-    yield* compactNow(state, used, setup, signal)
-    if (state.session === before) throw error
-    return yield* exchange(state, setup, signal)
+/** What is done about refusals, before one surfaces. */
+function remediesOf(state: TurnState, setup: TurnSetup, signal: AbortSignal): Remedies {
+  return {
+    append: (bodies) => appendEngine(state, bodies, setup),
+    compact: (sizeTokens) => compactNow(state, sizeTokens, setup, signal),
+    learned: (learned) => learn(state, learned),
   }
 }
 
-async function* learnFrom(
-  state: TurnState,
-  failure: ProviderFailure,
-  sentTokens: number,
-  { learnLimit }: Pick<TurnSetup, 'learnLimit'>,
-): AsyncGenerator<LoopEvent> {
-  const learned = await learnLimit?.(failure, sentTokens)
-  if (!learned) return
+function learn(state: TurnState, learned: LearnedLimit): void {
   state.thresholds = learned.thresholds
   state.learned = learned
+}
+
+/** A request was answered: whether its size, or that of the answer, teaches something. */
+async function* learnFromAnswer(
+  state: TurnState,
+  { response }: CollectedResponse,
+  setup: TurnSetup,
+): AsyncGenerator<LoopEvent> {
+  state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
+  const learned = await setup.limits?.answered(promptTokens(response.usage))
+  if (!learned) return
+  learn(state, learned)
   yield { type: 'notice', text: learned.notice }
+}
+
+/** What the window has no room for is shown in part. */
+async function* fitNewest(state: TurnState, setup: TurnSetup): AsyncGenerator<LoopEvent> {
+  const { calibration, thresholds } = state
+  const limits = { thinking: setup.thinking, calibration, blockingTokens: thresholds.blocking }
+  yield* appendEngine(state, await fitAnswer(state.session.view, limits, setup.ports), setup)
 }
 
 /** After the provider said that the window is full. */

@@ -1,5 +1,5 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
-import { parseOverflow } from '../tokens/overflow.ts'
+import { parseOverflow, type Overflow } from '../tokens/overflow.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { connectionFailure, type Asked } from './connection-failure.ts'
 
@@ -116,13 +116,14 @@ function retryAfterMs(headers: Headers | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }
 
-function numbersOf(overflow: { limit?: number; used?: number; excess?: number }): {
+function numbersOf({ kind, limit, used, excess }: Overflow): {
   limit?: number
   used?: number
   excess?: number
+  outputDecides?: true
 } {
-  const { limit, used, excess } = overflow
   return {
+    ...(kind === 'input-and-output' ? { outputDecides: true } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(used === undefined ? {} : { used }),
     ...(excess === undefined ? {} : { excess }),

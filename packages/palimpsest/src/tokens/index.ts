@@ -7,7 +7,9 @@ export type { Calibration, CalibrationSample } from './calibrate.ts'
 export { countTokens, findAnchor } from './count.ts'
 export type { Anchor, CountedMessage } from './count.ts'
 export { estimateBlock, estimateText } from './estimate.ts'
-export { NO_MODELS, resolveModel, withLearnedLimit, withReportedModels } from './models.ts'
+export { doubtLimit, limitNamed } from './doubt-limit.ts'
+export type { LimitDoubt, Refused } from './doubt-limit.ts'
+export { learnedKey, NO_MODELS, resolveModel, withReportedModels } from './models.ts'
 export type { Models, ReportedModel, ResolvedModel } from './models.ts'
 export {
   parsePercent,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cases } from '../../../../test/kit/cases.ts'
-import { NO_MODELS, resolveModel, withLearnedLimit, withReportedModels } from './models.ts'
+import { learnedKey, NO_MODELS, resolveModel, withReportedModels } from './models.ts'
 
 const HERE = 'https://example.org'
 
@@ -87,34 +87,14 @@ describe('the registry', () => {
   })
 })
 
-describe('a limit learned from an overflow', () => {
-  const at = { model: 'claude-opus-4-6', endpoint: HERE }
-
-  test('holds for that model at that endpoint alone', () => {
-    const models = withLearnedLimit(NO_MODELS, at, { kind: 'input', limit: 200_000, used: 213_462 })
+describe('a limit that was learned', () => {
+  test('holds for that model at that endpoint alone, under each of its names', () => {
+    const models = { ...NO_MODELS, learned: { [learnedKey('claude-opus-4-6', HERE)]: 200_000 } }
     expect(resolveModel(models, 'claude-opus-4-6', HERE).learnedLimit).toBe(200_000)
     expect(resolveModel(models, 'anthropic/claude-opus-4.6', HERE).learnedLimit).toBe(200_000)
     expect(resolveModel(models, 'claude-opus-4-6', 'https://elsewhere.example')).not.toHaveProperty(
       'learnedLimit',
     )
     expect(resolveModel(models, 'claude-opus-5', HERE)).not.toHaveProperty('learnedLimit')
-  })
-
-  test('follows the newest error', () => {
-    const small = withLearnedLimit(NO_MODELS, at, { kind: 'input', limit: 100_000 })
-    const large = withLearnedLimit(small, at, { kind: 'input-and-output', limit: 300_000 })
-    expect(resolveModel(large, at.model, HERE).learnedLimit).toBe(300_000)
-  })
-
-  test('comes from our own count where the error names only the excess', () => {
-    const models = withLearnedLimit(NO_MODELS, at, { kind: 'input', excess: 4_021 }, 12_213)
-    expect(resolveModel(models, at.model, HERE).learnedLimit).toBe(8_192)
-  })
-
-  test('is not learned from an error without numbers, or with an absurd one', () => {
-    expect(withLearnedLimit(NO_MODELS, at, { kind: 'input' })).toBe(NO_MODELS)
-    expect(withLearnedLimit(NO_MODELS, at, { kind: 'input', limit: 4 })).toBe(NO_MODELS)
-    expect(withLearnedLimit(NO_MODELS, at, { kind: 'input', excess: 4_021 })).toBe(NO_MODELS)
-    expect(withLearnedLimit(NO_MODELS, at, { kind: 'request-bytes' })).toBe(NO_MODELS)
   })
 })

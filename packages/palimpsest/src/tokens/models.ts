@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import { findModelFacts, unknownModelFacts, type ModelFacts, type ThinkingMode } from '../wire/model-facts.ts'
-import type { Overflow } from './overflow.ts'
+import { LIMIT_TOKENS_MIN } from './doubt-limit.ts'
 
 // The registry: the table, overlaid by what `GET /v1/models` reports and by limits that overflow errors taught. Plain data, so that
 // it can be stored and given away; whoever holds one passes it on.
@@ -34,9 +34,6 @@ export interface ResolvedModel {
 
 export const NO_MODELS: Models = { reported: {}, learned: {} }
 
-/** Less is no window but a misread error. */
-const LEARNED_LIMIT_MIN = 1_000
-
 const THINKING_MODES: readonly ThinkingMode[] = ['adaptive', 'enabled', 'disabled', 'between_tools']
 
 /** What is believed of a model. `id` without `[1m]`; `endpoint` is any stable name of the place it is asked at. */
@@ -64,7 +61,7 @@ function believable(
   if (reported?.maxInput === undefined) return reported
   const share = table ? reported.maxInput / table.contextWindow : 1
   const isBelieved =
-    reported.maxInput >= LEARNED_LIMIT_MIN && share >= BELIEVED_SHARE_MIN && share <= BELIEVED_SHARE_MAX
+    reported.maxInput >= LIMIT_TOKENS_MIN && share >= BELIEVED_SHARE_MIN && share <= BELIEVED_SHARE_MAX
   if (isBelieved) return reported
   const { maxInput: _, ...others } = reported
   return others
@@ -81,26 +78,8 @@ export function withReportedModels(models: Models, body: unknown): Models {
   return { ...models, reported }
 }
 
-/**
- * The registry with a limit that an overflow error taught, for this model at this endpoint. Where the error names only by how much
- * the request was too long, `sentTokens`, our own count of it, gives the rest. The newest error counts: endpoints change.
- */
-export function withLearnedLimit(
-  models: Models,
-  at: { readonly model: string; readonly endpoint: string },
-  overflow: Overflow,
-  sentTokens?: number,
-): Models {
-  const limit = overflow.limit ?? limitFromExcess(overflow, sentTokens)
-  if (limit === undefined || limit < LEARNED_LIMIT_MIN) return models
-  return { ...models, learned: { ...models.learned, [learnedKey(at.model, at.endpoint)]: limit } }
-}
-
-function limitFromExcess({ excess }: Overflow, sentTokens: number | undefined): number | undefined {
-  return excess === undefined || sentTokens === undefined ? undefined : Math.floor(sentTokens - excess)
-}
-
-function learnedKey(id: string, endpoint: string): string {
+/** Under which a limit is kept: what is asked elsewhere, or by another name, has limits of its own. */
+export function learnedKey(id: string, endpoint: string): string {
   return `${findModelFacts(id)?.id ?? id} ${endpoint}`
 }
 

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cases } from '../../../../test/kit/cases.ts'
-import {
-  NO_MODELS,
-  resolveModel,
-  withLearnedLimit,
-  withReportedModels,
-  type ResolvedModel,
-} from './models.ts'
+import { learnedKey, NO_MODELS, resolveModel, withReportedModels, type ResolvedModel } from './models.ts'
 import { computeWindow } from './window.ts'
 
 const HERE = 'https://example.org'
@@ -86,11 +80,7 @@ describe('the window', () => {
   })
 
   test('is never more than an endpoint was seen to take, nor than PALIMPSEST_WINDOW', () => {
-    const models = withLearnedLimit(
-      NO_MODELS,
-      { model: 'claude-opus-5-5', endpoint: HERE },
-      { kind: 'input', limit: 150_000 },
-    )
+    const models = { ...NO_MODELS, learned: { [learnedKey('claude-opus-5-5', HERE)]: 150_000 } }
     const learned = resolveModel(models, 'claude-opus-5-5', HERE)
     expect(computeWindow(learned).window).toBe(150_000)
     expect(computeWindow(learned, { windowMax: 60_000 })).toEqual({

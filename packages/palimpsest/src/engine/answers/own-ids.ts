@@ -1,7 +1,7 @@
-import type { Entry } from '../transcript/entry.ts'
-import type { View } from '../transcript/view.ts'
-import { isBlock, toBlocks } from '../wire/message.ts'
-import { freeToolId, toolIdForm, withTail } from '../wire/tool-id.ts'
+import type { Entry } from '../../transcript/entry.ts'
+import type { View } from '../../transcript/view.ts'
+import { isBlock, toBlocks } from '../../wire/message.ts'
+import { freeToolId, toolIdForm, withTail } from '../../wire/tool-id.ts'
 
 // Ids that a conversation has not had. A call whose id was there before makes every later request invalid; an answer whose id was there before
 // would be taken for a part of that one. So each gets one of its own as it comes in, before anything of it is stored.
