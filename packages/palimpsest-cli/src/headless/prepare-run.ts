@@ -115,14 +115,8 @@ async function prepareWith(
     spentUsd: () => file.totals().costUsd,
     ...maxCost(wishes, settings),
   }
-  const homeRisk = await findHomeRisk(home)
   const notices = [
-    ...(homeRisk === undefined ? [] : [homeRisk]),
-    ...unheldLimit(run, chosen),
-    ...ground.notices,
-    ...scene.problems,
-    ...chosen.notices,
-    ...reading.warnings,
+    ...(await placeNotices(scene, run)),
     ...clearing.warnings,
     ...noting.warnings,
     ...opened.notices,
@@ -133,6 +127,20 @@ async function prepareWith(
   const { allowOwn } = scene
   const { modelList } = window
   return { run, opened, shells, allowOwn, hooks, flags, modelList, mode, endpoint, about, notices }
+}
+
+/** What the user should know of where the run takes place, and whom it asks. */
+async function placeNotices(scene: Scene, run: HeadlessRun): Promise<readonly string[]> {
+  const { home, chosen, ground, problems, reading } = scene
+  const risk = await findHomeRisk(home)
+  return [
+    ...(risk === undefined ? [] : [risk]),
+    ...unheldLimit(run, chosen),
+    ...ground.notices,
+    ...problems,
+    ...chosen.notices,
+    ...reading.warnings,
+  ]
 }
 
 function prefixOf(
