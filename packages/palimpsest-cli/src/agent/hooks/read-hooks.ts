@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
+import { matchRegularPattern, parseRegularPattern } from '../patterns/regular-pattern.ts'
+
 // Hooks as the settings name them, in the form that existing agents read:
 // `{"PreCompact": [{"matcher": "auto", "hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}`.
 // What cannot be read is named once and left out; the others stay.
@@ -99,11 +101,8 @@ function toMatch(matcher: Json, note: (text: string) => void): HookGroup['matche
     const names = new Set(matcher.split(/[|,]/).map((name) => name.trim()))
     return (value) => names.has(value)
   }
-  try {
-    const pattern = new RegExp(`^(?:${matcher})$`)
-    return (value) => pattern.test(value)
-  } catch {
-    note(`the matcher "${matcher}" is no valid pattern; the group is left out`)
-    return undefined
-  }
+  const pattern = parseRegularPattern(matcher)
+  if (pattern) return (value) => matchRegularPattern(pattern, value).matches
+  note(`the matcher "${matcher}" is no valid pattern; the group is left out`)
+  return undefined
 }
