@@ -1,3 +1,5 @@
+import { placesOf } from '../patterns/wildcard.ts'
+
 // Exact replacement in a text, pure. A model sees every line end as "\n"; its text is looked for whatever the line ends of the
 // file, and what is put in takes the line ends of its place.
 
@@ -37,25 +39,20 @@ export function replaceText(text: string, old: string, fresh: string, all: boole
   return { ok: true, text: result, count: chosen.length, lines: linesAt(text, chosen) }
 }
 
-/** Every place where the text stands, overlapping ones too, whatever line ends it has there. */
-function findMatches(text: string, old: string): Match[] {
-  const pattern = new RegExp(
-    old
-      .split(/\r?\n/)
-      .map((line) => line.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-      .join(LINE_END),
-    'g',
-  )
-  const found: Match[] = []
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    found.push({ at: match.index, length: match[0].length })
-    pattern.lastIndex = match.index + 1
-  }
-  return found
+/** Every place where the text stands, overlapping ones too, whatever line ends it has there. In time linear in both. */
+function findMatches(text: string, old: string): readonly Match[] {
+  const wanted = old.replaceAll('\r\n', '\n')
+  const pairs = placesOf('\r\n', text)
+  const places = placesOf(wanted, pairs.length === 0 ? text : text.replaceAll('\r\n', '\n'))
+  // In the plain text each pair before a place takes one character less.
+  let [before, within] = [0, 0]
+  const isBefore = (pair: number, place: number): boolean => (pairs[pair] ?? Infinity) - pair < place
+  return places.map((place) => {
+    while (isBefore(before, place)) before++
+    while (isBefore(within, place + wanted.length)) within++
+    return { at: place + before, length: wanted.length + within - before }
+  })
 }
-
-/** "\r\n" is one line end: a match never begins in the middle of it. */
-const LINE_END = String.raw`(?:\r\n|(?<!\r)\n)`
 
 function withoutOverlaps(matches: readonly Match[]): Match[] {
   const chosen: Match[] = []

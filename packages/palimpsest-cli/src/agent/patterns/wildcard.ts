@@ -73,6 +73,16 @@ export function matchWildcard(wildcard: Wildcard, text: string, { startsAt, ends
   return { matches: true, steps }
 }
 
+/** Every place where the part stands, overlapping ones too. */
+export function placesOf(part: string, text: string): readonly number[] {
+  const places: number[] = []
+  findPart(part, { text, from: 0 }, (start) => {
+    places.push(start)
+    return false
+  })
+  return places
+}
+
 interface Found {
   readonly at: number | undefined
   readonly steps: number
