@@ -72,7 +72,7 @@ export function findServer(
 export function serverUrl(value: string, { name }: ChatServer): string {
   if (name !== 'ollama') return value
   const url = /^https?:\/\//.test(value) ? value : `http://${value}`
-  const reachable = url.replace(/^(https?:\/\/)0\.0\.0\.0/, '$1127.0.0.1').replace(/\/+$/, '')
+  const reachable = url.replace(/^(https?:\/\/)0\.0\.0\.0/, '$1127.0.0.1').replace(/(?<!\/)\/+$/, '')
   const withPort = /^http:\/\/[^/]+:\d+/.test(reachable) || reachable.startsWith('https:')
   return `${withPort ? reachable : `${reachable}:11434`}/v1`
 }

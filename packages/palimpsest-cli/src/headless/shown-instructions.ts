@@ -1,7 +1,8 @@
 import type { View } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
-const INSTRUCTIONS = /<instructions>\n[^]*\n<\/instructions>/
+const OPEN = '<instructions>\n'
+const CLOSE = '\n</instructions>'
 
 /** The instruction files as the conversation showed them last; undefined where what is loaded of it does not tell. */
 export function shownInstructions({ log }: View): string | undefined {
@@ -10,8 +11,9 @@ export function shownInstructions({ log }: View): string | undefined {
     const text = toBlocks(entry.message.content)
       .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
       .join('\n')
-    const found = INSTRUCTIONS.exec(text)
-    if (found) return found[0]
+    const from = text.indexOf(OPEN)
+    const to = text.lastIndexOf(CLOSE)
+    if (from !== -1 && to >= from + OPEN.length) return text.slice(from, to + CLOSE.length)
     if (text.startsWith('<environment>')) return ''
   }
   return undefined

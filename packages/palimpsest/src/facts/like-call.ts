@@ -36,8 +36,8 @@ function isWithin(fewer: readonly string[], more: readonly string[]): boolean {
 }
 
 const PLUMBING =
-  /\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|grep|rg|tee|sort|wc)\b[^|;&]*)/g
-const GOES_FIRST = /^\s*(?:cd\s+[^;&|]+(?:&&|;)\s*|\w+=\S*\s+|timeout\s+\S+\s+)+/
+  /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|grep|rg|tee|sort|wc)\b[^|;&]*)/g
+const GOES_FIRST = /^\s*(?:cd\s+[^\s;&|][^;&|]*(?:&&|;)\s*|\w+=\S*\s+|timeout\s+\S+\s+)+/
 
 /** Without where it runs and what becomes of its output. */
 function commandWords(command: string): readonly string[] {

@@ -31,7 +31,8 @@ export function readResult(block: ToolResultBlock, command: string | undefined):
 }
 
 function withoutQuoted(command: string): string {
-  return command.replace(/'[^']*'|"(?:[^"\\]|\\.)*"/g, '""')
+  // One that is not closed goes to the end: looked for from each of its quotes, it would take the square of its length.
+  return command.replace(/'[^']*(?:'|$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, '""')
 }
 
 function exitOf(text: string): number | undefined {

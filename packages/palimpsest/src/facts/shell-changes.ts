@@ -48,7 +48,7 @@ export function shellReads(command: string, folder?: string): readonly string[] 
 
 export function joinPath(folder: string | undefined, path: string): string {
   if (path.startsWith('/') || path.startsWith('~') || folder === undefined || folder === '') return tidy(path)
-  return tidy(`${folder.replace(/\/+$/, '')}/${path}`)
+  return tidy(`${folder.replace(/(?<!\/)\/+$/, '')}/${path}`)
 }
 
 function tidy(path: string): string {
@@ -101,21 +101,43 @@ function hasExtension(path: string): boolean {
   return /\.\w+$/.test(path)
 }
 
-const PATH = /^[\w./~@+-]*[\w~][\w./~@+-]*$/
+const PATH = /^[\w./~@+-]+$/
 
 function isPath(word: string): boolean {
-  return PATH.test(word) && !word.startsWith('-') && !word.startsWith('/dev/') && !/^\d+$/.test(word)
+  return (
+    PATH.test(word) &&
+    /[\w~]/.test(word) &&
+    !word.startsWith('-') &&
+    !word.startsWith('/dev/') &&
+    !/^\d+$/.test(word)
+  )
 }
 
-const HERE_DOCUMENT = /<<-?\s*(["']?)(\w+)\1([^\n]*)\n[^]*?\n\s*\2(?=\s|$)/g
+const HERE_DOCUMENT = /<<-?\s*(["']?)(\w+)(?!\w)\1([^\n]*)\n/g
+const FIRST_WORD = /\n[^\S\n]*(\w+)(?=\s|$)/g
 
 /** The body of a here-document is data. One that is not closed goes to the end. */
 function withoutHereDocuments(command: string): string {
-  const closed = command.replace(HERE_DOCUMENT, ' $3')
+  const closed = withoutClosed(command)
   const open = /<<-?\s*["']?\w+/.exec(closed)
   return open
     ? closed.slice(0, closed.indexOf('\n', open.index) >>> 0).replace(/<<-?\s*["']?\w+["']?/, ' ')
     : closed
+}
+
+/** What follows on the line of `<<` stays. Each word that may end one is found once. */
+function withoutClosed(command: string): string {
+  const words = [...command.matchAll(FIRST_WORD)]
+  let rest = ''
+  let done = 0
+  for (const { 0: start, 2: word, 3: after, index } of command.matchAll(HERE_DOCUMENT)) {
+    if (index < done) continue
+    const end = words.find((one) => one[1] === word && one.index >= index + start.length)
+    if (!end) continue
+    rest += `${command.slice(done, index)} ${after}`
+    done = end.index + end[0].length
+  }
+  return rest + command.slice(done)
 }
 
 const TOKEN = /'([^']*)'|"((?:[^"\\]|\\.)*)"|(&&|\|\||[;|\n&])|(\d?>>?|&>>?)(?!&)|(?:\\.|[^\s'"|;&>\\])+|\S/g

@@ -25,7 +25,7 @@ async function worktreeAt(folder: string): Promise<string | undefined> {
   const kind = await stat(git).catch(() => undefined)
   if (kind?.isDirectory()) return (await isFile(join(git, 'HEAD'))) ? folder : undefined
   if (!kind?.isFile()) return undefined
-  const gitFolder = await pointer(git, /^gitdir:\s*(.+?)\s*$/m)
+  const gitFolder = await pointer(git, 'gitdir:')
   if (gitFolder === undefined) return undefined
   return (await mainOfLinked(folder, gitFolder)) ?? folder
 }
@@ -35,8 +35,8 @@ async function worktreeAt(folder: string): Promise<string | undefined> {
  * could claim to belong to another project.
  */
 async function mainOfLinked(folder: string, gitFolder: string): Promise<string | undefined> {
-  const common = await pointer(join(gitFolder, 'commondir'), /^(.+?)\s*$/m)
-  const back = await pointer(join(gitFolder, 'gitdir'), /^(.+?)\s*$/m)
+  const common = await pointer(join(gitFolder, 'commondir'))
+  const back = await pointer(join(gitFolder, 'gitdir'))
   if (common === undefined || back === undefined) return undefined
   const [realCommon, realBack] = await Promise.all([realOf(common), realOf(back)])
   if (realCommon === undefined || realBack !== join(folder, '.git')) return undefined
@@ -44,10 +44,13 @@ async function mainOfLinked(folder: string, gitFolder: string): Promise<string |
   return basename(realCommon) === '.git' ? dirname(realCommon) : realCommon
 }
 
-/** The path that a file holds, relative to the folder of the file. */
-async function pointer(file: string, pattern: RegExp): Promise<string | undefined> {
+/** The path that a file holds after a mark, relative to the folder of the file. */
+async function pointer(file: string, mark = ''): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '')
-  const path = pattern.exec(text)?.[1]
+  const paths = text
+    .split('\n')
+    .flatMap((line) => (line.startsWith(mark) ? [line.slice(mark.length).trim()] : []))
+  const path = paths.find((one) => one !== '')
   return path === undefined ? undefined : resolve(dirname(file), path)
 }
 

@@ -15,7 +15,7 @@ const CONTROL_PREFIX = '/_sim/'
 
 export async function handle(state: State, request: Request): Promise<Response> {
   const url = new URL(request.url)
-  const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname
+  const path = url.pathname.length > 1 ? url.pathname.replace(/(?<!\/)\/+$/, '') : url.pathname
   if (path.startsWith(CONTROL_PREFIX)) return handleControl(state, request, path)
   if (path === HELLO_PATH) return new Response(null, { status: 200 })
   if (path === MESSAGES_PATH || path === COUNT_PATH)

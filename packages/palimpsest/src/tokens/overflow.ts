@@ -196,6 +196,9 @@ const DEPTH_MAX = 8
 const TEXTS_MAX = 64
 
 /** All texts and numbers of an error, whatever its shape: bodies are objects, arrays, or JSON inside a text inside a body. */
+/** A sentence is shorter; what is longer is a page, and its every word would be tried as the beginning of one. */
+const WORDING_CHARS_MAX = 4_000
+
 function gather(error: unknown): Gathered {
   const found: Gathered = { texts: [], numbers: new Map() }
   visit(error, '', 0)
@@ -213,7 +216,7 @@ function gather(error: unknown): Gathered {
   }
 
   function visitText(text: string, depth: number): void {
-    found.texts.push(text)
+    found.texts.push(text.slice(0, WORDING_CHARS_MAX))
     const start = text.search(/[[{]/)
     if (start !== -1) visit(parseJson(text.slice(start)), '', depth + 1)
   }

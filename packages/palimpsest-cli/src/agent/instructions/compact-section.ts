@@ -1,6 +1,6 @@
 import type { Instructions } from './load-instructions.ts'
 
-const HEADING = /^(#{1,6})\s+compact(?:ion)?\s+instructions\s*#*\s*$/i
+const HEADING = /^#{1,6}\s+compact(?:ion)?\s+instructions(?:\s*#+)?$/i
 const FENCE = /^\s*(```|~~~)/
 
 /** What the instruction files say under a heading "Compact instructions": it goes into every request for a summary. */
@@ -20,7 +20,7 @@ function sectionsOf(text: string): readonly string[] {
     if (FENCE.test(line)) fenced = !fenced
     const marks = fenced ? undefined : /^(#{1,6})\s/.exec(line)?.[1]
     if (marks !== undefined && (level === 0 || marks.length <= level)) {
-      level = HEADING.test(line) ? marks.length : 0
+      level = HEADING.test(line.trimEnd()) ? marks.length : 0
       if (level > 0) sections.push([])
       continue
     }

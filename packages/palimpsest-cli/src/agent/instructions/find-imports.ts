@@ -8,7 +8,7 @@ export function findImports(text: string): readonly string[] {
   const paths: string[] = []
   for (const line of linesOutsideFences(withoutComments(text))) {
     for (const [, path = ''] of withoutCodeSpans(line).matchAll(IMPORT)) {
-      const plain = path.replace(/[.,;:!?)\]]+$/, '')
+      const plain = path.replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, '')
       if (plain !== '') paths.push(plain)
     }
   }

@@ -102,12 +102,17 @@ async function wordOutside(
 function candidatesOf({ value, kind, text }: ShellWord): readonly string[] {
   const home = /^"?(?:\$HOME|\$\{HOME\})(?=["/]|$)/.exec(text)
   if (home !== null) return ['~']
-  if (kind === 'expands')
-    return /^(\/|~)/.test(text) ? [value.replace(/[^/]*\$.*$/s, '')].filter(Boolean) : []
+  if (kind === 'expands') return /^(\/|~)/.test(text) ? [folderBefore(value, /\$/)].filter(Boolean) : []
   const parts = [value, ...value.split('=').slice(1)].filter((part) => part !== '' && !part.startsWith('-'))
   // A slash alone is more often a character than the root.
   const paths = parts.filter((part) => part !== '/' || text === '/')
-  return kind === 'glob' ? paths.map((part) => part.replace(/[^/]*[*?[].*$/s, '') || '.') : paths
+  return kind === 'glob' ? paths.map((part) => folderBefore(part, /[*?[]/) || '.') : paths
+}
+
+/** The folders before the first such character; all of it where there is none. */
+function folderBefore(path: string, character: RegExp): string {
+  const at = path.search(character)
+  return at === -1 ? path : path.slice(0, path.lastIndexOf('/', at) + 1)
 }
 
 /** Paths to show besides, or why the program is another one inside. */

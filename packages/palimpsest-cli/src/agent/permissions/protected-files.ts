@@ -64,7 +64,7 @@ function plainName(name: string): string {
     .normalize()
     .replaceAll(PASSED_OVER, '')
     .toLowerCase()
-    .replace(/[. ]+$/, '')
+    .replace(/(?<![. ])[. ]+$/, '')
   if (plain === '') return name
   return /^git~\d$/.test(plain) ? '.git' : plain
 }

@@ -5,8 +5,9 @@ import { isInside } from '../paths/real-path.ts'
 const CERTAIN =
   /Read-only file system|EROFS|Network is down|ENETDOWN|Network is unreachable|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|Couldn't connect to server|error while loading shared libraries/i
 const LIKELY = /Permission denied|EACCES|Operation not permitted|EPERM/i
-/** A path from the root, in a message that it is not there. */
-const MISSING = /(\/[^\s:'"‘’`]+)[^\n]*(?:No such file or directory|ENOENT)|ENOENT[^\n]*?(\/[^\s:'"‘’`]+)/g
+const MISSING = /No such file or directory|ENOENT/
+/** From the root. */
+const PATH = /\/[^\s:'"‘’`]+/g
 
 const CURE =
   'To have the user asked and run it as it is, send the same command again with outside_sandbox set to true.'
@@ -29,7 +30,6 @@ export function sandboxNote({ output, failed, folders }: EndedInside): readonly 
 }
 
 function namesMissing(output: string, folders: readonly string[]): boolean {
-  return Array.from(output.matchAll(MISSING), ([, before, after]) => before ?? after ?? '').some(
-    (path) => !folders.some((folder) => isInside(folder, path)),
-  )
+  const paths = output.split('\n').flatMap((line) => (MISSING.test(line) ? (line.match(PATH) ?? []) : []))
+  return paths.some((path) => !folders.some((folder) => isInside(folder, path)))
 }

@@ -39,7 +39,7 @@ for (const [address, prefix, family] of RANGES) OWN[family].addSubnet(address, p
 
 /** False also for what is no address. */
 export function isPublicAddress(address: string): boolean {
-  const plain = address.replaceAll(/^\[|\]$/g, '').replace(/%.*$/, '')
+  const [plain = ''] = address.replaceAll(/^\[|\]$/g, '').split('%')
   const version = isIP(plain)
   if (version === 0) return false
   const family = version === 4 ? 'ipv4' : 'ipv6'

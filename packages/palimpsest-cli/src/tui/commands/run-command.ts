@@ -16,7 +16,9 @@ import { rewind } from './rewind.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
-  const [, typed = '', words = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? []
+  const end = text.search(/\s/)
+  const typed = text.slice('/'.length, end === -1 ? text.length : end)
+  const words = end === -1 ? '' : text.slice(end)
   const name = findCommand(typed)
   if (!name) return note(`there is no command /${typed}; /help lists them`, place)
   try {

@@ -45,7 +45,7 @@ export async function attachFiles(
 export function mentionedPaths(text: string): readonly string[] {
   const found = Array.from(
     text.matchAll(MENTION),
-    ([, quoted, path = '']) => quoted ?? path.replace(/[.,;:!?)\]}"']+$/, ''),
+    ([, quoted, path = '']) => quoted ?? path.replace(/(?<![.,;:!?)\]}"'])[.,;:!?)\]}"']+$/, ''),
   )
   return [...new Set(found)].filter((path) => path !== '')
 }

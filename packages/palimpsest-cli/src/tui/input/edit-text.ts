@@ -178,7 +178,10 @@ function lineEnd({ text, cursor }: Editor): number {
 }
 
 function wordBefore({ text, cursor }: Editor): number {
-  return text.slice(0, cursor).replace(/\S+\s*$|\s+$/, '').length
+  return text
+    .slice(0, cursor)
+    .trimEnd()
+    .replace(/(?<!\S)\S+$/, '').length
 }
 
 function wordAfter({ text, cursor }: Editor): number {

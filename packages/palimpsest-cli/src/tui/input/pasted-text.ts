@@ -4,8 +4,8 @@
 const SHOWN_LINES_MAX = 8
 const SHOWN_CHARS_MAX = 800
 
-const MARKER = /\[paste #(\d+): [^\]\n]*\]/g
-const MARKER_AT_END = /\[paste #\d+: [^\]\n]*\]$/
+const MARKER = /\[paste #(\d{1,9}): [^[\]\n]*\]/g
+const MARKER_AT_END = /\[paste #\d{1,9}: [^[\]\n]*\]$/
 /** No marker is longer. */
 const MARKER_CHARS_MAX = 60
 

@@ -142,6 +142,6 @@ function toSpans(cells: readonly Cell[]): StyledLine {
     else spans.push({ text, style })
   }
   const end = spans.at(-1)
-  if (end && spans.length > 0) spans[spans.length - 1] = { ...end, text: end.text.replace(/ +$/, '') }
+  if (end && spans.length > 0) spans[spans.length - 1] = { ...end, text: end.text.replace(/(?<! ) +$/, '') }
   return spans
 }

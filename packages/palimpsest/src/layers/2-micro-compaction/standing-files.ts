@@ -19,6 +19,6 @@ export function readsStandingFile({ name, input }: ToolUseBlock): boolean {
   if (!READING.has(name.toLowerCase()) || !isJsonObject(input)) return false
   return PATH_MEMBERS.some((member) => {
     const path = input[member]
-    return typeof path === 'string' && NAMES.has(path.slice(path.search(/[^/\\]*$/)).toLowerCase())
+    return typeof path === 'string' && NAMES.has((path.split(/[/\\]/).at(-1) ?? '').toLowerCase())
   })
 }

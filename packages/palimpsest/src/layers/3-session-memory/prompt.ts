@@ -60,8 +60,13 @@ function reminders(notes: string, scale: number): readonly string[] {
   ]
 }
 
+const OPEN = '<notes>'
+const CLOSE = '</notes>'
+
 /** The notes in an answer: what stands inside the tags, or the whole text where it begins with a heading. */
 export function readNotes(answer: string): string | undefined {
-  const inside = /<notes>\s*([\s\S]*?)\s*<\/notes>/.exec(answer)?.[1] ?? answer.trim()
+  const from = answer.indexOf(OPEN)
+  const to = from === -1 ? -1 : answer.indexOf(CLOSE, from)
+  const inside = (to === -1 ? answer : answer.slice(from + OPEN.length, to)).trim()
   return inside.startsWith('# ') ? inside : undefined
 }

@@ -31,7 +31,7 @@ export function claimsIn(summary: string): Claims {
     root = line.trim() === '' ? '' : (ROOT.exec(line)?.[1] ?? root)
     const folder = IN_FOLDER.exec(line)?.[1]
     for (const [token] of line.matchAll(PATH)) {
-      const path = token.replace(/[.:]+$/, '')
+      const path = token.replace(/(?<![.:])[.:]+$/, '')
       const inFolder =
         folder !== undefined && folder !== '.' && !path.includes('/') ? `${folder}/${path}` : path
       const full = path.startsWith('/') ? path : `${root}${inFolder}`

@@ -2,9 +2,12 @@ import type { Entry } from '../../transcript/entry.ts'
 
 // Identifiers that a summary made up: they occur nowhere in the conversation that it summarises.
 
-/** Paths, file names, hashes, qualified and humped names. Words of the language are none. */
+/**
+ * Paths, file names, hashes, qualified and humped names. Words of the language are none. A name begins where a run of its characters
+ * does, or after signs at its start: `a$a$a$…` has an edge at every sign, and to look from each to the end takes minutes.
+ */
 const IDENTIFIER =
-  /(?<![\w@.~+/-])(?:[\w@.~+-]*\/)+[\w@.+-]*\w|(?<![\w.-])\w[\w-]*\.(?:c|cc|cpp|cs|css|go|h|html|java|js|json|jsx|kt|lock|md|mjs|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|vue|yaml|yml)\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b|\b[A-Za-z_$][\w$]*(?:[a-z][A-Z]|_[A-Za-z0-9])[\w$]*/g
+  /(?<![\w@.~+/-])(?:[\w@.~+-]*\/)+[\w@.+-]*\w|(?<![\w.-])\w[\w-]*\.(?:c|cc|cpp|cs|css|go|h|html|java|js|json|jsx|kt|lock|md|mjs|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|vue|yaml|yml)\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b|(?<=(?<![\w$])\${0,3})\b[A-Za-z_$][\w$]*(?:[a-z][A-Z]|_[A-Za-z0-9])[\w$]*/g
 const IDENTIFIER_CHARS_MIN = 5
 /** More than this are not looked at. */
 const IDENTIFIERS_MAX = 2_000

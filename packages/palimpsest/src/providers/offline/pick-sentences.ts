@@ -52,7 +52,7 @@ export function splitSentences(text: string): readonly string[] {
 
 function wordsOf(text: string): readonly string[] {
   return (text.toLowerCase().match(WORD) ?? [])
-    .map((word) => word.replace(/^[./-]+|[./-]+$/g, ''))
+    .map((word) => word.replace(/^[./-]+|(?<![./-])[./-]+$/g, ''))
     .filter((word) => word.length > 1 && !COMMON_WORDS.has(word))
 }
 

@@ -33,7 +33,7 @@ export function detectFormat(lines: Iterable<string>): RecordedFormat | undefine
 function detectLine(line: string): RecordedFormat | undefined {
   const record = parseObject(line) ?? findDocuments(line).documents[0]?.value
   // The one-document format may be spread over lines; then its first line is an opening brace, and `info` comes next.
-  if (!record) return /^\s*\{?\s*"info"\s*:\s*\{/.test(line) ? 'opencode' : undefined
+  if (!record) return /^\s*(?:\{\s*)?"info"\s*:\s*\{/.test(line) ? 'opencode' : undefined
   return detectRecord(record)
 }
 

@@ -78,17 +78,34 @@ function toCall({ name, input }: ToolUseBlock, result: Call['result']): Call {
 }
 
 /** Text in one pair of tags is context that nobody typed. */
-const CONTEXT = /^<([\w-]+)[^>]*>[^]*<\/[\w-]+>$/
+const CONTEXT = /^<[\w-]+(?![\w-])[^>]*>[^]*<\/[\w-]+>$/
 
 /** What programs put beside the user's words. */
-const REMINDER =
-  /<(system-reminder|task-notification|local-command-\w+|command-name|command-message)>[^]*?<\/\1>/g
+const REMINDER = /<(system-reminder|task-notification|local-command-\w{1,40}|command-name|command-message)>/g
 const NOTICE = /^\[Request interrupted by user[^\]]*\]$/
 
 function wordsOf(message: WireMessage): readonly string[] {
   return textsOf(message)
-    .map((text) => text.replace(REMINDER, '').trim())
+    .map((text) => withoutReminders(text).trim())
     .filter((text) => text !== '' && !CONTEXT.test(text) && !NOTICE.test(text) && !readEarlierSummary(text))
+}
+
+/** A tag that is not closed is text; it is looked after once. */
+function withoutReminders(text: string): string {
+  const unclosed = new Set<string>()
+  let rest = ''
+  let done = 0
+  for (const { index, 1: tag = '' } of text.matchAll(REMINDER)) {
+    if (index < done || unclosed.has(tag)) continue
+    const close = `</${tag}>`
+    const end = text.indexOf(close, index)
+    if (end === -1) unclosed.add(tag)
+    else {
+      rest += text.slice(done, index)
+      done = end + close.length
+    }
+  }
+  return rest + text.slice(done)
 }
 
 function textsOf({ content }: WireMessage): readonly string[] {

@@ -142,7 +142,7 @@ function keepWords(text: string): string {
   return `${head}\n[… ${text.length - REQUEST_CHARS_MAX} characters left out …]\n${text.slice(-REQUEST_TAIL_CHARS)}`
 }
 
-const NAME = /\b(?:[A-Za-z_$][\w$]*[a-z][A-Z][\w$]*|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+)\b/g
+const NAME = /\b(?:[A-Za-z_$][\w$]{0,200}[a-z][A-Z][\w$]{0,200}|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+)\b/g
 const MENTIONS_MIN = 2
 
 /** Names of the code that people and model spoke of most. */

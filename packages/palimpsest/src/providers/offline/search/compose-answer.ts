@@ -55,7 +55,9 @@ function enclosing({ lines }: Outline, line: OutlineLine): string | undefined {
   for (let at = line.parent; at >= 0; at = lines[at]?.parent ?? -1) {
     const { definition, text } = lines[at] ?? {}
     if (definition?.kind === 'function')
-      return new RegExp(`[\\w$]*${escape(definition.name)}`, 'i').exec(text ?? '')?.[0] ?? definition.name
+      return (
+        new RegExp(`[\\w$]{0,200}${escape(definition.name)}`, 'i').exec(text ?? '')?.[0] ?? definition.name
+      )
   }
   return undefined
 }

@@ -13,14 +13,14 @@ const MODIFIERS =
 const PATTERNS: readonly (readonly [RegExp, DefinitionKind])[] = [
   [
     new RegExp(
-      `^${MODIFIERS}(?:function\\s*\\*?|def|fn|func|class|struct|impl|trait|module|object)\\s*([\\w$]+)`,
+      `^${MODIFIERS}(?:function(?:\\s*\\*)?|def|fn|func|class|struct|impl|trait|module|object)\\s*([\\w$]+)`,
     ),
     'function',
   ],
   [new RegExp(`^${MODIFIERS}(?:interface|type|enum|namespace)\\s+([\\w$]+)`), 'type'],
   [new RegExp(`^${MODIFIERS}(?:const|let|var|val)\\s+([\\w$]+)\\s*[:=]`), 'variable'],
   [
-    new RegExp(`^${MODIFIERS}(#?[\\w$]+|\\[[\\w$.]+\\])\\s*(?:<[^>]*>)?\\s*\\([^;]*(?:\\{|,|\\()$`),
+    new RegExp(`^${MODIFIERS}(#?[\\w$]+|\\[[\\w$.]+\\])\\s*(?:<[^>]*>\\s*)?\\([^;]*(?:\\{|,|\\()$`),
     'function',
   ],
   [/^(?:(?:static|private|public|protected|readonly)\s+)+(#?[\w$]+)\s*[=:]/, 'variable'],
@@ -34,7 +34,7 @@ const PATTERNS: readonly (readonly [RegExp, DefinitionKind])[] = [
   [/^(?:this|self)(?:\.#?([\w$]+)|\[([\w$.]+)\])\s*=[^=]/, 'variable'],
 ]
 
-const HEADING = /^#{1,6}\s+(.+)$/
+const HEADING = /^#{1,6}\s+(\S.*)$/
 const KEYWORDS: ReadonlySet<string> = new Set(
   'if for while switch catch return function else await new throw typeof constructor super case with elif except'.split(
     ' ',

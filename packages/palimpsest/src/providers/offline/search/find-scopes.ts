@@ -53,7 +53,7 @@ function mayBeScope(concept: Concept, rarity: number): boolean {
   )
 }
 
-const CALL = /([\w$]{3,})\s*(?:<[^>]*>)?\(/g
+const CALL = /(?<![\w$])([\w$]{3,})\s*(?:<[^>]{0,200}>)?\(/g
 
 function callsInside(outline: Outline, concept: Concept): readonly string[] {
   const isWhole = definesFile(outline, concept)
@@ -67,7 +67,7 @@ function callsInside(outline: Outline, concept: Concept): readonly string[] {
   })
 }
 
-const ASSIGNMENT = /([\w$]{4,})\]?\s*=\s*(?:(?:this|self|opts|options|config)\.)?([\w$]+)\b(?!\()/
+const ASSIGNMENT = /(?<![\w$])([\w$]{4,})\]?\s*=\s*(?:(?:this|self|opts|options|config)\.)?([\w$]+)\b(?!\()/
 
 /** Variables that hold what a name of the question holds. */
 export function findAssigned(concept: Concept, outlines: readonly Outline[]): ReadonlySet<string> {

@@ -21,7 +21,7 @@ const REFUSES =
   /\bthrow\b|\braise\b|reject\(|\.error\(|\bfail\w*\(|Error\(|\berrors?\.push|issues?\.push|refus|\bpanic/
 const NUMBER = /(?<![\w$.[])(?![01](?![\d._ex]))\d[\d_]*(?:\.\d+)?(?:e\d+)?\b/
 const NAMES_NUMBER =
-  /^(?:(?:export|static|readonly|private)\s+|#)*(?:const |let |var )?[#\w$]+(?:: \w+)?\s*=\s*[-\d]/
+  /^(?:(?:export|static|readonly|private)\s+)*(?:const |let |var )?[#\w$]+(?:: \w+)?\s*=\s*[-\d]/
 const TESTS = /\b(?:if|elif|while|case|when|unless)\b|\?\s|&&|\|\||===|!==/
 const ASSIGNS = /\?\?|\|\||(?<![=!<>])=(?![=>])|\bdefault/i
 const LISTS = /=\s*(?:\/\*.*\*\/\s*)?(?:new Set\()?\(?\[$|[=:]\s*\[.*,|=\s*\/\S.*\|/

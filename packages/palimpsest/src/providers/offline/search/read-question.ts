@@ -87,7 +87,7 @@ export function bareName({ text }: Pick<Concept, 'text'>): string {
   return text.replace(/[^a-z0-9]/g, '')
 }
 
-const QUOTED_TEXT = /"([^"\n]{3,})"|`([^`\n]{2,})`|(?<!\w)'([^'\n]{3,})'(?!\w)|“([^”\n]{3,})”/g
+const QUOTED_TEXT = /"([^"\n]{3,})"|`([^`\n]{2,})`|(?<!\w)'([^'\n]{3,})'(?!\w)|“([^“”\n]{3,})”/g
 /** `connection: close` and the like are taken word by word. */
 const LABELLED = /\b[a-z][\w-]*: [a-z][\w-]*/g
 
@@ -124,7 +124,7 @@ function isNameLike(raw: string): boolean {
 }
 
 function hasInnerCapital(raw: string): boolean {
-  return /[a-z0-9][A-Z]|_|\$|[A-Z]{2,}[a-z]/.test(raw) && !/^[A-Z]+s$/.test(raw)
+  return /[a-z0-9][A-Z]|_|\$|[A-Z]{2}[a-z]/.test(raw) && !/^[A-Z]+s$/.test(raw)
 }
 
 function addName(raw: string, share: number, found: Map<string, Concept>): void {
