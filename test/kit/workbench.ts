@@ -17,8 +17,11 @@ import type { PermissionMode } from '../../packages/palimpsest-cli/src/agent/per
 import { parseRule, type RuleEffect } from '../../packages/palimpsest-cli/src/agent/permissions/rule.ts'
 import {
   commandEnvironment,
+  readingEnvironment,
+  withVariables,
   type ChildEnvironment,
 } from '../../packages/palimpsest-cli/src/agent/process/child-environment.ts'
+import { gitEnvironment } from '../../packages/palimpsest-cli/src/agent/process/git-environment.ts'
 import { createSandbox } from '../../packages/palimpsest-cli/src/agent/sandbox/create-sandbox.ts'
 import type { Sandbox, SandboxPolicy } from '../../packages/palimpsest-cli/src/agent/sandbox/sandbox.ts'
 import { createShells, type Shells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
@@ -38,12 +41,16 @@ export interface Workbench {
   readonly sandbox: Sandbox
   /** Of commands that are allowed. */
   readonly env: ChildEnvironment
+  /** Of those that run unasked outside of the sandbox. */
+  readonly provenEnv: ChildEnvironment
   readonly shells: Shells
   readonly tools: readonly LoopTool[]
   readonly questions: readonly PermissionQuestion[]
   /** Asks the permit, then runs the tool: as the loop does. */
   readonly call: (name: string, input: JsonObject, options?: CallOptions) => Promise<ToolOutput>
   readonly permit: (name: string, input: JsonObject) => Promise<Verdict>
+  /** The same for a call of this id, whose grant is then there to be taken. */
+  readonly permitAs: (toolUseId: string, name: string, input: JsonObject) => Promise<Verdict>
   /** The permit itself. */
   readonly permitCall: Permit
   readonly dispose: () => Promise<void>
@@ -134,6 +141,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   return {
     ...{ root, work, outside, home, sessionFolder, access, sandbox, shells, tools, questions },
     env: commandEnv,
+    provenEnv: withVariables(readingEnvironment(env, access.folders), gitEnvironment('outside')),
     call: async (name, input, { signal = new AbortController().signal, meanwhile } = {}) => {
       const context = { toolUseId: `toolu_${++calls}`, signal, view }
       const verdict = await permit(find(name), input, context)
@@ -145,6 +153,8 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     },
     permit: (name, input) =>
       permit(find(name), input, { toolUseId: `toolu_${++calls}`, signal: new AbortController().signal }),
+    permitAs: (toolUseId, name, input) =>
+      permit(find(name), input, { toolUseId, signal: new AbortController().signal }),
     permitCall: permit,
     dispose: async () => {
       await shells.killAll()

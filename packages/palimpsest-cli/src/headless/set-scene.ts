@@ -1,3 +1,5 @@
+import { delimiter, isAbsolute } from 'node:path'
+
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
 import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
 import type { Models } from 'palimpsest/tokens'
@@ -5,6 +7,7 @@ import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess, type Access } from '../agent/paths/access.ts'
+import { isInside } from '../agent/paths/real-path.ts'
 import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
@@ -200,10 +203,16 @@ function makeTools(
     isTrusted: ground.isTrusted,
     sandbox,
     env: commandEnvironment(env, access.cwd),
-    protectedFolders: [home],
+    protectedFolders: [home, ...programFolders(env['PATH'], access.folders)],
     ...(user ? { ask: user.permit } : {}),
   })
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
     access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
   return { tools, permit, allowOwn, shells }
+}
+
+/** Where the user's programs lie: what is written there runs with the next word he types. Not where all of the work would be among them. */
+function programFolders(path: string | undefined, folders: readonly string[]): readonly string[] {
+  const entries = (path ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
+  return entries.filter((entry) => !folders.some((folder) => isInside(entry, folder)))
 }

@@ -4,8 +4,8 @@
 export type UnaskedWay =
   /** Programs and folders from elsewhere that the sandbox shows besides. */
   | { readonly kind: 'inside'; readonly shown: readonly string[] }
-  /** `command` is what runs instead: the same line, written by us. */
-  | { readonly kind: 'proven'; readonly command: string }
+  /** `command` is what runs instead, in this folder: the same line, written by us. */
+  | { readonly kind: 'proven'; readonly command: string; readonly folder: string }
 
 /** `open`: as it is, since somebody allowed it. */
 export type CommandWay = UnaskedWay | { readonly kind: 'open' }

@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { delimiter, dirname } from 'node:path'
 
 import type { InsideVerdict } from '../command/inside/judge-inside.ts'
 import type { ShellWord } from '../command/shell-word.ts'
@@ -16,6 +17,8 @@ export interface InsidePlace {
   readonly sandbox: Sandbox
   /** As a command gets it that was allowed. */
   readonly env: { readonly [name: string]: string }
+  /** Where a path leads, if there is something. Only a measure asks another disk than this one. */
+  readonly realPath?: (path: string) => Promise<string | undefined>
 }
 
 export type InsideAnswer =
@@ -69,27 +72,26 @@ async function foldersOf(
     const why = await wordOutside(word, from, place)
     if (why !== undefined) return why
     if (word.kind !== 'literal') continue
-    const real = await realpath(expandPath(word.value, { cwd: from, home: access.home })).catch(
-      () => undefined,
-    )
+    const real = await realOf(expandPath(word.value, { cwd: from, home: access.home }), place)
     if (real !== undefined) found.push(real)
   }
   return movesFirst && found.length > 1 ? found.slice(1) : found
+}
+
+async function realOf(path: string, { realPath }: InsidePlace): Promise<string | undefined> {
+  return await (realPath?.(path) ?? realpath(path).catch(() => undefined))
 }
 
 /** Files of the machine that are the same inside. */
 const SAME =
   /^\/(dev\/(null|zero|full|u?random|stdin|stdout|stderr|fd(\/\d+)?)|proc\/(cpuinfo|meminfo|version|loadavg|stat|uptime))$/
 
-async function wordOutside(
-  word: ShellWord,
-  base: string,
-  { access, sandbox }: InsidePlace,
-): Promise<string | undefined> {
+async function wordOutside(word: ShellWord, base: string, place: InsidePlace): Promise<string | undefined> {
+  const { access, sandbox } = place
   for (const candidate of candidatesOf(word)) {
     const named = expandPath(candidate, { cwd: base, home: access.home })
     if (SAME.test(named)) continue
-    const real = await realpath(named).catch(() => undefined)
+    const real = await realOf(named, place)
     if (real === undefined) continue
     const isFree = isReadablePath(access, real) && !access.isHidden(real)
     if (!isFree && !(await sandbox.showsSystem(real)))
@@ -123,7 +125,8 @@ async function programShown(
   const found = await findProgram(name, env['PATH'] ?? '')
   if (found === undefined) return []
   const { path, real } = found
-  if (isReadablePath(access, path)) return `${name} is a program of the folder itself`
+  const isFound = (sandbox.variables['PATH'] ?? '').split(delimiter).includes(dirname(path))
+  if (!isFound || isReadablePath(access, path)) return `${name} is a program of the folder itself`
   if ((await sandbox.showsSystem(path)) && (await sandbox.showsSystem(real))) return []
   if (await isMachineCode(real)) return [path]
   return `${path} is a script that the sandbox does not have`

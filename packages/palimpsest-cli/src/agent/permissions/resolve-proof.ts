@@ -16,6 +16,13 @@ export type ResolvedLine =
   | { readonly ok: true; readonly command: string; readonly folder: string }
   | { readonly ok: false; readonly why: string }
 
+/** Only a measure asks another disk than this one. */
+type IsFolder = (path: string) => Promise<boolean>
+
+async function isFolderHere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true
+}
+
 class NotFree extends Error {}
 
 const WORDS_MAX = 500
@@ -25,10 +32,11 @@ const ENTRIES_MAX = 5000
 export async function resolveProof(
   proof: Extract<LineProof, { proven: true }>,
   access: Access,
+  isFolder: IsFolder = isFolderHere,
 ): Promise<ResolvedLine> {
   try {
     const here = access.shellFolder()
-    const folder = proof.folder === undefined ? here : await leadTo(proof.folder, here, access)
+    const folder = proof.folder === undefined ? here : await leadTo(proof.folder, here, { access, isFolder })
     const steps: string[] = []
     for (const step of proof.steps) steps.push(await written(step, folder, access))
     const go = proof.folder === undefined ? '' : `cd -P -- ${quoted(folder)} || exit 1\n`
@@ -54,11 +62,14 @@ export async function wordConcern(
   }
 }
 
-export async function leadTo(word: ProvenWord, here: string, access: Access): Promise<string> {
+export async function leadTo(
+  word: ProvenWord,
+  here: string,
+  { access, isFolder = isFolderHere }: { readonly access: Access; readonly isFolder?: IsFolder },
+): Promise<string> {
   if (word.kind !== 'file' || word.isPattern) throw new NotFree('where it goes is not plain')
   const folder = await freePath(word.path, here, access)
-  const found = await stat(folder).catch(() => undefined)
-  if (found?.isDirectory() !== true || !isWorkPath(access, folder))
+  if (!(await isFolder(folder)) || !isWorkPath(access, folder))
     throw new NotFree(`${word.path} is no folder that is worked in`)
   return folder
 }

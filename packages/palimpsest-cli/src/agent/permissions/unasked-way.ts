@@ -34,6 +34,8 @@ export async function findUnaskedWay(wanted: WantedCommand, policy: ReadingPolic
   if (wanted.isOutside) return { ok: false, why: 'it is to run outside of the sandbox' }
   const verdict = judgeInside(wanted.command)
   if (!verdict.fits) return { ok: false, why: verdict.why }
+  // What a rule hides may stand in the history as well.
+  if (verdict.usesGit && policy.hidesFiles) return { ok: false, why: 'git may show files that rules hide' }
   const inside = await insideConcern(verdict, policy)
   return inside.ok ? { ok: true, way: { kind: 'inside', shown: inside.shown } } : inside
 }
@@ -44,13 +46,16 @@ async function findProvenWay(command: string, policy: ReadingPolicy): Promise<Un
   const names = proof.steps.flatMap(({ commands }) => commands.map(({ name }) => name))
   const why = await programConcern(names, policy)
   if (why !== undefined) return { ok: false, why }
-  const resolved = await resolveProof(proof, policy.access)
+  const { realPath } = policy
+  const isFolder = realPath && (async (path: string) => (await realPath(path)) !== undefined)
+  const resolved = await resolveProof(proof, policy.access, isFolder)
   if (!resolved.ok) return resolved
   const below = proof.readsBelow ? belowConcern(policy) : undefined
   if (below !== undefined) return { ok: false, why: below }
   const risk = proof.usesGit ? await gitConcern(resolved.folder, policy) : undefined
   if (risk !== undefined) return { ok: false, why: risk }
-  return { ok: true, way: { kind: 'proven', command: resolved.command } }
+  const folder = policy.access.shellFolder()
+  return { ok: true, way: { kind: 'proven', command: resolved.command, folder } }
 }
 
 const SYSTEM = /^\/(usr|bin|sbin|lib|nix\/store|gnu\/store|opt\/homebrew)\//
@@ -144,7 +149,7 @@ async function basesOf(
     return 'it changes the folder in a way that is hard to follow'
   const why = await wordConcern([target], here, access)
   if (why !== undefined) return why
-  return await leadTo(target, here, access).then(
+  return await leadTo(target, here, { access }).then(
     (folder) => [here, folder],
     () => `where it goes is no folder that is worked in`,
   )

@@ -51,6 +51,15 @@ describe('the environment of a child', () => {
     expect(readingEnvironment({ PATH }, ['/work', '/other'])['PATH']).toBe('/usr/bin')
   })
 
+  test('nor in a project above them, nor among its packages; programs of the user are found', () => {
+    const PATH =
+      '/home/u/proj/packages/node_modules/.bin:/home/u/proj/bin:/home/u/x/node_modules/.bin:/home/u/.cargo/bin:/usr/bin:/opt/x/bin'
+    const made = readingEnvironment({ PATH, HOME: '/home/u' }, ['/home/u/proj/packages/x'])
+    expect(made['PATH']).toBe('/home/u/.cargo/bin:/usr/bin:/opt/x/bin')
+    // Who works in the root still has the system's programs.
+    expect(readingEnvironment({ PATH: '/usr/bin:/x/bin' }, ['/'])['PATH']).toBe('/usr/bin')
+  })
+
   test('knows every variable by which the program takes a key', () => {
     const found = readSources()
       .filter(({ path, isTest }) => path.startsWith('packages/') && !isTest)

@@ -46,15 +46,38 @@ const KEPT_FOR_READING = new Set(
 /** Also where somebody works in the root: only an administrator puts programs there. */
 const SYSTEM = /^\/(usr\/(local\/)?)?s?bin\/?$/
 
-/** What runs unasked gets: names from a list, programs from outside of the folders that are worked in. */
+/** What runs unasked gets: names from a list, programs from nowhere near the folders that are worked in. */
 export function readingEnvironment(env: Environment, folders: readonly string[]): ChildEnvironment {
   const kept = Object.entries(withoutKeys(env)).filter(
     ([name]) => KEPT_FOR_READING.has(name) || /^LC_[A-Z]+$/.test(name),
   )
   const entries = pathEntries(env['PATH'] ?? STANDARD_PATH).filter(
-    (entry) => SYSTEM.test(entry) || !folders.some((folder) => isInside(folder, entry)),
+    (entry) => SYSTEM.test(entry) || !isNear(entry, folders, env['HOME'] ?? '/'),
   )
   return { ...Object.fromEntries(kept), ...FIXED, PATH: entries.join(delimiter), [KEYLESS]: true }
+}
+
+/** Folders that everybody shares: what lies in one of them side by side has nothing to do with each other. */
+const SHARED = new Set(
+  '/ /home /Users /root /opt /usr /usr/local /var /tmp /private /private/tmp /mnt /srv'.split(' '),
+)
+
+/**
+ * Inside of a folder that is worked in, or of one above it that is a project too: `npx` and its like put programs of every folder above
+ * on the search path. Packages of a project are its own, wherever they lie.
+ */
+function isNear(entry: string, folders: readonly string[], home: string): boolean {
+  if (entry.split('/').includes('node_modules')) return true
+  return folders.some((folder) => {
+    const common = commonFolder(entry, folder)
+    return isInside(folder, entry) || !(SHARED.has(common) || common === home || isInside(common, home))
+  })
+}
+
+function commonFolder(first: string, second: string): string {
+  const [parts, others] = [first.split('/'), second.split('/')]
+  const end = parts.findIndex((part, index) => part !== others[index])
+  return parts.slice(0, end === -1 ? parts.length : end).join('/') || '/'
 }
 
 /** The same with more in it. */

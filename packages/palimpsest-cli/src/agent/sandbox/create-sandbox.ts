@@ -83,7 +83,7 @@ async function enclose(start: InsideStart, ground: Ground): Promise<Enclosed> {
     : (await findProgram(start.program, env['PATH'] ?? ''))?.path
   if (found === undefined) return { ok: false, why: `${start.program} was not found` }
   const covered = (path: string): boolean => places.folders.some((folder) => isInside(folder, path))
-  const more = (start.shown ?? []).filter((path) => !covered(path) && !isShown(path, system))
+  const more = [found, ...(start.shown ?? [])].filter((path) => !covered(path) && !isShown(path, system))
   const mounts = [
     // What is worked in is shown as it is.
     ...system.filter(({ kind, path }) => kind === 'closed' || !covered(path)),

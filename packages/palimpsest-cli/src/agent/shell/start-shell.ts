@@ -43,9 +43,17 @@ const GRACE_MS = 2000
 /** After the shell has ended: how long to wait for a process it left behind that still holds its output. */
 const DRAIN_MS = 200
 
+/** Enough for any pipeline; a program that only copies itself is stopped by it. The kernel does not count those of root. */
+const PROCESSES_MAX = 4096
+
 /** What bash is started with, to run the command as above. */
 export function shellArguments(command: string): readonly string[] {
   return ['-c', WRAPPER, 'bash', command]
+}
+
+/** The same for one that nobody was asked about. */
+export function boundedArguments(command: string): readonly string[] {
+  return ['-c', `ulimit -u ${PROCESSES_MAX} 2>/dev/null; ${WRAPPER}`, 'bash', command]
 }
 
 export function startShell({ start }: ShellCommand): RunningShell {

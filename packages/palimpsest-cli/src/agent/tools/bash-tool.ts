@@ -9,7 +9,13 @@ import { Refusal } from '../refusal.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { sandboxNote } from '../sandbox/sandbox-note.ts'
 import type { Shells } from '../shell/shells.ts'
-import { shellArguments, type RunningShell, type ShellCommand, type ShellEnd } from '../shell/start-shell.ts'
+import {
+  boundedArguments,
+  shellArguments,
+  type RunningShell,
+  type ShellCommand,
+  type ShellEnd,
+} from '../shell/start-shell.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalFlag, optionalInteger, requiredText } from './tool-input.ts'
 
@@ -76,7 +82,7 @@ export function createBashTool(options: BashOptions): LoopTool {
     isReadOnly: ({ command, inBackground }) => {
       const verdict = judgeInside(command)
       // A change of folder is no writing, but calls beside it would see it or not, by chance.
-      return !inBackground && verdict.fits && verdict.folders.length === 0
+      return !inBackground && verdict.fits && !verdict.moves
     },
     run: (input, context) => runBash(input, options, context),
   })
@@ -148,11 +154,16 @@ async function permittedShell(
     case 'open':
       return bash(command, env)
     case 'proven':
+      // Its relative paths were looked at from there.
+      if (folder !== way.folder)
+        throw new Refusal(
+          'The folder has changed since the command was permitted. Nothing was done; send it again.',
+        )
       return bash(way.command, provenEnv)
     case 'inside': {
       const enclosed = await sandbox.enclose({
         program: 'bash',
-        args: shellArguments(command),
+        args: boundedArguments(command),
         cwd: folder,
         shown: way.shown,
       })

@@ -16,7 +16,8 @@ export type InsideVerdict =
       readonly words: readonly ShellWord[]
       /** Where it goes, by `cd` or `git -C`. */
       readonly folders: readonly ShellWord[]
-      /** It goes there before anything else. */
+      /** It changes the folder; before anything else. */
+      readonly moves: boolean
       readonly movesFirst: boolean
       /** Variables that it reads and does not set itself. */
       readonly variables: ReadonlySet<string>
@@ -40,14 +41,23 @@ export function judgeInside(source: string): InsideVerdict {
   const fromFiles = facts.redirects.flatMap(({ operator, target }) =>
     operator === '<' && target ? [target] : [],
   )
+  const moves = facts.commands.some(
+    ({ name, args }) => isMove(name) || args.some(({ value }) => isMove(value)),
+  )
   const movesFirst = facts.commands[0]?.name === 'cd'
   return {
     fits: true,
     ...found,
+    moves,
     movesFirst,
     words: [...found.words, ...fromFiles],
     variables: facts.variables,
   }
+}
+
+/** Also behind `command` and its like. */
+function isMove(word: string): boolean {
+  return word === 'cd' || word === 'pushd' || word === 'popd'
 }
 
 interface Found {

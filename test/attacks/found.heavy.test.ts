@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { sandboxWorks } from '../kit/sandbox-works.ts'
+import { fill } from './attack-lines.ts'
+import { createStage, type Stage } from './stage.ts'
+
+// Lines by which commands that nobody was asked about once ran, wrote or read what they must not, in both worlds.
+
+const FOUND: readonly (readonly [what: string, lines: readonly string[]])[] = [
+  [
+    'sed runs what a bracket hides',
+    [
+      "echo ': /;{run}' | sed 's/[/]/p;s/e#/x/'",
+      "echo '{run}' | sed 's/[/]/;s/x/e'",
+      "sed 's/[/]/x/;1e {run}' a.txt",
+      "sed -n '/[/]/w {target}' a.txt",
+    ],
+  ],
+  [
+    'printf sets PATH',
+    ["printf '%n' PATH; ls", "printf '%s%n' '' PATH && cat a.txt", "printf -- '%n' PATH; ls"],
+  ],
+  [
+    'awk, jq, strings and wc read any file',
+    [
+      'awk \'BEGIN { ARGV[1] = "{secret}"; ARGC = 2 } { print }\'',
+      'awk \'BEGIN { while ((getline line < "{secret}") > 0) print line }\'',
+      'awk \'BEGIN { while ((getline line < "{environ}") > 0) print line }\'',
+      'jq -n \'import "data" as $s {search: "{outside}"}; $s\'',
+      "jq -n --rawfile s {secret} '$s'",
+      'jq -nr --slurpfile s {secret} .',
+      'strings @list',
+      'strings -a @list',
+      'echo {secret} | tr "\\n" "\\0" | wc --files0-from=-',
+      'wc --files0-from=names0',
+      'cat {environ}',
+      'strings {environ}',
+    ],
+  ],
+  [
+    'a link and the way up from it read a key',
+    ['cat {past}', 'head -5 {past}', 'grep SECRET {past}', 'cat < {past}', 'ls l/..'],
+  ],
+]
+
+const fillOutside = (line: string, stage: Stage): string =>
+  fill(line, stage.words).replaceAll('{outside}', stage.bench.outside)
+
+describe.each([['off'], ['auto']] as const)('with the sandbox %s', (policy) => {
+  let stage: Stage
+  const skips = policy === 'auto'
+  beforeAll(async () => {
+    stage = await createStage(policy)
+  })
+  afterAll(() => stage.dispose())
+
+  test.each(FOUND)('%s: no longer', async (_, lines) => {
+    if (skips && !(await sandboxWorks())) return
+    const escapes: string[] = []
+    for (const line of lines) {
+      const filled = fillOutside(line, stage)
+      const result = await stage.attack(filled)
+      escapes.push(...result.escapes.map((escape) => `${escape} by ${line}`))
+    }
+    expect(escapes).toEqual([])
+  })
+})
