@@ -1,5 +1,6 @@
 import type { MessagesRequest } from '../../wire/request.ts'
 import { answerOffline, writeForm } from './answer-offline.ts'
+import { asksForWork } from './asks-for-work.ts'
 import type { ReplyBlock } from './reply-events.ts'
 import { composeAnswer } from './search/compose-answer.ts'
 import { gatherEvidence } from './search/gather-evidence.ts'
@@ -13,6 +14,10 @@ import { turnSoFar, type TurnSoFar } from './turn-so-far.ts'
 const WHAT_IT_IS =
   '(Found by the offline extractive model: it searches and quotes, it does not reason. For a real model set ANTHROPIC_API_KEY, or --base-url and --model.)'
 
+/** Said at once: whoever wants something done learns nothing from what a search brings. */
+const CANNOT =
+  'I cannot do that: I am the offline model, which searches and quotes the files of this folder, and neither changes files nor runs commands. For a model that does, set ANTHROPIC_API_KEY, or --base-url and --model for another provider. From me you can learn where something is: "Where is the retry delay computed?"'
+
 const HOW_TO_ASK =
   'Ask in English about the files of this folder, with words that they use: "Where is the retry delay computed?" For a real model set ANTHROPIC_API_KEY, or --base-url and --model.'
 
@@ -23,6 +28,7 @@ export function chooseReply(request: MessagesRequest): readonly ReplyBlock[] {
   const written = writeForm(messages)
   if (written !== undefined) return [{ type: 'text', text: written }]
   const turn = turnSoFar(messages)
+  if (turn.rounds === 0 && asksForWork(turn.asked)) return [{ type: 'text', text: CANNOT }]
   const tools = offeredTools(request)
   if (tools.grep === undefined) return textsOf(answerOffline({ messages }).content)
   const found = isAboutConversation(turn.asked) ? undefined : search(turn, tools)
