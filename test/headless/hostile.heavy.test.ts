@@ -346,7 +346,7 @@ test('a prompt of ten megabytes is stored, not sent, and told; one more byte is 
   const long = await bench.run(['-p', '--output-format', 'json'], { stdin: Buffer.alloc(most, 'word ') })
   expect(jsonObject(long.out)).toMatchObject({
     is_error: true,
-    result: expect.stringContaining('start a new session'),
+    result: expect.stringContaining('There is nothing to compact yet: send less at once'),
   })
   expect(bench.simulator.requests()).toEqual([])
   expect(JSON.stringify(await onlyTranscript(bench)).length).toBeGreaterThan(most)

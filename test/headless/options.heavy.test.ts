@@ -53,7 +53,7 @@ test('--window: what does not fit is refused before it is sent, with the cure', 
   const { exit, out, err } = await bench.run(['-p', 'word '.repeat(20_000), '--window', '30000'])
   expect({ exit, out }).toEqual({ exit: 1, out: '' })
   expect(err).toMatch(
-    /^palimpsest: The conversation holds about \d+ tokens and the limit is \d+\. Compact it, or start a new session\. There is nothing to compact yet: .*\n$/,
+    /^palimpsest: The conversation holds about \d+ tokens and the limit is \d+\. There is nothing to compact yet: .*\n$/,
   )
   expect(bench.simulator.requests()).toEqual([])
 })

@@ -4,6 +4,7 @@ import { StorageError } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
 import { createConfirm, meterModel, type TurnCompaction } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
+import type { View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
 
 import type { Hooks } from '../agent/hooks/create-hooks.ts'
@@ -26,6 +27,7 @@ import { readNotesPolicy, type ReadPolicy } from './notes-policy.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './read-again.ts'
 import { outputTokensFor, requestPrefix } from './request-prefix.ts'
+import { requireRoom, type Standing } from './require-room.ts'
 import type { HeadlessRun } from './run-headless.ts'
 import { serverClearingOf } from './server-clearing-of.ts'
 import { runSessionStart, tellInstructions, type StartSource } from './session-hooks.ts'
@@ -77,8 +79,11 @@ async function prepareWith(
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
-  flags.start()
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
+  const prefix = prefixOf(scene, clearing.contextManagement)
+  if (!flags.flags.value('reactive-only'))
+    requireRoom(standingIn(session.view, prefix, start), reading, world)
+  flags.start()
   const window = followWindow(scene, { flags: flags.flags, trace, report }, world)
   const metered = meterModel((request, signal) => {
     window.modelList.begin()
@@ -93,7 +98,7 @@ async function prepareWith(
     metered,
     tools,
     permit,
-    prefix: prefixOf(scene, clearing.contextManagement),
+    prefix,
     opening: [messageBody({ role: 'user', content: start.text }, 'engine')],
     hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     prompt: wishes.prompt,
@@ -119,8 +124,6 @@ async function prepareWith(
     ...(await placeNotices(scene, run)),
     ...clearing.warnings,
     ...noting.warnings,
-    ...opened.notices,
-    ...hooks.notices,
     ...start.notices,
   ]
   const { endpoint, about } = chosen
@@ -131,7 +134,7 @@ async function prepareWith(
 
 /** What the user should know of where the run takes place, and whom it asks. */
 async function placeNotices(scene: Scene, run: HeadlessRun): Promise<readonly string[]> {
-  const { home, chosen, ground, problems, reading } = scene
+  const { home, chosen, ground, problems, reading, opened, hooks } = scene
   const risk = await findHomeRisk(home)
   return [
     ...(risk === undefined ? [] : [risk]),
@@ -140,7 +143,19 @@ async function placeNotices(scene: Scene, run: HeadlessRun): Promise<readonly st
     ...problems,
     ...chosen.notices,
     ...reading.warnings,
+    ...opened.notices,
+    ...hooks.notices,
   ]
+}
+
+/** What stands before the first word. A resumed session keeps what it began with. */
+function standingIn(
+  { prefix, nodes }: View,
+  own: HeadlessRun['prefix'],
+  { text }: Pick<Start, 'text'>,
+): Standing {
+  const { system, tools } = prefix ?? own
+  return { system, tools, opening: nodes.length === 0 ? text : '' }
 }
 
 function prefixOf(

@@ -94,7 +94,7 @@ export async function* beforeRequest(
     blockingTokens: limits.blockingTokens,
     freedTokens: Math.max(0, beforeTokens - tokens),
   })
-  return isBlocked ? { tokens, blocked: blockedText(tokens, limits) } : { tokens }
+  return isBlocked ? { tokens, blocked: blockedText(tokens, session, limits) } : { tokens }
 }
 
 /** What decided in a check of the size: what acted last, or why nothing did. */
@@ -149,6 +149,9 @@ function withUndonePinned(view: View): View {
   return blocks.size === 0 ? view : { ...view, pinned: new Set([...view.pinned, ...blocks]) }
 }
 
-function blockedText(tokens: number, { blockingTokens }: RequestLimits): string {
-  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}. Compact it, or start a new session.`
+/** Where nothing was answered yet there is nothing to compact. */
+function blockedText(tokens: number, { view }: Session, { blockingTokens }: RequestLimits): string {
+  const said = view.nodes.slice(view.boundary?.nodes ?? 0)
+  const cure = said.some(({ role }) => role === 'assistant') ? ' Compact it, or start a new session.' : ''
+  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}.${cure}`
 }
