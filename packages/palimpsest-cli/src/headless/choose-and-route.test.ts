@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { chooseAndRoute } from './choose-and-route.ts'
 
-const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} }
+const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {} }
 
 test('a model that no key and no address leads to is answered by the offline model, and no server hears of it', async () => {
   const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', PALIMPSEST_MODEL: 'openai/m' }

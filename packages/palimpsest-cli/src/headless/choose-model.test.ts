@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { chooseModel, type ModelWishes } from './choose-model.ts'
 
-const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} }
+const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {} }
 
 type Environment = { readonly [name: string]: string }
 

@@ -1,3 +1,4 @@
+import { findSimilarName } from '../../similar-name.ts'
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
 import { matchRegularPattern, parseRegularPattern } from '../patterns/regular-pattern.ts'
@@ -28,9 +29,15 @@ export interface ReadHooks {
   readonly notices: readonly string[]
 }
 
-/** The events that are run. Others may stand in the settings: they are for other programs, or for later. */
+/** The events that are run. */
 export const HOOK_EVENTS = ['PreCompact', 'PostCompact', 'SessionStart', 'InstructionsLoaded'] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
+
+/** Events of other agents. Whoever sets a hook for one counts on it, so it is said that it is not run. */
+const OTHER_EVENTS =
+  'Setup PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit UserPromptExpansion Stop StopFailure SubagentStart SubagentStop SessionEnd Notification PermissionRequest PermissionDenied TaskCreated TaskCompleted TeammateIdle ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult'.split(
+    ' ',
+  )
 
 const TIMEOUT_S_DEFAULT = 600
 /** A timer of the machine holds no more. */
@@ -43,6 +50,16 @@ export function readHooks(settings: { readonly [event: string]: readonly Json[] 
     const note = (text: string): void => void notices.add(`hooks.${event}: ${text}`)
     const read = (settings[event] ?? []).flatMap((group) => readGroup(group, note))
     if (read.length > 0) groups.set(event, read)
+  }
+  for (const event of Object.keys(settings)) {
+    if (HOOK_EVENTS.some((known) => known === event)) continue
+    const similar = findSimilarName(event, [...HOOK_EVENTS, ...OTHER_EVENTS])
+    if (OTHER_EVENTS.includes(event))
+      notices.add(`hooks.${event}: not built yet, so it is not run. Built are ${HOOK_EVENTS.join(', ')}`)
+    else
+      notices.add(
+        `hooks.${event}: there is no such event${similar === undefined ? '' : `. Did you mean ${similar}?`}`,
+      )
   }
   return { groups, notices: [...notices] }
 }

@@ -1,9 +1,10 @@
-import { readFile, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 
-import { UsageError } from 'palimpsest'
+import { StorageError, UsageError } from 'palimpsest'
 import type { AnswerTimes } from 'palimpsest/providers/anthropic'
 import { parseModelName, type Json } from 'palimpsest/wire'
+import { readPlainText, toStorageError } from 'palimpsest/node'
 
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import type { Rule } from '../permissions/rule.ts'
@@ -34,7 +35,6 @@ export interface Settings {
   readonly env: { readonly [name: string]: string }
   readonly hooks: { readonly [event: string]: readonly Json[] }
   readonly disableAllHooks?: boolean
-  readonly mcpServers: { readonly [name: string]: Json }
   readonly autoCompactEnabled?: boolean
   /** The model that writes summaries. */
   readonly summaryModel?: string
@@ -69,7 +69,7 @@ export interface SettingsPlaces {
   readonly file?: string
 }
 
-const NOTHING: Settings = { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} }
+const NOTHING: Settings = { rules: [], additionalFolders: [], env: {}, hooks: {} }
 
 export function projectSettingsPath(projectFolder: string): string {
   return join(projectFolder, '.palimpsest', 'settings.json')
@@ -128,13 +128,13 @@ async function readSettings(path: string, mustExist: boolean): Promise<ReadSetti
   })
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readPlainText(path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT' && !mustExist) return { problems: [] }
-    return problem(
-      1,
-      `the settings cannot be read (${systemCode(error) ?? String(error)}). Check the path and its mode`,
-    )
+    if (error instanceof StorageError) return problem(1, `the settings cannot be read: ${error.message}`)
+    if (systemCode(error) === 'ENOTDIR') return problem(1, toStorageError(error, 'read', path).message)
+    const code = systemCode(error) ?? String(error)
+    return problem(1, `the settings cannot be read (${code}). Check the path and its mode`)
   }
   return parseSettings(text, path)
 }
@@ -204,7 +204,6 @@ function merge(before: Settings, file: SettingsFile, source: SettingsSource, bas
     ],
     env: { ...before.env, ...file.env },
     hooks: mergeHooks(before.hooks, file.hooks ?? {}),
-    mcpServers: { ...before.mcpServers, ...file.mcpServers },
     ...(file.answers === undefined ? {} : { answerTimes: { ...before.answerTimes, ...timesIn(file) } }),
   }
 }

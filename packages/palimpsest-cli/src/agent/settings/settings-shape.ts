@@ -1,7 +1,19 @@
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
 import { parseRule, type Rule, type RuleEffect } from '../permissions/rule.ts'
 import { SANDBOX_POLICIES } from '../sandbox/sandbox.ts'
-import { anything, choice, either, flag, list, number, object, record, text, type Shape } from './shape.ts'
+import {
+  anything,
+  choice,
+  either,
+  flag,
+  list,
+  number,
+  object,
+  planned,
+  record,
+  text,
+  type Shape,
+} from './shape.ts'
 import { urlProblem } from './url-problem.ts'
 
 // Every setting there is. `settings.schema.json` is printed from this; a test compares the two.
@@ -68,7 +80,10 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   env: record('Environment variables for commands that the agent runs', text('The value')),
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
   disableAllHooks: flag('Run none of the hooks, wherever they are set. Default: false'),
-  mcpServers: record('MCP servers by name', anything('How to reach the server')),
+  mcpServers: planned('MCP servers by name'),
+  memory: planned('Long-term memory'),
+  dream: planned('Consolidation of memories'),
+  limits: planned('What may be spent in a day'),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
   compaction: object('How the conversation is compacted', {
     model: text(

@@ -50,7 +50,7 @@ describe('settings', () => {
 
   test('no files: nothing is set, nothing is wrong', async () => {
     expect(await loadSettings(await places({}))).toEqual({
-      settings: { rules: [], additionalFolders: [], env: {}, hooks: {}, mcpServers: {} },
+      settings: { rules: [], additionalFolders: [], env: {}, hooks: {} },
       problems: [],
     })
   })
@@ -71,7 +71,6 @@ describe('settings', () => {
       workingWindow: 'full',
       env: { A: '1', B: '2' },
       hooks: { Stop: [1, 2] },
-      mcpServers: {},
       additionalFolders: [join(where.projectFolder, '../lib')],
       rules: [
         { effect: 'allow', tool: 'Read', text: 'Read' },
@@ -148,7 +147,27 @@ describe('settings', () => {
       '{"permissions":{"defaultMode":"yolo"}}',
       ['error s.json:1: "permissions.defaultMode" must be one of default, accept-edits, plan, bypass'],
     ],
-    ['{"Model": "x"}', ['warning s.json:1: "Model" is not a known setting. Did you mean "model"?']],
+    ['{"mcpServers": {"a": {}}}', ['warning s.json:1: "mcpServers" is not built yet, and is ignored']],
+    ['{"memory": {"mode": "off"}}', ['warning s.json:1: "memory" is not built yet, and is ignored']],
+    [
+      '{"autoCompactEnabeld": false}',
+      [
+        'warning s.json:1: "autoCompactEnabeld" is not a known setting, and is ignored. Did you mean "autoCompactEnabled"?',
+      ],
+    ],
+    [
+      '{"deny": ["Bash"]}',
+      ['warning s.json:1: "deny" is not a known setting, and is ignored. Did you mean "permissions.deny"?'],
+    ],
+    [
+      '{"permissions": {"denny": ["Bash"]}}',
+      ['warning s.json:1: "permissions.denny" is not a known setting, and is ignored. Did you mean "deny"?'],
+    ],
+    ['{"statusLine": {}}', ['warning s.json:1: "statusLine" is not a known setting, and is ignored']],
+    [
+      '{"Model": "x"}',
+      ['warning s.json:1: "Model" is not a known setting, and is ignored. Did you mean "model"?'],
+    ],
     ['{"model":"a",\n"model":"b"}', ['error s.json:2: "model" stands there twice; the first one counts']],
     [
       '{"workingWindow": "half"}',
@@ -204,8 +223,8 @@ describe('settings', () => {
 
   test('names of objects that objects have anyway are no settings', () => {
     expect(problems('{"__proto__": {"model":"x"}, "constructor": 1}')).toEqual([
-      'warning s.json:1: "__proto__" is not a known setting',
-      'warning s.json:1: "constructor" is not a known setting',
+      'warning s.json:1: "__proto__" is not a known setting, and is ignored',
+      'warning s.json:1: "constructor" is not a known setting, and is ignored',
     ])
   })
 
@@ -225,7 +244,7 @@ describe('settings', () => {
     ])
     mkdirSync(join(where.home, 'settings.json'))
     expect((await loadSettings(where)).problems).toMatchObject([
-      { severity: 'error', message: expect.stringContaining('EISDIR') },
+      { severity: 'error', message: expect.stringContaining('is a folder, not a file. Move it away') },
     ])
   })
 

@@ -1,4 +1,6 @@
-import type { Json, JsonObject } from 'palimpsest/wire'
+import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+
+import { findSimilarName } from '../../similar-name.ts'
 
 import type { JsonNode } from './json-text.ts'
 
@@ -120,6 +122,17 @@ export function anything(description: string): Shape<Json> {
   return { schema: { description }, read: (node) => toJson(node) }
 }
 
+/** Promised and not there yet. Whoever sets it is told. */
+export function planned(description: string): Shape<never> {
+  return {
+    schema: { description: `${description}. Not built yet: ignored` },
+    read: (node, name, complain) => {
+      complain({ at: node.at, severity: 'warning', message: `"${name}" is not built yet, and is ignored` })
+      return undefined
+    },
+  }
+}
+
 type Members = { readonly [key: string]: Shape<unknown> }
 type Read<M extends Members> = { readonly [K in keyof M]?: M[K] extends Shape<infer T> ? T : never }
 
@@ -145,7 +158,7 @@ export function object<M extends Members>(description: string, members: M): Shap
           complain({
             at,
             severity: 'warning',
-            message: `"${full}" is not a known setting${didYouMean(key, members)}`,
+            message: `"${full}" is not a known setting, and is ignored${didYouMean(key, members)}`,
           })
         else if (Object.hasOwn(result, key))
           complain({ at, severity: 'error', message: `"${full}" stands there twice; the first one counts` })
@@ -167,10 +180,18 @@ function toRead<M extends Members>(result: { readonly [key: string]: unknown }):
   throw new Error('unreachable: a value equals itself')
 }
 
+/** A name that is nearly one of these, or stands one floor below them: `allow` for `permissions.allow`. */
 function didYouMean(key: string, members: Members): string {
-  const plain = (word: string): string => word.toLowerCase().replaceAll(/[^a-z]/g, '')
-  const similar = Object.keys(members).find((known) => plain(known) === plain(key))
+  const deeper = Object.entries(members).flatMap(([name, { schema }]) =>
+    namesIn(schema).map((inner) => [name, inner]),
+  )
+  const below = deeper.find(([, inner]) => inner === key)?.join('.')
+  const similar = below ?? findSimilarName(key, Object.keys(members))
   return similar === undefined ? '' : `. Did you mean "${similar}"?`
+}
+
+function namesIn({ properties }: JsonObject): readonly string[] {
+  return isJsonObject(properties) ? Object.keys(properties) : []
 }
 
 function toJson(node: JsonNode): Json {

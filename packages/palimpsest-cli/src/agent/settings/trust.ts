@@ -1,5 +1,7 @@
-import { mkdir, readFile, realpath, stat } from 'node:fs/promises'
+import { mkdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+
+import { readPlainText } from 'palimpsest/node'
 
 import { hashBytes } from '../files/hash-bytes.ts'
 import { placeFile, removeFile } from '../files/place-file.ts'
@@ -17,7 +19,7 @@ const FILE_MODE = 0o600
 export async function isTrusted(home: string, folder: string): Promise<boolean> {
   const real = await realPathOf(folder)
   try {
-    const value: unknown = JSON.parse(await readFile(trustPath(home, real), 'utf8'))
+    const value: unknown = JSON.parse(await readPlainText(trustPath(home, real)))
     return typeof value === 'object' && value !== null && 'path' in value && value.path === real
   } catch (error) {
     // A damaged file trusts nobody; the user is asked again.
