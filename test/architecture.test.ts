@@ -89,6 +89,11 @@ const IMPURE = [
 /** The only file that starts processes. */
 const STARTER = `${CLI}/agent/process/start-process.ts`
 
+/** The only file that opens files to read them whole. */
+const READER = `${LIBRARY}/node/plain-file.ts`
+/** They wait for ever where a pipe lies in the place of a file. */
+const READING = ['readFile', 'readFileSync', 'createReadStream', 'openAsBlob']
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -119,6 +124,7 @@ const RULES = {
   judge: 'the measure of the replay and the digest of layer 2 share no code of their own',
   pure: 'the core has no clock, no randomness, no environment, no timers',
   process: 'processes are started in one place, with an environment that holds no key',
+  reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
@@ -211,6 +217,16 @@ describe('the rules bite', () => {
     ['engine/a.ts', 'export const x = Math.random', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['node/a.ts', "export const x = process['env']", 'environment: packages/palimpsest/src/node/a.ts'],
     ['node/a.ts', "import { spawn } from 'node:child_process'", 'process: packages/palimpsest/src/node/a.ts'],
+    [
+      'node/a.ts',
+      "import { readFile } from 'node:fs/promises'",
+      'reading: packages/palimpsest/src/node/a.ts',
+    ],
+    [
+      'node/a.ts',
+      "import { createReadStream, statSync } from 'node:fs'",
+      'reading: packages/palimpsest/src/node/a.ts',
+    ],
     ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
     ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
     ['wire/a.ts', lines(FILE_LINES_MAX + 1), 'file size: packages/palimpsest/src/wire/a.ts'],
@@ -402,10 +418,21 @@ function purityOf(source: SourceInfo): Violation[] {
   return [
     ...impure.map((name) => ({ rule: 'pure' as const, where, what: name })),
     ...(where === STARTER ? [] : processesOf(source)),
+    ...(where === READER || where === `${CLI}/main.ts` ? [] : readingOf(source)),
     ...(where === `${CLI}/main.ts`
       ? []
       : environment.map((name) => ({ rule: 'environment' as const, where, what: name }))),
   ]
+}
+
+function readingOf({ path, imports }: SourceInfo): Violation[] {
+  return imports.flatMap(({ specifier, names }): Violation[] =>
+    /^(node:)?fs(\/promises)?$/.test(specifier)
+      ? names
+          .filter((name) => READING.includes(name))
+          .map((name) => ({ rule: 'reading', where: path, what: name }))
+      : [],
+  )
 }
 
 function processesOf({ path, imports }: SourceInfo): Violation[] {

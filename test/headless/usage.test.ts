@@ -38,7 +38,7 @@ async function run(
 }
 
 test.each([
-  [['-p'], /^no prompt: give one behind -p, or on stdin$/],
+  [['-p'], /^no prompt: give one after -p, or on stdin$/],
   [['-p', '  '], /^no prompt: /],
   [['-p', 'a', 'b'], /^unexpected argument "b"; .* shows how$/],
   [['-p', 'a', '--colour'], /^unknown option '--colour'; .* shows how$/],
@@ -71,7 +71,16 @@ test.each([
   [['-p', 'a', '--resume', '../../none'], /^there is no session file \/.*none; /],
   [['-p', 'a', '--resume', './notes.txt'], /^\/.*notes\.txt is not a session: /],
   [['-p', 'a', '--resume', '..'], /^"\.\." cannot be a session id: /],
-  [['-p', 'a', '--resume', ''], /^"" cannot be a session id: /],
+  [['-p', 'a', '--resume', ''], /^--resume: which session\? `palimpsest sessions` lists their ids$/],
+  [['-p', 'a', '--resume'], /^--resume: which session\? `palimpsest sessions` lists their ids$/],
+  [['-p', 'a', '--modle', 'x'], /^unknown option '--modle'\. Did you mean --model\?; .* shows how$/],
+  [
+    ['sesions'],
+    /^there is no command "sesions"\. Did you mean `palimpsest sessions`\? To say the word itself to the agent: `palimpsest -p sesions`$/,
+  ],
+  [['doctr', '--json'], /^there is no command "doctr"\. Did you mean `palimpsest doctor`\? /],
+  [['purge', 'secret'], /^removes a secret from everything that is stored: not built yet\. /],
+  [['run', '--', 'ls'], /not built yet\. `palimpsest --help` lists what is$/],
   [['-p', 'a', '--session-id', 'memory'], /^"memory" cannot be a session id: /],
   [['-p', 'a', '--session-id', 'a/b'], /^"a\/b" cannot be a session id: /],
   [['-p', 'a', '--session-id', ''], /^"" cannot be a session id: /],

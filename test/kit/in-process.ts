@@ -19,7 +19,7 @@ export interface InProcess {
   readonly run: (args: readonly string[], options?: InProcessOptions) => Promise<InProcessRan>
 }
 
-export interface InProcessOptions extends Partial<Pick<World, 'cwd' | 'userHome' | 'terminal'>> {
+export interface InProcessOptions extends Partial<Pick<World, 'cwd' | 'userHome' | 'terminal' | 'signal'>> {
   /** What is piped in; nothing unless given. */
   readonly stdin?: string
   /** Added to the environment; undefined takes a variable out. */

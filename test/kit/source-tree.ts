@@ -16,6 +16,8 @@ export interface Import {
   /** Path from the root, for files of the workspace. */
   readonly path?: string
   readonly typeOnly: boolean
+  /** What is taken from it, by the names it has there. */
+  readonly names: readonly string[]
 }
 
 export interface FunctionSize {
@@ -69,7 +71,10 @@ function importsOf(path: string, program: SyntaxNode): Import[] {
     const target = specifier.startsWith('.')
       ? { path: relative(ROOT, join(ROOT, dirname(path), specifier)) }
       : {}
-    imports.push({ specifier, typeOnly, ...target })
+    const names = childrenOf(node, 'specifiers').flatMap(
+      (one) => stringOf(childOf(one, 'imported'), 'name') ?? [],
+    )
+    imports.push({ specifier, typeOnly, names, ...target })
   })
   return imports
 }

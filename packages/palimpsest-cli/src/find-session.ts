@@ -5,7 +5,7 @@ import { UsageError } from 'palimpsest'
 import { mainWorktree, projectIn, projectSlug, requireSessionId } from 'palimpsest/node'
 
 import { findById } from './find-by-id.ts'
-import { palimpsestHome } from './palimpsest-home.ts'
+import { storedHome } from './palimpsest-home.ts'
 import { requireSessionFile } from './session-file.ts'
 import type { World } from './world.ts'
 
@@ -47,7 +47,7 @@ async function otherAgentsSession(
 
 /** Where this project's sessions lie. */
 export async function projectFolders(world: World): Promise<readonly string[]> {
-  return await foldersOf(await mainWorktree(world.cwd), projectsIn(world))
+  return await foldersOf(await mainWorktree(world.cwd), await projectsIn(world))
 }
 
 /** A name that begins alike may be another project's: its `project.json` decides. */
@@ -64,7 +64,7 @@ async function foldersOf(project: string, projects: string): Promise<readonly st
 
 /** Undefined where no project of ours has one of that id. */
 async function sessionNamed(id: string, world: World): Promise<FoundSession | undefined> {
-  const projects = projectsIn(world)
+  const projects = await projectsIn(world)
   requireSessionId(id)
   const folders = (await namesIn(projects)).map((name) => join(projects, name))
   const found = await Promise.all(folders.map(sessionsIn))
@@ -75,8 +75,8 @@ function noSession(id: string): never {
   throw new UsageError(`no session "${id}"; \`palimpsest sessions\` lists all`)
 }
 
-function projectsIn(world: World): string {
-  return join(palimpsestHome(world), 'projects')
+async function projectsIn(world: World): Promise<string> {
+  return join(await storedHome(world), 'projects')
 }
 
 async function transcriptsIn(folder: string): Promise<(FoundSession & { readonly usedAt: number })[]> {

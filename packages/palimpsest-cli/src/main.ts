@@ -14,11 +14,13 @@ const end = (): void => stop.abort()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end)
 
 // A reader that went away (`| head`) and a terminal that was closed are no errors of ours. The command ends by itself, or goes on serving.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
-  })
-}
+const GONE = new Set(['EPIPE', 'EIO'])
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (!GONE.has(error.code ?? '')) fail(Object.assign(error, { path: 'the output' }))
+})
+// Whoever does not hear what goes wrong cannot be told that either.
+process.stderr.on('error', () => undefined)
+process.on('uncaughtException', fail)
 
 process.exitCode = await runCli(process.argv.slice(2), {
   version: readVersion(),
@@ -37,6 +39,14 @@ process.exitCode = await runCli(process.argv.slice(2), {
     process.stdout.isTTY && { console: createConsole(process.stdin, process.stdout, end) }),
   signal: stop.signal,
 })
+
+/** Nobody caught it: a sentence all the same. Whatever was under way has nothing to stand on any more. */
+function fail(error: unknown): void {
+  void import('./report-error.ts').then(({ reportError }) => {
+    const { text, exit } = reportError(error, { debug: process.argv.includes('--debug') })
+    process.stderr.write(text, () => process.exit(exit))
+  })
+}
 
 /** The folder may be gone while we stand in it. */
 function workingFolder(): string {

@@ -1,4 +1,7 @@
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+
+import { StorageError } from 'palimpsest'
 
 import type { World } from './world.ts'
 
@@ -6,4 +9,16 @@ import type { World } from './world.ts'
 export function palimpsestHome({ env, cwd, userHome }: World): string {
   const named = env['PALIMPSEST_HOME']
   return named ? resolve(cwd, named) : join(userHome, '.palimpsest')
+}
+
+/** The same for whoever reads what is stored: there need not be one, but what stands there must be a folder. */
+export async function storedHome(world: World): Promise<string> {
+  const home = palimpsestHome(world)
+  for (const path of [home, join(home, 'projects')]) {
+    const found = await stat(path).catch(() => undefined)
+    if (!found || found.isDirectory()) continue
+    const { notAHome } = await import('palimpsest/node')
+    throw new StorageError('not-found', notAHome(path, found))
+  }
+  return home
 }

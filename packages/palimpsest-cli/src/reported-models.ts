@@ -1,10 +1,11 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { TraceEvent } from 'palimpsest'
 import type { ListModels } from 'palimpsest/providers/anthropic'
 import { NO_MODELS, withReportedModels, type Models } from 'palimpsest/tokens'
 import { findModelFacts, isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from './agent/files/place-own-file.ts'
 
@@ -130,7 +131,7 @@ async function readKnown(home: string): Promise<KnownByEndpoint> {
   const path = join(home, NAME)
   try {
     const { size } = await stat(path)
-    const value: unknown = size > FILE_BYTES_MAX ? undefined : JSON.parse(await readFile(path, 'utf8'))
+    const value: unknown = size > FILE_BYTES_MAX ? undefined : JSON.parse(await readPlainText(path))
     const endpoints = isJsonObject(value) ? value['endpoints'] : undefined
     return isJsonObject(endpoints) ? knownIn(endpoints) : {}
   } catch {

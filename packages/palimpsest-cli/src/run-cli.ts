@@ -1,19 +1,22 @@
 import { parseArgs } from 'node:util'
 
-import { ProviderError, StorageError, UsageError } from 'palimpsest'
+import { UsageError } from 'palimpsest'
 
-import { toPrintable } from './agent/printable.ts'
 import type { Command, CommandInput } from './command.ts'
 import { COMMANDS, PLANNED } from './command-table.ts'
 import { agent } from './commands/agent.ts'
 import { commandHelp, overview } from './help.ts'
-import { DONE, FAILED, WRONG_USAGE, type ExitCode, type World } from './world.ts'
+import { findSimilarName } from './similar-name.ts'
+import { DONE, type ExitCode, type World } from './world.ts'
 
 export async function runCli(args: readonly string[], world: World): Promise<ExitCode> {
   try {
     return await dispatch(args, world)
   } catch (error) {
-    return report(error, world)
+    const { reportError } = await import('./report-error.ts')
+    const { text, exit } = reportError(error, { debug: args.includes('--debug') })
+    world.printError(text)
+    return exit
   }
 }
 
@@ -25,8 +28,31 @@ async function dispatch(args: readonly string[], world: World): Promise<ExitCode
   const command = COMMANDS.find(({ name }) => name === first)
   if (command) return await runCommand(command, rest, world)
   const planned = PLANNED.find(({ name }) => name === first)
-  if (!planned) return await runCommand(agent, args, world)
-  throw new UsageError(`${planned.summary}: not built yet. \`palimpsest --help\` lists what is`)
+  if (planned) throw new UsageError(`${planned.summary}: not built yet. \`palimpsest --help\` lists what is`)
+  const similar = findMistyped(args)
+  if (similar !== undefined)
+    throw new UsageError(
+      `there is no command "${first}". Did you mean \`palimpsest ${similar}\`? To say the word itself to the agent: \`palimpsest -p ${first}\``,
+    )
+  return await runCommand(agent, withPicker(args), world)
+}
+
+/** A word alone, or with flags after it, that is nearly a command's name. A sentence is a prompt. */
+function findMistyped([first = '', ...rest]: readonly string[]): string | undefined {
+  if (first.startsWith('-') || !rest.every((word) => word.startsWith('-'))) return undefined
+  return findSimilarName(
+    first,
+    [...COMMANDS, ...PLANNED].map(({ name }) => name),
+  )
+}
+
+/** `--resume` may stand without an id: then it asks which. */
+function withPicker(args: readonly string[]): readonly string[] {
+  return args.map((arg, i) => {
+    const next = args[i + 1]
+    const isBare = (arg === '--resume' || arg === '-r') && (next === undefined || /^-./.test(next))
+    return isBare ? '--resume=' : arg
+  })
 }
 
 async function runCommand(command: Command, args: readonly string[], world: World): Promise<ExitCode> {
@@ -52,11 +78,23 @@ function parseStrictly(
   hint: string,
 ): ReturnType<typeof parseArgs> {
   try {
-    const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
+    const options = {
+      ...command.options,
+      help: { type: 'boolean', short: 'h' },
+      debug: { type: 'boolean' },
+    } as const
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(`${firstSentence(error)}; ${hint}`, { cause: error })
+    throw new UsageError(`${firstSentence(error)}${meantFlag(error, command)}; ${hint}`, { cause: error })
   }
+}
+
+const UNKNOWN_FLAG = /unknown option '--([^']+)'/i
+
+function meantFlag(error: unknown, { options }: Command): string {
+  const [, typed = ''] = UNKNOWN_FLAG.exec(error instanceof Error ? error.message : '') ?? []
+  const similar = findSimilarName(typed, Object.keys(options))
+  return similar === undefined ? '' : `. Did you mean --${similar}?`
 }
 
 /** Node explains at length; the first sentence says what is wrong. */
@@ -69,13 +107,4 @@ function firstSentence(error: unknown): string {
 function say(world: World, text: string): ExitCode {
   world.print(text)
   return DONE
-}
-
-/** One line for whoever must act. What is ours to mend comes with its stack. */
-function report(error: unknown, world: World): ExitCode {
-  const known = error instanceof UsageError || error instanceof StorageError || error instanceof ProviderError
-  const text =
-    error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
-  world.printError(`palimpsest: ${toPrintable(text)}\n`)
-  return error instanceof UsageError ? WRONG_USAGE : FAILED
 }

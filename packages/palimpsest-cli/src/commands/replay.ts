@@ -45,6 +45,7 @@ interface Asked {
   readonly strategies: readonly Strategy[]
   readonly windows: readonly number[]
   readonly model?: string
+  readonly debug: boolean
 }
 
 async function runReplay({ flags, words }: CommandInput, world: World): Promise<ExitCode> {
@@ -96,6 +97,7 @@ async function readAsked({ flags, words }: CommandInput, world: World): Promise<
     }),
     windows: chosenWindows(textFlag(flags, 'window')),
     ...(model !== undefined && { model }),
+    debug: flags['debug'] === true,
   }
   if (flags['views'] !== undefined && (asked.strategies.length > 2 || asked.windows.length > 1))
     throw new UsageError('--views writes what one strategy sends in one window: add --strategy NAME')
@@ -180,7 +182,7 @@ function chosenWindows(text: string | undefined): readonly number[] {
 }
 
 async function replayAll(
-  { isOwn, files, strategies, windows, model }: Asked,
+  { isOwn, files, strategies, windows, model, debug }: Asked,
   world: World,
 ): Promise<{ readonly document: ReplayDocument; readonly failed: boolean }> {
   const { runTasks } = await import('../replay/run-tasks.ts')
@@ -200,7 +202,7 @@ async function replayAll(
   const skipped = new Map<number, string>()
   let failed = false
   let done = 0
-  const showProgress = createProgress(tasks, world, { namesSkipped: !isOwn })
+  const showProgress = createProgress(tasks, world, { namesSkipped: !isOwn, debug })
   const showInterim = createInterim(tasks, world)
   await runTasks(
     isOwn ? firstLookFirst(tasks) : largestFirst(tasks),

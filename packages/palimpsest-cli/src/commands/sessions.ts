@@ -2,7 +2,7 @@ import { UsageError } from 'palimpsest'
 import type { SessionSummary } from 'palimpsest/node'
 
 import type { Command, CommandInput } from '../command.ts'
-import { palimpsestHome } from '../palimpsest-home.ts'
+import { palimpsestHome, storedHome } from '../palimpsest-home.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const sessions: Command = {
@@ -37,7 +37,7 @@ async function removeAll(ids: readonly string[], world: World): Promise<ExitCode
 async function listAll({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { listSessions } = await import('palimpsest/node')
   const { createCostOf } = await import('../cost-of.ts')
-  const { sessions, warnings } = await listSessions(palimpsestHome(world), createCostOf())
+  const { sessions, warnings } = await listSessions(await storedHome(world), createCostOf())
   const { toPrintable, toPrintableJson } = await import('../agent/printable.ts')
   for (const warning of warnings) world.printError(`palimpsest: ${toPrintable(warning)}\n`)
   if (flags['json'] === true) world.print(`${toPrintableJson(sessions)}\n`)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
@@ -55,8 +54,9 @@ async function readScript(path: string | boolean | undefined, world: World): Pro
 }
 
 async function readJson(path: string): Promise<unknown> {
+  const { readPlainText } = await import('palimpsest/node')
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
+    return JSON.parse(await readPlainText(path))
   } catch (error) {
     const what = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
     throw new UsageError(

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { listSessions } from 'palimpsest/node'
+import { listSessions, readPlainText } from 'palimpsest/node'
 import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
 import type { World } from '../world.ts'
@@ -71,7 +70,7 @@ export async function bundleOf(
 
 async function readOwnSettings(home: string): Promise<JsonObject> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(home, 'settings.json'), 'utf8'))
+    const value: unknown = JSON.parse(await readPlainText(join(home, 'settings.json')))
     return isJsonObject(value) ? value : {}
   } catch {
     // The findings say what is wrong with the file; its outline is then empty.

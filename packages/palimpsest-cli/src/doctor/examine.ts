@@ -15,6 +15,7 @@ import { findSession } from '../find-session.ts'
 import { findHomeRisk } from '../home-risk.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
 import { readModels } from '../known-models.ts'
+import { sentenceOf } from '../report-error.ts'
 import { readWindow } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { examineFlags } from './examine-flags.ts'
@@ -29,21 +30,25 @@ const NODE_MIN = [22, 16] as const
 
 export async function examine(home: string, nodeVersion: string, world: World): Promise<readonly Finding[]> {
   const folder = await mainWorktree(world.cwd)
-  return (
-    await Promise.all([
-      examineNode(nodeVersion),
-      examineHome(home),
-      examineSettings(home, folder),
-      examineTrust(home, folder),
-      examineModel(home, folder, world),
-      examineLimits(home, world),
-      examineFlags(home, folder, world),
-      examineSearch(world),
-      examineSandbox(home, folder, world),
-      examineSessions(home),
-      examineNewest(world),
-    ])
-  ).flat()
+  const found = await Promise.all([
+    told('node', examineNode(nodeVersion)),
+    told('home', examineHome(home)),
+    told('settings', examineSettings(home, folder)),
+    told('trust', examineTrust(home, folder)),
+    told('model', examineModel(home, folder, world)),
+    told('limits', examineLimits(home, world)),
+    told('flags', examineFlags(home, folder, world)),
+    told('search', examineSearch(world)),
+    told('sandbox', examineSandbox(home, folder, world)),
+    told('sessions', examineSessions(home)),
+    told('newest session', examineNewest(world)),
+  ])
+  return found.flat()
+}
+
+/** What cannot even be looked at is what a doctor is asked about. */
+async function told(what: string, looking: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  return await looking.catch((error: unknown) => [{ what, state: 'bad' as const, text: sentenceOf(error) }])
 }
 
 async function examineNode(version: string): Promise<Finding[]> {

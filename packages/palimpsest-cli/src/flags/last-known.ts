@@ -1,7 +1,8 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { isJsonObject, type Json } from 'palimpsest/wire'
+import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { PAYLOAD_BYTES_MAX, toPayload, type Payload } from './read-payload.ts'
@@ -26,7 +27,7 @@ export async function readLastKnown(home: string, url: string): Promise<LastKnow
   const found = await stat(path).catch(() => undefined)
   if (!found) return undefined
   if (!found.isFile() || found.size > FILE_BYTES_MAX) throw new Error(`${path} is none of ours`)
-  const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+  const value: unknown = JSON.parse(await readPlainText(path))
   if (!isJsonObject(value) || typeof value['fetchedAt'] !== 'string')
     throw new Error(`${path} is none of ours`)
   if (value['url'] !== url) return undefined

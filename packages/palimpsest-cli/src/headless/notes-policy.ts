@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { NOTES_TEMPLATE, type NotesPolicy } from 'palimpsest/engine'
+import { readPlainText } from 'palimpsest/node'
 
 import { systemCode } from '../agent/refusal.ts'
 
@@ -44,7 +45,7 @@ export async function readNotesPolicy(home: string, scale: number): Promise<Read
 async function readOwn(path: string, warnings: string[]): Promise<string | undefined> {
   try {
     const found = await stat(path)
-    if (found.isFile() && found.size <= OWN_BYTES_MAX) return await readFile(path, 'utf8')
+    if (found.isFile() && found.size <= OWN_BYTES_MAX) return await readPlainText(path)
     warnings.push(`${path} is not a file of at most ${OWN_BYTES_MAX} bytes. It is ignored`)
     return undefined
   } catch (error) {

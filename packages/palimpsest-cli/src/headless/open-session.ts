@@ -64,7 +64,9 @@ export async function openSession(choice: SessionChoice, cwd: string, world: Wor
   try {
     return await resumeSession(project, found.id, cwd, world)
   } catch (error) {
-    if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+    if (!(error instanceof StorageError)) throw error
+    // Somebody else's file in our folder: what it holds is gone on with, and it is not written to.
+    if (error.failure !== 'locked' && error.failure !== 'not-a-transcript') throw error
     return await forkSession({ source: found.path, project, cwd, why: error.message }, world)
   }
 }

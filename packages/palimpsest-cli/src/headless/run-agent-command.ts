@@ -46,7 +46,12 @@ async function runPrint(prompt: string, input: CommandInput, world: World): Prom
 async function talk(input: CommandInput, world: World, console: Console): Promise<ExitCode> {
   const home = await openHome(palimpsestHome(world))
   const { runInteractive } = await import('../tui/run-interactive.ts')
-  const options = { home, prompt: input.words.join(' '), isPlain: input.flags['plain'] === true }
+  const options = {
+    home,
+    prompt: input.words.join(' '),
+    isPlain: input.flags['plain'] === true,
+    picks: input.flags['resume'] === '',
+  }
   return await runInteractive(await readWishes('', input, world), options, world, console)
 }
 
@@ -87,7 +92,7 @@ async function readWishes(prompt: string, input: CommandInput, world: World): Pr
   return {
     prompt,
     cwd,
-    session: sessionOf(input),
+    session: sessionOf(input, world),
     model: textOf(input, 'model'),
     baseUrl: textOf(input, 'base-url'),
     window: countOf(input, 'window')?.toString(),
@@ -116,16 +121,19 @@ async function promptOf(command: CommandInput, world: World): Promise<string> {
   if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; going on without it\n')
   const piped = input.kind === 'text' ? input.text : ''
   const prompt = [words ?? '', piped].filter((part) => part.trim() !== '').join('\n\n')
-  if (prompt === '') throw new UsageError('no prompt: give one behind -p, or on stdin')
+  if (prompt === '') throw new UsageError('no prompt: give one after -p, or on stdin')
   return prompt
 }
 
-function sessionOf(input: CommandInput): SessionChoice {
+function sessionOf(input: CommandInput, world: World): SessionChoice {
   const which = textOf(input, 'resume')
   const id = textOf(input, 'session-id')
   const goesOn = input.flags['continue'] === true
   if ([which !== undefined, id !== undefined, goesOn].filter(Boolean).length > 1)
     throw new UsageError('--continue, --resume and --session-id exclude each other: give one')
+  // Whoever sits at a terminal is shown the list.
+  if (which === '' && world.console && input.flags['print'] !== true) return { kind: 'new' }
+  if (which === '') throw new UsageError('--resume: which session? `palimpsest sessions` lists their ids')
   if (which !== undefined) return { kind: 'resume', which }
   if (goesOn) return { kind: 'continue' }
   return id === undefined ? { kind: 'new' } : { kind: 'new', id }

@@ -1,7 +1,8 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
 
@@ -41,7 +42,7 @@ export async function readLimits(home: string, now: number): Promise<Limits> {
   const path = join(home, NAME)
   try {
     const { size } = await stat(path)
-    const value: unknown = size > FILE_BYTES_MAX ? undefined : JSON.parse(await readFile(path, 'utf8'))
+    const value: unknown = size > FILE_BYTES_MAX ? undefined : JSON.parse(await readPlainText(path))
     if (!isJsonObject(value)) return NOTHING
     return {
       learned: youngIn(value['learned'], now, readKept),

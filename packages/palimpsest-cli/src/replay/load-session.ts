@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-
+import { openPlainFile } from 'palimpsest/node'
 import { readSession, toReplaySession, type RecordedSession, type ReplaySession } from 'palimpsest/replay'
 
 import type { SessionFile } from './find-session-files.ts'
@@ -47,7 +46,9 @@ async function readFile(file: SessionFile): Promise<RecordedSession | { readonly
   let binary = false
   let isFirst = true
   async function* chunks(): AsyncGenerator<string> {
-    for await (const chunk of createReadStream(file.path, { encoding: 'utf8' })) {
+    const handle = await openPlainFile(file.path)
+    // Closes the file when it ends or is left.
+    for await (const chunk of handle.createReadStream({ encoding: 'utf8' })) {
       const text = String(chunk)
       // Zeros later on are what a power failure leaves of some lines.
       binary = isFirst && text.includes('\0') && !BEGINS_AS_JSON.test(text)

@@ -1,5 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+
+import { readPlainText } from 'palimpsest/node'
 
 // Where opencode keeps sessions: a database since 1.2, before that a tree of small files. Either is put together to what its own export
 // would say, and read as that.
@@ -88,7 +90,7 @@ async function listTree(storage: string): Promise<ListedSession[]> {
   for (const file of files) {
     if (!file.isFile() || !file.name.endsWith('.json')) continue
     const path = join(file.parentPath, file.name)
-    const info = parsed(await readFile(path, 'utf8'))
+    const info = parsed(await readPlainText(path))
     if (typeof info !== 'object' || info === null || 'parentID' in info) continue
     const id = basename(file.name, '.json')
     const messages = await namesIn(join(storage, 'message', id))
@@ -115,8 +117,8 @@ async function messagesOfTree(storage: string, session: string): Promise<Exporte
     const partFolder = join(storage, 'part', id)
     const parts: unknown[] = []
     for (const part of await namesIn(partFolder))
-      parts.push(parsed(await readFile(join(partFolder, part), 'utf8')))
-    messages.push({ info: withId(parsed(await readFile(join(folder, name), 'utf8')), id), parts })
+      parts.push(parsed(await readPlainText(join(partFolder, part))))
+    messages.push({ info: withId(parsed(await readPlainText(join(folder, name))), id), parts })
   }
   return messages
 }

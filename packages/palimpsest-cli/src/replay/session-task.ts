@@ -22,4 +22,4 @@ export type TaskMessage =
       readonly note?: string
     }
   | { readonly kind: 'skipped'; readonly index: number; readonly why: string }
-  | { readonly kind: 'failed'; readonly index: number; readonly stack: string }
+  | { readonly kind: 'failed'; readonly index: number; readonly what: string; readonly stack: string }

@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 
 import { createTracer, replayOne } from 'palimpsest/replay'
 
+import { sentenceOf } from '../report-error.ts'
 import { loadSession } from './load-session.ts'
 import { inReportOrder, mostTellingFirst, strategiesNamed } from './run-order.ts'
 import type { SessionTask, TaskMessage } from './session-task.ts'
@@ -32,10 +33,11 @@ async function answer(task: SessionTask): Promise<TaskMessage> {
     const traces = inReportOrder(tracer.end(session, windows), strategies, windows)
     return { kind: 'done', index, report, traces, ...(note !== undefined && { note }) }
   } catch (error) {
-    // One session that breaks the replay must not take the others with it. It is shown with its stack, and the command fails.
+    // One session that breaks the replay must not take the others with it. It is told, and the command fails.
     return {
       kind: 'failed',
       index,
+      what: sentenceOf(error),
       stack: error instanceof Error ? (error.stack ?? error.message) : String(error),
     }
   }

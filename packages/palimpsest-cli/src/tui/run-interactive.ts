@@ -1,3 +1,4 @@
+import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import type { RunWishes } from '../headless/set-scene.ts'
@@ -23,6 +24,8 @@ export interface InteractiveOptions {
   readonly home: string
   /** The first thing to say, where the command line had it. */
   readonly prompt: string
+  /** Begins with the list of sessions. */
+  readonly picks: boolean
   /** Lines alone, nothing that moves. */
   readonly isPlain: boolean
 }
@@ -45,12 +48,14 @@ export async function runInteractive(
   let last = ''
   try {
     let at: Entered | undefined = await enter(wishes, undefined, place)
-    let prompt = options.prompt
+    let { prompt, picks } = options
     while (at) {
       const { conversation, wishes: current } = at
       try {
-        const end = await talk(conversation, { wishes: current, prompt, ui, world: told })
-        prompt = ''
+        const end = await talk(conversation, { wishes: current, prompt, picks, ui, world: told })
+        // Whoever picks a session says it there.
+        prompt = picks && end?.next ? prompt : ''
+        picks = false
         last = conversation.isKept() ? conversation.id : ''
         await conversation.close()
         at = end?.next && (await enter(end.next, { ...at, isSame: end.isSame === true }, place))
@@ -103,7 +108,7 @@ async function enter(
     return entered
   } catch (error) {
     if (!before) throw error
-    ui.show([...noteLines(messageOf(error), 'error', ui.columns()), []])
+    ui.show([...noteLines(sentenceOf(error), 'error', ui.columns()), []])
     const { conversation } = before
     const session = conversation.isKept()
       ? ({ kind: 'resume', which: conversation.id } as const)
@@ -112,10 +117,6 @@ async function enter(
     greet(again.conversation, { ...place, wishes: again.wishes, isSame: true })
     return again
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Asked once: who said no is not asked again until the next start. */
@@ -167,7 +168,7 @@ function asking(wishes: RunWishes, ui: Ui, trust: AskTrust, conversation: () => 
         // It holds for this conversation all the same.
         await storeRules(conversation().prepared.opened.project.folder, wishes.cwd, offer.rules).catch(
           (error: unknown) => {
-            ui.show(noteLines(`the rule could not be kept: ${messageOf(error)}`, 'warning', ui.columns()))
+            ui.show(noteLines(`the rule could not be kept: ${sentenceOf(error)}`, 'warning', ui.columns()))
           },
         )
         return { kind: 'always' }

@@ -1,6 +1,7 @@
 import type { LoopEvent } from 'palimpsest/loop'
 import type { BoundaryEntry } from 'palimpsest/transcript'
 
+import { sentenceOf } from '../report-error.ts'
 import type { RunWishes } from '../headless/set-scene.ts'
 import type { World } from '../world.ts'
 import { note, type CommandEnd, type CommandPlace } from './commands/command-place.ts'
@@ -24,6 +25,8 @@ export interface TalkSetup {
   readonly wishes: RunWishes
   /** Said before anything else; empty for none. */
   readonly prompt: string
+  /** Begins with the list of sessions. */
+  readonly picks: boolean
   readonly ui: Ui
   readonly world: World
 }
@@ -44,6 +47,8 @@ export async function talk(conversation: Conversation, setup: TalkSetup): Promis
     transcript: async () => await openTranscriptPage(conversation),
     removed: async () => await openRemovedPage(conversation, ui.columns()),
   })
+  const picked = setup.picks ? await runCommand('/resume', place) : undefined
+  if (picked) return picked
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   while (!world.signal.aborted) {
     const act = await ui.next()
@@ -53,7 +58,7 @@ export async function talk(conversation: Conversation, setup: TalkSetup): Promis
       if (end) return end
     } catch (error) {
       // Whatever went wrong, the conversation is as it was, and goes on.
-      note(error instanceof Error ? error.message : String(error), place)
+      note(sentenceOf(error), place)
     }
     showStatus(conversation, ui)
   }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { constants, type Stats } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { StorageError } from '../errors.ts'
 import { documentsRemark, findDocuments } from '../wire/json-documents.ts'
 import { decodeLine, type DecodeProblem } from '../transcript/codec.ts'
 import type { Entry } from '../transcript/entry.ts'
+import { openPlainFile } from './plain-file.ts'
 import { toStorageError } from './to-storage-error.ts'
 
 // Lines of a file of any size, in pieces: never one big text.
@@ -27,26 +27,11 @@ export interface RawLine {
 
 /** Opens a plain file to read it. Nothing else, such as a folder or a pipe, is opened. */
 export async function openToRead(path: string): Promise<FileHandle> {
-  try {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const found = await handle.stat()
-    if (found.isFile()) return handle
-    await handle.close()
-    throw new StorageError(
-      'not-a-transcript',
-      `${path} is ${kindOfFile(found)}, not a file. Name a transcript (*.jsonl)`,
-    )
-  } catch (error) {
-    throw toStorageError(error, 'open', path)
-  }
-}
-
-/** What stands where a file should be, for a sentence. */
-export function kindOfFile(found: Stats): string {
-  if (found.isDirectory()) return 'a folder'
-  if (found.isFIFO()) return 'a pipe'
-  if (found.isSocket()) return 'a socket'
-  return found.isFile() ? 'a file' : 'a device'
+  return await openPlainFile(path).catch((error: unknown) => {
+    if (!(error instanceof StorageError)) throw toStorageError(error, 'open', path)
+    const [what] = error.message.split('. ')
+    throw new StorageError('not-a-transcript', `${what}. Name a transcript (*.jsonl)`, { cause: error })
+  })
 }
 
 /** All lines up to `end`, in order. */

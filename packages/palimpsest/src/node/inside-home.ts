@@ -1,7 +1,8 @@
-import { constants } from 'node:fs'
-import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { lstat, mkdir, open, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { StorageError, UsageError } from '../errors.ts'
+import { kindOfFile } from './plain-file.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
 
 // (S1) Nothing is written outside the home. The home itself may be reached through symbolic links; what lies inside may not lead
@@ -15,12 +16,19 @@ export async function openHome(path: string): Promise<string> {
   if (path === '') throw new UsageError('PALIMPSEST_HOME is empty: set it to a folder, or unset it')
   try {
     await makeWithParents(resolve(path))
+    const found = await stat(path)
+    if (!found.isDirectory()) throw new StorageError('not-found', notAHome(path, found))
     return await realpath(path)
   } catch (error) {
     // Its parents were made on the way: whatever is still missing cannot be made.
     if (hasCode(error, 'ENOENT')) throw new StorageError('no-permission', cannotMake(path), { cause: error })
     throw toStorageError(error, 'make the folder', path)
   }
+}
+
+/** What stands where the home should be. */
+export function notAHome(path: string, found: Stats): string {
+  return `${path} is ${kindOfFile(found)}, not a folder. Move it away, or choose another PALIMPSEST_HOME`
 }
 
 function cannotMake(path: string): string {

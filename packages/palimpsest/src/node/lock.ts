@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, stat, unlink } from 'node:fs/promises'
+import { stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { StorageError } from '../errors.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { createExclusively, writeAtomically } from './atomic-write.ts'
 import { NO_PROCESS, ownIdentity, stateOf, type ProcessIdentity } from './process-identity.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
+import { readPlainText } from './plain-file.ts'
 
 // One writer per transcript. The lock is a file that names its holder and appears with its content, by a hard link, so exactly one
 // of many can make it. A lock whose holder is gone is replaced by whoever holds the lock *on that lock*, named by its token: only
@@ -71,7 +72,7 @@ async function replaceStale(
 /** Undefined where there is none, or where it is still being written. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
-    const holder = parseHolder(await readFile(path, 'utf8'))
+    const holder = parseHolder(await readPlainText(path))
     if (holder) return holder
     const { mtimeMs, ino } = await stat(path)
     const beingWritten = Date.now() - mtimeMs < WRITING_MS

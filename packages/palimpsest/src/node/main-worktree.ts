@@ -1,5 +1,6 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { readPlainText } from './plain-file.ts'
 
 // Whose memory and sessions a folder shares: all worktrees of a repository share those of the main one. Git's files are read by
 // hand; no git is needed.
@@ -46,7 +47,7 @@ async function mainOfLinked(folder: string, gitFolder: string): Promise<string |
 
 /** The path that a file holds after a mark, relative to the folder of the file. */
 async function pointer(file: string, mark = ''): Promise<string | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => '')
+  const text = await readPlainText(file).catch(() => '')
   const paths = text
     .split('\n')
     .flatMap((line) => (line.startsWith(mark) ? [line.slice(mark.length).trim()] : []))

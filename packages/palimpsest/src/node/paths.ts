@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError, UsageError } from '../errors.ts'
 import { createExclusively } from './atomic-write.ts'
 import { makeFolder } from './inside-home.ts'
 import { mainWorktree } from './main-worktree.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
+import { readPlainText } from './plain-file.ts'
 
 // Where things lie below the home. Names that come from outside are checked before they become part of a path.
 
@@ -71,7 +71,7 @@ async function claim(home: string, folder: string, project: string): Promise<boo
 
 export async function projectIn(file: string): Promise<string | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
+    const value: unknown = JSON.parse(await readPlainText(file))
     if (typeof value === 'object' && value !== null && 'path' in value && typeof value.path === 'string') {
       return value.path
     }

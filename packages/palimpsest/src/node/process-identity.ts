@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { hasCode } from './to-storage-error.ts'
+import { readPlainText } from './plain-file.ts'
 
 // A process id alone names no process: ids are used again. With the start time (Linux) and the boot it does.
 
@@ -52,7 +52,7 @@ const START_TICKS_FIELD = 19
 async function statOf(
   pid: number,
 ): Promise<{ readonly startTicks: string; readonly ended: boolean } | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const text = await readPlainText(`/proc/${pid}/stat`).catch(() => '')
   // The name may hold spaces and parentheses, so the last one counts.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const startTicks = fields[START_TICKS_FIELD]
@@ -61,6 +61,6 @@ async function statOf(
 }
 
 async function bootId(): Promise<string | undefined> {
-  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')
+  const text = await readPlainText('/proc/sys/kernel/random/boot_id').catch(() => '')
   return text.trim() === '' ? undefined : text.trim()
 }

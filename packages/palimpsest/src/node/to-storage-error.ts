@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { StorageError, UsageError, type StorageFailure } from '../errors.ts'
 
 interface Reason {
@@ -53,9 +55,32 @@ const REASONS: { readonly [code: string]: Reason } = {
 export function toStorageError(error: unknown, action: string, path: string): Error {
   if (error instanceof StorageError || error instanceof UsageError) return error
   const code = errorCode(error)
+  if (code === 'ENOTDIR') {
+    const inTheWay = findFileOnWay(path)
+    if (inTheWay !== undefined)
+      return new StorageError(
+        'not-found',
+        `cannot ${action} ${path}: ${inTheWay} is not a folder. Move it away, or choose another PALIMPSEST_HOME`,
+        {
+          cause: error,
+        },
+      )
+  }
   const reason = code === undefined ? undefined : REASONS[code]
   const text = reason?.text ?? `the disk failed (${code ?? String(error)}). Check it and try again`
   return new StorageError(reason?.failure ?? 'io', `cannot ${action} ${path}: ${text}`, { cause: error })
+}
+
+/** The part of a path that should be a folder and is none. Looked for where something has failed already. */
+function findFileOnWay(path: string): string | undefined {
+  for (let at = dirname(path); dirname(at) !== at; at = dirname(at)) {
+    try {
+      return statSync(at).isDirectory() ? undefined : at
+    } catch {
+      // Further up.
+    }
+  }
+  return undefined
 }
 
 export function errorCode(error: unknown): string | undefined {

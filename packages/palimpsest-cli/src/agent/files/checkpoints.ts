@@ -1,5 +1,7 @@
-import { mkdir, open, readFile, realpath, stat } from 'node:fs/promises'
+import { mkdir, open, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+
+import { readPlainFile, readPlainText } from 'palimpsest/node'
 
 import { systemCode } from '../refusal.ts'
 import { hashBytes } from './hash-bytes.ts'
@@ -55,7 +57,7 @@ export function createCheckpoints(options: {
       await appendLine(log, { toolUseId, at: options.now(), path, before: kept, after: hashAfter })
     },
     list: async () => (await readLog(log)).split('\n').flatMap(parseLine),
-    contentOf: (hash) => readFile(contentPath(folder, hash)),
+    contentOf: (hash) => readPlainFile(contentPath(folder, hash)),
   }
 }
 
@@ -95,7 +97,7 @@ async function appendLine(path: string, checkpoint: Checkpoint): Promise<void> {
 }
 
 async function readLog(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: unknown) => {
+  return readPlainText(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return ''
     throw error
   })

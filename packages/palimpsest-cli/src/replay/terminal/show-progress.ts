@@ -6,8 +6,11 @@ import type { SessionTask, TaskMessage } from '../session-task.ts'
 export function createProgress(
   tasks: readonly SessionTask[],
   world: World,
-  /** Files that are not replayed are named: whoever gave them wants to know. */
-  { namesSkipped }: { readonly namesSkipped: boolean },
+  options: {
+    /** Files that are not replayed are named: whoever gave them wants to know. */
+    readonly namesSkipped: boolean
+    readonly debug: boolean
+  },
 ): (message: TaskMessage) => void {
   const { errorTerminal } = world
   let ended = 0
@@ -32,9 +35,12 @@ export function createProgress(
     }
     ended++
     over('')
-    if (message.kind === 'skipped' && namesSkipped)
+    if (message.kind === 'skipped' && options.namesSkipped)
       world.printError(`palimpsest: ${name}: skipped: ${message.why}\n`)
-    if (message.kind === 'failed') world.printError(`palimpsest: ${name}: failed: ${message.stack}\n`)
+    if (message.kind === 'failed') {
+      const stack = options.debug ? `\n${message.stack}` : ''
+      world.printError(`palimpsest: ${name}: ${message.what}${stack}\n`)
+    }
     if (message.kind === 'done') {
       if (message.note !== undefined) world.printError(`palimpsest: ${name}: ${message.note}\n`)
       world.printError(`${ended}/${tasks.length} ${name}: ${message.report.steps} steps\n`)

@@ -3,12 +3,14 @@ import { resolve } from 'node:path'
 
 import { findById, ID_CHARS } from '../../find-by-id.ts'
 import { readHistory } from '../../session-history.ts'
+import { sentenceOf } from '../../report-error.ts'
+import { findSimilarName } from '../../similar-name.ts'
 import { serverOf } from '../../headless/chat-servers.ts'
 import { runUndo } from '../../stored/run-undo.ts'
 import type { PageSource } from '../pager/page-source.ts'
 import { line, lineText } from '../text/styled-line.ts'
 import { changeStored } from './change-stored.ts'
-import { COMMAND_NAMES, commandLabel, COMMANDS, type CommandName } from './command-names.ts'
+import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { openWhole } from './open-pages.ts'
 import { resume } from './resume.ts'
@@ -20,16 +22,23 @@ export async function runCommand(text: string, place: CommandPlace): Promise<Com
   const typed = text.slice('/'.length, end === -1 ? text.length : end)
   const words = end === -1 ? '' : text.slice(end)
   const name = findCommand(typed)
-  if (!name) return note(`there is no command /${typed}; /help lists them`, place)
+  if (!name) return note(unknownText(typed), place)
   try {
     return await runNamed(name, words.trim(), place)
   } catch (error) {
-    return note(error instanceof Error ? error.message : String(error), place)
+    return note(sentenceOf(error), place)
   }
+}
+
+function unknownText(typed: string): string {
+  if (PLANNED_COMMANDS.includes(typed)) return `/${typed} is not built yet; /help lists what is`
+  const similar = findSimilarName(typed, COMMAND_NAMES)
+  return `there is no command /${typed}${similar === undefined ? '' : `. Did you mean /${similar}?`}; /help lists them`
 }
 
 /** By its name, or by a beginning that only it has. */
 function findCommand(typed: string): CommandName | undefined {
+  if (typed === 'exit') return 'quit'
   const alike = COMMANDS.filter(({ name }) => name.startsWith(typed))
   return alike.find(({ name }) => name === typed)?.name ?? (alike.length === 1 ? alike[0]?.name : undefined)
 }

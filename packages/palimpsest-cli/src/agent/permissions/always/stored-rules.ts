@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+
+import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../../files/place-own-file.ts'
 import { Refusal, systemCode } from '../../refusal.ts'
@@ -98,7 +99,7 @@ async function writeRules(path: string, { allow, retired }: RulesFile): Promise<
 /** What cannot be read allows nothing, and is told. */
 async function readRules(path: string): Promise<ReadRules> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const value: unknown = JSON.parse(await readPlainText(path))
     const { allow, retired = [] } = isRecord(value) ? value : {}
     if (!Array.isArray(allow) || !Array.isArray(retired)) return unreadable(path, 'it holds no list "allow"')
     return { file: { allow: allow.filter(isStoredRule), retired: retired.filter(isStoredRule) } }
