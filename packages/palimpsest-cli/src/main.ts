@@ -42,10 +42,13 @@ process.exitCode = await runCli(process.argv.slice(2), {
 
 /** Nobody caught it: a sentence all the same. Whatever was under way has nothing to stand on any more. */
 function fail(error: unknown): void {
-  void import('./report-error.ts').then(({ reportError }) => {
-    const { text, exit } = reportError(error, { debug: process.argv.includes('--debug') })
-    process.stderr.write(text, () => process.exit(exit))
-  })
+  void endWith(error)
+}
+
+async function endWith(error: unknown): Promise<void> {
+  const { reportError } = await import('./report-error.ts')
+  const { text, exit } = reportError(error, { debug: process.argv.includes('--debug') })
+  process.stderr.write(text, () => process.exit(exit))
 }
 
 /** The folder may be gone while we stand in it. */
