@@ -70,13 +70,15 @@ async function commandRules(source: string, access: Access): Promise<AlwaysRules
 }
 
 function writeRules({ real, isInside: isWork, isProtected }: FileFacts, access: Access): AlwaysRules {
-  const { cwd, folders } = access
+  const { cwd, folders, home } = access
   if (isProtected) return NOTHING
   const folder = isWork ? folders.find((one) => isInside(one, real)) : undefined
   if (folder === undefined) {
     const rule = { text: `Edit(${pathPattern(real)})`, what: `edits to the file ${real}` }
     return { rules: toRules(rule, cwd), where: `while you work in ${cwd}` }
   }
+  // All of a home, or of the disk, is no narrow place.
+  if (isInside(folder, home)) return NOTHING
   const pattern = folder === cwd ? './**' : `${pathPattern(folder)}/**`
   const rule = { text: `Edit(${pattern})`, what: 'edits to files' }
   return { rules: toRules(rule, cwd), where: `in ${folder}`, except: STILL_ASKED }

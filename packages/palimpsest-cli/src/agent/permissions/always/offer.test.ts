@@ -318,6 +318,17 @@ describe('what is offered for files and pages', () => {
     ])
   })
 
+  test('are nothing in a home, or above one, and where a name would pass for a line of the question', async () => {
+    await bench.dispose()
+    bench = await createWorkbench({ answer: () => answer, additional: ['.', 'odd\nname'] })
+    mkdirSync(join(bench.root, 'odd\nname'))
+    for (const file_path of [join(bench.root, 'x'), join(bench.root, 'odd\nname', 'x')])
+      expect(await seen('Write', { file_path, content: '' })).toBeUndefined()
+    mkdirSync(join(bench.work, 'a\n  (n) No'))
+    bench.access.moveShell(join(bench.work, 'a\n  (n) No'))
+    expect(await forCommand('npm test')).toBeUndefined()
+  })
+
   test('are not hooks, settings and the like: these still ask, and nothing is offered for them', async () => {
     answer = { kind: 'always' }
     await bench.permit('Write', { file_path: 'x', content: '' })

@@ -12,6 +12,8 @@ export interface Offer {
   readonly rules: readonly Rule[]
 }
 
+/** A name may hold a line end, and what follows it would pass for another line of the question. */
+const CONTROL = /\p{Cc}/u
 /** What does not fit on a screen with its question is not allowed for good. */
 const WORDS_CHARS_MAX = 500
 
@@ -34,7 +36,7 @@ export async function findOffer(
     if (await isEnough(others)) needed = others
   }
   const words = `Always allow ${listed(needed.map(({ what }) => what))} ${where}`
-  if (words.length > WORDS_CHARS_MAX) return undefined
+  if (words.length > WORDS_CHARS_MAX || CONTROL.test(words)) return undefined
   return { words, ...(except === undefined ? {} : { except }), rules: needed.map(({ rule }) => rule) }
 }
 
