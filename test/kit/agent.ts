@@ -14,6 +14,7 @@ import { microPolicy, NOTES_TEMPLATE, storagePolicy } from '../../packages/palim
 import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { LoopEvent, TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
+import { createBudget } from '../../packages/palimpsest/src/loop/budget.ts'
 import { createForkPoint } from '../../packages/palimpsest/src/loop/fork-point.ts'
 import { meterModel } from '../../packages/palimpsest/src/loop/meter-model.ts'
 import { runCompaction } from '../../packages/palimpsest/src/loop/run-compaction.ts'
@@ -69,6 +70,8 @@ export interface TestAgentOptions {
   readonly simulator?: SimulatorOptions
   readonly setup?: Partial<TurnSetup>
   readonly idleMsMax?: number
+  /** US dollars that all of it may cost. */
+  readonly maxUsd?: number
   readonly flags?: Flags
   /** Summaries are made before they are needed, within the bill or without one. */
   readonly prepares?: 'within-bill' | 'freely'
@@ -103,6 +106,10 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       ...(options.idleMsMax === undefined ? {} : { times: { silentMsMax: options.idleMsMax } }),
     }),
   )
+  const budget =
+    options.maxUsd === undefined
+      ? undefined
+      : createBudget(metered.streamModel, { maxUsd: options.maxUsd, spentUsd: 0 })
   const ports: Ports = {
     clock: {
       now: () => now++,
@@ -115,7 +122,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     },
     newId: () => `entry-${count++}`,
     random: () => 0,
-    streamModel: metered.streamModel,
+    streamModel: (budget ?? metered).streamModel,
     transcript: { append: async (added) => void entries.push(...added) },
     blobs: options.blobs ?? {
       save: async (toolUseId, stored) => {
@@ -157,6 +164,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     calibration: startCalibration('claude-4-7'),
     roundsMax: 50,
     maySpend: () => true,
+    ...(budget && { leftUsd: budget.leftUsd }),
     facts: findModelFacts(model) ?? unknownClaudeFacts(model),
     thresholds: { warning: 830_000, error: 840_000, auto: 850_000, blocking: 900_000 },
     micro: microPolicy(1),

@@ -58,6 +58,8 @@ export type ProviderFailure =
   | { readonly kind: 'unreachable' }
   /** An answer that is none: HTML, garbage, events in an impossible order. */
   | { readonly kind: 'bad-output' }
+  /** A limit in dollars does not allow it; nothing was sent. */
+  | { readonly kind: 'over-budget'; readonly neededUsd: number; readonly leftUsd: number }
   /** An answer that is larger than what is read, or took longer than what is waited for. The next one would be too. */
   | { readonly kind: 'over-limit' }
 

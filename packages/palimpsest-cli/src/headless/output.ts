@@ -215,9 +215,12 @@ function brokenLine(result: RunResult, facts: RunFacts, problem: string): object
   }
 }
 
-function subtypeOf(end: TurnEnd): 'success' | 'error_max_turns' | 'error_during_execution' {
-  if (end.reason === 'answered') return 'success'
-  return end.reason === 'max-rounds' ? 'error_max_turns' : 'error_during_execution'
+type Subtype = 'success' | 'error_max_turns' | 'error_max_budget_usd' | 'error_during_execution'
+
+function subtypeOf({ reason }: TurnEnd): Subtype {
+  if (reason === 'answered') return 'success'
+  if (reason === 'max-cost') return 'error_max_budget_usd'
+  return reason === 'max-rounds' ? 'error_max_turns' : 'error_during_execution'
 }
 
 /** A sentence for a turn that did not end in an answer. */
@@ -228,7 +231,7 @@ export function problemOf(end: TurnEnd): string | undefined {
     case 'max-rounds':
       return 'the turn reached --max-turns before an answer. Resume the session to go on'
     case 'max-cost':
-      return 'the session reached --max-cost. Raise it and resume to go on'
+      return maxCostText(end)
     case 'aborted':
       return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to go on`
     case 'refused':
@@ -239,6 +242,17 @@ export function problemOf(end: TurnEnd): string | undefined {
     default:
       return end satisfies never
   }
+}
+
+function maxCostText({ neededUsd, leftUsd }: Extract<TurnEnd, { reason: 'max-cost' }>): string {
+  const cure = 'Raise it and resume the session to continue'
+  if (neededUsd === undefined || leftUsd === undefined) return `the session reached --max-cost. ${cure}`
+  return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
+}
+
+/** Cents and below: what is left of a small limit is no 0. */
+function dollars(usd: number): string {
+  return usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2)
 }
 
 /** What the user should know while it runs: waits, calls that were not permitted. On stderr, whatever the format. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
-import { StorageError } from 'palimpsest'
+import { StorageError, type Ports, type StreamModel } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
-import { createConfirm, meterModel, type TurnCompaction } from 'palimpsest/loop'
+import { createBudget, createConfirm, meterModel, type TurnCompaction } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
@@ -89,7 +89,8 @@ async function prepareWith(
     window.modelList.begin()
     return chosen.streamModel(request, signal)
   })
-  const { streamModel } = metered
+  const limit = maxCost(wishes, settings)
+  const { streamModel, ...budget } = budgetFor(limit, metered.streamModel, file)
   const noting = await readNotesPolicy(home, reading.window.scale)
   const compaction = compactionOf(scene, { shown: start.shown, noting, report }, world)
   const run: HeadlessRun = {
@@ -118,7 +119,8 @@ async function prepareWith(
     clearing: clearingOf(settings),
     roundsMax: wishes.roundsMax,
     spentUsd: () => file.totals().costUsd,
-    ...maxCost(wishes, settings),
+    ...limit,
+    ...budget,
   }
   const notices = [
     ...(await placeNotices(scene, run)),
@@ -288,6 +290,16 @@ function clearingOf({ clearingGapMinutes, clearingKeeps }: Settings): NonNullabl
 function maxCost({ maxCostUsd }: RunWishes, settings: Settings): { maxCostUsd?: number } {
   const limit = maxCostUsd ?? settings.maxCostUsd
   return limit === undefined ? {} : { maxCostUsd: limit }
+}
+
+/** Nothing goes past it, whoever asks. */
+function budgetFor(
+  { maxCostUsd }: { readonly maxCostUsd?: number },
+  streamModel: StreamModel,
+  file: OpenedSession['file'],
+): Pick<Ports, 'streamModel'> & Pick<HeadlessRun, 'leftUsd'> {
+  if (maxCostUsd === undefined) return { streamModel }
+  return createBudget(streamModel, { maxUsd: maxCostUsd, spentUsd: file.totals().costUsd })
 }
 
 function tracer({ debug }: RunWishes, world: World): (event: { readonly name: string }) => void {

@@ -70,6 +70,8 @@ export interface HeadlessRun {
   /** Of the whole session so far. */
   readonly spentUsd: () => number
   readonly maxCostUsd?: number
+  /** Of that, what nothing was spent on yet. */
+  readonly leftUsd?: () => number
 }
 
 export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
@@ -207,6 +209,7 @@ export function turnSetup(
     calibration: calibrationOf(session.view, thinking, reading.model.facts),
     roundsMax,
     maySpend,
+    ...(run.leftUsd ? { leftUsd: run.leftUsd } : {}),
     facts: reading.model.facts,
     thresholds: reading.thresholds,
     micro: { ...microPolicy(reading.window.scale), ...run.clearing },

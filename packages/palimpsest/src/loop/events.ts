@@ -14,7 +14,8 @@ export type TurnEnd = TurnReason & { readonly keepsAnswer?: true }
 type TurnReason =
   | { readonly reason: 'answered' }
   | { readonly reason: 'max-rounds' }
-  | { readonly reason: 'max-cost' }
+  /** Nothing more was sent: the next request costs about so much. */
+  | { readonly reason: 'max-cost'; readonly neededUsd?: number; readonly leftUsd?: number }
   | { readonly reason: 'aborted' }
   | { readonly reason: 'refused'; readonly explanation: string }
   | { readonly reason: 'window-full'; readonly message: string }

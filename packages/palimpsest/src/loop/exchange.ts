@@ -9,10 +9,12 @@ import type { Ports, Source } from '../ports.ts'
 import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
+import type { JsonText } from '../wire/json.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import { collectResponse, nothingGathered, type AnsweredRequest, type Gathered } from './collect-response.ts'
 import type { LoopEvent } from './events.ts'
+import { affordedTokens } from './budget.ts'
 import { partialAnswer } from './partial-answer.ts'
 import { withRetries } from './retry.ts'
 
@@ -36,6 +38,8 @@ export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes' |
   readonly source: Source
   readonly facts: ModelFacts
   readonly cacheWatch?: CacheWatch
+  /** US dollars that may still be spent. Left out: as many as it takes. */
+  readonly leftUsd?: () => number
 }
 
 interface CutAnswer {
@@ -49,8 +53,9 @@ export async function* exchange(
   setup: AskSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Exchange> {
-  const built = buildRequest(asking.session.view, { ...setup, stream: true })
   const expected = expectedUsage(asking, setup)
+  const maxTokens = affordedAnswer(asking, setup, expected)
+  const built = buildRequest(asking.session.view, { ...setup, maxTokens, stream: true })
   const attempts = withRetries(
     (attempt) => {
       const ids = ownIds(asking.session.view, setup.ports.newId)
@@ -87,6 +92,26 @@ async function* ask(
   const request = { body, betas, model, source, ...(expected && { expected }) }
   const collected = yield* collectResponse(ports.streamModel(request, signal), gathered)
   return { ...collected, startedAt }
+}
+
+/** As long as was asked for, or as what is left of a limit in dollars allows. */
+function affordedAnswer(
+  { session, calibration }: Asking,
+  setup: AskSetup,
+  expected: Usage | undefined,
+): number {
+  const { maxTokens, facts, thinking, leftUsd } = setup
+  if (!leftUsd) return maxTokens
+  const { view } = session
+  const prompt = expected ?? { input_tokens: sizeOf(view, { thinking, calibration }), output_tokens: 0 }
+  const thinkingTokens = thinkingBudget(view.prefix?.parameters['thinking'])
+  return affordedTokens(prompt, { prices: facts.prices, maxTokens, thinkingTokens, leftUsd: leftUsd() })
+}
+
+const BUDGET = /"budget_tokens":(\d+)/
+
+function thinkingBudget(parameter: JsonText | undefined): number {
+  return Number(BUDGET.exec(parameter ?? '')?.[1] ?? 0)
 }
 
 /** By the ledger, and in all as much as the conversation is counted to hold. */

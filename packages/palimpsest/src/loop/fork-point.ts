@@ -1,8 +1,10 @@
 import { forkRequest, type ForkParent } from '../engine/fork-request.ts'
 import { TTL_MS } from '../ledger/cache.ts'
-import type { Fork, ForkOutcome, Ports, RunFork, TraceEvent } from '../ports.ts'
+import type { Fork, ForkOutcome, ModelRequest, Ports, RunFork, TraceEvent } from '../ports.ts'
+import { estimatePrompt } from '../tokens/plausible-usage.ts'
+import { findModelFacts } from '../wire/model-facts.ts'
 import type { MessagesResponse } from '../wire/response.ts'
-import { promptTokens } from '../wire/usage.ts'
+import { promptTokens, type Usage } from '../wire/usage.ts'
 import { askOnce } from './ask-once.ts'
 
 // Where forks of a conversation begin: its last request that was answered. What a request writes can be read once its answer has begun,
@@ -27,19 +29,37 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
     moveTo: (parent, startedAt) => {
       const ways = createWays(startedAt + TTL_MS[parent.lifetime])
       run = async (fork, signal) => {
-        const request = forkRequest(parent, fork)
-        if (!request || (fork.needsCache && !ways.isReadable(ports.clock.now()))) return { kind: 'unfit' }
+        const isReadable = ways.isReadable(ports.clock.now())
+        const forked = forkRequest(parent, fork)
+        if (!forked || (fork.needsCache && !isReadable)) return { kind: 'unfit' }
+        const request = { ...forked, expected: expectedOf(forked, parent, isReadable) }
         const lifetimeMs = TTL_MS[parent.lifetime]
         const outcome = await ways.go((fork.shared ?? []).join(','), ports.clock.now, signal, (begun) => {
           const startedAt = ports.clock.now()
           return askOnce(request, ports, signal, () => begun(startedAt + lifetimeMs))
         })
         if ('response' in outcome) onAnswer?.(outcome.response, fork)
+        // Nothing was sent, and nothing failed.
+        if (outcome.kind === 'failed' && outcome.failure.kind === 'over-budget') return { kind: 'unfit' }
         ports.trace(traceOf(fork, outcome))
         return outcome
       }
     },
     runFork: (fork, signal) => run(fork, signal),
+  }
+}
+
+/** The parent's part is read where it can be, else written anew; what follows it is neither. */
+function expectedOf({ body, model }: ModelRequest, parent: ForkParent, isReadable: boolean): Usage {
+  const facts = findModelFacts(model)
+  const tokens = estimatePrompt(parent.body, facts)
+  const more = Math.max(0, estimatePrompt(body, facts) - tokens)
+  const [read, written] = isReadable ? [tokens, 0] : [0, tokens]
+  return {
+    input_tokens: more,
+    output_tokens: 0,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
   }
 }
 

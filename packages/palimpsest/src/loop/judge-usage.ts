@@ -86,8 +86,8 @@ function onlyOutput({ output_tokens, output_tokens_details }: DeltaUsage): Delta
 
 const MAX_TOKENS = /^\{"model":"[^"]*","max_tokens":(\d+)/
 
-/** As our own requests have it, at their beginning. */
-function maxTokensIn(body: string): number | undefined {
+/** Of the longest answer, as our own requests have it at their beginning. */
+export function maxTokensIn(body: string): number | undefined {
   const found = MAX_TOKENS.exec(body)?.[1]
   return found === undefined ? undefined : Number(found)
 }

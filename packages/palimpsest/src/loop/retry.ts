@@ -36,6 +36,7 @@ export function retryWaitMs(failure: ProviderFailure, attempt: number, random: n
     case 'context-overflow':
     case 'unauthorized':
     case 'invalid-request':
+    case 'over-budget':
     case 'over-limit':
       return undefined
     default:

@@ -61,6 +61,8 @@ export interface TurnSetup {
   readonly roundsMax: number
   /** Whether the session may still spend; asked before every request. */
   readonly maySpend: (session: Session) => boolean
+  /** US dollars that may still be spent: no request is sent that costs more. */
+  readonly leftUsd?: () => number
   readonly facts: ModelFacts
   readonly thresholds: Thresholds
   readonly storage: StoragePolicy
@@ -355,6 +357,10 @@ async function* appendEngine(
 /** Errors of the provider end the turn with one sentence; ours and the disk's go on to the caller. */
 function endOf(error: unknown, signal: AbortSignal): TurnEnd {
   if (signal.aborted) return { reason: 'aborted' }
+  if (error instanceof ProviderError && error.failure.kind === 'over-budget') {
+    const { neededUsd, leftUsd } = error.failure
+    return { reason: 'max-cost', neededUsd, leftUsd }
+  }
   if (error instanceof ProviderError)
     return { reason: 'failed', failure: error.failure, message: error.message }
   throw error
