@@ -5,8 +5,8 @@
 const COMPARED_MAX = 4
 /** A whole text is kept at least this often, so that reading one back stays cheap. */
 const STEPS_MAX = 64
-/** Texts are compared in stretches of this many characters, which is as fast as memory. */
-const STRETCH_CHARS = 65_536
+/** Texts are compared in stretches of so many characters, which is as fast as memory; where they differ, in shorter ones. */
+const STRETCHES = [65_536, 1_024, 32] as const
 /** A difference larger than this share of the text is not worth a chain. */
 const MIDDLE_SHARE_MAX = 0.5
 
@@ -84,8 +84,8 @@ function closestChange({ recent }: BodyStore, text: string): StoredBody | undefi
 function commonHead(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let at = 0
-  while (at < most && a.slice(at, at + STRETCH_CHARS) === b.slice(at, at + STRETCH_CHARS)) at += STRETCH_CHARS
-  at = Math.min(at, most)
+  for (const chars of STRETCHES)
+    while (at + chars <= most && a.slice(at, at + chars) === b.slice(at, at + chars)) at += chars
   while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++
   return at
 }
@@ -93,14 +93,14 @@ function commonHead(a: string, b: string): number {
 function commonTail(a: string, b: string, head: number): number {
   const most = Math.min(a.length, b.length) - head
   let at = 0
-  while (at + STRETCH_CHARS <= most && sameBefore(a, b, at)) at += STRETCH_CHARS
+  for (const chars of STRETCHES) while (at + chars <= most && sameBefore(a, b, at, chars)) at += chars
   while (at < most && a.charCodeAt(a.length - 1 - at) === b.charCodeAt(b.length - 1 - at)) at++
   return at
 }
 
-function sameBefore(a: string, b: string, at: number): boolean {
+function sameBefore(a: string, b: string, at: number, chars: number): boolean {
   const ends = [a.length - at, b.length - at] as const
-  return a.slice(ends[0] - STRETCH_CHARS, ends[0]) === b.slice(ends[1] - STRETCH_CHARS, ends[1])
+  return a.slice(ends[0] - chars, ends[0]) === b.slice(ends[1] - chars, ends[1])
 }
 
 function unitsOf(text: string): Uint16Array {
