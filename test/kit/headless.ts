@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -16,6 +16,7 @@ import {
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { runInside, type InsideRun } from './run-inside.ts'
 import { ROOT } from './source-tree.ts'
+import { removeFolder } from './temp-home.ts'
 
 // The command against the simulator behind a real socket: `run` inside of the test's process, `start` as a process of its own, where
 // the test is about processes. It sees a home, a folder and an environment made for the test, and nothing of ours: no keys, no settings.
@@ -77,7 +78,7 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
   )
   onTestFinished(async () => {
     await served.close()
-    await rm(root, { recursive: true, force: true })
+    await removeFolder(root)
   })
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)

@@ -11,8 +11,13 @@ import type { Entry, MessageEntry } from '../../packages/palimpsest/src/transcri
 
 export async function tempFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-')))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  onTestFinished(async () => await removeFolder(folder))
   return folder
+}
+
+/** Also where something that is being ended still writes into it. */
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
 }
 
 export async function tempProject(): Promise<ProjectFolder> {

@@ -202,7 +202,8 @@ describe('a flag service', () => {
     const before = await readFile(service.lastKnown, 'utf8')
     service.answerWith(bad)
     service.setNow(service.now() + 3_600_000)
-    const source = await service.open({ answerMsMax: 200 })
+    // Whoever answers at all is waited for, however slow the machine is.
+    const source = await service.open(words.includes('200 ms') ? { answerMsMax: 200 } : {})
     source.start()
     await soon(() =>
       expect(service.reports).toEqual([`flags of ${service.host}: ${words}. The last known values stand`]),
