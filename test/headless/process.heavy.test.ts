@@ -37,7 +37,6 @@ interface Case {
 
 const CASES: readonly Case[] = [
   { title: 'an answer as text', args: ['-p', 'hello', ...ALLOW] },
-  { title: 'an answer as one document', args: ['-p', 'hello', '--output-format', 'json', ...ALLOW] },
   {
     title: 'an answer as it comes, to a prompt that is piped',
     args: ['-p', '--output-format', 'stream-json', ...ALLOW],
@@ -50,10 +49,7 @@ const CASES: readonly Case[] = [
   },
   { title: 'a denied call', args: ['-p', 'hello'] },
   { title: 'a prompt that does not fit', args: ['-p', 'word '.repeat(20_000), '--window', '30000'] },
-  { title: 'a session that is none', args: ['-p', 'hello', '--resume', 'none'] },
-  { title: 'a folder without a session', args: ['context', '--json'] },
   { title: 'wrong usage', args: ['-p', 'hello', '--output-format', 'xml'] },
-  { title: 'no prompt', args: ['-p'], options: { stdin: '' } },
   {
     title: 'more than a prompt may hold',
     args: ['-p'],

@@ -8,7 +8,15 @@ import { fileURLToPath } from 'node:url'
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+import { COMMAND, COMPILED } from '../../../test/kit/headless.ts'
+import { runInside } from '../../../test/kit/run-inside.ts'
+
+/** What `npm start` runs. */
+const SOURCE = [
+  process.execPath,
+  '--conditions=x-source',
+  fileURLToPath(new URL('main.ts', import.meta.url)),
+] as const
 const home = mkdtempSync(join(tmpdir(), 'palimpsest-cli-'))
 const started: ChildProcess[] = []
 
@@ -20,10 +28,16 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
+const env = { PALIMPSEST_HOME: join(home, 'kept') }
+
 function start(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, ['--conditions=x-source', MAIN, ...args], {
+  return startAs(COMMAND, args)
+}
+
+function startAs([program, ...first]: typeof COMMAND | typeof SOURCE, args: readonly string[]): ChildProcess {
+  const child = spawn(program, [...first, ...args], {
     cwd: home,
-    env: { PALIMPSEST_HOME: join(home, 'kept') },
+    env: { ...env, NODE_COMPILE_CACHE: COMPILED },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)
@@ -45,8 +59,11 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 describe('the command', () => {
-  test('prints its version and ends well', async () => {
-    const { exit, out, err } = await finish(start('--version'))
+  test.each([
+    ['as a bundle', COMMAND],
+    ['from source', SOURCE],
+  ])('%s, prints its version and ends well', async (_, command) => {
+    const { exit, out, err } = await finish(startAs(command, ['--version']))
     expect({ exit, err }).toEqual({ exit: 0, err: '' })
     expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
@@ -68,14 +85,15 @@ describe('the command', () => {
     [['sim', 'now'], 'palimpsest: unexpected argument "now"; `palimpsest sim --help` shows how\n'],
     [['sim', '--script', 'none.json'], /^palimpsest: --script .*none\.json cannot be read: ENOENT.*\n$/],
   ])('%j: wrong usage is one line that names the cure, and exit code 2', async (args, line) => {
-    const { exit, out, err } = await finish(start(...args))
+    const { exit, out, err } = await runInside(args, { cwd: home, env })
     expect({ exit, out }).toEqual({ exit: 2, out: '' })
     expect(err).toMatch(line)
     expect(err.split('\n')).toHaveLength(2)
   })
 
   test('a folder without sessions is an empty list', async () => {
-    expect(await finish(start('sessions', '--json'))).toEqual({ exit: 0, out: '[]\n', err: '' })
+    const ran = await runInside(['sessions', '--json'], { cwd: home, env })
+    expect(ran).toEqual({ exit: 0, out: '[]\n', err: '' })
   })
 })
 
