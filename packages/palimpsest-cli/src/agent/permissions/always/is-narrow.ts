@@ -15,7 +15,7 @@ export function isNarrow({ tool, pattern }: Rule): boolean {
     case 'Bash':
       return isOneCommand(pattern)
     case 'Edit':
-      return ['./**', '/**'].includes(pattern) || isOnePlace(pattern.replace(/\/\*\*$/, ''))
+      return pattern === './**' || isOnePlace(pattern.replace(/\/\*\*$/, ''))
     case 'Read':
       return isOnePlace(pattern)
     case 'WebFetch':

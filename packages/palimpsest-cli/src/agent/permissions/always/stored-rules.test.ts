@@ -113,7 +113,6 @@ const NARROW = [
   'Bash(npm test)',
   String.raw`Bash(rm \*.o)`,
   'Edit(./**)',
-  'Edit(/**)',
   'Edit(//other/folder/**)',
   'Edit(//other/file)',
   'Read(//other/file)',
@@ -129,7 +128,7 @@ test.each(BROAD)('%s of an earlier version does not hold, and the user is told o
   const opened = await openStoredRules(home, '/work')
   expect(opened.rules.map(({ text }) => text)).toEqual(['Bash(make)'])
   expect(opened.notice).toBe(
-    `what you once allowed here with "always" is too broad and no longer holds: ${rule}. You are asked again; to allow it all the same, write it into "permissions.allow" of your settings, or give it with --allowed-tools`,
+    `what you once allowed here with "always" (${rule}) is too broad and no longer holds: you are asked again, unless you write it into "permissions.allow" of your settings or give it with --allowed-tools`,
   )
   expect(await openStoredRules(home, '/work')).toEqual({ rules: opened.rules })
   expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({
@@ -142,4 +141,13 @@ test.each(NARROW)('%s of an earlier version still holds', async (rule) => {
   const home = await folder()
   await writeFile(join(home, 'allowed.json'), JSON.stringify({ allow: [{ folder: '/work', rule }] }))
   expect(await openStoredRules(home, '/work')).toEqual({ rules: [given(rule, '/work')] })
+})
+
+test('the working folder is no longer written as if it were the root', async () => {
+  const home = await folder()
+  const path = join(home, 'allowed.json')
+  await writeFile(path, JSON.stringify({ allow: [{ folder: '/work', rule: 'Edit(/**)' }] }))
+  expect(await openStoredRules(home, '/work')).toEqual({ rules: [given('Edit(./**)', '/work')] })
+  await storeRules(home, '/work', [given('Bash(make)', '/work')])
+  expect(await readFile(path, 'utf8')).not.toContain('(/**)')
 })

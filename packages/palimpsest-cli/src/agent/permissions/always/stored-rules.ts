@@ -46,7 +46,7 @@ export async function openStoredRules(projectHome: string, cwd: string): Promise
 
 function retiredNotice(broad: readonly StoredRule[]): string {
   const texts = [...new Set(broad.map(({ rule }) => rule))].join(', ')
-  return `what you once allowed here with "always" is too broad and no longer holds: ${texts}. You are asked again; to allow it all the same, write it into "permissions.allow" of your settings, or give it with --allowed-tools`
+  return `what you once allowed here with "always" (${texts}) is too broad and no longer holds: you are asked again, unless you write it into "permissions.allow" of your settings or give it with --allowed-tools`
 }
 
 /** A file that cannot be read is not written over: it may hold what the user wants to keep. */
@@ -96,13 +96,19 @@ async function writeRules(path: string, { allow, retired }: RulesFile): Promise<
   await placeOwnFile(path, Buffer.from(`${JSON.stringify(document, null, 2)}\n`))
 }
 
+/** An earlier version wrote the working folder as if it were the root. */
+const SAID_NOW = new Map([['Edit(/**)', 'Edit(./**)']])
+
 /** What cannot be read allows nothing, and is told. */
 async function readRules(path: string): Promise<ReadRules> {
   try {
     const value: unknown = JSON.parse(await readPlainText(path))
     const { allow, retired = [] } = isRecord(value) ? value : {}
     if (!Array.isArray(allow) || !Array.isArray(retired)) return unreadable(path, 'it holds no list "allow"')
-    return { file: { allow: allow.filter(isStoredRule), retired: retired.filter(isStoredRule) } }
+    const kept = allow
+      .filter(isStoredRule)
+      .map((stored) => ({ ...stored, rule: SAID_NOW.get(stored.rule) ?? stored.rule }))
+    return { file: { allow: kept, retired: retired.filter(isStoredRule) } }
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { file: NO_RULES }
     if (error instanceof SyntaxError || systemCode(error) !== undefined)
