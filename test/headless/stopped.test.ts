@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 
 import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
 import { createCommandBench, type CommandBench, type CommandRun } from '../kit/command-bench.ts'
+import { longAnswers, summaryStep, switchOff } from '../kit/compacting.ts'
 import { cutAnswer } from '../kit/cut-answer.ts'
 import { jsonLines, jsonObject, stringIn, text, transcriptsOf } from '../kit/headless.ts'
 
@@ -88,3 +89,34 @@ async function stopInAnswer(
   const exit = await runCli(args, { ...bench.worldFor(texts, MODEL), signal: abort.signal })
   return { bench, stopped: { exit, ...texts } }
 }
+
+test('a compaction that is stopped says so in a sentence, leaves the conversation as it was, and is on the bill', async () => {
+  const abort = new AbortController()
+  const bench: CommandBench = await createCommandBench({
+    instead: async (request) => {
+      if (request.headers.get('x-palimpsest-source') !== 'compact') return undefined
+      return cutAnswer(await bench.simulator.fetch(request), EVENTS, abort)
+    },
+  })
+  await switchOff(bench, 'server-compaction', 'background-calls')
+  bench.simulator.addSteps([
+    ...longAnswers('filling', 4),
+    { content: [text('Done.')] },
+    summaryStep('They fill it, and say so at some length. '.repeat(20)),
+  ])
+  const env = { ...MODEL, PALIMPSEST_WINDOW: '60000' }
+  expect(await bench.run(['-p', 'fill it'], env)).toMatchObject({ exit: 0 })
+  const texts = { out: '', err: '' }
+  const exit = await runCli(['compact'], { ...bench.worldFor(texts, env), signal: abort.signal })
+  expect({ exit, ...texts }).toEqual({
+    exit: 1,
+    out: '',
+    err: 'palimpsest: stopped. Nothing that was stored is lost; run the command again to do it\n',
+  })
+  const context = jsonObject((await bench.run(['context', '--json'], env)).out)
+  expect(context).toMatchObject({
+    compactions: { total: 0 },
+    cost_by_source: { compact: expect.any(Number) },
+  })
+  expect(context['cost_estimated_usd']).toBeGreaterThan(0)
+})

@@ -12,13 +12,24 @@ export interface ReportedError {
   readonly exit: ExitCode
 }
 
-export function reportError(error: unknown, { debug }: { readonly debug: boolean }): ReportedError {
+export function reportError(
+  error: unknown,
+  { debug, isStopped = false }: { readonly debug: boolean; readonly isStopped?: boolean },
+): ReportedError {
+  if (isStopped && isAbort(error)) return { text: `palimpsest: ${STOPPED}\n`, exit: FAILED }
   const hasStack = debug && error instanceof Error && !(error instanceof UsageError)
   const stack = hasStack ? `\n${error.stack ?? ''}` : ''
   return {
     text: `palimpsest: ${toPrintable(sentenceOf(error) + stack)}\n`,
     exit: error instanceof UsageError ? WRONG_USAGE : FAILED,
   }
+}
+
+/** The user wanted it to end: nothing failed. */
+const STOPPED = 'stopped. Nothing that was stored is lost; run the command again to do it'
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
 }
 
 /** What to say of an error in the middle of something that goes on. */

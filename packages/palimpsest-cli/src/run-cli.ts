@@ -14,7 +14,8 @@ export async function runCli(args: readonly string[], world: World): Promise<Exi
     return await dispatch(args, world)
   } catch (error) {
     const { reportError } = await import('./report-error.ts')
-    const { text, exit } = reportError(error, { debug: args.includes('--debug') })
+    const isStopped = world.signal.aborted
+    const { text, exit } = reportError(error, { debug: args.includes('--debug'), isStopped })
     world.printError(text)
     return exit
   }

@@ -10,7 +10,7 @@ import {
 } from './markdown-lines.ts'
 
 // The work of drawing grows with the text and not faster, whatever the text is made of. Counted in steps of the code, without a clock;
-// what regular expressions do is judged by `test/linear-patterns.test.ts`.
+// what regular expressions do is judged by `test/regexes.test.ts`.
 
 const COLUMNS = 80
 const CHARS = 20_000
