@@ -15,6 +15,18 @@ test('names what is wrong, where, and the cure; exit code 1', async () => {
   expect(out).toMatch(/^ok {4}model .*palimpsest-offline \(offline: no key/m)
 })
 
+test('says whether there is a sandbox, why not, and what holds then', async () => {
+  const { home, run } = await world()
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  expect((await run('doctor')).out).toMatch(
+    /^(ok {4}sandbox .*bubblewrap: commands that only read run in it, unasked|note {2}sandbox .*none \(.*\): only commands that are proven to read run unasked\. To change that, .*)$/m,
+  )
+  await writeFile(join(home, 'settings.json'), '{"sandbox":"off"}')
+  expect((await run('doctor')).out).toMatch(
+    /^note {2}sandbox .*none \(the setting "sandbox" is "off"\): only commands that are proven to read run unasked\. To change that, set it to "auto"$/m,
+  )
+})
+
 test('the bundle tells that keys and addresses are set, never what they are, and nothing of a conversation', async () => {
   const { home, folder, run } = await world({
     ANTHROPIC_API_KEY: 'sk-secret-key',

@@ -1,4 +1,5 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../../../test/kit/temp-home.ts'
@@ -59,6 +60,30 @@ describe('mainWorktree', () => {
     await mkdir(join(folder, 'thief'))
     await writeFile(join(folder, 'thief', '.git'), `gitdir: ${join(root, '.git', 'worktrees', 'real')}\n`)
     expect(await mainWorktree(join(folder, 'thief'))).toBe(join(folder, 'thief'))
+  })
+
+  it('nor one that brings a git folder of its own, which claims to belong to another repository', async () => {
+    const folder = await tempFolder()
+    const root = await repository(join(folder, 'victim'))
+    const thief = join(folder, 'thief')
+    for (const name of ['evil', join('evil', 'worktrees', 'x')]) {
+      const git = join(folder, name)
+      await mkdir(git, { recursive: true })
+      await mkdir(thief, { recursive: true })
+      await writeFile(join(git, 'commondir'), `${join(root, '.git')}\n`)
+      await writeFile(join(git, 'gitdir'), `${join(thief, '.git')}\n`)
+      await writeFile(join(thief, '.git'), `gitdir: ${git}\n`)
+      expect(await mainWorktree(thief)).toBe(thief)
+    }
+  })
+
+  it('a pipe in the place of a pointer is not waited for', async () => {
+    const folder = await tempFolder()
+    const root = await repository(join(folder, 'repo'))
+    await linkWorktree(join(root, '.git'), 'wt', join(folder, 'wt'))
+    await rm(join(root, '.git', 'worktrees', 'wt', 'commondir'))
+    execFileSync('mkfifo', [join(root, '.git', 'worktrees', 'wt', 'commondir')])
+    expect(await mainWorktree(join(folder, 'wt'))).toBe(join(folder, 'wt'))
   })
 
   it('without a repository it is the folder, by its real path', async () => {

@@ -39,8 +39,10 @@ async function mainOfLinked(folder: string, gitFolder: string): Promise<string |
   const common = await pointer(join(gitFolder, 'commondir'))
   const back = await pointer(join(gitFolder, 'gitdir'))
   if (common === undefined || back === undefined) return undefined
-  const [realCommon, realBack] = await Promise.all([realOf(common), realOf(back)])
-  if (realCommon === undefined || realBack !== join(folder, '.git')) return undefined
+  const [realCommon, realBack, realGit] = await Promise.all([common, back, gitFolder].map(realOf))
+  if (realCommon === undefined || realGit === undefined || realBack !== join(folder, '.git')) return undefined
+  // Where git puts it, and nowhere else: whoever brings a folder of his own could name any repository as the common one.
+  if (dirname(realGit) !== join(realCommon, 'worktrees')) return undefined
   // A bare repository has no main worktree: it stands for itself.
   return basename(realCommon) === '.git' ? dirname(realCommon) : realCommon
 }

@@ -9,7 +9,7 @@ import { isInside, realPathOf } from '../paths/real-path.ts'
 import { toRefusal } from '../refusal.ts'
 import { optionalFlag, optionalText, requiredText } from '../tools/tool-input.ts'
 import { toPageUrl } from '../web/fetch-page.ts'
-import { isConfiguration, liesInRepository } from './protected-files.ts'
+import { isConfiguration, isNamedByGit, liesInRepository } from './protected-files.ts'
 
 // What a call is about to touch, found out before anybody decides.
 
@@ -97,7 +97,10 @@ async function writeFacts(
   const { named, real } = await resolvePath(path, access)
   const protects = (one: string): boolean =>
     protectedFolders.some((folder) => isInside(folder, one)) || isConfiguration(one, access.folders)
-  const isProtected = [named, real].some(protects) || (await liesInRepository(real, access.folders))
+  const isProtected =
+    [named, real].some(protects) ||
+    (await liesInRepository(real, access.folders)) ||
+    (await isNamedByGit(real, access.folders))
   const isWork = isWorkPath(access, real)
   return { kind: 'file', access: 'write', named, real, isInside: isWork, isProtected, protects }
 }

@@ -423,6 +423,25 @@ describe('configuration that decides what programs do', () => {
       }
   })
 
+  test('what the repository itself names for its hooks and its configuration is protected too', async () => {
+    bench = await createWorkbench({ mode: 'accept-edits' })
+    mkdirSync(join(bench.work, '.git'))
+    writeFileSync(
+      join(bench.work, '.git', 'config'),
+      '[core]\n\thooksPath = "scripts/checks"\n[include]\n\tpath = ../tools/extra.inc\n',
+    )
+    for (const [path, free] of [
+      ['scripts/checks/pre-push', false],
+      ['tools/extra.inc', false],
+      ['scripts/build.sh', true],
+      ['tools/other.inc', true],
+    ] as const)
+      expect([path, (await bench.permit('Write', { file_path: path, content: 'x' })).allow]).toEqual([
+        path,
+        free,
+      ])
+  })
+
   test('a rule that names it allows it', async () => {
     bench = await createWorkbench({ rules: { allow: ['Edit(.husky/**)'] } })
     expect(

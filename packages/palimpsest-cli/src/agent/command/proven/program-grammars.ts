@@ -64,7 +64,7 @@ const GREP: ArgumentGrammar = {
 const RIPGREP: ArgumentGrammar = {
   flags: 'nNilcvwsSxoUFPHIahpq0u.',
   values: {
-    ...{ A: 'number', B: 'number', C: 'number', m: 'number', M: 'number', j: 'number', d: 'number' },
+    ...{ A: 'number', B: 'number', C: 'number', m: 'number', M: 'number', d: 'number' },
     ...{ e: 'text', g: 'text', t: 'word', T: 'word', r: 'text', f: 'regular' },
   },
   long: {
@@ -72,10 +72,7 @@ const RIPGREP: ArgumentGrammar = {
       count-matches invert-match word-regexp line-regexp only-matching multiline multiline-dotall fixed-strings pcre2 hidden no-ignore
       no-ignore-vcs no-heading heading with-filename no-filename column stats json trim text null vimgrep type-list no-messages passthru
       pretty quiet version`),
-    ...all(
-      'after-context before-context context max-count max-columns max-depth max-filesize threads',
-      'number',
-    ),
+    ...all('after-context before-context context max-count max-columns max-depth max-filesize', 'number'),
     ...all('regexp glob iglob replace', 'text'),
     ...all('type type-not sort sortr color', 'word'),
   },
