@@ -107,6 +107,7 @@ function stripped(text: string, { folder, url }: Bench): string {
     .replaceAll(/"(\w*(?:[tT]okens|cost_usd|duration_ms))":[\d.e-]+/g, '"$1":0')
 }
 
-function told(ran: Ran, bench: Bench): Ran {
-  return { ...ran, out: stripped(ran.out, bench), err: stripped(ran.err, bench) }
+/** What is asked beside the turn, such as which models there are, is answered when it is answered: its line may stand anywhere. */
+function told(ran: Ran, bench: Bench): Omit<Ran, 'err'> & { readonly err: readonly string[] } {
+  return { ...ran, out: stripped(ran.out, bench), err: stripped(ran.err, bench).split('\n').toSorted() }
 }
