@@ -17,7 +17,7 @@ const QUESTION_START =
 /** Words before the verb that make a wish of it. */
 const POLITE =
   /^(?:(?:and|then|now|next|also|ok|okay|so|just|yes|well|hey|hi|hello|please|kindly|first|finally|instead|let'?s|let us|go ahead and|go on and|try to|try and|help me(?: to)?|(?:can|could|would|will) (?:you|we)(?: please| also| now)?|i(?:'d| would)? (?:like|want|need) you to|i(?:'d| would) like to|i want to|i need to|we need to|we should|you should|you must|you need to|your task is to|make sure (?:to|that you))[\s,:]+)+/
-const CLAUSE_END = /[.;:!?\n]+|,\s+|\s+(?:and|then|but|so)\s+/
+const CLAUSE_END = /[.;:!?\n]+|,\s+|(?<!\s)\s+(?:and|then|but|so)\s+/
 
 /** Longer texts are documents: what is wanted stands at their beginning or their end. */
 const READ_CHARS_MAX = 2_000
@@ -38,7 +38,7 @@ export function asksForWork(asked: string): boolean {
 
 /** What stands in quotes or code is talked about. */
 function withoutQuotes(text: string): string {
-  return text.replaceAll(/```[^]*?```|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”/g, ' it ')
+  return text.replaceAll(/```[^]*?```|`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g, ' it ')
 }
 
 function sentencesOf(text: string): readonly { readonly words: string; readonly isQuestion: boolean }[] {
