@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { claudeCodeSession } from '../kit/claude-code-session.ts'
 import { longAnswers, longText, summaryStep, switchOff } from '../kit/compacting.ts'
-import { call, jsonLines, jsonObject, text } from '../kit/headless.ts'
+import { call, jsonLines, jsonObject, text, transcriptsOf } from '../kit/headless.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
 
@@ -23,6 +23,14 @@ test.each(['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-opus-4-6'])(
     expect(compacted['post_tokens_estimated']).toBe(true)
     const context = await contextOf(bench, env)
     expect(context).toMatchObject({ used: compacted['post_tokens'], used_estimated: true })
+    const [path = ''] = await transcriptsOf(bench)
+    const boundary = jsonLines(await readFile(path, 'utf8')).find(
+      ({ subtype }) => subtype === 'compact_boundary',
+    )
+    expect(boundary?.['compactMetadata']).toMatchObject({
+      postTokens: compacted['post_tokens'],
+      discoveredTools: [],
+    })
     const sessions: unknown = JSON.parse((await bench.run(['sessions', '--json'], env)).out)
     expect(sessions).toMatchObject([{ tokens: compacted['post_tokens'] }])
     await bench.run(['-p', 'x', '--continue'], env)

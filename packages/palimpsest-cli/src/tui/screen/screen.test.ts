@@ -285,6 +285,22 @@ describe('a turn', () => {
     ])
   })
 
+  test('says that what is shown of a stopped answer is kept', () => {
+    const end = { reason: 'aborted', keepsAnswer: true } as const
+    expect(
+      shown([
+        { type: 'text-delta', text: 'half of it' },
+        { type: 'turn-end', end },
+      ]),
+    ).toEqual([
+      'half of it',
+      '',
+      '! interrupted. The answer so far is kept, and the model',
+      '  knows that it ends here',
+      '',
+    ])
+  })
+
   test('says once why a request is asked again, however often it is', () => {
     const reason = 'The provider could not be reached.'
     const wait = (attempt: number, waitMs: number) =>
