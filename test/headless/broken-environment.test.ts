@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -40,6 +40,7 @@ const ENVIRONMENTS: { readonly [name: string]: InProcessOptions } = {
   'a home that is a device': { env: { PALIMPSEST_HOME: '/dev/null' } },
   'a home whose name is too long': { env: { PALIMPSEST_HOME: join(root, LONG) } },
   'a home that is empty': { env: { PALIMPSEST_HOME: '' } },
+  'a user without a home': { userHome: '', env: { HOME: '', PALIMPSEST_HOME: undefined } },
   'a folder that is gone': { cwd: gone },
   'a folder that is a file': { cwd: file },
   'no programs': { env: { PATH: '' } },
@@ -140,6 +141,28 @@ function isQuick([name, ...words]: readonly string[]): boolean {
     words.every((word) => word.startsWith('-'))
   return !finds || (process.env['SOAK'] !== undefined && !words.includes('/'))
 }
+
+test('a user without a home is told so, and nothing is put into the working folder', async () => {
+  const own = join(root, 'own')
+  mkdirSync(own)
+  const { exit, err } = await run(['-p', 'hi'], { cwd: own, ...ENVIRONMENTS['a user without a home'] })
+  expect({ exit, err, left: readdirSync(own) }).toEqual({
+    exit: 2,
+    err: 'palimpsest: there is no home folder: HOME is empty. Set HOME or PALIMPSEST_HOME to a folder\n',
+    left: [],
+  })
+})
+
+/** Whoever may read everything cannot be refused. */
+const isRoot = process.getuid?.() === 0
+test.skipIf(isRoot)('a home that may not be read is told by every command that looks into it', async () => {
+  const closed = join(root, 'closed')
+  mkdirSync(closed, { mode: 0 })
+  for (const args of [['sessions'], ['context'], ['recall', 'port'], ['sessions', 'rm', ID], ['-p', 'hi']]) {
+    const { exit, err } = await run(args, { env: { PALIMPSEST_HOME: closed } })
+    expect({ args, exit, err }).toEqual({ args, exit: 1, err: expect.stringContaining('does not allow it') })
+  }
+})
 
 async function ended(args: readonly string[], options: InProcessOptions): Promise<InProcessRan> {
   // Servers go on until they are stopped.

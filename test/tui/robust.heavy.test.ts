@@ -180,7 +180,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
       /allowed\.json cannot be read .* no "always" of this project holds\. Mend or delete it/,
     )
     await say(terminal, `/resume ${broken}`)
-    const told = await terminal.until(/has no header of\s+ours, so\s+it is not written to/)
+    const told = await terminal.until(/is\s+not a session: no line\s+of it is JSON/)
     expect(told).toMatch(READY)
     expect(told.match(/cannot be read/g)).toHaveLength(1)
     await say(terminal, 'still here')

@@ -2,8 +2,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
-import { mainWorktree, projectIn, projectSlug, requireSessionId } from 'palimpsest/node'
+import { mainWorktree, projectIn, projectSlug, requireSessionId, toStorageError } from 'palimpsest/node'
 
+import { systemCode } from './agent/refusal.ts'
 import { findById } from './find-by-id.ts'
 import { storedHome } from './palimpsest-home.ts'
 import { requireSessionFile } from './session-file.ts'
@@ -41,7 +42,7 @@ async function otherAgentsSession(
   const config = env['CLAUDE_CONFIG_DIR'] ?? join(userHome, '.claude')
   const folders = [...new Set([cwd, await mainWorktree(cwd)])]
   const homes = folders.map((folder) => join(config, 'projects', projectSlug(folder)))
-  const found = await Promise.all(homes.map(sessionsIn))
+  const found = await Promise.all(homes.map(async (home) => await sessionsIn(home).catch(() => [])))
   return findById(id, found.flat(), 'sessions')
 }
 
@@ -95,11 +96,10 @@ async function sessionsIn(folder: string): Promise<FoundSession[]> {
   return names.map((name) => ({ id: name.slice(0, -'.jsonl'.length), path: join(folder, name) }))
 }
 
+/** No folder is no session; one that cannot be read is told, for there may be some in it. */
 async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch {
-    // No folder is no session; what cannot be read shows when the session is asked for.
-    return []
-  }
+  return await readdir(folder).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return []
+    throw toStorageError(error, 'list', folder)
+  })
 }

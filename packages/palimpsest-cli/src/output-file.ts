@@ -3,6 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 
 import { UsageError } from 'palimpsest'
+import { toStorageError } from 'palimpsest/node'
 
 import { systemCode } from './agent/refusal.ts'
 
@@ -21,6 +22,8 @@ export async function writeOutputFile(
   const file = await openWith(flag, path, constants.O_TRUNC)
   try {
     await file.writeFile(parts)
+  } catch (error) {
+    throw systemCode(error) === undefined ? error : toStorageError(error, 'write', path)
   } finally {
     await file.close()
   }

@@ -2,6 +2,7 @@ import { InvariantError, ProviderError, StorageError, UsageError } from 'palimps
 import { toStorageError } from 'palimpsest/node'
 
 import { toPrintable } from './agent/printable.ts'
+import { Refusal } from './agent/refusal.ts'
 import { FAILED, WRONG_USAGE, type ExitCode } from './world.ts'
 
 // Every error ends here, whoever threw it. One sentence for whoever must act; a stack only where somebody asked for it.
@@ -34,14 +35,16 @@ function isAbort(error: unknown): boolean {
 
 /** What to say of an error in the middle of something that goes on. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof UsageError || error instanceof StorageError || error instanceof ProviderError)
-    return error.message
+  if (KNOWN.some((known) => error instanceof known)) return error instanceof Error ? error.message : ''
   const failed = findSystemError(error)
   if (failed) return toStorageError(failed, ACTIONS[failed.syscall] ?? 'use', pathOf(failed)).message
   const name = error instanceof InvariantError || !(error instanceof Error) ? '' : `${error.name}: `
   const [what = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   return `Palimpsest itself failed: ${name}${what}. Nothing that was stored is lost. Run the command again with --debug and report what it prints`
 }
+
+/** Their texts are sentences already. */
+const KNOWN = [UsageError, StorageError, ProviderError, Refusal]
 
 interface SystemError extends Error {
   readonly code: string

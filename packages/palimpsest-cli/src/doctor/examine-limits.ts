@@ -1,3 +1,4 @@
+import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import { LIMIT_MS_MAX, readLimits, saveLimits, type KeptLimit } from '../limits/limits-file.ts'
 import type { World } from '../world.ts'
@@ -29,7 +30,7 @@ export async function forgetLimits(home: string, { now }: Pick<World, 'now'>): P
     await saveLimits(home, { learned: {}, answered: {} })
     return lines
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = sentenceOf(error)
     return [`nothing is forgotten, because the file could not be written: ${why}`]
   }
 }

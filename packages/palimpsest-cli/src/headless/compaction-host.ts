@@ -1,6 +1,7 @@
 import type { CompactionHost, Restored, RestoreWish } from 'palimpsest'
 import type { BlobStore } from 'palimpsest/node'
 
+import { sentenceOf } from '../report-error.ts'
 import type { Hooks } from '../agent/hooks/create-hooks.ts'
 import { compactSections } from '../agent/instructions/compact-section.ts'
 import type { Instructions } from '../agent/instructions/load-instructions.ts'
@@ -73,7 +74,7 @@ async function loadQuietly({ context, report }: HostSetup): Promise<Instructions
   try {
     return await context.instructions()
   } catch (error) {
-    report(`the instruction files could not be read again: ${messageOf(error)}`)
+    report(`the instruction files could not be read again: ${sentenceOf(error)}`)
     return { files: [], notices: [] }
   }
 }
@@ -127,8 +128,4 @@ async function startAgain(setup: HostSetup, signal: AbortSignal): Promise<readon
   const { texts, notices } = await runSessionStart(about, { ...setup, newId }, signal)
   for (const notice of notices) setup.report(notice)
   return texts.map((text) => ({ text, origin: 'hook' }))
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,7 @@
 import type { NotesFile } from 'palimpsest/node'
 
+import { sentenceOf } from '../report-error.ts'
+
 // The file with the notes. What a model wrote stays until it writes anew; what is computed is written over after every answer.
 
 const COMPUTED_HEAD =
@@ -31,7 +33,7 @@ export function createNotesWriter(file: NotesFile, report: (text: string) => voi
         await file.save(`${text.trimEnd()}\n`)
       } catch (error) {
         if (isTold || text.startsWith(COMPUTED_HEAD)) continue
-        report(`the notes are not in their file: ${messageOf(error)}`)
+        report(`the notes are not in their file: ${sentenceOf(error)}`)
         isTold = true
       }
     }
@@ -47,8 +49,4 @@ export function createNotesWriter(file: NotesFile, report: (text: string) => voi
     writeComputed: (text) => void write(`${COMPUTED_HEAD}\n\n${text}`),
     settled: async () => await working,
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -28,6 +28,7 @@ import type { Ports } from 'palimpsest'
 import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcript'
 import { toModelName } from 'palimpsest/wire'
 
+import { sentenceOf } from '../report-error.ts'
 import { CACHE_LIFETIMES, lifetimesFor } from '../cache-lifetimes.ts'
 import { createCostOf } from '../cost-of.ts'
 import type { WindowReading } from '../window-settings.ts'
@@ -100,7 +101,7 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     if (output.tellsCost) last = await heard(beside.settle(last, COST_WAIT_MS), told)
   } catch (error) {
     beside?.giveUp()
-    output.breakOff(tally.result(), error instanceof Error ? error.message : String(error))
+    output.breakOff(tally.result(), sentenceOf(error))
     throw error
   }
   const result = tally.result()

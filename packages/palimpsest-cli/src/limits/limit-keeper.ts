@@ -3,6 +3,7 @@ import type { LearnedLimit, LimitKeeper, LimitVerdict, Refusal } from 'palimpses
 import { doubtLimit, learnedKey, limitNamed, type Models } from 'palimpsest/tokens'
 import { parseModelName } from 'palimpsest/wire'
 
+import { sentenceOf } from '../report-error.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { readLimits, saveLimits, type Limits } from './limits-file.ts'
 
@@ -40,7 +41,7 @@ export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
   const key = learnedKey(model, endpoint)
   const keep = async (limits: Limits): Promise<void> => {
     await saveLimits(home, limits).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = sentenceOf(error)
       setup.report(`the window of ${model} could not be noted for the next run: ${why}`)
     })
   }

@@ -49,5 +49,5 @@ test('odd lines are told with their number, and zeros in a file make it no binar
 
 test('a file that went away is said to be so', async () => {
   const loaded = await loadSession({ path: join(folder, 'gone'), name: 'gone', bytes: 1 }, undefined)
-  expect(loaded).toEqual({ why: expect.stringContaining('ENOENT') })
+  expect(loaded).toEqual({ why: expect.stringContaining('there is no such file or folder') })
 })

@@ -1,6 +1,7 @@
 import { openPlainFile } from 'palimpsest/node'
 import { readSession, toReplaySession, type RecordedSession, type ReplaySession } from 'palimpsest/replay'
 
+import { sentenceOf } from '../report-error.ts'
 import type { SessionFile } from './find-session-files.ts'
 import { exportOpencode } from './opencode-store.ts'
 
@@ -66,7 +67,7 @@ async function readFile(file: SessionFile): Promise<RecordedSession | { readonly
     if (file.bytes > FILE_BYTES_MAX && recorded.format !== 'unknown') return { why: tooLarge(file.bytes) }
     return recorded
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) }
+    return { why: sentenceOf(error) }
   }
 }
 

@@ -1,3 +1,4 @@
+import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
 import { emptyEditor, withWords } from './input/edit-text.ts'
@@ -126,7 +127,7 @@ function opener(
         if (typeof found === 'string') hint(found)
         else await page(found)
       })
-      .catch((error: unknown) => hint(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => hint(sentenceOf(error)))
       .finally(() => {
         isBusy = false
       })

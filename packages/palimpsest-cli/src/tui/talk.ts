@@ -130,7 +130,7 @@ async function interruptible(
   try {
     await work(AbortSignal.any([stop.signal, ending]))
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error)
+    const text = sentenceOf(error)
     ui.show([...noteLines(stop.signal.aborted ? told : text, 'error', ui.columns()), []])
   } finally {
     ui.setInterrupt(undefined)

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomUUID } from 'node:crypto'
+import { StorageError } from '../errors.ts'
 import { openInside } from './inside-home.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
 
@@ -85,7 +86,9 @@ async function throughTemporary(
     if (placed && lasting === 'durable') await syncFolder(dirname(path))
     return placed
   } catch (error) {
-    throw toStorageError(error, 'write', path)
+    // The temporary file is nobody's concern.
+    const cause = error instanceof StorageError && error.message.includes(name) ? error.cause : error
+    throw toStorageError(cause ?? error, 'write', path)
   } finally {
     // Gone after a rename. Should it stay, it is a hidden file that does no harm.
     await unlink(temporary).catch(() => undefined)

@@ -9,7 +9,11 @@ export async function placeOwnFile(path: string, bytes: Uint8Array): Promise<voi
     await placeFile({ path, bytes, replaces, mode: FILE_MODE })
   await place('file').catch(async (error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error
-    // Somebody else's may come between; ours is as new.
-    await place('absent').catch(async () => await place('file'))
+    await place('absent').catch(async (failed: unknown) => {
+      // Somebody else's may come between; ours is as new.
+      const appeared = failed instanceof Error && systemCode(failed.cause) === 'EEXIST'
+      if (!appeared) throw failed
+      await place('file')
+    })
   })
 }

@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../report-error.ts'
 import { toPrintable } from '../../agent/printable.ts'
 import type { CommandInput } from '../../command.ts'
 import type { ExitCode, World } from '../../world.ts'
@@ -20,7 +21,7 @@ export async function changeStored(
     const input = { flags: { session: conversation.id }, words: [id] }
     await run(input, { ...world, env, cwd: wishes.cwd, print, printError: print })
   } catch (error) {
-    print(error instanceof Error ? error.message : String(error))
+    print(sentenceOf(error))
   }
   note(toPrintable(text.trimEnd().replace(/^palimpsest: /, '')), place)
   return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } }, isSame: true }

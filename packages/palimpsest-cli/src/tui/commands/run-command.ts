@@ -150,7 +150,7 @@ async function exportTo(name: string, place: CommandPlace): Promise<undefined> {
   await interruptible(async (signal) => {
     const problem = await writeFile(path, textOf(source), { flag: 'wx', mode: EXPORT_MODE, signal }).then(
       () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => sentenceOf(error),
     )
     await source.close()
     const text = problem === undefined ? `written to ${path}` : `not written: ${problem}. Name another file`

@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../report-error.ts'
 import { randomUUID } from 'node:crypto'
 
 import type { LoopTool, Permit } from 'palimpsest/loop'
@@ -66,6 +67,6 @@ async function readOne(
     if (!isError) return { blocks: toBlocks(content), files }
     return typeof content === 'string' ? content : 'it cannot be read'
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return sentenceOf(error)
   }
 }

@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../report-error.ts'
 import type { Key } from '../input/decode-keys.ts'
 import { cutLine, line, lineText, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
@@ -68,7 +69,7 @@ export function createPager(source: PageSource, changed: () => void = () => unde
     },
     (error: unknown) => {
       state.whole = undefined
-      state.note = `only the end can be read: ${error instanceof Error ? error.message : String(error)}`
+      state.note = `only the end can be read: ${sentenceOf(error)}`
       changed()
     },
   )

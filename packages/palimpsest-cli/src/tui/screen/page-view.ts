@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../report-error.ts'
 import type { Console } from '../console.ts'
 import type { Key } from '../input/decode-keys.ts'
 import type { StyledLine } from '../text/styled-line.ts'
@@ -39,7 +40,7 @@ export function createPageView(
   // One thing after the other: lines are read from a disk. A text that can no longer be read is left.
   const then = (step: () => Promise<void>): void => {
     work = work.then(step).catch((error: unknown) => {
-      state.hint = error instanceof Error ? error.message : String(error)
+      state.hint = sentenceOf(error)
       close()
     })
   }
