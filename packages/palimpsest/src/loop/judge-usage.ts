@@ -40,7 +40,8 @@ export function createUsageJudge(request: ModelRequest): UsageJudge {
       }
       if (event.type !== 'message_delta' || !begun) return event
       const whole = merged(begun, event.usage)
-      const isGood = isPlausiblePrompt(whole, request.body, facts)
+      // The end of an answer mostly says of the prompt what its beginning said: that is not judged twice.
+      const isGood = saysSame(whole, begun) ? isPromptGood : isPlausiblePrompt(whole, request.body, facts)
       reported = {
         prompt: isPromptGood ? reported.prompt : promptTokens(whole),
         output: event.usage.output_tokens,
@@ -72,6 +73,10 @@ function withOutput(usage: Usage, asked: Parameters<typeof isPlausibleOutput>[1]
 
 function withoutIterations(usage: DeltaUsage, isGood: boolean): DeltaUsage {
   return isGood ? usage : { ...usage, iterations: null }
+}
+
+function saysSame(a: Usage, b: Usage): boolean {
+  return !a.iterations && !b.iterations && promptTokens(a) === promptTokens(b)
 }
 
 function merged(usage: Usage, more: DeltaUsage): Usage {

@@ -32,7 +32,10 @@ export function isPlausiblePrompt(usage: Usage, body: JsonText, facts: ModelFact
   if (!(tokens > 0)) return false
   // Pictures are long texts and few tokens.
   if (!body.includes('"data":"') && all.every((one) => one === 0 || isUsual(one))) return true
-  return tokens >= leastTokens(body, facts) && Math.max(...all) <= mostTokens(body, facts)
+  const estimated = estimatePrompt(body, facts)
+  if (Math.max(...all) > mostTokens(body, facts, estimated)) return false
+  // Without its thinking a prompt is no larger: that is looked at only where it can matter.
+  return tokens >= LEAST_SHARE * estimated || tokens >= leastTokens(body, facts)
 }
 
 function leastTokens(body: JsonText, facts: ModelFacts | undefined): number {
@@ -40,11 +43,11 @@ function leastTokens(body: JsonText, facts: ModelFacts | undefined): number {
   return estimated > LEAST_TOKENS ? LEAST_SHARE * estimated : 0
 }
 
-function mostTokens(body: JsonText, facts: ModelFacts | undefined): number {
+function mostTokens(body: JsonText, facts: ModelFacts | undefined, estimated: number): number {
   const media =
     count(body, '"type":"image"') * IMAGE_TOKENS_MAX + count(body, '"type":"document"') * DOCUMENT_TOKENS_MAX
   const windowMax = Math.max(facts?.contextWindow ?? Infinity, facts?.capabilities.extendedWindow ?? 0)
-  return Math.min(windowMax, MORE_MAX * estimatePrompt(body, facts) + HIDDEN_TOKENS_MAX + media)
+  return Math.min(windowMax, MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media)
 }
 
 /** The answer to a request. A thought that is not shown is in it, so its text bounds nothing; what was asked for and what the model can write do. */
