@@ -46,6 +46,48 @@ export function goodEvents(kind: 'text' | 'call'): readonly StreamedEvent[] {
   return events.map((data) => ({ name: data.type, data }))
 }
 
+/** The same as chat completions stream it: data alone, in pieces, and a word at the end. */
+export function goodChunks(kind: 'text' | 'call'): readonly StreamedEvent[] {
+  const chunk = (choice: JsonObject): JsonObject => ({
+    id: 'chatcmpl-hostile',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, finish_reason: null, ...choice }],
+  })
+  const named = { index: 0, id: 'call_0', type: 'function', function: { name: 'Glob', arguments: '' } }
+  const calls = [
+    chunk({ delta: { tool_calls: [named] } }),
+    chunk({ delta: { tool_calls: [{ index: 0, function: { arguments: '{"pattern":"*.none"}' } }] } }),
+  ]
+  const data: readonly JsonObject[] = [
+    chunk({ delta: { role: 'assistant', content: '' } }),
+    chunk({ delta: { content: SAID } }),
+    ...(kind === 'call' ? calls : []),
+    chunk({ delta: {}, finish_reason: kind === 'call' ? 'tool_calls' : 'stop' }),
+    {
+      ...chunk({}),
+      choices: [],
+      usage: { prompt_tokens: 3_000, completion_tokens: 9, total_tokens: 3_009 },
+    },
+  ]
+  return data.map((one, i) => ({ name: `chunk ${i}`, data: one }))
+}
+
+/** How answers are streamed at one kind of server. */
+export interface Dialect {
+  readonly events: (kind: 'text' | 'call') => readonly StreamedEvent[]
+  readonly spell: (events: readonly StreamedEvent[], how?: Spelling) => string
+}
+
+export const MESSAGES: Dialect = { events: goodEvents, spell }
+
+export const CHAT: Dialect = {
+  events: goodChunks,
+  spell: (events, how) =>
+    `${spell(events, { ...how, names: false })}data: [DONE]${(how?.lineEnd ?? '\n').repeat(2)}`,
+}
+
 export interface Spelling {
   readonly lineEnd?: '\n' | '\r\n' | '\r'
   /** Without it, data lines alone. */

@@ -4,6 +4,8 @@ import type { Json } from '../../../packages/palimpsest/src/wire/json.ts'
 import {
   ABSENT,
   goodEvents,
+  MESSAGES,
+  type Dialect,
   placesIn,
   spell,
   withValue,
@@ -29,19 +31,21 @@ const DEEP = 50_000
 
 /** All of them, in an order that does not change. */
 export function providerFaults(): readonly ProviderFault[] {
+  return [...faultsIn(MESSAGES), ...junkEvents(), ...bigAnswers(), ...endlessAnswers()]
+}
+
+/** Those that any way of streaming has. */
+export function faultsIn(dialect: Dialect): readonly ProviderFault[] {
   return [
-    ...wrongValues(),
-    ...wrongOrders(),
-    ...junkEvents(),
-    ...spellings(),
-    ...wrongBytes(),
-    ...framings(),
-    ...heads(),
+    ...wrongValues(dialect),
+    ...wrongOrders(dialect),
+    ...spellings(dialect),
+    ...wrongBytes(dialect),
+    ...framings(dialect),
+    ...heads(dialect),
     ...refusals(),
-    ...earlyEnds(),
-    ...lateEnds(),
-    ...bigAnswers(),
-    ...endlessAnswers(),
+    ...earlyEnds(dialect),
+    ...lateEnds(dialect),
   ]
 }
 
@@ -84,9 +88,9 @@ const VALUES: readonly (readonly [string, Json | typeof ABSENT])[] = [
 ]
 
 /** Every place of every event, with every kind of value. */
-function wrongValues(): readonly ProviderFault[] {
+function wrongValues({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
   return (['text', 'call'] as const).flatMap((kind) => {
-    const events = goodEvents(kind)
+    const events = eventsOf(kind)
     return events.flatMap((event, i) =>
       placesIn(event.data).flatMap((place) =>
         [...VALUES, ['50,000 deep', DEEP] as const].map(([what, value]) => ({
@@ -94,7 +98,7 @@ function wrongValues(): readonly ProviderFault[] {
           play: async (wire: Wire) => {
             const text =
               what === '50,000 deep'
-                ? deepAt(events, i, place)
+                ? deepAt(events, i, place, spell)
                 : spell(events.with(i, { ...event, data: withValue(event.data, place, value) }))
             await answer(text)(wire)
           },
@@ -105,15 +109,20 @@ function wrongValues(): readonly ProviderFault[] {
 }
 
 /** `JSON.stringify` gives up long before the depth that is meant. */
-function deepAt(events: readonly StreamedEvent[], index: number, place: Place): string {
+function deepAt(
+  events: readonly StreamedEvent[],
+  index: number,
+  place: Place,
+  spell: Dialect['spell'],
+): string {
   const event = events[index]
   if (!event) return spell(events)
   const marked = events.with(index, { ...event, data: withValue(event.data, place, 'DEEP') })
   return spell(marked).replace('"DEEP"', `${'{"a":['.repeat(DEEP / 2)}${']}'.repeat(DEEP / 2)}`)
 }
 
-function wrongOrders(): readonly ProviderFault[] {
-  const events = goodEvents('call')
+function wrongOrders({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
+  const events = eventsOf('call')
   const rows: (readonly [string, readonly StreamedEvent[]])[] = [
     ['backwards', events.toReversed()],
     ['nothing', []],
@@ -196,7 +205,7 @@ function junkEvents(): readonly ProviderFault[] {
   )
 }
 
-function spellings(): readonly ProviderFault[] {
+function spellings({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
   const ways = (['\n', '\r\n', '\r'] as const).flatMap((lineEnd) =>
     [true, false].flatMap((names) =>
       [true, false].flatMap((space) =>
@@ -206,7 +215,7 @@ function spellings(): readonly ProviderFault[] {
   )
   return ways.map((how) => ({
     name: `spelt ${JSON.stringify(how)}`,
-    play: answer(spell(goodEvents('text'), how)),
+    play: answer(spell(eventsOf('text'), how)),
   }))
 }
 
@@ -222,8 +231,8 @@ const BYTES: readonly (readonly [string, readonly number[]])[] = [
   ['a line separator', [0xe2, 0x80, 0xa8]],
 ]
 
-function wrongBytes(): readonly ProviderFault[] {
-  const text = Buffer.from(spell(goodEvents('text')))
+function wrongBytes({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
+  const text = Buffer.from(spell(eventsOf('text')))
   const inside = text.indexOf('by the hostile')
   const places = [0, 8, 60, text.indexOf('\n\n') + 1, inside, text.length - 3, text.length]
   return BYTES.flatMap(([what, bytes]) =>
@@ -234,8 +243,8 @@ function wrongBytes(): readonly ProviderFault[] {
   )
 }
 
-function framings(): readonly ProviderFault[] {
-  const body = spell(goodEvents('text'))
+function framings({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
+  const body = spell(eventsOf('text'))
   const bytes = Buffer.byteLength(body)
   const chunk = (text: string, size = Buffer.byteLength(text).toString(16)): string =>
     `${size}\r\n${text}\r\n`
@@ -283,8 +292,8 @@ function framings(): readonly ProviderFault[] {
   return rows.map(([name, play]) => ({ name: `framed by ${name}`, play }))
 }
 
-function heads(): readonly ProviderFault[] {
-  const body = spell(goodEvents('text'))
+function heads({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
+  const body = spell(eventsOf('text'))
   const lines = [
     '',
     'HTTP/1.1',
@@ -375,8 +384,8 @@ function refusals(): readonly ProviderFault[] {
 }
 
 /** The connection ends at every so many bytes of an answer, politely or not. */
-function earlyEnds(): readonly ProviderFault[] {
-  const text = Buffer.from(head() + spell(goodEvents('call')))
+function earlyEnds({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
+  const text = Buffer.from(head() + spell(eventsOf('call')))
   const faults: ProviderFault[] = []
   for (let at = 0; at < text.length; at++) {
     for (const how of ['end', 'reset'] as const)
@@ -393,8 +402,8 @@ function earlyEnds(): readonly ProviderFault[] {
 }
 
 /** The answer is whole, and then something else. */
-function lateEnds(): readonly ProviderFault[] {
-  const whole = head() + spell(goodEvents('text'))
+function lateEnds({ events: eventsOf, spell }: Dialect): readonly ProviderFault[] {
+  const whole = head() + spell(eventsOf('text'))
   return [
     {
       name: 'a whole answer, and the connection stays open',

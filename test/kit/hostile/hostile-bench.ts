@@ -10,6 +10,7 @@ import {
   STRICT_SWITCHES,
   type Simulator,
 } from '../../../packages/palimpsest/src/simulator/index.ts'
+import { openChatServer, type ChatServer } from '../chat-server.ts'
 import { openHostileServer, type HostileServer } from './hostile-server.ts'
 
 // The command in this process, against a server that does to it what a test says, and answers well otherwise: the strictest reading of the
@@ -22,6 +23,7 @@ export interface HostileBench {
   readonly simulator: Simulator
   readonly home: string
   readonly folder: string
+  readonly userHome: string
   readonly env: { readonly [name: string]: string | undefined }
   readonly run: (args: readonly string[], more?: RunMore) => Promise<HostileRun>
   /** Time passes, for the command. */
@@ -41,12 +43,37 @@ export interface HostileRun {
 }
 
 export async function createHostileBench(): Promise<HostileBench> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-hostile-')))
   const simulator = createSimulator({
     switches: { ...STRICT_SWITCHES, pastScript: 'refuse' },
     script: [{ content: [{ type: 'text', text: GOOD }], times: 1_000_000 }],
   })
-  const server = await openHostileServer((request) => simulator.fetch(request))
+  const bench = await benchFor((request) => simulator.fetch(request))
+  return { ...bench, simulator }
+}
+
+export interface ChatBench extends Omit<HostileBench, 'simulator'> {
+  readonly chat: ChatServer
+}
+
+/** The same with a server of chat completions, as strict as the strictest of their kind. */
+export async function createHostileChatBench(): Promise<ChatBench> {
+  const chat = await openChatServer([], { pastScript: { text: GOOD } })
+  const bench = await benchFor(async (request) => {
+    const { pathname } = new URL(request.url)
+    return await fetch(`${chat.url.replace(/\/v1$/, '')}${pathname}`, {
+      method: request.method,
+      headers: { 'content-type': 'application/json' },
+      ...(request.method === 'POST' && { body: await request.text() }),
+    })
+  })
+  return { ...bench, chat }
+}
+
+async function benchFor(
+  good: (request: Request) => Promise<Response>,
+): Promise<Omit<HostileBench, 'simulator'>> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-hostile-')))
+  const server = await openHostileServer(good)
   onTestFinished(async () => await rm(root, { recursive: true, force: true }))
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)
@@ -72,7 +99,7 @@ export async function createHostileBench(): Promise<HostileBench> {
     return { exit, ...texts, ms: performance.now() - startedAt }
   }
   const wait = (ms: number): void => void (waitedMs += ms)
-  return { server, simulator, home, folder, env, run, wait }
+  return { server, home, folder, userHome, env, run, wait }
 }
 
 /** Longer is a page, not a sentence. */

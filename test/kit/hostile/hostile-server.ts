@@ -145,8 +145,11 @@ async function drained(socket: Socket): Promise<void> {
   })
 }
 
+const OF_CONNECTIONS = /^(?:connection|transfer-encoding|keep-alive|content-length|content-encoding)$/i
+
 async function forward(response: Response, wire: Wire): Promise<void> {
-  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const own = [...response.headers].filter(([name]) => !OF_CONNECTIONS.test(name))
+  const headers = own.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   await wire.write(`HTTP/1.1 ${response.status} Good\r\n${headers}connection: close\r\n\r\n`)
   for await (const chunk of response.body ?? []) if (!(await wire.write(chunk))) return
   wire.end()

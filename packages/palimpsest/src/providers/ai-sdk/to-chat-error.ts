@@ -1,4 +1,4 @@
-import type { ProviderError } from '../../errors.ts'
+import { ProviderError } from '../../errors.ts'
 import { parseOverflow } from '../../tokens/overflow.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import { ownError, providerError, rootMessage, type ApiFailure, type Cures } from '../api-failure.ts'
@@ -9,7 +9,29 @@ import { ownError, providerError, rootMessage, type ApiFailure, type Cures } fro
 const INVALID_STATUS = 400
 
 export function toChatError(error: unknown, cures: Cures): ProviderError {
-  return ownError(error) ?? providerError(readFailure(error), cures, error)
+  return ownError(error) ?? streamFault(error) ?? providerError(readFailure(error), cures, error)
+}
+
+/** How the SDK names what it cannot read, and what that means. An answer about size may hide in it. */
+const STREAM_FAULTS: { readonly [name: string]: readonly ['bad-output' | 'transport', string] } = {
+  AI_InvalidResponseDataError: ['transport', 'The answer was cut off before its end.'],
+  AI_JSONParseError: [
+    'bad-output',
+    'The server sent a piece of an answer that is not JSON. Check the base URL.',
+  ],
+  AI_TypeValidationError: [
+    'bad-output',
+    'The server sent a piece of an answer that chat completions do not have. Check the base URL.',
+  ],
+  AI_EmptyResponseBodyError: ['bad-output', 'The server sent an empty answer. Check the base URL.'],
+}
+
+function streamFault(error: unknown): ProviderError | undefined {
+  if (!(error instanceof Error) || parseOverflow(error.message) !== undefined) return undefined
+  const [kind, text] = STREAM_FAULTS[error.name] ?? []
+  return kind === undefined || text === undefined
+    ? undefined
+    : new ProviderError({ kind }, text, { cause: error })
 }
 
 function readFailure(error: unknown): ApiFailure {
@@ -30,7 +52,8 @@ function readFailure(error: unknown): ApiFailure {
 /** An error inside of a stream is the server's object, without a status; its code may be one. */
 function statusOf(fields: { readonly [name: string]: unknown }): number | undefined {
   const { statusCode, code } = fields
-  if (typeof statusCode === 'number') return statusCode
+  // A failure after a good status is one of the connection, or of what came over it.
+  if (typeof statusCode === 'number') return statusCode >= INVALID_STATUS ? statusCode : undefined
   return typeof code === 'number' && code >= INVALID_STATUS ? code : undefined
 }
 
