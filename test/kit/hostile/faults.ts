@@ -440,6 +440,7 @@ function lateEnds({ events: eventsOf, spell }: Dialect): readonly ProviderFault[
   ]
 }
 
+const PING = 'event: ping\ndata: {"type":"ping"}\n\n'
 const OPEN = spell(goodEvents('text').slice(0, 3))
 const CLOSE = spell(goodEvents('text').slice(4))
 
@@ -454,10 +455,8 @@ function bigAnswers(): readonly ProviderFault[] {
       wire.end()
     }
   }
-  const bomb = (megabytes: number, first: string, status = '200 OK'): Play => {
-    const body = gzipSync(Buffer.concat([Buffer.from(first), Buffer.alloc(megabytes * MB, 'a')]))
-    return raw(head('content-encoding: gzip\r\n', status), body)
-  }
+  const bomb = (megabytes: number, first: string, status = '200 OK'): Play =>
+    raw(head('content-encoding: gzip\r\n', status), packed(megabytes, first, 'a'))
   // Made when they are played: together they would fill the memory that is to be watched.
   const rows: readonly (readonly [string, () => Play])[] = [
     ['a line of 60 MB', () => said('x'.repeat(60 * MB), 1)],
@@ -466,6 +465,11 @@ function bigAnswers(): readonly ProviderFault[] {
     ['a body of 300 MB in gzip', () => bomb(300, spell(goodEvents('text').slice(0, 3)))],
     ['a refusal of 300 MB in gzip', () => bomb(300, '{"error":{"message":"', '500 Sorry')],
     ['a page of 300 MB in gzip', () => gzipPage],
+    ['a body of 3 GB in gzip', () => bomb(3_000, '', '200 OK')],
+    [
+      'a stream of 3 GB of pings in gzip',
+      () => raw(head('content-encoding: gzip\r\n'), packed(3_000, OPEN, PING)),
+    ],
     ['an answer of 30 MB', () => said(filled, 30)],
     ['an answer of 30 MB in small pieces', () => said('sixteen letters.', 2 * MB)],
     ['500,000 empty pieces', () => said('', 500_000)],
@@ -487,11 +491,17 @@ function bigAnswers(): readonly ProviderFault[] {
   return rows.map(([name, make]) => ({ name, play: async (wire) => await make()(wire), isBig: true }))
 }
 
+/** Gzip after gzip is gzip: a piece is packed once, and sent as often as it takes. */
+function packed(megabytes: number, first: string, filling: string): Uint8Array {
+  const piece = gzipSync(Buffer.alloc(MB, filling))
+  return Buffer.concat([gzipSync(first), ...Array.from({ length: megabytes }, () => piece)])
+}
+
 async function gzipPage(wire: Wire): Promise<void> {
   await wire.write(
     'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n',
   )
-  await wire.write(gzipSync(Buffer.alloc(300 * MB, '<p>')))
+  await wire.write(packed(300, '', '<p>'))
   wire.end()
 }
 

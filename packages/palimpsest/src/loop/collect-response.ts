@@ -1,6 +1,7 @@
 import { ownIds, type OwnIds } from '../engine/answers/own-ids.ts'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelEvent } from '../ports.ts'
+import { overflowFailure, parseOverflow } from '../tokens/overflow.ts'
 import { isTooDeep } from '../wire/json-depth.ts'
 import { isJsonObject, withMember, withoutMember, type JsonObject, type JsonText } from '../wire/json.ts'
 import { isBlock, isThinking, type Block } from '../wire/message.ts'
@@ -294,7 +295,9 @@ function bad(message: string): ProviderError {
 
 function streamError(event: ErrorBody, requestId: string | undefined): ProviderError {
   const options = requestId === undefined ? {} : { requestId }
-  return new ProviderError(failureOf(event.error.type), event.error.message, options)
+  const overflow = parseOverflow(event.error)
+  const failure = overflow ? overflowFailure(overflow) : failureOf(event.error.type)
+  return new ProviderError(failure, event.error.message, options)
 }
 
 /** An error inside a stream has no status: its type alone says who must act. */

@@ -1,12 +1,12 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
-import { parseOverflow, type Overflow } from '../tokens/overflow.ts'
+import { overflowFailure, parseOverflow } from '../tokens/overflow.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { connectionFailure, type Asked } from './connection-failure.ts'
 
 // What a provider's refusal means, whoever's client carried it: by status, headers, and the words of its body.
 
 /** Enough for any sentence; more is no sentence. */
-const SAID_CHARS_MAX = 1000
+const SAID_CHARS_MAX = 500
 
 /** What an error of a client carries. */
 export interface ApiFailure {
@@ -41,7 +41,7 @@ function classify(failure: ApiFailure): ProviderFailure {
   const patience = after === undefined ? {} : { retryAfterMs: after }
   if (status === undefined) return { kind: 'transport', ...patience }
   const overflow = status < 500 && status !== 429 ? parseOverflow(failure.body ?? failure.message) : undefined
-  if (overflow) return { kind: 'context-overflow', ...numbersOf(overflow) }
+  if (overflow) return overflowFailure(overflow)
   const coded = codeIn(failure.body)
   if (headers?.get('x-should-retry') === 'false') return { kind: 'invalid-request', status, ...coded }
   switch (true) {
@@ -61,7 +61,8 @@ function classify(failure: ApiFailure): ProviderFailure {
 }
 
 function describe({ status, body, message }: ApiFailure, keyCure: string): string {
-  const said = readable(messageIn(body) ?? message)
+  // An SDK puts the status before words that it found nowhere else.
+  const said = readable(messageIn(body) ?? message.replace(/^\d{3} /, ''))
   switch (status) {
     case undefined:
       return `The provider could not be reached: ${said}. Check the network and the base URL.`
@@ -98,7 +99,7 @@ function codeIn(body: unknown): { code?: string } {
 }
 
 /** `error.message` is the usual place; servers of other makes write `error`, `message` or `detail`. */
-function messageIn(body: unknown): string | undefined {
+export function messageIn(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined
   const inner = body['error']
   const places = [isJsonObject(inner) ? inner['message'] : inner, body['message'], body['detail']]
@@ -114,18 +115,4 @@ function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (Number.isFinite(seconds)) return seconds * 1000
   const date = Date.parse(after)
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
-}
-
-function numbersOf({ kind, limit, used, excess }: Overflow): {
-  limit?: number
-  used?: number
-  excess?: number
-  outputDecides?: true
-} {
-  return {
-    ...(kind === 'input-and-output' ? { outputDecides: true } : {}),
-    ...(limit === undefined ? {} : { limit }),
-    ...(used === undefined ? {} : { used }),
-    ...(excess === undefined ? {} : { excess }),
-  }
 }

@@ -1,3 +1,4 @@
+import type { ProviderFailure } from '../errors.ts'
 import { isJsonObject } from '../wire/json.ts'
 
 // "The prompt is too long" has no code of its own at most providers, so it is told by its wording. One row a wording; what it names
@@ -24,6 +25,17 @@ export function parseOverflow(error: unknown): Overflow | undefined {
   return found.texts.some((text) => BARE_WORDINGS.some((wording) => wording.test(text)))
     ? { kind: 'input' }
     : undefined
+}
+
+/** As an error of a provider has it. */
+export function overflowFailure({ kind, limit, used, excess }: Overflow): ProviderFailure {
+  return {
+    kind: 'context-overflow',
+    ...(kind === 'input-and-output' ? { outputDecides: true as const } : {}),
+    ...(limit === undefined ? {} : { limit }),
+    ...(used === undefined ? {} : { used }),
+    ...(excess === undefined ? {} : { excess }),
+  }
 }
 
 interface Numbers {

@@ -32,5 +32,5 @@ export const LINE_BYTES_MAX = 8 * MB
 /** Of a refusal: its sentence stands in the first few hundred. What is beyond it is left unread. */
 export const REFUSAL_BYTES_MAX = MB
 
-/** For the text of a refusal: the status came already, and says most. */
-export const REFUSAL_MS_MAX = 10 * SECOND_MS
+/** For the text of a refusal: the status came already, and says most. What is worth reading comes with it. */
+export const REFUSAL_MS_MAX = 2 * SECOND_MS

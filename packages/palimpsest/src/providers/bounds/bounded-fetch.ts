@@ -1,4 +1,5 @@
 import { ProviderError } from '../../errors.ts'
+import { messageIn } from '../api-failure.ts'
 import { REFUSAL_BYTES_MAX, REFUSAL_MS_MAX, STREAM_BYTES_MAX } from './answer-limits.ts'
 import { createLineMeter } from './line-meter.ts'
 import { unlessAborted, type Patience } from './patience.ts'
@@ -21,10 +22,10 @@ export function boundedFetch(given: typeof fetch, patience: Patience, cure: stri
     const type = response.headers.get('content-type') ?? 'no content type'
     if (response.body && type.toLowerCase().startsWith('text/event-stream'))
       return withBody(response, guarded(response.body, patience))
-    dropBody(response)
+    const said = await wordsIn(response, type, patience)
     throw new ProviderError(
       { kind: 'bad-output' },
-      `${hostOf(response.url)} answered with ${type}, not with a stream of events. ${cure}`,
+      `${hostOf(response.url)} answered with ${type}, not with a stream of events${said}. ${cure}`,
     )
   }
 }
@@ -46,9 +47,24 @@ function withBody(
   return new Response(body, { status, statusText, headers })
 }
 
-/** Whoever sends on hears of it; that it failed to hear changes nothing here. */
-function dropBody({ body }: Response): void {
-  body?.cancel().catch(() => undefined)
+const SAID_CHARS_MAX = 300
+
+/** Some gateways tell of failures under a good status. */
+async function wordsIn(response: Response, type: string, patience: Patience): Promise<string> {
+  const { body } = response
+  if (!body || !type.toLowerCase().includes('json')) {
+    // Whoever sends on hears of it; that it failed to hear changes nothing here.
+    body?.cancel().catch(() => undefined)
+    return ''
+  }
+  try {
+    const text = await new Response(cutShort(body, patience.signal)).text()
+    const message = messageIn(JSON.parse(text))
+    return message === undefined ? '' : ` ("${message.slice(0, SAID_CHARS_MAX)}")`
+  } catch {
+    // What cannot be read adds nothing to the sentence.
+    return ''
+  }
 }
 
 /** A stream of events, as long as it keeps to its limits. */
