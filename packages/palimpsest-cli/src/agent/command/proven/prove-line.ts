@@ -1,4 +1,12 @@
-import { parse, type AndOr, type Command, type PipelineNode, type Redirection } from 'unbash'
+import {
+  forEachChild,
+  parse,
+  type SyntaxNode,
+  type AndOr,
+  type Command,
+  type PipelineNode,
+  type Redirection,
+} from 'unbash'
 
 import { readingProblem, toArgument, toWord } from '../parse-shell.ts'
 import type { ShellWord } from '../shell-word.ts'
@@ -53,6 +61,8 @@ export function proveLine(source: string): LineProof {
 
 function prove(source: string): LineProof {
   const script = parse(source)
+  requirePlain(script)
+  requireWhole(script, source)
   if (script.errors !== undefined && script.errors.length > 0) throw new Unproven('it is not valid bash')
   const steps: ProvenStep[] = []
   for (const { command, background } of script.commands) {
@@ -76,6 +86,48 @@ function prove(source: string): LineProof {
     usesGit: commands.some(asksRepository),
     readsBelow: commands.some(readsBelow),
   }
+}
+
+/** All that a proven line is made of. Nothing else gets as far as the lists, whoever forgets to look for it there. */
+const PLAIN_NODES = new Set<SyntaxNode['type']>([
+  'Script',
+  'Statement',
+  'AndOr',
+  'Pipeline',
+  'Negation',
+  'Command',
+  'Word',
+  'Literal',
+  'SingleQuoted',
+  'DoubleQuoted',
+  'AnsiCQuoted',
+  'Glob',
+  'Redirect',
+  'FileDescriptor',
+])
+
+function requirePlain(node: SyntaxNode): void {
+  if (!PLAIN_NODES.has(node.type)) throw new Unproven('it holds more than plain commands')
+  forEachChild(node, requirePlain)
+}
+
+/** What may stand between words: joints, space, comments. */
+const BETWEEN = /^(?:\s|\\\n|\|\||&&|[|;!]|#[^\n]*)*$/
+
+/** The parser passes over an operator in an odd place, where bash stops: every character must be part of what was understood. */
+function requireWhole(script: SyntaxNode, source: string): void {
+  const spans: { readonly pos: number; readonly end: number }[] = []
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Word' || node.type === 'Redirect') spans.push(node)
+    else forEachChild(node, visit)
+  }
+  visit(script)
+  let at = 0
+  for (const { pos, end } of spans.toSorted((a, b) => a.pos - b.pos)) {
+    if (!BETWEEN.test(source.slice(at, pos))) throw new Unproven('it is not valid bash')
+    at = end
+  }
+  if (!BETWEEN.test(source.slice(at))) throw new Unproven('it is not valid bash')
 }
 
 function partsOf(

@@ -129,7 +129,9 @@ const proveLookup: Prover = ([option, ...names]) =>
     : no('it runs its argument')
 
 const proveType: Prover = (args) =>
-  args.every((word) => isName(word) || /^-[afptP]+$/.test(word.value)) ? plainWords(args) : no('not plain')
+  args.every((word) => isName(word) || (isLiteral(word) && /^-[afptP]+$/.test(word.value)))
+    ? plainWords(args)
+    : no('not plain')
 
 function isName({ kind, value }: ShellWord): boolean {
   return kind === 'literal' && /^[\w.+-]+$/.test(value) && !value.startsWith('-')
@@ -140,9 +142,9 @@ export const SPECIAL = new Map<string, Prover>([
   ['printf', provePrintf],
   ['test', proveTest],
   ['[', (args) => (args.at(-1)?.value === ']' ? proveTest(args) : no('it lacks its bracket'))],
-  ['true', plainWords],
-  ['false', plainWords],
-  [':', (args) => (args.every(isLiteral) ? plainWords(args) : no('its words are computed'))],
+  ['true', proveEcho],
+  ['false', proveEcho],
+  [':', proveEcho],
   ['find', proveFind],
   ['command', proveLookup],
   ['type', proveType],
