@@ -1,7 +1,7 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { overflowFailure, parseOverflow } from '../tokens/overflow.ts'
 import { isJsonObject } from '../wire/json.ts'
-import { connectionFailure, type Asked } from './connection-failure.ts'
+import { connectionFailure, type AskedAddress } from './connection-failure.ts'
 
 // What a provider's refusal means, whoever's client carried it: by status, headers, and the words of its body.
 
@@ -18,7 +18,7 @@ export interface ApiFailure {
 }
 
 /** What to tell the user to do, by what is wrong. */
-export interface Cures extends Asked {
+export interface Cures extends AskedAddress {
   readonly key: string
 }
 

@@ -8,14 +8,14 @@ export interface ConnectionFailure {
 }
 
 /** What is known of the address that was asked. */
-export interface Asked {
+export interface AskedAddress {
   readonly url: string
   /** What to do where nothing listens there. */
   readonly reach: string
 }
 
 /** Undefined where the error has no code that tells more than its words. */
-export function connectionFailure(error: unknown, asked: Asked): ConnectionFailure | undefined {
+export function connectionFailure(error: unknown, asked: AskedAddress): ConnectionFailure | undefined {
   const code = codesOf(error)[0]
   const host = URL.parse(asked.url)?.host ?? asked.url
   if (code === undefined) return wordedFailure(error, host)

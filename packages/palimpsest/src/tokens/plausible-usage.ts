@@ -13,6 +13,8 @@ const MORE_MAX = 2
 const HIDDEN_TOKENS_MAX = 10_000
 /** Of all but thinking, which some providers leave out. Fewer cannot be. */
 const LEAST_SHARE = 1 / 8
+/** By so much an estimate may be too small. */
+const WINDOW_ERROR_MAX = 1.5
 /** Below it a prompt is mostly frame, and says nothing. */
 const LEAST_TOKENS = 1_000
 /** Beyond what is estimated of them: the largest image that any model takes whole; a document of a hundred full pages. */
@@ -47,7 +49,11 @@ function mostTokens(body: JsonText, facts: ModelFacts | undefined, estimated: nu
   const media =
     count(body, '"type":"image"') * IMAGE_TOKENS_MAX + count(body, '"type":"document"') * DOCUMENT_TOKENS_MAX
   const windowMax = Math.max(facts?.contextWindow ?? Infinity, facts?.capabilities.extendedWindow ?? 0)
-  return Math.min(windowMax, MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media)
+  // What was sent and answered may show that the window is larger than the table says.
+  return Math.min(
+    Math.max(windowMax, WINDOW_ERROR_MAX * estimated),
+    MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media,
+  )
 }
 
 /** The answer to a request. A thought that is not shown is in it, so its text bounds nothing; what was asked for and what the model can write do. */
