@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -74,6 +74,23 @@ describe('the command', () => {
     const { exit, err } = await finish(child)
     expect({ exit, err }).toEqual({ exit: 0, err: '' })
   })
+
+  test.skipIf(!existsSync('/dev/full'))(
+    'an output that takes nothing is told, and it ends badly',
+    async () => {
+      const full = openSync('/dev/full', 'w')
+      const [program, ...first] = COMMAND
+      const stdio = ['ignore', full, 'pipe'] as const
+      const child = spawn(program, [...first, '--help'], { cwd: home, env, stdio: [...stdio] })
+      closeSync(full)
+      started.push(child)
+      const { exit, err } = await finish(child)
+      expect({ exit, err }).toEqual({
+        exit: 1,
+        err: 'palimpsest: cannot write the output: no room is left on the disk. Free some space and try again\n',
+      })
+    },
+  )
 
   test.each([
     [

@@ -43,7 +43,7 @@ test('odd lines are told with their number, and zeros in a file make it no binar
   const loaded = await loadSession({ path: odd, name: 'odd', bytes: 100 }, undefined)
   expect(loaded).toMatchObject({
     session: { steps: [{ responseId: 'm' }] },
-    note: 'read with warnings, nothing is left out (line 1: all 2 JSON documents on it were read)',
+    note: 'read with warnings, nothing is left out (line 1: both JSON documents on it were read)',
   })
 })
 

@@ -66,7 +66,7 @@ test('what is said of a line', () => {
   const said = (line: string): string | undefined => documentsRemark(findDocuments(line))
   expect(said(doc)).toBeUndefined()
   expect(said('no JSON')).toBeUndefined()
-  expect(said(doc + doc)).toBe('all 2 JSON documents on it were read')
+  expect(said(doc + doc)).toBe('both JSON documents on it were read')
   expect(said(`${doc},`)).toBe('the one JSON document on it was read; 1 character of it could not be read')
 })
 

@@ -50,8 +50,9 @@ export function findDocuments(line: JsonText): FoundDocuments {
 export function documentsRemark({ documents, skipped }: FoundDocuments): string | undefined {
   const count = documents.length
   if (count === 0 || (count === 1 && skipped === 0)) return undefined
+  const several = count === 2 ? 'both' : `all ${count}`
   const read =
-    count === 1 ? 'the one JSON document on it was read' : `all ${count} JSON documents on it were read`
+    count === 1 ? 'the one JSON document on it was read' : `${several} JSON documents on it were read`
   if (skipped === 0) return read
   const characters = skipped === 1 ? '1 character' : `${skipped} characters`
   return `${read}; ${characters} of it could not be read`

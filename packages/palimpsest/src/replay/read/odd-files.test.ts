@@ -149,7 +149,7 @@ describe('opencode', () => {
     expect(session.entries).toHaveLength(5)
     expect(session.account.repeated).toEqual({ 'same message id': 4 })
     expect(session.problems).toEqual([
-      { line: 0, what: 'the file is no single export: all 2 JSON documents on it were read' },
+      { line: 0, what: 'the file is no single export: both JSON documents on it were read' },
     ])
   })
 })
