@@ -2,6 +2,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { switchOff } from '../kit/compacting.ts'
 import { call, createBench, jsonLines, jsonObject, put, sentBody, text } from '../kit/headless.ts'
 
 // What the command tells of the provider's cache.
@@ -51,7 +52,8 @@ test('what an edit came to is in `context`, as it was billed', async () => {
       join(bench.folder, `part-${i}.ts`),
       `export const part${i} = ${i} // one line of many\n`.repeat(150),
     )
-  // Compaction would come first: here the second layer is on its own.
+  // Compaction would come first, and notes would take a step of the script: here the second layer is on its own.
+  await switchOff(bench, 'background-calls')
   const options = ['--model', 'claude-opus-5', '--window', String(WINDOW_TOKENS)]
   const ran = await bench.run(['-p', 'read all parts', ...options], { env: { DISABLE_AUTO_COMPACT: '1' } })
   expect(ran).toMatchObject({ exit: 0, err: '' })

@@ -86,7 +86,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     await say(again, 'second words')
     const refused = await again.until(/Asking again in/)
     expect(refused.replaceAll(/\s+/g, ' ')).toContain(
-      'could not be reached: bad port. Check the network and the base URL.',
+      'Node asks nobody at the port of 127.0.0.1:9, which other protocols use.',
     )
     await again.press('Escape')
     await again.until(/! interrupted/)
