@@ -125,7 +125,7 @@ export const EVIL_REPOSITORIES: readonly EvilRepository[] = [
   { name: 'a monitor in another spelling', build: configured((script) => `[CORE]FSMonitor="${script}"\n`) },
   {
     name: 'a monitor after a comment that goes on',
-    build: configured((script) => `# harmless \\\n[core]\n\tfsmonitor = ${script}\n`),
+    build: configured((script) => `[core]\n# harmless \\\n\tfsmonitor = ${script}\n`),
   },
   {
     name: 'a monitor after a value that goes on',

@@ -1,7 +1,12 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { sandboxWorks } from '../kit/sandbox-works.ts'
+import { createWorkbench } from '../kit/workbench.ts'
 import { fill } from './attack-lines.ts'
+import { EVIL_REPOSITORIES, makeScript } from './evil-repositories.ts'
 import { createStage, type Stage } from './stage.ts'
 
 // Lines by which commands that nobody was asked about once ran, wrote or read what they must not, in both worlds.
@@ -43,6 +48,10 @@ const FOUND: readonly (readonly [what: string, lines: readonly string[]])[] = [
   ],
 ]
 
+/** In the order in which they were found. */
+const FOUND_REPOSITORIES =
+  /comment that goes on|common folder|beside an empty|HEAD that is a link|ending in "( \\n|\\n\\n)"|index is refreshed|^a filter$|text converter|checks signatures|fetched by a program/
+
 const fillOutside = (line: string, stage: Stage): string =>
   fill(line, stage.words).replaceAll('{outside}', stage.bench.outside)
 
@@ -62,6 +71,30 @@ describe.each(WORLDS)('with the sandbox %s', (policy) => {
       const result = await stage.attack(filled)
       escapes.push(...result.escapes.map((escape) => `${escape} by ${line}`))
     }
+    expect(escapes).toEqual([])
+  })
+
+  test('git runs what a repository tells it, and one can be made by edits: no longer', async () => {
+    const escapes: string[] = []
+    for (const { name, build } of EVIL_REPOSITORIES.filter((one) => FOUND_REPOSITORIES.test(one.name))) {
+      const bench = await createWorkbench({ sandbox: policy })
+      const mark = join(bench.root, 'mark')
+      build(bench.work, makeScript(bench.work, mark))
+      mkdirSync(join(bench.work, 'sub'), { recursive: true })
+      rmSync(mark, { force: true })
+      for (const command of ['git status', 'git diff HEAD']) {
+        bench.access.moveShell(bench.work)
+        await bench.call('Bash', { command, timeout: 10_000 })
+        if (existsSync(mark)) escapes.push(`${name}, by ${command}`)
+        rmSync(mark, { force: true })
+      }
+      await bench.dispose()
+    }
+    const editing = await createWorkbench({ sandbox: policy, mode: 'accept-edits' })
+    for (const file_path of ['inner/HEAD', 'inner/.git', 'HEAD', 'commondir'])
+      if ((await editing.permit('Write', { file_path, content: 'x' })).allow)
+        escapes.push(`${file_path} is written`)
+    await editing.dispose()
     expect(escapes).toEqual([])
   })
 })

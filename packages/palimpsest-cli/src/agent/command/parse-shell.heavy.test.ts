@@ -47,6 +47,29 @@ describe('what bash really runs', () => {
 })
 
 describe('any line', () => {
+  // Words, operators and quotes put together at random: most lines are nonsense, some are traps.
+  const PIECES =
+    `ls cat rm evil x a.txt sort -o find -delete ; && || | & $( ) \` " ' { } ( (( )) > >> < <<E E <<< <( >( $x \${x :- = y= [ [[ ]] * \\ # if then fi for in do done case esac time ! eval echo PATH=. $(( 2>&1 /dev/null ~ function select coproc ;; |& $' \${ }`
+      .split(' ')
+      .concat('\n', '\t', 'r""m', "$'rm'", '\\\n')
+
+  test('that can be read runs nothing but what it names, says bash', async () => {
+    const lines = fc.sample(
+      fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 9 }),
+      cases(8_000, 1_500_000).numRuns,
+    )
+    const texts = [...new Set(lines.map((words) => words.join(' ')))].filter((line) => {
+      const text = parseShell(line)
+      return text.readable && text.commands.length > 0
+    })
+    for (const line of texts.slice(0, cases(60, 6_000).numRuns)) {
+      const text = parseShell(line)
+      const named = new Set(text.readable ? text.commands.map(({ name }) => name) : [])
+      expect([line, (await runWithStubs(line)).filter((name) => !named.has(name))]).toEqual([line, []])
+    }
+    expect(texts.length).toBeGreaterThan(50)
+  })
+
   test('of any characters is judged without a throw', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (line) => {
