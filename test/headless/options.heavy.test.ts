@@ -119,7 +119,11 @@ test('--debug writes every decision as JSON to stderr, and nothing of the conver
   const { out, err } = await bench.run(['-p', 'secret words', '--debug'])
   expect(out).toBe('Hello to you.\n')
   const events = err.split('\n').filter((line) => line.startsWith('{'))
-  expect(events.map((line) => jsonObject(line)['name'])).toEqual(['size-check', 'retry', 'cache-read'])
+  const names = events.map((line) => jsonObject(line)['name'])
+  // It is asked beside the turn, and told when it is answered.
+  expect(names).toContain('model-list')
+  const ofTheTurn = names.filter((name) => name !== 'model-list')
+  expect(ofTheTurn).toEqual(['lifetime', 'size-check', 'retry', 'cache-read'])
   expect(err).not.toContain('secret words')
 })
 
