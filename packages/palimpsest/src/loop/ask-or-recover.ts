@@ -46,6 +46,8 @@ type Overflow = Extract<ProviderFailure, { kind: 'context-overflow' }>
 
 interface Tried {
   blocks: number
+  /** Thinking was among them. */
+  thoughtBefore: boolean
   unsealed: boolean
   shortened: boolean
   compacted: boolean
@@ -61,7 +63,14 @@ export async function* askOrRecover(
   setup: RecoverSetup & { readonly remedies: Remedies },
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Exchange> {
-  const tried: Tried = { blocks: 0, unsealed: false, shortened: false, compacted: false, doubted: [] }
+  const tried: Tried = {
+    blocks: 0,
+    thoughtBefore: false,
+    unsealed: false,
+    shortened: false,
+    compacted: false,
+    doubted: [],
+  }
   for (;;) {
     try {
       return yield* exchange(state, { ...setup, maxTokens: state.maxTokens }, signal)
@@ -92,11 +101,16 @@ async function* makeValid(
     yield* remedies.append(plain)
     return true
   }
-  const refused = tried.blocks < BLOCKS_LEFT_OUT_MAX ? refusedBlock(session.view, error, thinking) : undefined
+  const { thoughtBefore } = tried
+  const refused =
+    tried.blocks < BLOCKS_LEFT_OUT_MAX
+      ? refusedBlock(session.view, error, { thinking, thoughtBefore })
+      : undefined
   if (!refused) return false
   tried.blocks++
+  tried.thoughtBefore ||= refused.type.endsWith('thinking')
   ports.trace({ name: 'block-refused', reason: refused.type, path: refused.path })
-  yield* remedies.append([refused.edit])
+  yield* remedies.append(refused.bodies)
   yield { type: 'notice', text: refused.notice }
   return true
 }
