@@ -5,7 +5,7 @@ import { readCaller, type HeaderRecord } from './headers.ts'
 import { listModels, modelInfo } from './models.ts'
 import { errorBody, refuse, type Refusal } from './refusal.ts'
 import { eventBody, jsonBody } from './response-body.ts'
-import { factsFor, newId, type State } from './state.ts'
+import { factsFor, newAsideId, type State } from './state.ts'
 
 // Routing. Calls are matched by path alone: some clients add `?beta=true`.
 
@@ -57,7 +57,7 @@ function handleModels(state: State, request: Request, path: string, url: URL): R
   if ('rule' in caller) return refusalResponse(state, caller)
   const fault = takeFault(state.faults, { path, body: () => '' })
   if (fault?.type === 'status') {
-    const body = errorBody({ type: errorTypeOf(fault), message: errorMessageOf(fault) }, newId(state, 'req'))
+    const body = errorBody({ type: errorTypeOf(fault), message: errorMessageOf(fault) }, newAsideId(state))
     return jsonResponse(state, body, fault.status)
   }
   if (path === MODELS_PATH) return jsonResponse(state, listModels(models, url.searchParams))
@@ -84,10 +84,10 @@ function headersOf(request: Request): HeaderRecord {
 function jsonResponse(state: State, body: unknown, status = 200): Response {
   return new Response(JSON.stringify(body), {
     status,
-    headers: { 'content-type': 'application/json', 'request-id': newId(state, 'req') },
+    headers: { 'content-type': 'application/json', 'request-id': newAsideId(state) },
   })
 }
 
 function refusalResponse(state: State, refusal: Refusal): Response {
-  return jsonResponse(state, errorBody(refusal, newId(state, 'req')), refusal.status)
+  return jsonResponse(state, errorBody(refusal, newAsideId(state)), refusal.status)
 }

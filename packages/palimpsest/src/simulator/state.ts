@@ -38,6 +38,8 @@ export interface State {
   /** Earlier requests, for explanations; a bounded number of positions is kept. */
   earlier: EarlierRequests
   sequence: number
+  /** Requests about models and wrong addresses, which come at any time: they do not change what an answer is called. */
+  asides: number
 }
 
 export function createState(settings: Settings, clock: Clock): State {
@@ -59,6 +61,7 @@ function freshMemory(settings: Settings): Omit<State, 'settings' | 'clock'> {
     memory: new Map(),
     earlier: createEarlierRequests(),
     sequence: 0,
+    asides: 0,
   }
 }
 
@@ -95,4 +98,10 @@ const ID_CHARS = 22
 export function newId(state: State, prefix: 'msg' | 'req' | 'toolu' | 'srvtoolu'): string {
   state.sequence++
   return `${prefix}_01${hashText(`${prefix}${state.sequence}`, state.settings.seed).slice(0, ID_CHARS)}`
+}
+
+/** The id of a request that is none for an answer. */
+export function newAsideId(state: State): string {
+  state.asides++
+  return `req_01${hashText(`aside${state.asides}`, state.settings.seed).slice(0, ID_CHARS)}`
 }

@@ -112,7 +112,7 @@ function requirePlain(node: SyntaxNode): void {
 }
 
 /** What may stand between words: joints, space, comments. */
-const BETWEEN = /^(?:\s|\\\n|\|\||&&|[|;!]|#[^\n]*)*$/
+const BETWEEN = /^(?:\s|\\\n|&&|[|;!]|#[^\n]*(?:\n|$))*$/
 
 /** The parser passes over an operator in an odd place, where bash stops: every character must be part of what was understood. */
 function requireWhole(script: SyntaxNode, source: string): void {
