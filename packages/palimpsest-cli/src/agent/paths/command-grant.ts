@@ -7,6 +7,11 @@ export type UnaskedWay =
   /** `command` is what runs instead, in this folder: the same line, written by us. */
   | { readonly kind: 'proven'; readonly command: string; readonly folder: string }
 
+export type UnaskedAnswer =
+  | { readonly ok: true; readonly way: UnaskedWay }
+  /** Why somebody must be asked. */
+  | { readonly ok: false; readonly why: string }
+
 /** `open`: as it is, since somebody allowed it. */
 export type CommandWay = UnaskedWay | { readonly kind: 'open' }
 

@@ -42,7 +42,8 @@ export interface PermitOptions {
   readonly ask?: (question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>
 }
 
-const NO_CONCERNS: ShellConcerns = { all: undefined, uncovered: undefined }
+/** Of calls that are no command: nobody looks at it. */
+const NO_CONCERNS: ShellConcerns = { kind: 'refused', why: 'it is no command' }
 
 export function createPermit(options: PermitOptions): Permit {
   const { access } = options

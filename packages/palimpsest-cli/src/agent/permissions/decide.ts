@@ -1,6 +1,6 @@
 import type { CallFacts, FileFacts } from './call-facts.ts'
-import type { UnaskedWay } from '../paths/command-grant.ts'
-import { isWholeLine, meetsCommand } from './match-command.ts'
+import type { UnaskedAnswer, UnaskedWay } from '../paths/command-grant.ts'
+import { meetsCommand } from './match-command.ts'
 import { exampleOf, matchesPath, type PatternBase } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
 import type { Rule } from './rule.ts'
@@ -18,17 +18,17 @@ export type Decision =
   | { readonly kind: 'ask'; readonly why: string }
   | { readonly kind: 'deny'; readonly why: string }
 
-/** What only the disk can say about a command, asked when it matters: why it should not run unasked, or undefined. */
-export interface ShellConcerns {
-  /** Of the whole line. */
-  readonly all: string | undefined
-  /** Of the commands that no rule allows. */
-  readonly uncovered: string | undefined
-  /** How it may run unasked. */
-  readonly way?: UnaskedWay
+/** What only the disk can say about a command. */
+export type ShellConcerns =
   /** No command may run at all. */
-  readonly refused?: string
-}
+  | { readonly kind: 'refused'; readonly why: string }
+  | {
+      readonly kind: 'judged'
+      /** Rules allow every command of it that matters: it runs as it is. */
+      readonly isAllowed: boolean
+      /** How it may run where no rule allows it, or why somebody must be asked. */
+      readonly unasked: UnaskedAnswer
+    }
 
 const ALLOW: Decision = { kind: 'allow' }
 
@@ -52,7 +52,7 @@ export function decide(tool: string, facts: CallFacts, policy: Policy, concerns:
     case 'file':
       return facts.access === 'read' ? decideRead(tool, facts, policy) : decideWrite(tool, facts, policy)
     case 'shell':
-      return decideShell(facts, policy, concerns)
+      return decideShell(policy, concerns)
     case 'web':
     case 'other':
       return decideOther(tool, facts, policy)
@@ -85,20 +85,14 @@ function speaksOfPlace(rule: Rule, facts: FileFacts, policy: Policy): boolean {
   return example !== undefined && facts.protects(example)
 }
 
-function decideShell(
-  facts: Extract<CallFacts, { kind: 'shell' }>,
-  policy: Policy,
-  concerns: ShellConcerns,
-): Decision {
-  if (concerns.refused !== undefined) return { kind: 'deny', why: concerns.refused }
-  if (policy.mode === 'bypass') return ALLOW
-  if (concerns.way !== undefined) return { kind: 'allow', way: concerns.way }
-  if (policy.mode === 'plan') return planned('commands that are not known to only read')
-  const whole = policy.rules.some(
-    (rule) => rule.effect === 'allow' && rule.tool === 'Bash' && isWholeLine(rule, facts.command),
-  )
-  if (whole || concerns.uncovered === undefined) return ALLOW
-  return { kind: 'ask', why: concerns.all ?? 'no rule allows it' }
+function decideShell({ mode }: Policy, concerns: ShellConcerns): Decision {
+  if (concerns.kind === 'refused') return { kind: 'deny', why: concerns.why }
+  const { isAllowed: byRule, unasked } = concerns
+  // Somebody allowed it, with all it does; the sandbox is for what nobody allowed. In plan mode no rule counts.
+  if (mode === 'bypass' || (byRule && mode !== 'plan')) return ALLOW
+  if (unasked.ok) return { kind: 'allow', way: unasked.way }
+  if (mode === 'plan') return planned('commands that are not known to only read')
+  return { kind: 'ask', why: unasked.why }
 }
 
 function decideOther(tool: string, facts: CallFacts, policy: Policy): Decision {

@@ -1,32 +1,41 @@
 import { coveredByAlways } from './always/covers-command.ts'
 import type { CallFacts } from './call-facts.ts'
 import type { ShellConcerns } from './decide.ts'
-import { matchesCommand } from './match-command.ts'
+import { isWholeLine, matchesCommand } from './match-command.ts'
 import type { Rule } from './rule.ts'
 import { findUnaskedWay, uncoveredConcern, type ReadingPolicy } from './unasked-way.ts'
 
-/** What speaks against running a line unasked: as a whole, and after the commands that rules allow are taken out. */
+type ShellFacts = Extract<CallFacts, { kind: 'shell' }>
+
+/** Whether rules allow a line, and how it may run where they do not. */
 export async function shellConcerns(
-  { command, text, isOutside }: Extract<CallFacts, { kind: 'shell' }>,
+  facts: ShellFacts,
   rules: readonly Rule[],
   policy: ReadingPolicy,
 ): Promise<ShellConcerns> {
   const refused = await requiredConcern(policy)
-  if (refused !== undefined) return { all: refused, uncovered: refused, refused }
-  const answer = await findUnaskedWay({ command, isOutside }, policy)
-  if (answer.ok) return { all: undefined, uncovered: undefined, way: answer.way }
-  const all = answer.why
-  if (!text.readable) return { all, uncovered: all }
-  const allowing = rules.filter(
-    ({ effect, tool, always }) => effect === 'allow' && tool === 'Bash' && !always,
-  )
+  if (refused !== undefined) return { kind: 'refused', why: refused }
+  const unasked = await findUnaskedWay(facts, policy)
+  return { kind: 'judged', isAllowed: await isAllowedByRules(facts, rules, policy), unasked }
+}
+
+/** The line itself, or each of its commands; what no rule speaks of must be proven to only read, since it runs outside as well. */
+async function isAllowedByRules(
+  { command, text }: ShellFacts,
+  rules: readonly Rule[],
+  policy: ReadingPolicy,
+): Promise<boolean> {
+  const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === 'Bash')
+  if (allowing.some((rule) => isWholeLine(rule, command))) return true
+  if (allowing.length === 0 || !text.readable) return false
+  const written = allowing.filter(({ always }) => !always)
   const isAlways = await coveredByAlways(command, rules, policy.access.shellFolder())
   const uncovered = text.commands.filter(
     (one) =>
-      one.name === undefined || (!isAlways(one) && !allowing.some((rule) => matchesCommand(rule, one.text))),
+      one.name === undefined || (!isAlways(one) && !written.some((rule) => matchesCommand(rule, one.text))),
   )
-  if (uncovered.length === text.commands.length) return { all, uncovered: all }
-  return { all, uncovered: await uncoveredConcern(text, uncovered, policy) }
+  if (uncovered.length === text.commands.length) return false
+  return (await uncoveredConcern(text, uncovered, policy)) === undefined
 }
 
 /** The user wants no command without the sandbox, not even one that he allows. */

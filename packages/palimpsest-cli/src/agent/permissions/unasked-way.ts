@@ -3,7 +3,7 @@ import type { ShellText, SimpleCommand } from '../command/parse-shell.ts'
 import { proveLine, proveWords } from '../command/proven/prove-line.ts'
 import { VERSIONS } from '../command/proven/special-grammars.ts'
 import { isWorkPath, type Access } from '../paths/access.ts'
-import type { UnaskedWay } from '../paths/command-grant.ts'
+import type { UnaskedAnswer } from '../paths/command-grant.ts'
 import { findProgram } from '../sandbox/find-program.ts'
 import { findGitRisk, type RiskOptions } from './find-git-risk.ts'
 import { insideConcern, type InsidePlace } from './inside-concern.ts'
@@ -11,11 +11,6 @@ import { resolveProof, wordConcern, leadTo } from './resolve-proof.ts'
 
 // How a command may run without a question: in the sandbox, where it works; without one as a line that was proven to only read, word by
 // word. There is no third way.
-
-export type UnaskedAnswer =
-  | { readonly ok: true; readonly way: UnaskedWay }
-  /** Why somebody must be asked. */
-  | { readonly ok: false; readonly why: string }
 
 export interface ReadingPolicy extends InsidePlace {
   readonly isTrusted: boolean

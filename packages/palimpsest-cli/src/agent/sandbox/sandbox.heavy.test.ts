@@ -239,10 +239,27 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     expect(await bash("sed 'w new' a.txt", { outside_sandbox: true })).toMatch(
       /^Bash needs permission \(it is to run outside of the sandbox\)/,
     )
-    await open({ rules: { allow: ['Bash(sed:*)'] } })
-    expect(await bash("sed 'w new' a.txt", { outside_sandbox: true })).toBe('alpha')
-    expect(existsSync(join(bench.work, 'new'))).toBe(true)
   })
+
+  const LINE = "sed 'w new' a.txt"
+  test.each([
+    ['a rule that allows it', { rules: { allow: ['Bash(sed:*)'] } }, LINE, true],
+    ['a rule for the whole line', { rules: { allow: [`Bash(${LINE})`] } }, LINE, true],
+    ['a rule for the tool', { rules: { allow: ['Bash'] } }, `${LINE}; awk 1 a.txt`, true],
+    ['a rule for one part, where the rest is proven', { rules: { allow: ['Bash(sed:*)'] } }, `${LINE} | cat`, true],
+    ['a yes', { rules: { ask: ['Bash(sed:*)'] }, answer: () => ({ kind: 'yes' }) }, LINE, true],
+    ['bypass mode', { mode: 'bypass' }, LINE, true],
+    ['a rule for one part, where the rest is not', { rules: { allow: ['Bash(sed:*)'] } }, `${LINE} | awk 1`, false],
+    ['a rule for something else', { rules: { allow: ['Bash(npm test)'] } }, LINE, false],
+    ['a rule, in plan mode', { rules: { allow: ['Bash(sed:*)'] }, mode: 'plan' }, LINE, false],
+  ] as const satisfies readonly (readonly [string, WorkbenchOptions, string, boolean])[])(
+    'runs outside of it at once only if somebody allowed it: %s',
+    async (_, options, command, isOutside) => {
+      await open(options)
+      expect(await bash(command)).toMatch(isOutside ? /^alpha(\nalpha)?$/ : /Read-only file system/)
+      expect(existsSync(join(bench.work, 'new'))).toBe(isOutside)
+    },
+  )
 
   test('is ended with all it started: at its timeout, by an abort, and at its own end', async () => {
     const none = async (): Promise<void> => {
