@@ -246,10 +246,20 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     ['a rule that allows it', { rules: { allow: ['Bash(sed:*)'] } }, LINE, true],
     ['a rule for the whole line', { rules: { allow: [`Bash(${LINE})`] } }, LINE, true],
     ['a rule for the tool', { rules: { allow: ['Bash'] } }, `${LINE}; awk 1 a.txt`, true],
-    ['a rule for one part, where the rest is proven', { rules: { allow: ['Bash(sed:*)'] } }, `${LINE} | cat`, true],
+    [
+      'a rule for one part, where the rest is proven',
+      { rules: { allow: ['Bash(sed:*)'] } },
+      `${LINE} | cat`,
+      true,
+    ],
     ['a yes', { rules: { ask: ['Bash(sed:*)'] }, answer: () => ({ kind: 'yes' }) }, LINE, true],
     ['bypass mode', { mode: 'bypass' }, LINE, true],
-    ['a rule for one part, where the rest is not', { rules: { allow: ['Bash(sed:*)'] } }, `${LINE} | awk 1`, false],
+    [
+      'a rule for one part, where the rest is not',
+      { rules: { allow: ['Bash(sed:*)'] } },
+      `${LINE} | awk 1`,
+      false,
+    ],
     ['a rule for something else', { rules: { allow: ['Bash(npm test)'] } }, LINE, false],
     ['a rule, in plan mode', { rules: { allow: ['Bash(sed:*)'] }, mode: 'plan' }, LINE, false],
   ] as const satisfies readonly (readonly [string, WorkbenchOptions, string, boolean])[])(

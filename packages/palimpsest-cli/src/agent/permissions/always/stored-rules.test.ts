@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -50,6 +50,22 @@ test('a rule that was allowed for good holds in the folder it was given in, once
     }
     "
   `)
+})
+
+test('many sessions that store at once lose none, also while another puts an old one aside', async () => {
+  const home = await folder()
+  const old = { folder: '/work', rule: 'Bash(node:*)' }
+  await writeFile(join(home, 'allowed.json'), JSON.stringify({ allow: [old] }))
+  const rules = Array.from({ length: 12 }, (_, at) => given(`Bash(make t${at})`, '/work'))
+  await Promise.all([
+    ...rules.map((rule) => storeRules(home, '/work', [rule])),
+    ...rules.map(() => openStoredRules(home, '/work')),
+  ])
+  const { rules: kept } = await openStoredRules(home, '/work')
+  expect(kept.map(({ text }) => text).toSorted()).toEqual(rules.map(({ text }) => text).toSorted())
+  const { retired } = JSON.parse(await readFile(join(home, 'allowed.json'), 'utf8'))
+  expect(retired).toEqual([old])
+  expect(await readdir(home)).toEqual(['allowed.json'])
 })
 
 test.each(['', '{', 'null', '[]', '{"allow":7}', '{"allow":[],"retired":7}'])(

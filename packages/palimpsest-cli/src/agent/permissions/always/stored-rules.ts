@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 
-import { readPlainText } from 'palimpsest/node'
+import { StorageError } from 'palimpsest'
+import { readPlainText, takeLock, type Lock } from 'palimpsest/node'
 
 import { placeOwnFile } from '../../files/place-own-file.ts'
 import { Refusal, systemCode } from '../../refusal.ts'
@@ -29,8 +31,7 @@ export interface StoredRules {
  * user is told, once.
  */
 export async function openStoredRules(projectHome: string, cwd: string): Promise<StoredRules> {
-  const path = rulesPath(projectHome)
-  const { file, problem } = await readRules(path)
+  const { file, problem } = await readRules(rulesPath(projectHome))
   if (problem !== undefined) return { rules: [], notice: problem }
   const here = file.allow
     .filter(({ folder }) => folder === cwd)
@@ -38,9 +39,11 @@ export async function openStoredRules(projectHome: string, cwd: string): Promise
   const broad = here.filter(({ rule }) => rule !== undefined && !isNarrow(rule)).map(({ stored }) => stored)
   const rules = here.flatMap(({ stored, rule }) => (rule && !broad.includes(stored) ? [rule] : []))
   if (broad.length === 0) return { rules }
-  const allow = file.allow.filter((stored) => !broad.includes(stored))
   // Where it cannot be written, the user is told again next time; what is broad holds in no case.
-  await writeRules(path, { allow, retired: [...file.retired, ...broad] }).catch(() => undefined)
+  await changeRules(projectHome, ({ allow, retired }) => ({
+    allow: allow.filter((stored) => !broad.some((one) => isSame(one, stored))),
+    retired: [...retired, ...broad.filter((stored) => !retired.some((known) => isSame(known, stored)))],
+  })).catch(() => undefined)
   return { rules, notice: retiredNotice(broad) }
 }
 
@@ -49,15 +52,50 @@ function retiredNotice(broad: readonly StoredRule[]): string {
   return `what you once allowed here with "always" (${texts}) is too broad and no longer holds: you are asked again, unless you write it into "permissions.allow" of your settings or give it with --allowed-tools`
 }
 
-/** A file that cannot be read is not written over: it may hold what the user wants to keep. */
 export async function storeRules(projectHome: string, cwd: string, rules: readonly Rule[]): Promise<void> {
+  const wanted = rules.map((rule) => toStored(rule, cwd))
+  await changeRules(projectHome, (file) => {
+    const fresh = wanted.filter((stored) => !file.allow.some((known) => isSame(known, stored)))
+    return fresh.length > 0 ? { ...file, allow: [...file.allow, ...fresh] } : undefined
+  })
+}
+
+/**
+ * Reads, changes and writes as one step, however many sessions do so at once: none of them loses what another stored. A file that cannot
+ * be read is not written over: it may hold what the user wants to keep.
+ */
+async function changeRules(
+  projectHome: string,
+  change: (file: RulesFile) => RulesFile | undefined,
+): Promise<void> {
   const path = rulesPath(projectHome)
-  const { file, problem } = await readRules(path)
-  if (problem !== undefined) throw new Refusal(problem)
-  const fresh = rules
-    .map((rule) => toStored(rule, cwd))
-    .filter((stored) => !file.allow.some((known) => isSame(known, stored)))
-  if (fresh.length > 0) await writeRules(path, { ...file, allow: [...file.allow, ...fresh] })
+  const lock = await waitForLock(projectHome, `${path}.lock`)
+  try {
+    const { file, problem } = await readRules(path)
+    if (problem !== undefined) throw new Refusal(problem)
+    const changed = change(file)
+    if (changed !== undefined) await writeRules(path, changed)
+  } finally {
+    await lock.release()
+  }
+}
+
+/** A change takes milliseconds; whoever holds it longer than this is stuck. */
+const LOCK_MS_MAX = 5_000
+const LOCK_PAUSE_MS = 10
+
+async function waitForLock(projectHome: string, path: string): Promise<Lock> {
+  const end = performance.now() + LOCK_MS_MAX
+  for (;;) {
+    try {
+      return await takeLock(projectHome, path)
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+      if (performance.now() > end)
+        throw new Refusal(`another session has not finished writing its rules. If none runs, delete ${path}`)
+    }
+    await setTimeout(LOCK_PAUSE_MS)
+  }
 }
 
 function toStored({ text, always }: Rule, cwd: string): StoredRule {
