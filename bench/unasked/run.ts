@@ -5,12 +5,14 @@ import { parseArgs } from 'node:util'
 import { createAccess, type Access } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
 import { findUnaskedWay } from '../../packages/palimpsest-cli/src/agent/permissions/unasked-way.ts'
 import type { Sandbox } from '../../packages/palimpsest-cli/src/agent/sandbox/sandbox.ts'
+import { RECORDED_DATA } from '../../test/kit/recorded.ts'
 import { recordedCommands, type RecordedCommand } from './recorded-commands.ts'
 
 // How many of the commands of recorded sessions would have run without a question.
-//   node --conditions=x-source bench/unasked/run.ts [--before FOLDER]
-// FOLDER is a checkout of an earlier commit, whose list of harmless commands is put beside. The sessions are other people's: their folders are not on this
-// machine, so a path that looks like one of a machine counts as there, and programs count as the system's own.
+//   npm run bench:unasked [-- --before FOLDER]
+// FOLDER is a checkout of an earlier commit, whose list of harmless commands is put beside; without one it is what such a run once said. The sessions
+// are other people's: their folders are not on this machine, so a path that looks like one of a machine counts as there, and programs count as the
+// system's own. Ends with 1 where the sandbox brings more questions than there were.
 
 type IsUnasked = (command: string, access: Access) => Promise<boolean>
 
@@ -20,11 +22,18 @@ const home = homedir()
 const OF_A_MACHINE =
   /^\/(Users|home|root|tmp|private|var|etc|opt|mnt|srv|run|dev|proc|Applications|Library|Volumes|usr|bin|sbin|lib\w*)(\/|$)/
 
+/** What `--before` counted in `git archive b335ea1 packages` (with a link to node_modules beside): of this many commands, this many ran unasked. */
+const BEFORE = { commands: 5435, unasked: 1976 }
+
+if (commands.length === 0) {
+  process.stderr.write(`There are no recorded sessions in ${RECORDED_DATA}.\n`)
+  process.exit(1)
+}
+const before = await countBefore()
+const enclosed = await countWith(nowWith(true, false))
 const rows: (readonly [string, number])[] = [
-  ...(values.before === undefined
-    ? []
-    : [['before', await countWith(await beforeIn(values.before))] as const]),
-  ['now, with the sandbox', await countWith(nowWith(true, false))],
+  ...(before === undefined ? [] : [['before', before] as const]),
+  ['now, with the sandbox', enclosed],
   ['now, without, the folder trusted', await countWith(nowWith(false, true))],
   ['now, without, the folder not trusted', await countWith(nowWith(false, false))],
 ]
@@ -35,6 +44,19 @@ for (const [name, count] of rows)
   process.stdout.write(
     `| ${name} | ${count} | ${((100 * count) / commands.length).toFixed(1)}% | ${commands.length - count} |\n`,
   )
+
+if (before === undefined)
+  process.stdout.write('\nThese are not the sessions that were counted before: give --before to compare.\n')
+else if (enclosed < before) {
+  process.stderr.write('\nWith the sandbox there are more questions than before.\n')
+  process.exitCode = 1
+}
+
+/** Undefined: nobody has counted these. */
+async function countBefore(): Promise<number | undefined> {
+  if (values.before !== undefined) return await countWith(await beforeIn(values.before))
+  return commands.length === BEFORE.commands ? BEFORE.unasked : undefined
+}
 
 async function countWith(isUnasked: IsUnasked): Promise<number> {
   const accesses = new Map<string, Access>()
