@@ -8,7 +8,7 @@ import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
 import { restBehind } from '../../packages/palimpsest/src/engine/prepared.ts'
 import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import { NOTES_TEMPLATE } from '../../packages/palimpsest/src/engine/limits.ts'
-import { FAILURES_MAX } from '../../packages/palimpsest/src/layers/4-compaction/decide.ts'
+import { FAILURES_MAX } from '../../packages/palimpsest/src/layers/4-compaction/breaker.ts'
 import { recordOf } from '../../packages/palimpsest/src/layers/4-compaction/record.ts'
 import {
   compactBeforeExpiry,

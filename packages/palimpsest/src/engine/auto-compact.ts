@@ -6,7 +6,8 @@ import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
 import type { KeepStyle } from '../layers/4-compaction/policy.ts'
-import { compact, type CompactResult } from './compact.ts'
+import type { CompactResult } from './compact.ts'
+import { compactSession } from './compact-session.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
 import type { Prepared } from './prepared.ts'
 import type { NamedBody, Session } from './session.ts'
@@ -87,7 +88,8 @@ export async function* autoCompact(
   const late = (await compaction.settleNotes?.(begin.view)) ?? []
   const start = late.length > 0 ? yield { append: late } : begin
   const wish = { cause, span: { kind: 'whole' as const } }
-  const steps = compact(start, { wish, setup: setupFor(start, limits) }, { ...ports, ...compaction }, signal)
+  const job = { wish, setup: setupFor(start, limits) }
+  const steps = compactSession(start, job, { ...ports, ...compaction }, signal)
   let began = false
   for (let next = await steps.next(); ; next = await steps.next()) {
     if (!next.done) {

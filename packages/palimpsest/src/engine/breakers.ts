@@ -1,9 +1,5 @@
-import {
-  BREAKER_REST_MS,
-  decideCompaction,
-  FAILURES_MAX,
-  type CompactionMoment,
-} from '../layers/4-compaction/decide.ts'
+import { BREAKER_REST_MS, FAILURES_MAX } from '../layers/4-compaction/breaker.ts'
+import { decideCompaction, type CompactionMoment } from '../layers/4-compaction/decide.ts'
 import { recordOf } from '../layers/4-compaction/record.ts'
 import type { Entry } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'

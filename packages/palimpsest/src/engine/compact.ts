@@ -7,7 +7,7 @@ import { discoveredTools } from '../layers/4-compaction/discovered-tools.ts'
 import { compactionPolicy } from '../layers/4-compaction/policy.ts'
 import { withRecord, type CompactionRecord } from '../layers/4-compaction/record.ts'
 import type { Facts } from '../facts/facts.ts'
-import type { Ports, RestoreWish } from '../ports.ts'
+import type { RestoreWish } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
@@ -15,13 +15,11 @@ import { compactionBodies, withCount } from './compaction-bodies.ts'
 import type { CompactEvent, CompactPorts, CompactSetup, CompactWish } from './compaction-setup.ts'
 import { neededTokens } from './judge-summary.ts'
 import { countMessages, keepFor, type KeepWish, type KeptPlan } from './keep-for.ts'
-import { usableNotes } from './notes-for.ts'
 import { makeSummary, proveText, tracePhase, type MadeSummary } from './make-summary.ts'
 import { restBehind } from './prepared.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt } from './server-compaction.ts'
 import { visibleFiles } from './visible-files.ts'
 import type { NamedBody, Session } from './session.ts'
-import { steadyHost } from './steady-host.ts'
 
 // A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
 
@@ -82,10 +80,7 @@ export async function* compact(
     harder,
   })
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
-  const hook = await steadyHost(ports.host, ports.trace).before(
-    { trigger, instructions: wish.instructions ?? '' },
-    signal,
-  )
+  const hook = await ports.host.before({ trigger, instructions: wish.instructions ?? '' }, signal)
   tracePhase(ports.trace, 'hooks-before', {
     reason: hook.block === undefined ? 'passed' : 'blocked',
     instructionChars: hook.instructions?.length ?? 0,
@@ -137,12 +132,10 @@ function fromNotes(
   view: View,
   keep: KeepWish,
   setup: CompactSetup,
-  { flags }: Pick<Ports, 'flags'>,
+  { flags, findNotes }: CompactPorts,
 ): { readonly plan: KeptPlan; readonly made: MadeSummary } | undefined {
-  if (keep.span.kind !== 'whole' || setup.notesTemplate === undefined) return undefined
-  if (!flags.value('compaction-from-notes')) return undefined
-  const { scale, notesTemplate: template, transcriptPath = 'the transcript' } = setup
-  const notes = usableNotes(view, { template, scale }, transcriptPath)
+  if (keep.span.kind !== 'whole' || !flags.value('compaction-from-notes')) return undefined
+  const notes = findNotes?.(view, setup)
   if (!notes) return undefined
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: notes.rest })
   const made = proveText('notes', notes.text, { view, plan, setup })
@@ -182,8 +175,7 @@ async function conclude(
 ): Promise<CompactResult> {
   const facts = factsOf(view)
   const trigger = wish.cause === 'asked' ? 'manual' : 'auto'
-  const host = steadyHost(ports.host, ports.trace)
-  const restored = await host.restore(restoreWish(facts, plan, setup), signal)
+  const restored = await ports.host.restore(restoreWish(facts, plan, setup), signal)
   const restoredChars = restored.reduce((sum, { text }) => sum + text.length, 0)
   tracePhase(ports.trace, 'restored', { texts: restored.length, chars: restoredChars })
   const summary = continuationText({

@@ -41,7 +41,14 @@ export interface SummaryPorts extends Pick<Ports, 'flags' | 'trace'> {
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
 }
 
-export type CompactPorts = SummaryPorts & Pick<Ports, 'newId'> & { readonly host: CompactionHost }
+/** Notes that can be the summary, and the first node they do not cover. */
+export type FindNotes = (
+  view: View,
+  setup: CompactSetup,
+) => { readonly text: string; readonly rest: number } | undefined
+
+export type CompactPorts = SummaryPorts &
+  Pick<Ports, 'newId'> & { readonly host: CompactionHost; readonly findNotes?: FindNotes }
 
 /** Where the summary comes from: the provider, notes, one made in time, a fork of the conversation, a request of its own, no model. */
 export type CompactionPath = 'server' | 'notes' | 'prepared' | 'fork' | 'plain' | 'fold'

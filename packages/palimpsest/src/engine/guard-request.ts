@@ -5,7 +5,7 @@ import { REFILLS_MAX } from '../layers/4-compaction/decide.ts'
 import { recordOf } from '../layers/4-compaction/record.ts'
 import type { Flags } from '../flags/create-flags.ts'
 import type { Ports } from '../ports.ts'
-import { factorOf } from '../tokens/calibrate.ts'
+import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
 import type { EditEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
@@ -114,7 +114,7 @@ function guardLimit(view: View, limits: GuardLimits, flags: Flags): number {
 
 export async function storeAll(
   plans: readonly UnsentPlan[],
-  limits: Pick<GuardLimits, 'storage' | 'calibration'>,
+  limits: { readonly storage: StoragePolicy; readonly calibration: Calibration },
   ports: Pick<Ports, 'blobs' | 'trace'>,
 ): Promise<EntryBody[]> {
   const bodies: EntryBody[] = []

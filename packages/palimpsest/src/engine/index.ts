@@ -24,7 +24,7 @@ export type {
   WatchedRequest,
 } from './cache-watch.ts'
 export { calibrationOf } from './calibration.ts'
-export { compact } from './compact.ts'
+export { compactSession as compact } from './compact-session.ts'
 export type { CompactJob, CompactResult } from './compact.ts'
 export type {
   CompactEvent,

@@ -1,5 +1,6 @@
 import { setupFor } from '../engine/auto-compact.ts'
-import { compact, type CompactResult } from '../engine/compact.ts'
+import type { CompactResult } from '../engine/compact.ts'
+import { compactSession } from '../engine/compact-session.ts'
 import type { CompactWish } from '../engine/compaction-setup.ts'
 import { appendTo, type Session } from '../engine/session.ts'
 import { sizeOf } from '../engine/size-of.ts'
@@ -50,7 +51,7 @@ async function* compactWith(
   const cause = 'asked'
   const limits = { ...setup, compaction, cause, sizeTokens: sizeOf(session.view, setup) } as const
   const job = { wish: { ...wish, cause } as const, setup: setupFor(session, limits) }
-  const steps = compact(session, job, { ...ports, ...compaction }, signal)
+  const steps = compactSession(session, job, { ...ports, ...compaction }, signal)
   let began = false
   for (let next = await steps.next(); ; next = await steps.next()) {
     if (!next.done) {

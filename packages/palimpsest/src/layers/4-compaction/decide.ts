@@ -1,14 +1,11 @@
 import type { View, ViewNode } from '../../transcript/view.ts'
 import { promptTokens } from '../../wire/usage.ts'
+import { isOpenAfter } from './breaker.ts'
 import { recordOf, type CompactionRecord } from './record.ts'
 import { isUserNode } from './tail.ts'
 
 // Whether to compact, and how far to go. Pure: all of it follows from the conversation and the moment.
 
-/** A model that failed so often in a row is not asked again by itself. */
-export const FAILURES_MAX = 3
-/** After so long it is asked once more. */
-export const BREAKER_REST_MS = 30 * 60_000
 /** A window that is full again within fewer rounds was compacted for nothing. */
 export const NEAR_ROUNDS = 5
 /** Of the threshold: what we had taken for as much may have been counted as a little less. */
@@ -52,7 +49,7 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
   const users = since.filter(isUserNode)
   return {
     kind: 'compact',
-    mayAsk: mayAsk(before, moment),
+    mayAsk: moment.cause === 'asked' || !isOpenAfter(before, moment),
     harder: refills === REFILLS_MAX,
     record: {
       cause: moment.cause,
@@ -100,19 +97,4 @@ function refillsOf(
   if (before.model !== model || before.thresholdTokens !== thresholdTokens) return 0
   // In a pause nothing was refilled; but what had stopped does not begin again by itself.
   return cause === 'idle' && before.refills < REFILLS_MAX ? before.refills : before.refills + 1
-}
-
-/** Whether models failed so often that none is asked by itself now, for a summary or for what may become one. */
-export function isBreakerOpen(view: View, now: number): boolean {
-  const model = view.prefix?.model ?? ''
-  return !mayAsk(recordOf(view.boundary?.entry), { now, cause: 'threshold', model })
-}
-
-/** Open after failures in a row; half open when asked by hand, on another model, or after a rest. */
-function mayAsk(
-  before: CompactionRecord | undefined,
-  { now, cause, model }: Pick<CompactionMoment, 'now' | 'cause' | 'model'>,
-): boolean {
-  if (!before || before.failures < FAILURES_MAX) return true
-  return cause === 'asked' || model !== before.model || now - before.triedAt >= BREAKER_REST_MS
 }

@@ -1,0 +1,18 @@
+import { compact, type CompactJob, type CompactResult } from './compact.ts'
+import type { CompactEvent, CompactPorts, FindNotes } from './compaction-setup.ts'
+import { usableNotes } from './notes-for.ts'
+import type { Session } from './session.ts'
+import { steadyHost } from './steady-host.ts'
+
+/** A compaction with all that may serve as its summary, notes too; whatever the host cannot do, it goes on. */
+export function compactSession(
+  session: Session,
+  job: CompactJob,
+  ports: Omit<CompactPorts, 'findNotes'>,
+  signal: AbortSignal,
+): AsyncGenerator<CompactEvent, CompactResult> {
+  return compact(session, job, { ...ports, host: steadyHost(ports.host, ports.trace), findNotes }, signal)
+}
+
+const findNotes: FindNotes = (view, { notesTemplate: template, scale, transcriptPath = 'the transcript' }) =>
+  template === undefined ? undefined : usableNotes(view, { template, scale }, transcriptPath)
