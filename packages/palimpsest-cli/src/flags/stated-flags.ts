@@ -1,5 +1,5 @@
 import type { FlagSource, FlagValue } from 'palimpsest'
-import { parseSwitch, readCompactionSwitches } from 'palimpsest/tokens'
+import { parseSwitch, parseTokens, readCompactionSwitches } from 'palimpsest/tokens'
 
 import type { Settings } from '../agent/settings/load-settings.ts'
 import type { World } from '../world.ts'
@@ -10,6 +10,9 @@ export interface StatedFlags {
   readonly sources: readonly FlagSource[]
   readonly warnings: readonly string[]
 }
+
+/** Tokens from which on the provider is to clear. */
+export const SERVER_LIMIT = 'PALIMPSEST_CONTEXT_MAX_INPUT'
 
 export function statedFlags(
   { env }: Pick<World, 'env'>,
@@ -23,10 +26,16 @@ export function statedFlags(
     disableCompact: env['DISABLE_COMPACT'],
     disableAutoCompact: env['DISABLE_AUTO_COMPACT'],
   })
+  const serverLimit = parseTokens(SERVER_LIMIT, env[SERVER_LIMIT]).value
   const { autoCompactEnabled, sessionMemory } = settings
   return {
     sources: [
-      sourceOf('environment', { 'auto-compact': auto ? undefined : false, collapse: collapse?.value }),
+      sourceOf('environment', {
+        'auto-compact': auto ? undefined : false,
+        collapse: collapse?.value,
+        // Who sets its limit wants it.
+        'server-clearing': serverLimit === undefined ? undefined : true,
+      }),
       sourceOf('settings', {
         'auto-compact': autoCompactEnabled,
         'session-memory': sessionMemory && sessionMemory !== 'off',

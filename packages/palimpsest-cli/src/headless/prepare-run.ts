@@ -79,7 +79,10 @@ async function prepareWith(
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
-  const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view }, world)
+  const clearing = serverClearingOf(
+    { flags: flags.flags, reading, tools, view: session.view, model: chosen.model },
+    world,
+  )
   const prefix = prefixOf(scene, clearing.contextManagement)
   if (!flags.flags.value('reactive-only'))
     requireRoom(standingIn(session.view, prefix, start), reading, world)
