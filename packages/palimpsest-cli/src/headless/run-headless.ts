@@ -5,7 +5,6 @@ import {
   messageBody,
   microPolicy,
   modelPolicy,
-  sizeOf,
   storagePolicy,
   type CacheWatch,
   type EntryBody,
@@ -13,6 +12,7 @@ import {
   type Session,
 } from 'palimpsest/engine'
 import {
+  besideLimits,
   NOTES_WAIT_MS,
   runTurn,
   type LimitKeeper,
@@ -95,8 +95,7 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
     beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal })
     const setup = turnSetup(run, session, { maySpend, beside })
     const { view } = session
-    const { warning: warningTokens, blocking: blockingTokens } = setup.thresholds
-    beside.makeUp(view, { ...setup, sizeTokens: sizeOf(view, setup), warningTokens, blockingTokens })
+    beside.makeUp(view, besideLimits(view, setup))
     last = await heard(runTurn(session, input, setup, signal), told)
     if (output.tellsCost) last = await heard(beside.settle(last, COST_WAIT_MS), told)
   } catch (error) {

@@ -54,6 +54,8 @@ export interface AutoCompaction {
   /** Asked before a compaction by threshold. Left out: nobody is asked. */
   readonly confirm?: ConfirmCompaction
   readonly settleNotes?: ((view: View) => Promise<readonly NamedBody[]>) | undefined
+  /** Notes are being written: a compaction would wait for them. */
+  readonly awaitsNotes?: (() => boolean) | undefined
 }
 
 export type AutoLimits = { readonly cause: CompactionCause } & Omit<

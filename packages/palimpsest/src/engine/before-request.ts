@@ -1,17 +1,13 @@
 import { planShare } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
-import { factorOf } from '../tokens/calibrate.ts'
-import { settle, tokensEnd } from '../transcript/settle.ts'
-import type { View } from '../transcript/view.ts'
 import { thresholdsAfterUndo, undoneIn } from './after-undo.ts'
+import { planningMoment } from './edit-moment.ts'
 import { guardCompaction, guardRequest, storeAll, waitsForRefusal } from './guard-request.ts'
 import { interruptedResults } from './interrupted.ts'
 import { makeRoom } from './make-room.ts'
-import { microFor } from './micro-for.ts'
 import { withCacheEdits } from './plan-cache-edits.ts'
 import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
-import { offersSignedCompaction } from './server-compaction.ts'
 import { sizeOf } from './size-of.ts'
 import { storageFor } from './storage-for.ts'
 import {
@@ -124,16 +120,15 @@ function planEditNow(
   limits: RequestLimits,
   ports: Pick<Ports, 'clock' | 'flags' | 'trace'>,
 ): PlannedEdit | undefined {
-  const view = withUndonePinned(session.view)
   const now = ports.clock.now()
-  const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
-  const prefixTokens = Math.max(0, tokens - messageTokens)
-  const micro = microFor(ports.flags, limits.micro, view.prefix)
+  const { view, moment, micro } = planningMoment(
+    session.view,
+    { now, sizeTokens: tokens },
+    limits,
+    ports.flags,
+  )
   const mayDelete = limits.cacheEdits === true && ports.flags.value('cache-edits')
-  const { summaryModel } = limits.compaction ?? {}
-  const asked = { ...limits, ...(summaryModel === undefined ? {} : { summaryModel }) }
-  const serverCompacts = offersSignedCompaction(view, asked, ports.flags)
-  const edit = planEdit(view, { now, sizeTokens: tokens, prefixTokens, serverCompacts }, { ...limits, micro })
+  const edit = planEdit(view, moment, { ...limits, micro })
   const planned = withCacheEdits(view, edit, now, { ...limits, micro, mayDelete })
   if (planned) {
     const { cause, freedTokens, replace, drop } = planned.edit
@@ -141,12 +136,6 @@ function planEditNow(
     ports.trace({ name: 'edit-planned', cause, reason: planned.why, ...counts, ...planned.numbers })
   }
   return planned
-}
-
-/** What was taken back is not taken out again. */
-function withUndonePinned(view: View): View {
-  const { blocks } = undoneIn(view)
-  return blocks.size === 0 ? view : { ...view, pinned: new Set([...view.pinned, ...blocks]) }
 }
 
 /** Where nothing was answered yet there is nothing to compact. */

@@ -9,6 +9,7 @@ import { withRecord, type CompactionRecord } from '../layers/4-compaction/record
 import type { Facts } from '../facts/facts.ts'
 import type { RestoreWish } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
+import { estimateText } from '../tokens/estimate.ts'
 import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import { compactionBodies, withCount } from './compaction-bodies.ts'
@@ -139,7 +140,21 @@ function fromNotes(
   if (!notes) return undefined
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: notes.rest })
   const made = proveText('notes', notes.text, { view, plan, setup })
-  return made && { plan, made }
+  return made && leavesRoom(view, keep, setup, { plan, made }) ? { plan, made } : undefined
+}
+
+/** What a summary that is at hand does not cover stays: where that is too much, a new one leaves less. */
+function leavesRoom(
+  view: View,
+  keep: KeepWish,
+  setup: CompactSetup,
+  { plan, made }: { readonly plan: KeptPlan; readonly made: MadeSummary },
+): boolean {
+  const texts = estimateText(plan.quotes) + estimateText(made.text)
+  const left = setup.prefixTokens + plan.keptTokens + factorOf(setup.calibration) * texts
+  if (left <= keep.targetTokens) return true
+  // Where no summary would, it serves as well as any.
+  return plan.keptTokens <= keepFor(view, settle(view, setup.thinking).tokens, keep).keptTokens
 }
 
 /** A summary that was made in time, with all that came since kept. */
@@ -154,7 +169,7 @@ function fromPrepared(
   if (!prepared || tailFrom === undefined) return undefined
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom })
   const made = proveText('prepared', prepared.text, { view, plan, setup })
-  return made && { plan, made }
+  return made && leavesRoom(view, keep, setup, { plan, made }) ? { plan, made } : undefined
 }
 
 interface Conclusion {

@@ -28,6 +28,8 @@ export interface NotesLimits extends Sizing {
   readonly warningTokens: number
   /** What a request may hold: one for notes must fit too. */
   readonly blockingTokens: number
+  /** Clearing will make the room: no compaction is near that they could serve. */
+  readonly isSpared?: (() => boolean) | undefined
 }
 
 export interface NotesWish {
@@ -60,7 +62,7 @@ export function notesWish(
     scale: policy.scale,
     eager: policy.eager,
   })
-  if (why === undefined) return undefined
+  if (why === undefined || (!policy.eager && limits.isSpared?.())) return undefined
   const { template, scale, prompt, written } = policy
   const notes = notesInView(view)?.entry.text ?? written ?? notesWithoutModel(view, template)
   const text = notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) })

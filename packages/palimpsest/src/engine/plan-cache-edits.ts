@@ -23,7 +23,7 @@ const NO_NUMBERS: PlanNumbers = {
   freedTokens: 0,
   tokensAfterEdit: 0,
   requestsAhead: 0,
-  compactionSpared: false,
+  growthTokens: 0,
   compactionDollars: 0,
   gainDollars: 0,
   costDollars: 0,

@@ -5,6 +5,7 @@ import {
   planUseless,
   tailStart,
   type ClearPlan,
+  type CompactionOutlook,
   type MicroSituation,
   type PlanNumbers,
   type Prices,
@@ -49,6 +50,8 @@ export interface EditMoment {
   readonly prefixTokens: number
   /** The provider would be asked for a summary that keeps thinking. */
   readonly serverCompacts?: boolean
+  /** Absent where nothing compacts. */
+  readonly compaction?: CompactionOutlook | undefined
 }
 
 export interface PlannedEdit {
@@ -93,7 +96,10 @@ function planSnipAlone(view: View, situation: MicroSituation, micro: MicroPolicy
   const { firstNode, raw } = snip
   const numbers = planUseless(view, { firstNode, freedTokens: Math.round(toTokens(raw)) }, situation, micro)
   if (!numbers) return undefined
-  return { edit: withSnip(NO_EDIT, snip, toTokens), why: 'superseded rounds: it pays', numbers }
+  // What follows it is written anew: stale results there go along.
+  const plan = planClearing(view, { ...situation, brokenFrom: firstNode }, micro)
+  const cleared = plan && clearingEdit(view, plan, toTokens, micro)
+  return { edit: withSnip(cleared ?? NO_EDIT, snip, toTokens), why: 'superseded rounds: it pays', numbers }
 }
 
 const NO_EDIT: EntryBody<EditEntry> = { kind: 'edit', cause: 'batch', replace: [], drop: [], freedTokens: 0 }

@@ -12,6 +12,8 @@ import { offersSignedCompaction } from './server-compaction.ts'
 
 export type PreparedLimits = Pick<CompactSetup, 'facts' | 'thinking' | 'thresholds' | 'sizeTokens'> & {
   readonly summaryModel?: string
+  /** Clearing will make the room: no compaction is near that it could serve. */
+  readonly isSpared?: (() => boolean) | undefined
 }
 
 export interface PreparedWish {
@@ -27,7 +29,7 @@ export function preparedWish(view: View, limits: PreparedLimits, flags: Flags): 
   if (!flags.value('background-calls') || flags.value('collapse') || flags.value('reactive-only'))
     return undefined
   if (limits.summaryModel !== undefined || offersSignedCompaction(view, limits, flags)) return undefined
-  const upTo = lastSent(view)
+  const upTo = limits.isSpared?.() ? undefined : lastSent(view)
   return upTo === undefined ? undefined : { prompt: summaryPrompt({ kind: 'whole' }), upTo }
 }
 

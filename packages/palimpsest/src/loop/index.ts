@@ -3,6 +3,8 @@
 import '../require-runtime.ts'
 
 export type * from './events.ts'
+export { besideLimits } from './beside-limits.ts'
+export type { BesideLimits, BesideMoment } from './beside-limits.ts'
 export { compactBeforeExpiry, waitForExpiryMs } from './compact-before-expiry.ts'
 export type { IdleMoment } from './compact-before-expiry.ts'
 export { createConfirm } from './confirm-compaction.ts'

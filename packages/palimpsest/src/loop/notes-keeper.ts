@@ -27,6 +27,8 @@ export interface NotesKeeper {
   readonly take: (view: View) => readonly NamedBody[]
   /** Whether notes are to be the summary: then none is made beside them. */
   readonly areKept: () => boolean
+  /** An update is under way. */
+  readonly isWorking: () => boolean
   /** Waits for an update under way, at most so long. */
   readonly settle: (ms: number) => Promise<void>
 }
@@ -115,6 +117,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
       return [...changed, ...came]
     },
     areKept: () => ports.flags.value('session-memory') && ports.flags.value('compaction-from-notes'),
+    isWorking: () => working !== undefined || arrived.length > 0,
     settle: async (ms) => {
       if (working) await ports.clock.within(working, ms)
     },

@@ -15,7 +15,6 @@ import {
   type NamedBody,
   type Session,
 } from '../engine/session.ts'
-import { sizeOf } from '../engine/size-of.ts'
 import { ProviderError } from '../errors.ts'
 import { microPolicy, type MicroPolicy, type StoragePolicy } from '../engine/limits.ts'
 import type { Ports, Source } from '../ports.ts'
@@ -29,6 +28,7 @@ import { promptTokens } from '../wire/usage.ts'
 import { NOTES_WAIT_MS, type NotesKeeper } from './notes-keeper.ts'
 import { createAskModel } from './ask-once.ts'
 import { askOrRecover, type Recovering, type Remedies } from './ask-or-recover.ts'
+import { besideLimits, isMain } from './beside-limits.ts'
 import type { CollectedResponse } from './collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import { keptOfCut } from './exchange.ts'
@@ -85,7 +85,10 @@ export interface TurnSetup {
   readonly limits?: LimitKeeper
 }
 
-export type TurnCompaction = Omit<AutoCompaction, 'askModel' | 'runFork' | 'settleNotes' | 'findPrepared'>
+export type TurnCompaction = Omit<
+  AutoCompaction,
+  'askModel' | 'runFork' | 'settleNotes' | 'awaitsNotes' | 'findPrepared'
+>
 
 interface TurnState extends Recovering {
   calibration: Calibration
@@ -159,15 +162,12 @@ async function* runRounds(
 
 function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: TurnSetup): void {
   const { view } = state.session
-  const { calibration, thresholds } = state
-  const sizing = { ...setup, calibration, thresholds }
-  const sizeTokens = sizeOf(view, sizing)
-  const { warning: warningTokens, blocking: blockingTokens } = thresholds
-  setup.notes?.consider(view, at, { ...sizing, sizeTokens, warningTokens, blockingTokens })
+  const limits = besideLimits(view, { ...limitsOf(state, setup), lifetimes: setup.lifetimes })
+  setup.notes?.consider(view, at, limits)
   if (setup.notes?.areKept()) return
   const { summaryModel } = setup.compaction ?? {}
   const more = summaryModel === undefined ? {} : { summaryModel }
-  setup.prepared?.consider(view, { ...sizing, sizeTokens, ...more })
+  setup.prepared?.consider(view, { ...limits, ...more })
 }
 
 /** What is done about refusals, before one surfaces. */
@@ -225,7 +225,7 @@ async function* prepare(
     ...limitsOf(state, setup),
     blockingTokens: state.thresholds.blocking,
     lifetime: setup.lifetimes.messages,
-    isMain: setup.source === 'main' || setup.source.startsWith('main:'),
+    isMain: isMain(setup.source),
   }
   return yield* takeSteps(state, beforeRequest(state.session, limits, setup.ports, signal), setup)
 }
@@ -238,6 +238,7 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
     askModel: createAskModel(setup.ports),
     runFork: setup.forkPoint?.runFork,
     findPrepared: setup.prepared?.find,
+    awaitsNotes: setup.notes?.isWorking,
     settleNotes: async (view) => {
       await setup.notes?.settle(NOTES_WAIT_MS)
       return setup.notes?.take(view) ?? []

@@ -96,17 +96,32 @@ test('what instruction files and the index of memories say is never cleared', ()
   expect(plan?.results.map(({ result }) => result.tool_use_id)).toEqual(['t3', 't4'])
 })
 
-test('(C2) a batch that spares a compaction is planned from the warning threshold on, not before', () => {
+test('(C2) a batch that spares a compaction is planned when the window is full, not before: until then waiting is free', () => {
   const view = rounds(40)
   const size = situation(view).sizeTokens
-  const at = (warning: number) => ({
+  const at = (auto: number) => ({
     ...situation(view),
-    thresholds: { warning, error: warning, auto: size * 1.05, blocking: size * 2 },
+    thresholds: { warning: 0, error: 0, auto, blocking: size * 2 },
   })
   expect(planClearing(view, at(size + 1), thrifty)).toBeUndefined()
   const plan = planClearing(view, at(size), thrifty)
   expect(plan).toMatchObject({ cause: 'batch', why: 'it spares a compaction' })
   expect(plan?.numbers.freedTokens).toBeGreaterThan(0.5 * size)
+})
+
+test('it spares a compaction only where it costs no more than one: not beside a summary that is at hand, nor one that leaves far less', () => {
+  const view = rounds(40)
+  const { sizeTokens } = situation(view)
+  const full = {
+    ...situation(view),
+    thresholds: { warning: 0, error: 0, auto: sizeTokens, blocking: sizeTokens * 2 },
+    prices: { read: 0.5e-6, write: 6.25e-6, output: 25e-6 },
+  }
+  const beside = (share: number, asksModel: boolean) =>
+    planClearing(view, { ...full, compaction: { leftTokens: share * sizeTokens, asksModel } }, thrifty)?.why
+  expect(beside(0.45, true)).toBe('it spares a compaction')
+  expect(beside(0.1, false)).toBeUndefined()
+  expect(beside(0.05, true)).toBeUndefined()
 })
 
 test('the newest part of the window keeps its results', () => {
@@ -159,17 +174,26 @@ test('a stand-in names the call, the size, and what only this result had said', 
   expect(text).toContain('/file-0')
 })
 
-test('what earlier edits took out counts as growth: many small clearings do not each spare the same compaction', () => {
+test('no compaction counts as spared by clearing early: clearing when the window is full would spare it too', () => {
   const view = rounds(40)
   const { sizeTokens } = situation(view)
-  const auto = sizeTokens * 1.3
+  const near = { warning: 1e9, error: 1e9, auto: sizeTokens * 1.05, blocking: 1e9 }
+  const prices = { read: 0.5e-6, write: 6.25e-6, output: 25e-6 }
+  const compaction = { leftTokens: 0.3 * sizeTokens, asksModel: true }
+  const moment = { ...situation(view), thresholds: near, prices, compaction }
+  expect(planClearing(view, moment, { ...noTail, refetchShare: 0, keepNewest: 20 })).toBeUndefined()
+})
+
+test('what earlier edits took out counts as growth: what is freed counts until the window is full', () => {
+  const view = rounds(40)
+  const { sizeTokens } = situation(view)
   const moment = {
-    thresholds: { warning: 1e9, error: 1e9, auto, blocking: 1e9 },
-    prices: { read: 0.5e-6, write: 6.25e-6, output: 25e-6 },
+    thresholds: { warning: 1e9, error: 1e9, auto: sizeTokens * 1.9, blocking: 1e9 },
+    prices: { read: 0.5e-6, write: 0.6e-6, output: 25e-6 },
   }
   const lean = { ...noTail, refetchShare: 0, keepNewest: 20 }
   const first = planClearing(view, { ...situation(view), ...moment }, lean)
-  expect(first).toMatchObject({ why: 'it pays', numbers: { compactionSpared: true } })
+  expect(first?.why).toBe('it pays')
   const earlier: Entry = {
     ...place('e'),
     kind: 'edit',
@@ -179,7 +203,8 @@ test('what earlier edits took out counts as growth: many small clearings do not 
     freedTokens: sizeTokens,
   }
   const edited = viewOf([...view.log, earlier])
-  expect(planClearing(edited, { ...situation(edited), ...moment }, lean)).toBeUndefined()
+  const gain = planClearing(edited, { ...situation(edited), ...moment }, lean)?.numbers.gainDollars ?? 0
+  expect(gain).toBeLessThan(first?.numbers.gainDollars ?? 0)
   const undone = viewOf([...view.log, earlier, { ...place('w'), kind: 'void', target: 'e' }])
   expect(planClearing(undone, { ...situation(undone), ...moment }, lean)).toEqual(first)
 })

@@ -12,6 +12,8 @@ const HOUR_MS = 3_600_000
 const STAND_IN_CHARS = 200
 const CHARS_PER_TOKEN = 3
 
+export const SPARES_COMPACTION = 'it spares a compaction'
+
 export interface MicroSituation {
   readonly now: number
   /** Size of the next request. */
@@ -32,8 +34,18 @@ export interface MicroSituation {
   readonly loses: boolean
   /** Signed compaction on the server keeps thinking that an edit would lose. */
   readonly serverCompacts: boolean
+  /** What makes room where clearing does not. Absent where nothing compacts. */
+  readonly compaction?: CompactionOutlook | undefined
   /** The first node that another edit changes before the same request: what follows it is written anew whatever we do. */
   readonly brokenFrom?: number | undefined
+}
+
+/** A compaction, were it made now. */
+export interface CompactionOutlook {
+  /** What the conversation would hold after it. */
+  readonly leftTokens: number
+  /** A model would be asked for the summary; else it is at hand. */
+  readonly asksModel: boolean
 }
 
 /** Dollars per token, in the tier at hand. */
@@ -50,12 +62,15 @@ export interface ClearPlan {
   readonly numbers: PlanNumbers
 }
 
-/** The terms of `F·N·r + P·C > S·(w − r) + R`: freed, ahead, spared, after the edit, fetched again. */
+/** The terms of `F·N·r > S·(w − r) + R`: freed, ahead, after the edit, fetched again; and what a compaction would cost. */
 export interface PlanNumbers {
   readonly freedTokens: number
   readonly tokensAfterEdit: number
+  /** Expected until the conversation ends or is compacted again. */
   readonly requestsAhead: number
-  readonly compactionSpared: boolean
+  /** What the conversation grows by with a request. */
+  readonly growthTokens: number
+  /** 0 where nothing compacts. */
   readonly compactionDollars: number
   readonly gainDollars: number
   readonly costDollars: number
@@ -116,15 +131,44 @@ function batchOf(
 ): ClearPlan | undefined {
   const numbers = numbersOf(view, old, situation, policy)
   if (!isEnough(numbers, situation, policy)) return undefined
-  const { warning, auto } = situation.thresholds
-  const left = situation.sizeTokens - numbers.freedTokens
-  const spares = situation.sizeTokens >= warning && left <= policy.targetShare * auto
-  // Only a full window is worth the thoughts of a running loop.
-  const mayEdit = !situation.loses || situation.sizeTokens >= auto
-  if (spares && mayEdit && !situation.serverCompacts)
-    return { cause: 'batch', results: old, why: 'it spares a compaction', numbers }
-  const pays = policy.acts.pays && numbers.gainDollars > numbers.costDollars
+  if (sparesCompaction(numbers, situation, policy) && !situation.serverCompacts)
+    return { cause: 'batch', results: old, why: SPARES_COMPACTION, numbers }
+  const pays = policy.acts.pays && isGain(numbers)
   return pays && !situation.loses ? { cause: 'batch', results: old, why: 'it pays', numbers } : undefined
+}
+
+/**
+ * The window is full and something must make room. Clearing does where it makes enough, and where it costs no more than a compaction
+ * over the requests that follow: for the rewrite now, and for what stays in view. Before the window is full, waiting is free: the same
+ * edit can still be made then.
+ */
+function sparesCompaction(numbers: PlanNumbers, situation: MicroSituation, policy: MicroPolicy): boolean {
+  const { sizeTokens, thresholds, compaction } = situation
+  const left = sizeTokens - numbers.freedTokens
+  if (sizeTokens < thresholds.auto || left > policy.targetShare * thresholds.auto) return false
+  return compaction === undefined || isCheaper(numbers, compaction, situation)
+}
+
+/**
+ * Until the window is full again after the clearing. What room a compaction leaves beyond that is worth its share of the price; and a
+ * summary that is at hand now would have to be asked for again then.
+ */
+function isCheaper(
+  { freedTokens, tokensAfterEdit, requestsAhead, growthTokens, compactionDollars }: PlanNumbers,
+  { leftTokens, asksModel }: CompactionOutlook,
+  situation: MicroSituation,
+): boolean {
+  const { sizeTokens, prices } = situation
+  const compactedTokens = Math.max(1, sizeTokens - leftTokens)
+  const untilFull = freedTokens / Math.max(1, growthTokens)
+  const requests = Math.min(requestsAhead, untilFull)
+  const goesOn = requestsAhead > untilFull
+  const further = goesOn ? Math.max(0, compactedTokens - freedTokens) / compactedTokens : 0
+  const forfeited = goesOn && !asksModel ? summaryPrice(situation) : 0
+  const rewrite = tokensAfterEdit * (prices.write - prices.read)
+  const clearing = rewrite + forfeited + requests * (sizeTokens - freedTokens) * prices.read
+  const compacting = compactionDollars * (1 - further) + requests * leftTokens * prices.read
+  return clearing <= compacting
 }
 
 /** Behind another edit nothing more is written again by clearing too. */
@@ -195,24 +239,20 @@ function sumOf(
   const tokensAfterEdit = Math.max(0, Math.round(toTokens(behind)) - freedTokens)
   const requests = requestsSinceBoundary(view)
   const requestsAhead = expectedRequests(view, requests, policy)
-  // What earlier edits took out had come all the same: without it each small clearing would seem to spare the same compaction again.
+  // What earlier edits took out had come all the same.
   const added = sizeTokens - situation.prefixTokens + freedSinceBoundary(view)
   const growth = requests > 0 ? added / requests : 0
   const { auto } = situation.thresholds
-  const ahead = sizeTokens + growth * requestsAhead
-  // A compaction that comes all the same is not spared, and what it would take out anyway is freed only until then.
-  const compactionSpared = ahead >= auto && ahead - freedTokens < auto
+  // What is freed counts until the window is full: then the same edit, or a compaction, takes it out anyway. So no compaction is spared
+  // by clearing early that clearing then would not spare.
   const untilFull = growth > 0 ? Math.max(0, auto - sizeTokens) / growth : requestsAhead
-  const compactionDollars = compactionPrice(situation)
   return {
     freedTokens,
     tokensAfterEdit,
     requestsAhead,
-    compactionSpared,
-    compactionDollars,
-    gainDollars:
-      freedTokens * Math.min(requestsAhead, untilFull) * prices.read +
-      (compactionSpared ? compactionDollars : 0),
+    growthTokens: Math.round(growth),
+    compactionDollars: compactionPrice(situation),
+    gainDollars: freedTokens * Math.min(requestsAhead, untilFull) * prices.read,
     costDollars: tokensAfterEdit * (prices.write - prices.read),
   }
 }
@@ -226,8 +266,15 @@ export function planUseless(
 ): PlanNumbers | undefined {
   if (!policy.acts.pays || situation.loses) return undefined
   const numbers = sumOf(view, useless, situation, policy)
-  const pays = isEnough(numbers, situation, policy) && numbers.gainDollars > numbers.costDollars
+  const pays = isEnough(numbers, situation, policy) && isGain(numbers)
   return pays ? numbers : undefined
+}
+
+/** How long a conversation goes on is a guess: it must pay with room to spare. */
+const GAIN_MIN = 2
+
+function isGain({ gainDollars, costDollars }: PlanNumbers): boolean {
+  return gainDollars > GAIN_MIN * costDollars
 }
 
 /** Some of it will be asked for again: one more request each, and the result written once more. */
@@ -276,11 +323,16 @@ function endsTurn(view: View): boolean {
 
 /** Tokens of a summary, as recorded compactions have them in the median. */
 const SUMMARY_TOKENS = 4_000
-/** What stays verbatim behind a summary is written anew: a fifth of the window. */
-const TAIL_SHARE = 0.2
 
-/** The whole is read once more, a summary is written, and what follows it enters the cache anew. */
-function compactionPrice({ sizeTokens, thresholds, prices }: MicroSituation): number {
-  const rewritten = SUMMARY_TOKENS + TAIL_SHARE * thresholds.auto
-  return sizeTokens * prices.read + SUMMARY_TOKENS * prices.output + rewritten * prices.write
+/** What is left enters the cache anew; and unless a summary is at hand, one is asked for. */
+function compactionPrice(situation: MicroSituation): number {
+  const { prefixTokens, prices, compaction } = situation
+  if (!compaction) return 0
+  const asked = compaction.asksModel ? summaryPrice(situation) : 0
+  return asked + Math.max(0, compaction.leftTokens - prefixTokens) * prices.write
+}
+
+/** The whole is read once more, and a summary is written. */
+function summaryPrice({ sizeTokens, prices }: MicroSituation): number {
+  return sizeTokens * prices.read + SUMMARY_TOKENS * prices.output
 }

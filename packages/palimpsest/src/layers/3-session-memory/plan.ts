@@ -50,8 +50,8 @@ export function notesDue(view: View, moment: NotesMoment): string | undefined {
 }
 
 function sparinglyDue(isFirst: boolean, grown: number, moment: NotesMoment): string | undefined {
-  if (isFirst)
-    return moment.sizeTokens >= moment.warningTokens ? 'the warning threshold was crossed' : undefined
+  if (moment.sizeTokens < moment.warningTokens) return undefined
+  if (isFirst) return 'the warning threshold was crossed'
   if (moment.at !== 'turn-end' || grown < GROWTH_AT_TURN_END * moment.scale) return undefined
   return 'the turn is over and the conversation has grown'
 }

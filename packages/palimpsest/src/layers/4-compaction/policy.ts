@@ -71,3 +71,17 @@ export function compactionPolicy(scale: number, style: KeepStyle = 'lean'): Comp
     tailTokens: Math.round(tailTokens * scale),
   }
 }
+
+/** What a conversation holds after a compaction, about: what stands before its messages, and what stays of them. */
+export function leftTokens(
+  { keptShare, keptTokensMax, keptTokensMin, keptShareMax }: CompactionPolicy,
+  autoTokens: number,
+  prefixTokens: number,
+): number {
+  const room = Math.max(0, autoTokens - prefixTokens)
+  const kept = Math.max(
+    Math.min(keptShare * room, keptTokensMax),
+    Math.min(keptTokensMin, keptShareMax * room),
+  )
+  return prefixTokens + kept
+}

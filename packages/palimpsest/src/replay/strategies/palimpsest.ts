@@ -1,5 +1,6 @@
 import {
   compactionPolicy,
+  leftTokens,
   microPolicy,
   storagePolicy,
   type CompactionPolicy,
@@ -52,6 +53,7 @@ export const palimpsestRich: Strategy = palimpsestWith('palimpsest-rich', { keep
 export const ABLATIONS: readonly Strategy[] = [
   palimpsestWith('palimpsest-no-storage', { storesResults: false }),
   palimpsestWith('palimpsest-no-cold', { micro: { cold: false } }),
+  palimpsestWith('palimpsest-no-batch', { micro: { batch: false } }),
   palimpsestWith('palimpsest-no-pays', { micro: { pays: false } }),
   palimpsestWith('palimpsest-no-digest', { micro: { digest: false } }),
   palimpsestWith('palimpsest-no-snip', { micro: { snip: false } }),
@@ -76,12 +78,14 @@ function clear(
   view: View,
   moment: Moment,
   settings: StrategySettings,
-  { micro }: Policies,
+  { micro, compaction: compacting, asksModel = false }: Policies,
 ): Actions | undefined {
   const calibration: Calibration = { start: moment.toTokens(1), samples: [] }
+  const { auto } = settings.thresholds
+  const compaction = { leftTokens: leftTokens(compacting, auto, moment.hiddenTokens), asksModel }
   const planned = planEdit(
     view,
-    { now: moment.now, sizeTokens: moment.sizeTokens, prefixTokens: moment.hiddenTokens },
+    { now: moment.now, sizeTokens: moment.sizeTokens, prefixTokens: moment.hiddenTokens, compaction },
     {
       facts: moment.facts,
       thresholds: settings.thresholds,

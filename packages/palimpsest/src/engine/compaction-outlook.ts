@@ -1,0 +1,48 @@
+import type { CompactionOutlook } from '../layers/2-micro-compaction/plan.ts'
+import { compactionPolicy, leftTokens } from '../layers/4-compaction/policy.ts'
+import type { Flags } from '../flags/create-flags.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
+import type { View } from '../transcript/view.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import { settle } from '../transcript/settle.ts'
+import { mayCompact, type AutoCompaction } from './auto-compact.ts'
+import { targetFor } from './compact.ts'
+import { usableNotes } from './notes-for.ts'
+import { restBehind } from './prepared.ts'
+import type { Sizing } from './size-of.ts'
+
+/** Of a compaction to come, what its price depends on. */
+export type ComingCompaction = Pick<
+  AutoCompaction,
+  'isOn' | 'scale' | 'keep' | 'summaryModel' | 'notesTemplate' | 'findPrepared' | 'awaitsNotes'
+>
+
+/** What a compaction by threshold would leave and cost now. Undefined where none would come: clearing is then all that makes room. */
+export function compactionOutlook(
+  view: View,
+  limits: Sizing & {
+    readonly compaction?: ComingCompaction
+    readonly thresholds: Thresholds
+    readonly prefixTokens: number
+  },
+  flags: Flags,
+): CompactionOutlook | undefined {
+  const { compaction, thresholds, prefixTokens } = limits
+  if (!compaction || !mayCompact(compaction, flags) || flags.value('reactive-only')) return undefined
+  const policy = compactionPolicy(compaction.scale, compaction.keep)
+  const rest = restBehindSummary(view, compaction, flags)
+  const { tokens } = settle(view, limits.thinking)
+  const restTokens = factorOf(limits.calibration) * ((tokens[view.nodes.length] ?? 0) - (tokens[rest] ?? 0))
+  const fits = prefixTokens + restTokens <= targetFor({ thresholds, prefixTokens })
+  const isComing = flags.value('compaction-from-notes') && (compaction.awaitsNotes?.() ?? false)
+  return { leftTokens: leftTokens(policy, thresholds.auto, prefixTokens), asksModel: !fits && !isComing }
+}
+
+/** The first node that a summary at hand, notes or one that was made in time, does not cover; 0 where there is none. */
+function restBehindSummary(view: View, compaction: ComingCompaction, flags: Flags): number {
+  const { scale, notesTemplate: template, findPrepared } = compaction
+  const mayServe = template !== undefined && flags.value('compaction-from-notes')
+  const notes = mayServe ? usableNotes(view, { template, scale }, '') : undefined
+  const prepared = findPrepared?.(view)
+  return Math.max(notes?.rest ?? 0, (prepared && restBehind(view, prepared)) ?? 0)
+}

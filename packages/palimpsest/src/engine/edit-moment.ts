@@ -1,0 +1,61 @@
+import type { Flags } from '../flags/create-flags.ts'
+import type { MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
+import { SPARES_COMPACTION } from '../layers/2-micro-compaction/plan.ts'
+import { factorOf } from '../tokens/calibrate.ts'
+import { settle, tokensEnd } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import { undoneIn } from './after-undo.ts'
+import { compactionOutlook, type ComingCompaction } from './compaction-outlook.ts'
+import { microFor } from './micro-for.ts'
+import { planEdit, type EditLimits, type EditMoment } from './plan-edit.ts'
+import { offersSignedCompaction } from './server-compaction.ts'
+
+export interface ClearingLimits extends EditLimits {
+  readonly compaction?: ComingCompaction
+}
+
+/** What is known where edits are planned. */
+export interface PlanningMoment {
+  /** What was taken back is not taken out again. */
+  readonly view: View
+  readonly moment: EditMoment
+  readonly micro: MicroPolicy
+}
+
+export function planningMoment(
+  given: View,
+  { now, sizeTokens }: Pick<EditMoment, 'now' | 'sizeTokens'>,
+  limits: ClearingLimits,
+  flags: Flags,
+): PlanningMoment {
+  const view = withUndonePinned(given)
+  const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
+  const prefixTokens = Math.max(0, sizeTokens - messageTokens)
+  const { summaryModel } = limits.compaction ?? {}
+  const asked = { ...limits, ...(summaryModel === undefined ? {} : { summaryModel }) }
+  const serverCompacts = offersSignedCompaction(view, asked, flags)
+  const compaction = compactionOutlook(view, { ...limits, prefixTokens }, flags)
+  return {
+    view,
+    moment: { now, sizeTokens, prefixTokens, serverCompacts, compaction },
+    micro: microFor(flags, limits.micro, view.prefix),
+  }
+}
+
+/** Whether clearing will make the room when the window is full: then no compaction comes, and nothing need be got ready for one. */
+export function clearingWillSpare(
+  given: View,
+  sizeTokens: number,
+  limits: ClearingLimits,
+  flags: Flags,
+): boolean {
+  const answeredAt = given.nodes.findLast(({ role }) => role === 'assistant')?.source.at ?? 0
+  const { view, moment, micro } = planningMoment(given, { now: answeredAt, sizeTokens }, limits, flags)
+  const full = Math.max(sizeTokens, limits.thresholds.auto)
+  return planEdit(view, { ...moment, sizeTokens: full }, { ...limits, micro })?.why === SPARES_COMPACTION
+}
+
+function withUndonePinned(view: View): View {
+  const { blocks } = undoneIn(view)
+  return blocks.size === 0 ? view : { ...view, pinned: new Set([...view.pinned, ...blocks]) }
+}

@@ -1,0 +1,30 @@
+import type { CacheLifetimes } from '../engine/build-request.ts'
+import { clearingWillSpare, type ClearingLimits } from '../engine/edit-moment.ts'
+import type { NotesLimits } from '../engine/notes-for.ts'
+import { sizeOf } from '../engine/size-of.ts'
+import type { Ports, Source } from '../ports.ts'
+import type { Thresholds } from '../tokens/thresholds.ts'
+import type { View } from '../transcript/view.ts'
+
+/** What a turn knows that decides about calls beside it. */
+export type BesideMoment = Omit<ClearingLimits, 'lifetime' | 'isMain'> & {
+  readonly ports: Pick<Ports, 'flags'>
+  readonly source: Source
+  readonly lifetimes: CacheLifetimes
+}
+
+export type BesideLimits = NotesLimits & Pick<ClearingLimits, 'facts'> & { readonly thresholds: Thresholds }
+
+/** For notes and prepared summaries. Where clearing will make the room they would serve nothing. */
+export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
+  const { thresholds, thinking, calibration, facts, ports, lifetimes, source } = moment
+  const { warning: warningTokens, blocking: blockingTokens } = thresholds
+  const sizeTokens = sizeOf(view, moment)
+  const clearing = { ...moment, lifetime: lifetimes.messages, isMain: isMain(source) }
+  const isSpared = (): boolean => clearingWillSpare(view, sizeTokens, clearing, ports.flags)
+  return { thinking, calibration, facts, thresholds, sizeTokens, warningTokens, blockingTokens, isSpared }
+}
+
+export function isMain(source: Source): boolean {
+  return source === 'main' || source.startsWith('main:')
+}
