@@ -380,9 +380,36 @@ describe('configuration that decides what programs do', () => {
     )
   })
 
+  test('any name with a dot before it is protected, but for a few; so are kin of what is known', async () => {
+    bench = await createWorkbench({ mode: 'accept-edits' })
+    const known =
+      `.hg/hgrc .jj/repo/config.toml .svn/x _darcs/prefs/defaults .pdbrc .sqliterc .psqlrc .ghci .iex.exs .kube/config .docker/config.json
+      .forward .helix/languages.toml .lite_project.lua .kiro/settings/mcp.json .github/hooks/x.json .github/agents/x.md .github/dependabot.yml
+      .lintstagedrc.cjs lint-staged.config.mjs lefthook-local.yml azure-pipelines-nightly.yml deploy.gitlab-ci.yml .builds/x.yml .build.yml
+      .venv/bin/activate lib/x.pth sitecustomize.py Microsoft.PowerShell_profile.ps1 .bashrc.d/x .zsh_plugins.txt hooks/pre-commit`.split(
+        /\s+/,
+      )
+    const letters = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,12}[a-z0-9]$/)
+    const made = fc
+      .sample(letters, { numRuns: 40, seed: 7 })
+      .flatMap((name) =>
+        /^env\b|ignore$/.test(name) ? [] : [`.${name}`, `src/.${name}/x.txt`, `.${name.toUpperCase()}`],
+      )
+    const free: string[] = []
+    for (const path of [...known, ...made])
+      if ((await bench.permit('Write', { file_path: path, content: 'x' })).allow) free.push(path)
+    expect(free).toEqual([])
+  })
+
   test.each([
     'Makefile',
     'package.json',
+    '.github/PULL_REQUEST_TEMPLATE/x.md',
+    '.github/CODEOWNERS',
+    '.env.local',
+    '.dockerignore',
+    '.storybook/main.ts',
+    'src/mise/index.ts',
     'src/git.ts',
     'src/head/index.ts',
     'docs/HEAD.md',
@@ -428,11 +455,12 @@ describe('configuration that decides what programs do', () => {
     mkdirSync(join(bench.work, '.git'))
     writeFileSync(
       join(bench.work, '.git', 'config'),
-      '[core]\n\thooksPath = "scripts/checks"\n[include]\n\tpath = ../tools/extra.inc\n',
+      '[core]\n\thooksPath = "scripts/checks"\n[include]\n\tpath = ../tools/extra.inc # more\n[include] path = \\\n../tools/one-line.inc\n',
     )
     for (const [path, free] of [
       ['scripts/checks/pre-push', false],
       ['tools/extra.inc', false],
+      ['tools/one-line.inc', false],
       ['scripts/build.sh', true],
       ['tools/other.inc', true],
     ] as const)
@@ -440,6 +468,24 @@ describe('configuration that decides what programs do', () => {
         path,
         free,
       ])
+  })
+
+  test('whoever works inside of a repository’s own folder is asked too, and in a worktree there is not', async () => {
+    bench = await createWorkbench()
+    const git = join(bench.outside, '.git')
+    for (const folder of ['hooks', 'wt/feature']) mkdirSync(join(git, folder), { recursive: true })
+    writeFileSync(join(git, 'HEAD'), 'ref: refs/heads/main\n')
+    writeFileSync(join(git, 'wt', 'feature', '.git'), 'gitdir: x\n')
+    for (const [folder, free] of [
+      ['hooks', false],
+      ['wt/feature', true],
+    ] as const) {
+      const work = join(git, folder)
+      const inside = await createWorkbench({ mode: 'accept-edits', work })
+      const { allow } = await inside.permit('Write', { file_path: 'post-index-change', content: 'x' })
+      await inside.dispose()
+      expect([folder, allow]).toEqual([folder, free])
+    }
   })
 
   test('a rule that names it allows it', async () => {

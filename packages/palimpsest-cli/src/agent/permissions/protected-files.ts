@@ -8,40 +8,36 @@ import { isInside, realPathOf } from '../paths/real-path.ts'
 // never written unasked. Not among them is what runs when somebody builds, tests or installs (a Makefile, package.json, the sources): all
 // code does, and changing code is what `accept-edits` is for.
 
-/** Names, in small letters, of files and of folders with all that is in them. */
+/**
+ * A name that begins with a dot is what programs read by themselves: shells, editors, debuggers, databases, agents, version control. No
+ * list of those is ever complete, so all of them are protected but for these, which hold names, versions or words.
+ */
+const HARMLESS =
+  /^\.(\w+ignore|ignore|gitkeep|keep|mailmap|editorconfig|nvmrc|node-version|nojekyll|well-known|changeset|changes|worktrees|storybook|vitepress|vuepress)$|^\.env(\.\w+)*$/
+/** Of GitHub's folder, where machines and agents find what they run. */
+const HARMLESS_PAIRS =
+  /(^|\/)\.github(\/(issue_template|pull_request_template)(\/.*)?|\/[^/]*\.md|\/codeowners|\/funding\.yml)$/
+
+/** Names without a dot, in small letters, of files and of folders with all that is in them. */
 const NAMES = new Set(
   [
-    // Repositories, and what git is told by them.
-    '.git .gitmodules .gitattributes .gitconfig .githooks .git-hooks githooks',
-    // Programs that run around commits.
-    '.husky .huskyrc lefthook.yml lefthook.yaml lefthook.toml .lefthook .lefthook.yml .lefthook-local.yml lefthook-local.yml',
-    '.pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .lintstagedrc .lintstagedrc.json .lintstagedrc.js .lintstagedrc.yml',
-    // Settings of agents: ours, and others.
-    '.palimpsest .claude .codex .cursor .gemini .windsurf .continue .mcp.json mcp.json',
-    // Editors and their tasks.
-    '.vscode .idea .vs .fleet .zed .devcontainer .devcontainer.json .gitpod.yml .gitpod.dockerfile .replit .codesandbox',
-    '.vimrc .gvimrc .exrc .nvimrc .nvim.lua .vim .emacs .emacs.d .dir-locals.el',
-    // Shells and other programs at their start.
-    '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc',
-    '.tcshrc .login .logout .inputrc .xinitrc .xprofile .xsession .pam_environment .tmux.conf .screenrc config.fish .gdbinit .lldbinit',
-    '.pythonrc .pythonrc.py .irbrc .pryrc .rprofile .renviron .curlrc .wgetrc .netrc .ssh .gnupg authorized_keys launchagents',
+    // Hooks, settings of agents, start-up files.
+    'githooks git-hooks mcp.json opencode.json crush.json config.fish authorized_keys launchagents launchdaemons sitecustomize.py',
+    'usercustomize.py _vimrc _gvimrc _exrc _viminfo _darcs',
     // Folders that set up an environment when they are entered.
-    '.envrc .direnvrc mise.toml .mise.toml mise.local.toml .mise .mise.local.toml rust-toolchain rust-toolchain.toml devbox.json',
+    'mise.toml mise.local.toml rust-toolchain rust-toolchain.toml devbox.json devenv.nix devenv.yaml',
     // Package managers and builders that run what their configuration names, whatever they are called for.
-    '.npmrc .yarnrc .yarnrc.yml .yarn .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js bunfig.toml .cargo .bundle .gemrc',
-    '.mvn .gradle init.gradle pip.conf .condarc nuget.config .terraformrc',
+    'pnpmfile.js bunfig.toml init.gradle pip.conf pip.ini nuget.config',
     // Machines that build what is pushed.
-    '.gitlab-ci.yml .gitlab .circleci .travis.yml .buildkite .teamcity .drone.yml .woodpecker.yml .woodpecker .forgejo .gitea',
-    'jenkinsfile appveyor.yml .appveyor.yml azure-pipelines.yml bitbucket-pipelines.yml cloudbuild.yaml cloudbuild.yml buildspec.yml',
-    'circle.yml codefresh.yml wercker.yml .semaphore .cirrus.yml netlify.toml vercel.json',
+    'jenkinsfile circle.yml netlify.toml vercel.json screwdriver.yaml zuul.d dagger.json codemagic.yaml bitrise.yml',
   ].flatMap((line) => line.split(' ')),
 )
+/** However they end, and whatever they are one of several of: `lefthook.yml`, `azure-pipelines-nightly.yaml`. */
+const FAMILIES =
+  /^(lefthook|lint-?staged|simple-git-hooks|pre-commit|azure-pipelines?|bitbucket-pipelines|gitlab-ci|cloudbuild|buildspec|appveyor|codefresh|wercker|zuul|jenkinsfile)[.-].*$|^pre-commit$|[.-](gitlab-ci|azure-pipelines)\.ya?ml$|(^|[._])profile\.(ps1|d)$/
 /** Files alone; a folder may be called so. With them any folder is a repository, or part of one. */
 const FILES = new Set(['head', 'commondir', 'gitdir', 'packed-refs'])
-const ENDINGS = /\.(code-workspace|sublime-project)$/
-/** Two names together. */
-const PAIRS =
-  /(^|\/)(\.github\/(workflows|actions)|\.config\/(fish|autostart|systemd|git|direnv|mise|nvim)|\.local\/bin)(\/|$)/
+const ENDINGS = /\.(code-workspace|sublime-project|pth)$/
 
 /** Takes an absolute path; names count below the folder that is worked in. */
 export function isConfiguration(path: string, folders: readonly string[]): boolean {
@@ -49,11 +45,15 @@ export function isConfiguration(path: string, folders: readonly string[]): boole
   const parts = (root === undefined ? path : relative(root, path)).split(sep).map(plainName)
   const last = parts.at(-1) ?? ''
   return (
-    parts.some((part) => NAMES.has(part)) ||
+    parts.some((part) => NAMES.has(part) || FAMILIES.test(part) || isDotted(part, parts)) ||
     FILES.has(last) ||
-    ENDINGS.test(last) ||
-    PAIRS.test(parts.join('/'))
+    ENDINGS.test(last)
   )
+}
+
+function isDotted(part: string, parts: readonly string[]): boolean {
+  if (!part.startsWith('.') || /^\.+$/.test(part) || HARMLESS.test(part)) return false
+  return part !== '.github' || !HARMLESS_PAIRS.test(parts.join('/'))
 }
 
 /** Characters that some disks pass over, and what others cut off. */
@@ -79,10 +79,14 @@ export async function isNamedByGit(path: string, folders: readonly string[]): Pr
       ({ bytes }) => bytes.toString('utf8'),
       () => '',
     )
-    for (const line of config.split('\n')) {
+    // A line may be continued on the next one, and a heading may stand on the same one.
+    for (const line of config.replaceAll(/\\\r?\n/g, '').split('\n')) {
       const [key = '', ...rest] = line.split('=')
-      const value = rest.join('=').trim().replaceAll('"', '')
-      const name = key.trim().toLowerCase()
+      const value = (/^[^#;]*/.exec(rest.join('=').replaceAll('"', ''))?.[0] ?? '').trim()
+      const name = key
+        .replace(/^\s*(\[[^\]]*\])+/, '')
+        .trim()
+        .toLowerCase()
       // Hooks are named from the working folder, included files from where the configuration lies.
       const base = name === 'hookspath' ? folder : name === 'path' ? join(folder, '.git') : undefined
       if (base !== undefined && value !== '' && isInside(await realPathOf(`${base}/${value}`), path))
@@ -92,14 +96,24 @@ export async function isNamedByGit(path: string, folders: readonly string[]): Pr
   return false
 }
 
-/** A folder with a HEAD in it may be a repository for git, or become one with the next file. Takes a real path. */
+/**
+ * A folder with a HEAD in it may be a repository for git, or become one with the next file. Above the folder that is worked in, which may
+ * itself lie in a repository's own, the first `.git` ends the search: from there on git would not look further. Takes a real path.
+ */
 export async function liesInRepository(path: string, folders: readonly string[]): Promise<boolean> {
   const root = folders.find((folder) => isInside(folder, path))
   if (root === undefined) return false
-  for (let at = dirname(path); isInside(root, at); at = dirname(at)) {
+  for (let at = dirname(path); ; at = dirname(at)) {
     const head = await lstat(join(at, 'HEAD')).catch(() => undefined)
     if (head !== undefined && !head.isDirectory()) return true
-    if (at === dirname(at)) break
+    if (at === dirname(at)) return false
+    if (isInside(at, root) && (await exists(join(at, '.git')))) return false
   }
-  return false
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  )
 }

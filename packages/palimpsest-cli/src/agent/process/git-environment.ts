@@ -11,14 +11,15 @@ const EVERYWHERE: Settings = [
   ['protocol.allow', 'never'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
+  // A folder that only looks like a repository is none.
+  ['safe.bareRepository', 'explicit'],
 ]
 
 const PLACES: { readonly [where: string]: Settings } = {
   /** Whose folder it is does not matter there, and submodules cannot do anything either. */
   inside: [['safe.directory', '*']],
-  /** A folder that only looks like a repository is none; a submodule would be asked without these settings. */
+  /** A submodule would be asked without these settings. */
   outside: [
-    ['safe.bareRepository', 'explicit'],
     ['diff.ignoreSubmodules', 'all'],
     ['status.submoduleSummary', 'false'],
     ['submodule.recurse', 'false'],

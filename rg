@@ -1,0 +1,1 @@
+/tmp/atk/bin/rg
