@@ -71,18 +71,16 @@ async function prepareWith(
   world: World,
 ): Promise<PreparedRun> {
   const scene = await setScene(opened, wishes, home, world)
-  const { ground, chosen, reading, mode, blobs, hooks, tools, permit, shells } = scene
+  const { ground, chosen, reading, mode, blobs, hooks, tools, permit, shells, allowOwn } = scene
+  const { model, endpoint, about } = chosen
   const { file, session } = opened
   const { settings } = ground
   const start = await startOf(scene, world)
-  const attributes = { id: session.id, model: chosen.model, version: world.version, platform: world.platform }
+  const attributes = { id: session.id, model, version: world.version, platform: world.platform }
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
-  const clearing = serverClearingOf(
-    { flags: flags.flags, reading, tools, view: session.view, model: chosen.model },
-    world,
-  )
+  const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view, model }, world)
   const prefix = prefixOf(scene, clearing.contextManagement)
   if (!flags.flags.value('reactive-only'))
     requireRoom(standingIn(session.view, prefix, start), reading, world)
@@ -131,8 +129,6 @@ async function prepareWith(
     ...noting.warnings,
     ...start.notices,
   ]
-  const { endpoint, about } = chosen
-  const { allowOwn } = scene
   const { modelList } = window
   return { run, opened, shells, allowOwn, hooks, flags, modelList, mode, endpoint, about, notices }
 }
