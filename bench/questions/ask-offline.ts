@@ -78,7 +78,7 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
         reading,
         maxTokens: facts.maxOutput,
         roundsMax: ROUNDS_MAX,
-        spentUsd: () => 0,
+        spent: () => ({ totalUsd: 0, besideUsd: 0 }),
       },
       output,
       new AbortController().signal,

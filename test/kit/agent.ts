@@ -7,7 +7,7 @@ import {
 import type { CompactResult } from '../../packages/palimpsest/src/engine/compact.ts'
 import type { CompactionSpan } from '../../packages/palimpsest/src/engine/keep-for.ts'
 import type { NotesPolicy } from '../../packages/palimpsest/src/engine/notes-for.ts'
-import { mayCallBeside } from '../../packages/palimpsest/src/engine/background-bill.ts'
+import { besideSpending, mayCallBeside } from '../../packages/palimpsest/src/engine/background-bill.ts'
 import { createPreparedKeeper } from '../../packages/palimpsest/src/loop/prepared-keeper.ts'
 import { createNotesKeeper } from '../../packages/palimpsest/src/loop/notes-keeper.ts'
 import { microPolicy, NOTES_TEMPLATE, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
@@ -187,7 +187,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       ports,
       runFork: forkPoint.runFork,
       maySpend: (view, sizeTokens) =>
-        options.prepares === 'freely' || mayCallBeside(view.log, setup.facts, sizeTokens),
+        options.prepares === 'freely' || mayCallBeside(besideSpending(view.log), setup.facts, sizeTokens),
       signal: new AbortController().signal,
     })
   const withNotes = { ...setup, ...(keeper && { notes: keeper }), ...(prepared && { prepared }) }

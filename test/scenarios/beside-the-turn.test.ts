@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   BACKGROUND_SHARE_MAX,
   billOf,
+  besideSpending,
   mayCallBeside,
 } from '../../packages/palimpsest/src/engine/background-bill.ts'
 import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
@@ -119,21 +120,21 @@ describe('a prepared summary', () => {
     expect(bill.get('main')).toBeGreaterThan(0)
     expect(bill.get('prepared') ?? 0).toBeLessThanOrEqual(BACKGROUND_SHARE_MAX * total)
     const { facts } = agent.setup
-    expect(mayCallBeside([], facts, 20_000)).toBe(false)
+    const may = (log: readonly Entry[]): boolean => mayCallBeside(besideSpending(log), facts, 20_000)
+    expect(may([])).toBe(false)
     const usage = { input_tokens: 1_000_000, output_tokens: 0 }
     const answer = {
       ...(agent.entries.find(({ kind }) => kind === 'message') as Entry),
       usage,
       model: facts.id,
     }
-    expect(mayCallBeside([answer as Entry], facts, 20_000)).toBe(true)
-    // As much as it may write, and as much as one before it wrote, must be within the share.
-    expect(mayCallBeside([answer as Entry], facts, 20_000, 100_000)).toBe(false)
+    expect(may([answer as Entry])).toBe(true)
+    // What the one before it came to is what the next is expected to come to.
     const long: Entry = {
       ...{ kind: 'spent', id: 's', parent: null, at: 0, source: 'session-memory', model: facts.id },
       usage: { input_tokens: 0, output_tokens: 15_000 },
     }
-    expect(mayCallBeside([answer as Entry, long], facts, 20_000)).toBe(false)
+    expect(may([answer as Entry, long])).toBe(false)
   })
 })
 

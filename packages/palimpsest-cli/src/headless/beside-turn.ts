@@ -1,9 +1,10 @@
 import type { Ports } from 'palimpsest'
 import {
+  besideSpending,
   mayCallBeside,
-  NOTES_TOKENS_MAX,
   notesInVain,
   notesWithoutModel,
+  type BesideSpending,
   type NotesLimits,
   type NotesPolicy,
   type Session,
@@ -39,6 +40,8 @@ export interface BesideSetup {
   readonly notes?: RunNotes | undefined
   /** Whether the session may still spend. */
   readonly maySpend: () => boolean
+  /** By the whole session, whatever part of it is loaded. */
+  readonly spent: () => Pick<BesideSpending, 'totalUsd' | 'besideUsd'>
   /** The process ends with the turn: what begins at its end would be in vain. */
   readonly endsWithTurn: boolean
   readonly signal: AbortSignal
@@ -49,7 +52,7 @@ export interface RunNotes {
   readonly file: NotesFile
   /** What the file says where the run begins. */
   readonly found: string | undefined
-  /** Else they are computed only: another model writes the summaries. */
+  /** Else they are computed only: another model writes the summaries, or nothing is ever compacted. */
   readonly asksModel: boolean
   readonly report: (text: string) => void
 }
@@ -74,7 +77,7 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
     ports,
     runFork: forkPoint.runFork,
     maySpend: (view, sizeTokens) =>
-      setup.maySpend() && mayCallBeside(ownLog(view), facts, sizeTokens, kept?.longestTokens()),
+      setup.maySpend() && mayCallBeside({ ...besideSpending(view.log), ...setup.spent() }, facts, sizeTokens),
     signal: AbortSignal.any([setup.signal, stop.signal]),
   }
   const isWorthIt = (view: View): boolean => !setup.endsWithTurn || goesOn(view)
@@ -119,8 +122,6 @@ function openNotes(
   readonly notes: NotesKeeper
   readonly makeUp: BesideTurn['makeUp']
   readonly settled: () => Promise<void>
-  /** The most that notes may come to: their limit, or what they came to before. */
-  readonly longestTokens: () => number
 } {
   const { flags } = common.ports
   const writer = createNotesWriter(file, report)
@@ -128,10 +129,8 @@ function openNotes(
   // A fork has notes, and no file yet.
   const inherited = begin.log.findLast((entry) => entry.kind === 'notes')?.text
   let isWritten = written !== undefined
-  let longest = Math.max(found?.length ?? 0, inherited?.length ?? 0) / CHARS_PER_TOKEN
   const save = async (text: string): Promise<void> => {
     isWritten = true
-    longest = Math.max(longest, text.length / CHARS_PER_TOKEN)
     await writer.write(text)
   }
   const kept = createNotesKeeper({ ...common, policy, save, written, failedBefore: notesInVain(begin.log) })
@@ -149,17 +148,7 @@ function openNotes(
   const makeUp: BesideTurn['makeUp'] = (view, limits) => {
     if (asksModel) kept.consider(view, 'turn-end', limits)
   }
-  const longestTokens = (): number => Math.max(NOTES_TOKENS_MAX * policy.scale, longest)
-  return { notes: { ...kept, consider }, makeUp, settled: writer.settled, longestTokens }
-}
-
-/** A few: notes are full of names and paths. */
-const CHARS_PER_TOKEN = 3
-
-/** What was said since the session was loaded, or since the boundary it was loaded from: what that kept was paid for before. */
-function ownLog({ log, from }: View): View['log'] {
-  const first = from === null ? -1 : log.findIndex(({ id }) => id === from)
-  return first < 0 ? log : log.slice(first)
+  return { notes: { ...kept, consider }, makeUp, settled: writer.settled }
 }
 
 /** Messages are bought for so long. */

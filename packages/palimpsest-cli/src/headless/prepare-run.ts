@@ -119,7 +119,10 @@ async function prepareWith(
     cacheLifetime: settings.cacheLifetime,
     clearing: clearingOf(settings),
     roundsMax: wishes.roundsMax,
-    spentUsd: () => file.totals().costUsd,
+    spent: () => {
+      const { costUsd: totalUsd, besideUsd = 0 } = file.totals()
+      return { totalUsd, besideUsd }
+    },
     ...limit,
     ...budget,
   }
@@ -207,12 +210,13 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
 }
 
 async function notesOf(
-  { opened, ground }: Scene,
+  { opened, ground, reading }: Scene,
   { policy }: ReadPolicy,
   report: (text: string) => void,
 ): Promise<RunNotes> {
   const file = createNotesFile(opened.project, opened.session.id)
-  const common = { policy, report, asksModel: ground.settings.summaryModel === undefined }
+  const asksModel = ground.settings.summaryModel === undefined && reading.compactEnabled
+  const common = { policy, report, asksModel }
   try {
     return { ...common, file, found: await file.read() }
   } catch (error) {

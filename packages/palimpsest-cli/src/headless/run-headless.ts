@@ -68,8 +68,8 @@ export interface HeadlessRun {
   readonly clearing?: Pick<MicroPolicy, 'gapMs' | 'keepAfterPause'>
   readonly maxTokens: number
   readonly roundsMax: number
-  /** Of the whole session so far. */
-  readonly spentUsd: () => number
+  /** By the whole session so far. */
+  readonly spent: () => { readonly totalUsd: number; readonly besideUsd: number }
   readonly maxCostUsd?: number
   /** Of that, what nothing was spent on yet. */
   readonly leftUsd?: () => number
@@ -91,7 +91,7 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   try {
     const { session, opening } = await heard(beginConversation(run, signal), told)
     const input = [...opening, messageBody({ role: 'user', content: run.prompt }, 'user')]
-    const maySpend = (): boolean => run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
+    const maySpend = (): boolean => run.maxCostUsd === undefined || run.spent().totalUsd < run.maxCostUsd
     beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal })
     const setup = turnSetup(run, session, { maySpend, beside })
     const { view } = session
@@ -228,9 +228,9 @@ export function besideOf(
   session: Session,
   more: Pick<BesideSetup, 'maySpend' | 'endsWithTurn' | 'signal'>,
 ): BesideTurn {
-  const { ports, metered, reading, maxTokens, notes } = run
+  const { ports, metered, reading, maxTokens, notes, spent } = run
   const forkPoint = openForkPoint(session, { thinking: thinkingOf(run, session), maxTokens }, ports)
-  return openBeside(session, forkPoint, { ports, metered, facts: reading.model.facts, notes, ...more })
+  return openBeside(session, forkPoint, { ports, metered, facts: reading.model.facts, notes, spent, ...more })
 }
 
 function thinkingOf({ reading, prefix }: HeadlessRun, { view }: Session): TurnSetup['thinking'] {

@@ -1,5 +1,6 @@
 import { costOfUsage, priceOf } from '../ledger/prices.ts'
 import type { Entry } from '../transcript/entry.ts'
+import { isBeside } from '../transcript/totals.ts'
 import { findModelFacts, unknownModelFacts, type ModelFacts } from '../wire/model-facts.ts'
 import type { Usage } from '../wire/usage.ts'
 
@@ -7,13 +8,13 @@ import type { Usage } from '../wire/usage.ts'
 
 /** Of the whole bill, for all calls beside the conversation together. */
 export const BACKGROUND_SHARE_MAX = 0.1
-/** What a fork writes, about, where nothing more is known. */
+/** What a fork writes at most, about, where none has written yet. */
 const OUTPUT_TOKENS = 2_500
+/** Of a short conversation there is less to say. */
+const OUTPUT_SHARE = 0.1
 
 /** The conversation's own answers. */
 const CONVERSATION = 'main'
-/** Somebody waits for these: they are no background. */
-const AWAITED: ReadonlySet<string> = new Set([CONVERSATION, 'compact'])
 
 export type Bill = ReadonlyMap<string, number>
 
@@ -21,8 +22,8 @@ interface Gathered {
   readonly usd: Map<string, number>
   /** Lines of one response repeat its usage: it is paid for once. */
   readonly paid: Map<string, number>
-  /** The most that a call beside the conversation wrote. */
-  longest: number
+  /** What the newest call beside the conversation wrote. */
+  newest: number | undefined
   count: number
 }
 
@@ -34,7 +35,7 @@ export function billOf(log: readonly Entry[]): Bill {
 }
 
 function gather(log: readonly Entry[]): Gathered {
-  const known = gatheredByLog.get(log) ?? { usd: new Map(), paid: new Map(), longest: 0, count: 0 }
+  const known = gatheredByLog.get(log) ?? { usd: new Map(), paid: new Map(), newest: undefined, count: 0 }
   gatheredByLog.set(log, known)
   for (; known.count < log.length; known.count++) {
     const entry = log[known.count]
@@ -43,31 +44,39 @@ function gather(log: readonly Entry[]): Gathered {
   return known
 }
 
+/** What was spent so far, and what a call beside the conversation came to the last time. */
+export interface BesideSpending {
+  readonly totalUsd: number
+  readonly besideUsd: number
+  readonly outputTokens?: number | undefined
+}
+
+/** As the log has it. Of a session that is loaded from a boundary on, the sums of its file say more. */
+export function besideSpending(log: readonly Entry[]): BesideSpending {
+  const { usd, newest } = gather(log)
+  const sum = (isCounted: (source: string) => boolean): number =>
+    [...usd].reduce((total, [source, cost]) => (isCounted(source) ? total + cost : total), 0)
+  return { totalUsd: sum(() => true), besideUsd: sum(isBeside), outputTokens: newest }
+}
+
 /**
- * Whether one more call on the back of a conversation of this size leaves all of them within their share, should it write as much as it
- * may, or as much as the longest before it.
+ * Whether one more call on the back of a conversation of this size leaves all of them within their share, should it come to what is
+ * expected: as much as the one before it wrote. One that comes to more is on the bill, and the next waits the longer.
  */
 export function mayCallBeside(
-  log: readonly Entry[],
+  { totalUsd, besideUsd, outputTokens }: BesideSpending,
   facts: ModelFacts,
   sizeTokens: number,
-  outputTokens: number = OUTPUT_TOKENS,
 ): boolean {
-  const { usd: bill, longest } = gather(log)
-  const sum = (isCounted: (source: string) => boolean): number =>
-    [...bill].reduce((usd, [source, cost]) => (isCounted(source) ? usd + cost : usd), 0)
-  const next = priceOf(
-    { read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output: Math.max(outputTokens, longest) },
-    facts.prices,
-  )
-  const beside = sum((source) => !AWAITED.has(source))
-  return beside + next <= BACKGROUND_SHARE_MAX * (sum(() => true) + next)
+  const output = outputTokens ?? Math.min(OUTPUT_TOKENS, OUTPUT_SHARE * sizeTokens)
+  const next = priceOf({ read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output }, facts.prices)
+  return besideUsd + next <= BACKGROUND_SHARE_MAX * (totalUsd + next)
 }
 
 function addTo(gathered: Gathered, entry: Entry): void {
   const { usd, paid } = gathered
   if (entry.kind === 'spent') {
-    if (!AWAITED.has(entry.source)) gathered.longest = Math.max(gathered.longest, entry.usage.output_tokens)
+    if (isBeside(entry.source)) gathered.newest = entry.usage.output_tokens
     return add(usd, entry.source, costOf(entry.usage, entry.model))
   }
   if (entry.kind !== 'message' || !entry.usage) return

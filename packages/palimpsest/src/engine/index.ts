@@ -2,7 +2,8 @@
 
 import '../require-runtime.ts'
 
-export { BACKGROUND_SHARE_MAX, billOf, mayCallBeside } from './background-bill.ts'
+export { BACKGROUND_SHARE_MAX, besideSpending, billOf, mayCallBeside } from './background-bill.ts'
+export type { BesideSpending } from './background-bill.ts'
 export type { Bill } from './background-bill.ts'
 export { breakersOf, notesInVain } from './breakers.ts'
 export type { Breaker, Breakers } from './breakers.ts'
@@ -57,11 +58,5 @@ export { appendMessage, appendTo, messageBody } from './session.ts'
 export type { Appended, EntryBody, NamedBody, Session } from './session.ts'
 export { sizeOf } from './size-of.ts'
 export type { Sizing } from './size-of.ts'
-export {
-  CONTEXT_MANAGEMENT_BETA,
-  microPolicy,
-  NOTES_TEMPLATE,
-  NOTES_TOKENS_MAX,
-  storagePolicy,
-} from './limits.ts'
+export { CONTEXT_MANAGEMENT_BETA, microPolicy, NOTES_TEMPLATE, storagePolicy } from './limits.ts'
 export type { MicroPolicy, ServerClearing, StoragePolicy } from './limits.ts'

@@ -1,7 +1,6 @@
 // The layers' policies, for callers of the engine.
 
 export { storagePolicy, type StoragePolicy } from '../layers/1-tool-results/policy.ts'
-export { NOTES_TOKENS_MAX } from '../layers/3-session-memory/cut-sections.ts'
 export { TEMPLATE as NOTES_TEMPLATE } from '../layers/3-session-memory/template.ts'
 export {
   CONTEXT_MANAGEMENT_BETA,

@@ -28,7 +28,7 @@ export interface NotesLimits extends Sizing {
   readonly warningTokens: number
   /** What a request may hold: one for notes must fit too. */
   readonly blockingTokens: number
-  /** Clearing will make the room: no compaction is near that they could serve. */
+  /** No compaction is coming that they could serve: nothing compacts, the provider writes its own summary, or clearing will make the room. */
   readonly isSpared?: (() => boolean) | undefined
 }
 

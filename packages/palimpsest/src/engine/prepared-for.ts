@@ -12,7 +12,7 @@ import { offersSignedCompaction } from './server-compaction.ts'
 
 export type PreparedLimits = Pick<CompactSetup, 'facts' | 'thinking' | 'thresholds' | 'sizeTokens'> & {
   readonly summaryModel?: string
-  /** Clearing will make the room: no compaction is near that it could serve. */
+  /** No compaction is coming that it could serve. */
   readonly isSpared?: (() => boolean) | undefined
 }
 

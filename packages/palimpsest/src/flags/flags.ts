@@ -83,7 +83,11 @@ export const FLAGS = {
     '0.1',
     'no threshold and no blocking; the refusal of the provider starts a compaction',
   ),
-  'prepared-compaction': on(4, '0.1', 'a summary made in the background before the threshold is crossed'),
+  'prepared-compaction': on(
+    4,
+    '0.1',
+    'a summary made in the background before the threshold is crossed, where no notes are to be it',
+  ),
   'compaction-fork': on(4, '0.1', 'the summary is asked for on the cached prefix'),
   'server-compaction': on(
     4,

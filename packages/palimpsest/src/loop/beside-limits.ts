@@ -1,6 +1,8 @@
 import type { CacheLifetimes } from '../engine/build-request.ts'
+import { mayCompact } from '../engine/auto-compact.ts'
 import { clearingWillSpare, type ClearingLimits } from '../engine/edit-moment.ts'
 import type { NotesLimits } from '../engine/notes-for.ts'
+import { offersSignedCompaction } from '../engine/server-compaction.ts'
 import { sizeOf } from '../engine/size-of.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
@@ -15,13 +17,20 @@ export type BesideMoment = Omit<ClearingLimits, 'lifetime' | 'isMain'> & {
 
 export type BesideLimits = NotesLimits & Pick<ClearingLimits, 'facts'> & { readonly thresholds: Thresholds }
 
-/** For notes and prepared summaries. Where clearing will make the room they would serve nothing. */
+/** For notes and prepared summaries: what they would serve, a compaction that asks no other for its summary, must be coming. */
 export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
   const { thresholds, thinking, calibration, facts, ports, lifetimes, source } = moment
   const { warning: warningTokens, blocking: blockingTokens } = thresholds
   const sizeTokens = sizeOf(view, moment)
   const clearing = { ...moment, lifetime: lifetimes.messages, isMain: isMain(source) }
-  const isSpared = (): boolean => clearingWillSpare(view, sizeTokens, clearing, ports.flags)
+  const { compaction } = moment
+  const { summaryModel } = compaction ?? {}
+  const asked = { facts, thinking, ...(summaryModel === undefined ? {} : { summaryModel }) }
+  const isSpared = (): boolean =>
+    !compaction ||
+    !mayCompact(compaction, ports.flags) ||
+    offersSignedCompaction(view, asked, ports.flags) ||
+    clearingWillSpare(view, sizeTokens, clearing, ports.flags)
   return { thinking, calibration, facts, thresholds, sizeTokens, warningTokens, blockingTokens, isSpared }
 }
 

@@ -88,6 +88,8 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
         return
       if (!ports.flags.value('session-memory') || !ports.flags.value('background-calls')) return
       const eager = policy.eager || ports.flags.value('session-memory-eager')
+      // Unless somebody asked for them, they are written to be a summary.
+      if (!eager && !ports.flags.value('compaction-from-notes')) return
       const wish = notesWish(view, at, limits, { ...policy, eager, written })
       if (!wish) return
       working = update(wish, view.boundary?.entry.id)

@@ -11,10 +11,20 @@ export interface Totals {
   readonly costUsd: number
   /** Of that, what nobody billed us for: requests whose answer was broken off. Left out where it is nothing. */
   readonly estimatedUsd?: number
+  /** Of the cost, calls that nobody waited for: they have a share of the whole, whatever part of the session is loaded. Left out where it is nothing. */
+  readonly besideUsd?: number
   /** Of all requests that were answered. */
   readonly promptTokens: number
   /** Of those, what the cache served. */
   readonly readTokens: number
+}
+
+/** Somebody waits for these. */
+const AWAITED: ReadonlySet<string> = new Set(['main', 'compact'])
+
+/** Whether a call of this source went on beside the conversation, with nobody waiting for it. */
+export function isBeside(source: string): boolean {
+  return !AWAITED.has(source)
 }
 
 /** The sums, and what the newest response added: lines of one response each repeat its usage, and the newest counts. */
@@ -23,13 +33,13 @@ export interface RunningTotals extends Totals {
 }
 
 const TOTALS =
-  /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)(?:,"promptTokens":([\d.e+]+),"readTokens":([\d.e+]+)(?:,"estimatedUsd":([\d.e+-]+))?)?\}/
+  /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)(?:,"promptTokens":([\d.e+]+),"readTokens":([\d.e+]+)(?:,"estimatedUsd":([\d.e+-]+))?(?:,"besideUsd":([\d.e+-]+))?)?\}/
 
 /** The sums in a line of ours, from its first bytes. */
 export function totalsInHead(head: string): Totals | undefined {
   const match = TOTALS.exec(head)
   if (!match) return undefined
-  const [, messages, tokens, costUsd, prompt = 0, read = 0, estimated] = match
+  const [, messages, tokens, costUsd, prompt = 0, read = 0, estimated, beside] = match
   return {
     messages: Number(messages),
     tokens: Number(tokens),
@@ -37,6 +47,7 @@ export function totalsInHead(head: string): Totals | undefined {
     promptTokens: Number(prompt),
     readTokens: Number(read),
     ...(estimated !== undefined && { estimatedUsd: Number(estimated) }),
+    ...(beside !== undefined && { besideUsd: Number(beside) }),
   }
 }
 
@@ -47,8 +58,12 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
   if (entry.sidechain) return totals
   if (entry.kind === 'boundary') return { ...totals, tokens: entry.meta.postTokens ?? totals.tokens }
   if (entry.kind === 'spent') {
-    const sums = { ...plus(totals, entry.usage), costUsd: totals.costUsd + costUsd }
-    return entry.estimated ? { ...sums, estimatedUsd: (totals.estimatedUsd ?? 0) + costUsd } : sums
+    return {
+      ...plus(totals, entry.usage),
+      costUsd: totals.costUsd + costUsd,
+      ...(entry.estimated && { estimatedUsd: (totals.estimatedUsd ?? 0) + costUsd }),
+      ...(isBeside(entry.source) && { besideUsd: (totals.besideUsd ?? 0) + costUsd }),
+    }
   }
   // A copy was counted, and paid for, as the message it repeats.
   if (entry.kind !== 'message' || entry.part === 'kept') return totals
@@ -67,9 +82,12 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
 
 /** As they stand in a line. */
 export function plainTotals(totals: RunningTotals): Totals {
-  const { messages, tokens, costUsd, promptTokens, readTokens, estimatedUsd } = totals
-  const sums = { messages, tokens, costUsd, promptTokens, readTokens }
-  return estimatedUsd === undefined ? sums : { ...sums, estimatedUsd }
+  const { messages, tokens, costUsd, promptTokens, readTokens, estimatedUsd, besideUsd } = totals
+  return {
+    ...{ messages, tokens, costUsd, promptTokens, readTokens },
+    ...(estimatedUsd !== undefined && { estimatedUsd }),
+    ...(besideUsd !== undefined && { besideUsd }),
+  }
 }
 
 function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTotals {

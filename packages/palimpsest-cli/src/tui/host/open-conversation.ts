@@ -155,7 +155,7 @@ async function runShell(
   const content = `${SHELL_HEAD}${command}\n\n${output}`
   for (const body of [...opening, messageBody({ role: 'user', content }, 'user')])
     state.session = (await appendMessage(state.session, body, run.ports)).session
-  state.figures = estimated(state.figures, sizeNow(state.session, run), run.spentUsd())
+  state.figures = estimated(state.figures, sizeNow(state.session, run), run.spent().totalUsd)
   return output
 }
 
@@ -208,7 +208,7 @@ function setupOf(state: State, run: Run): TurnSetup {
   const maySpend: TurnSetup['maySpend'] = (session) => {
     // Asked before every request: the session as it is then.
     state.session = session
-    return run.maxCostUsd === undefined || run.spentUsd() < run.maxCostUsd
+    return run.maxCostUsd === undefined || run.spent().totalUsd < run.maxCostUsd
   }
   state.beside ??= besideOf(run, state.session, {
     maySpend: () => maySpend(state.session),
@@ -225,13 +225,13 @@ function setupOf(state: State, run: Run): TurnSetup {
 async function* followed<T>(
   events: AsyncGenerator<LoopEvent, T>,
   state: State,
-  { spentUsd }: Run,
+  { spent }: Run,
   setup: TurnSetup,
 ): AsyncGenerator<LoopEvent, T> {
   const size = (): number => sizeOf(state.session.view, setup)
   for (let next = await events.next(); ; next = await events.next()) {
     if (next.done) return next.value
-    state.figures = figuresAfter(state.figures, next.value, { spentUsd, size })
+    state.figures = figuresAfter(state.figures, next.value, { spentUsd: () => spent().totalUsd, size })
     yield next.value
   }
 }

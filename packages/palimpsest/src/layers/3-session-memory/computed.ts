@@ -32,7 +32,7 @@ function linesFor(heading: string, facts: Facts): readonly string[] {
       return facts.words.map(({ text }) => `- the user: ${oneLine(text)}`)
     case 'files and functions':
       return facts.files
-        .toSorted((a, b) => b.touched - a.touched)
+        .toSorted((a, b) => Number(isChanged(b)) - Number(isChanged(a)) || b.touched - a.touched)
         .slice(0, FILES_MAX)
         .map(({ path, operation }) => `- ${path} (${operation})`)
     case 'workflow':
@@ -49,6 +49,11 @@ function linesFor(heading: string, facts: Facts): readonly string[] {
     default:
       return []
   }
+}
+
+/** However many files were read since, what was made of one is not pushed out. */
+function isChanged({ operation }: Facts['files'][number]): boolean {
+  return operation !== 'read'
 }
 
 function exitText(exit: number | undefined, failed: boolean): string {

@@ -27,6 +27,17 @@ describe('the template', () => {
   })
 })
 
+test('a file that was changed is never pushed out by files that were read since', () => {
+  const read = Array.from({ length: 200 }, (_, i) => ({
+    path: `/src/read-${i}.ts`,
+    operation: 'read' as const,
+    touched: i + 2,
+  }))
+  const files = [{ path: '/src/mine.ts', operation: 'edited' as const, touched: 1 }, ...read]
+  const notes = computedNotes({ ...NO_FACTS, files }, TEMPLATE)
+  expect(notes).toContain('- /src/mine.ts (edited)\n- /src/read-199.ts (read)')
+})
+
 describe('as a summary', () => {
   test('a long section is cut at a line end, its heading stays, and where the whole is stands there', () => {
     const notes = `# Worklog\n${'a line of the log\n'.repeat(2_000)}# Learnings\nshort`
