@@ -51,8 +51,9 @@ const WORDS = {
 }
 const LINE_MS = 10_000
 
-export async function createStage(sandbox: SandboxPolicy): Promise<Stage> {
-  const bench = await createWorkbench({ sandbox, env: { ANTHROPIC_API_KEY: WORDS.environment } })
+export async function createStage(sandbox: SandboxPolicy, allow: readonly string[] = []): Promise<Stage> {
+  const env = { ANTHROPIC_API_KEY: WORDS.environment }
+  const bench = await createWorkbench({ sandbox, env, rules: { allow } })
   const { work, outside, home, root } = bench
   const mark = join(root, 'mark')
   const holder = spawn('sleep', ['1000'], { env: { KEY: WORDS.environment }, stdio: 'ignore' })

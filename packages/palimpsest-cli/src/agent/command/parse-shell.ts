@@ -24,6 +24,13 @@ export interface SimpleCommand {
   readonly assigns: readonly string[]
   /** As written, without assignments and redirections, single spaces between the words. */
   readonly text: string
+  /** Where its words stand, the name first. Inside of substitutions the parser may count from elsewhere. */
+  readonly spans: readonly TextSpan[]
+}
+
+export interface TextSpan {
+  readonly pos: number
+  readonly end: number
 }
 
 export interface ShellRedirect {
@@ -104,6 +111,7 @@ function toCommand({ name, args, prefix }: Command): SimpleCommand {
     args: words,
     assigns: assigned.map((item) => item.name),
     text: [name, ...args].flatMap((part) => part?.text ?? []).join(' '),
+    spans: [name, ...args].flatMap((part) => (part === undefined ? [] : [{ pos: part.pos, end: part.end }])),
   }
 }
 

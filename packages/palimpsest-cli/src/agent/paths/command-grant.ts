@@ -12,8 +12,9 @@ export type UnaskedAnswer =
   /** Why somebody must be asked. */
   | { readonly ok: false; readonly why: string }
 
-/** `open`: as it is, since somebody allowed it. */
-export type CommandWay = UnaskedWay | { readonly kind: 'open' }
+/** `open`: as it is, since somebody allowed it. `command` runs instead where only a part was allowed: the rest is written by us. */
+export type OpenWay = { readonly kind: 'open'; readonly command?: string }
+export type CommandWay = UnaskedWay | OpenWay
 
 export interface CommandGrant {
   /** The very line. */

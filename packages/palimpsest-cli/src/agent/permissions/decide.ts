@@ -1,5 +1,5 @@
 import type { CallFacts, FileFacts } from './call-facts.ts'
-import type { UnaskedAnswer, UnaskedWay } from '../paths/command-grant.ts'
+import type { CommandWay, OpenWay, UnaskedAnswer } from '../paths/command-grant.ts'
 import { meetsCommand } from './match-command.ts'
 import { exampleOf, matchesPath, type PatternBase } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
@@ -13,8 +13,8 @@ export interface Policy extends PatternBase {
 }
 
 export type Decision =
-  /** `way`: a command that nobody allowed runs so, and not as it is. */
-  | { readonly kind: 'allow'; readonly way?: UnaskedWay }
+  /** `way`: a command runs so, and not as it is. */
+  | { readonly kind: 'allow'; readonly way?: CommandWay }
   | { readonly kind: 'ask'; readonly why: string }
   | { readonly kind: 'deny'; readonly why: string }
 
@@ -24,8 +24,8 @@ export type ShellConcerns =
   | { readonly kind: 'refused'; readonly why: string }
   | {
       readonly kind: 'judged'
-      /** Rules allow every command of it that matters: it runs as it is. */
-      readonly isAllowed: boolean
+      /** How it runs where rules allow it. */
+      readonly byRule: OpenWay | undefined
       /** How it may run where no rule allows it, or why somebody must be asked. */
       readonly unasked: UnaskedAnswer
     }
@@ -87,9 +87,10 @@ function speaksOfPlace(rule: Rule, facts: FileFacts, policy: Policy): boolean {
 
 function decideShell({ mode }: Policy, concerns: ShellConcerns): Decision {
   if (concerns.kind === 'refused') return { kind: 'deny', why: concerns.why }
-  const { isAllowed: byRule, unasked } = concerns
+  const { byRule, unasked } = concerns
+  if (mode === 'bypass') return ALLOW
   // Somebody allowed it, with all it does; the sandbox is for what nobody allowed. In plan mode no rule counts.
-  if (mode === 'bypass' || (byRule && mode !== 'plan')) return ALLOW
+  if (byRule !== undefined && mode !== 'plan') return { kind: 'allow', way: byRule }
   if (unasked.ok) return { kind: 'allow', way: unasked.way }
   if (mode === 'plan') return planned('commands that are not known to only read')
   return { kind: 'ask', why: unasked.why }

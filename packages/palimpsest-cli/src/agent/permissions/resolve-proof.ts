@@ -47,17 +47,18 @@ export async function resolveProof(
   }
 }
 
-/** Why a word of a proven command names something that may not be read unasked. */
-export async function wordConcern(
+/** Words of a proven command as they are to be written. Undefined where one names something that may not be read unasked. */
+export async function writtenWords(
   words: readonly ProvenWord[],
   folder: string,
   access: Access,
-): Promise<string | undefined> {
+): Promise<readonly string[] | undefined> {
   try {
-    for (const word of words) await resolvedWord(word, folder, access)
-    return undefined
+    const written: string[] = []
+    for (const word of words) written.push(...(await resolvedWord(word, folder, access)))
+    return written.length > WORDS_MAX ? undefined : written
   } catch (error) {
-    if (error instanceof NotFree) return error.message
+    if (error instanceof NotFree) return undefined
     throw error
   }
 }
@@ -153,6 +154,6 @@ async function namesOf(pattern: string, folder: string, access: Access): Promise
   return names.length === 0 ? [expanded] : names.toSorted()
 }
 
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,9 +1,11 @@
+import type { OpenWay } from '../paths/command-grant.ts'
 import { coveredByAlways } from './always/covers-command.ts'
 import type { CallFacts } from './call-facts.ts'
 import type { ShellConcerns } from './decide.ts'
 import { isWholeLine, matchesCommand } from './match-command.ts'
 import type { Rule } from './rule.ts'
-import { findUnaskedWay, uncoveredConcern, type ReadingPolicy } from './unasked-way.ts'
+import { findUnaskedWay, type ReadingPolicy } from './unasked-way.ts'
+import { writeUncovered } from './write-uncovered.ts'
 
 type ShellFacts = Extract<CallFacts, { kind: 'shell' }>
 
@@ -16,26 +18,27 @@ export async function shellConcerns(
   const refused = await requiredConcern(policy)
   if (refused !== undefined) return { kind: 'refused', why: refused }
   const unasked = await findUnaskedWay(facts, policy)
-  return { kind: 'judged', isAllowed: await isAllowedByRules(facts, rules, policy), unasked }
+  return { kind: 'judged', byRule: await wayByRules(facts, rules, policy), unasked }
 }
 
-/** The line itself, or each of its commands; what no rule speaks of must be proven to only read, since it runs outside as well. */
-async function isAllowedByRules(
+/** By the line itself, or by each of its commands; what no rule speaks of must be proven to only read, since it runs outside as well. */
+async function wayByRules(
   { command, text }: ShellFacts,
   rules: readonly Rule[],
   policy: ReadingPolicy,
-): Promise<boolean> {
+): Promise<OpenWay | undefined> {
   const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === 'Bash')
-  if (allowing.some((rule) => isWholeLine(rule, command))) return true
-  if (allowing.length === 0 || !text.readable) return false
+  if (allowing.some((rule) => isWholeLine(rule, command))) return { kind: 'open' }
+  if (allowing.length === 0 || !text.readable) return undefined
   const written = allowing.filter(({ always }) => !always)
   const isAlways = await coveredByAlways(command, rules, policy.access.shellFolder())
   const uncovered = text.commands.filter(
     (one) =>
       one.name === undefined || (!isAlways(one) && !written.some((rule) => matchesCommand(rule, one.text))),
   )
-  if (uncovered.length === text.commands.length) return false
-  return (await uncoveredConcern(text, uncovered, policy)) === undefined
+  if (uncovered.length === text.commands.length) return undefined
+  const rest = await writeUncovered({ source: command, text, uncovered }, policy)
+  return rest === undefined ? undefined : { kind: 'open', command: rest }
 }
 
 /** The user wants no command without the sandbox, not even one that he allows. */

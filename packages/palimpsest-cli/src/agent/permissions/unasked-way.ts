@@ -1,13 +1,12 @@
 import { judgeInside } from '../command/inside/judge-inside.ts'
-import type { ShellText, SimpleCommand } from '../command/parse-shell.ts'
-import { proveLine, proveWords } from '../command/proven/prove-line.ts'
+import { proveLine } from '../command/proven/prove-line.ts'
 import { VERSIONS } from '../command/proven/special-grammars.ts'
-import { isWorkPath, type Access } from '../paths/access.ts'
+import { isWorkPath } from '../paths/access.ts'
 import type { UnaskedAnswer } from '../paths/command-grant.ts'
 import { findProgram } from '../sandbox/find-program.ts'
 import { findGitRisk, type RiskOptions } from './find-git-risk.ts'
 import { insideConcern, type InsidePlace } from './inside-concern.ts'
-import { resolveProof, wordConcern, leadTo } from './resolve-proof.ts'
+import { resolveProof } from './resolve-proof.ts'
 
 // How a command may run without a question: in the sandbox, where it works; without one as a line that was proven to only read, word by
 // word. There is no third way.
@@ -55,7 +54,7 @@ async function findProvenWay(command: string, policy: ReadingPolicy): Promise<Un
 
 const SYSTEM = /^\/(usr|bin|sbin|lib|nix\/store|gnu\/store|opt\/homebrew)\//
 
-async function programConcern(
+export async function programConcern(
   names: readonly string[],
   { env }: Pick<ReadingPolicy, 'env'>,
 ): Promise<string | undefined> {
@@ -66,7 +65,7 @@ async function programConcern(
   return undefined
 }
 
-function belowConcern({ access, hidesFiles }: ReadingPolicy): string | undefined {
+export function belowConcern({ access, hidesFiles }: ReadingPolicy): string | undefined {
   if (hidesFiles) return 'it may read files that rules hide'
   const hasPrivate = access.privatePlaces.some(
     (place) => isWorkPath(access, place) && !access.folders.includes(place),
@@ -75,7 +74,7 @@ function belowConcern({ access, hidesFiles }: ReadingPolicy): string | undefined
 }
 
 /** Filters, text converters and signatures have no switch: whoever did not trust the folder is asked. */
-async function gitConcern(
+export async function gitConcern(
   folder: string,
   { isTrusted }: ReadingPolicy,
   options: RiskOptions = {},
@@ -83,80 +82,4 @@ async function gitConcern(
   return isTrusted
     ? await findGitRisk(folder, options)
     : 'git may run what the repository says, and the folder is not trusted'
-}
-
-type ReadableText = Extract<ShellText, { readable: true }>
-
-/** Of the commands that no rule allows, in a line that runs as it is because rules allow the rest. */
-export async function uncoveredConcern(
-  text: ReadableText,
-  uncovered: readonly SimpleCommand[],
-  policy: ReadingPolicy,
-): Promise<string | undefined> {
-  const { access } = policy
-  const written = text.redirects.find((redirect) => !readsOnly(redirect))
-  if (written !== undefined) return `"${written.operator}" writes a file`
-  const moves = text.commands.filter(({ name }) => name === 'cd')
-  const bases = await basesOf(text, moves, access)
-  if (typeof bases === 'string') return bases
-  for (const { target } of text.redirects.filter(({ operator }) => operator === '<')) {
-    const input = proveWords('cat', target === undefined ? [] : [target])
-    for (const base of bases) {
-      const why = input.ok ? await wordConcern(input.words, base, access) : input.why
-      if (why !== undefined) return why
-    }
-  }
-  for (const { name, args } of uncovered) {
-    if (name === undefined || name === 'cd') continue
-    const proven = proveWords(name, args)
-    if (!proven.ok) return `${name}: ${proven.why}`
-    const program = await programConcern([name], policy)
-    if (program !== undefined) return program
-    if (name === 'git' || name === 'rg' || /^[ef]?grep$/.test(name)) {
-      const below = belowConcern(policy)
-      if (below !== undefined) return below
-    }
-    for (const base of bases) {
-      const why =
-        (await wordConcern(proven.words, base, access)) ??
-        (name === 'git' ? await gitConcern(base, policy, { withHooks: true }) : undefined)
-      if (why !== undefined) return why
-    }
-  }
-  return undefined
-}
-
-/** Where its words are meant from. A `cd` may fail, and then the rest happens here. */
-async function basesOf(
-  text: ReadableText,
-  moves: readonly SimpleCommand[],
-  access: Access,
-): Promise<readonly string[] | string> {
-  const here = access.shellFolder()
-  if (moves.length === 0) return [here]
-  const [first] = text.topLevel
-  if (moves.length > 1 || first === undefined || first !== moves[0])
-    return 'it changes the folder in a way that is hard to follow'
-  const proven = proveWords('cd', first.args)
-  const target = proven.ok ? proven.words.at(-1) : undefined
-  if (target === undefined) return 'it changes the folder in a way that is hard to follow'
-  if (target.kind === 'file' && /(^|\/)[^./][^/]*\/+\.\.(\/|$)/.test(target.path))
-    return 'it changes the folder in a way that is hard to follow'
-  const why = await wordConcern([target], here, access)
-  if (why !== undefined) return why
-  return await leadTo(target, here, { access }).then(
-    (folder) => [here, folder],
-    () => `where it goes is no folder that is worked in`,
-  )
-}
-
-type LineRedirect = ReadableText['redirects'][number]
-
-function readsOnly({ operator, target }: LineRedirect): boolean {
-  if (target?.kind !== 'literal') return false
-  const { value } = target
-  if (operator === '<') return !value.startsWith('/dev/') || value === '/dev/null'
-  if (operator === '<>') return false
-  if (operator === '>&' || operator === '<&') return /^(\d+-?|-)$/.test(value)
-  return ['/dev/null', '/dev/stdout', '/dev/stderr'].includes(value)
 }

@@ -152,7 +152,7 @@ async function permittedShell(
   })
   switch (way.kind) {
     case 'open':
-      return bash(command, env)
+      return bash(way.command ?? command, env)
     case 'proven':
       // Its relative paths were looked at from there.
       if (folder !== way.folder)
