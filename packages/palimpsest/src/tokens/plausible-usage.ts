@@ -41,7 +41,7 @@ export function isPlausiblePrompt(usage: Usage, body: JsonText, facts: ModelFact
 }
 
 function leastTokens(body: JsonText, facts: ModelFacts | undefined): number {
-  const estimated = estimatePrompt(body.replaceAll(THINKING, ''), facts)
+  const estimated = estimatePrompt(body.replaceAll(THINKING, '').replaceAll(ESCAPES, ' '), facts)
   return estimated > LEAST_TOKENS ? LEAST_SHARE * estimated : 0
 }
 
@@ -52,8 +52,20 @@ function mostTokens(body: JsonText, facts: ModelFacts | undefined, estimated: nu
   // What was sent and answered may show that the window is larger than the table says.
   return Math.min(
     Math.max(windowMax, WINDOW_ERROR_MAX * estimated),
-    MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media,
+    MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media + charsInRuns(body),
   )
+}
+
+/**
+ * Marks, capitals or blanks in a row. The estimate takes them for borders and names, a few tokens however long; a vocabulary that has no such
+ * piece needs up to one token for each.
+ */
+const RUNS = /[!-/:-@[-`{-~]{4,}|[A-Z]{8,}|([^\w\s])\1{15,}| {16,}/g
+
+function charsInRuns(body: JsonText): number {
+  let chars = 0
+  for (const [run] of body.replaceAll(MEDIA_DATA, '').matchAll(RUNS)) chars += run.length
+  return chars
 }
 
 /** The answer to a request. A thought that is not shown is in it, so its text bounds nothing; what was asked for and what the model can write do. */
@@ -77,6 +89,9 @@ export function estimatePrompt(body: JsonText, facts: ModelFacts | undefined): n
 /** Pictures, documents and seals in letters. Their size says nothing of how many tokens they are. */
 const MEDIA_DATA = /"(?:data|signature|encrypted_content)":"[A-Za-z0-9+/=]{512,}"/g
 const THINKING = /"thinking":"(?:[^"\\]|\\.)*"/g
+
+/** One character each to whoever counts, and two to six here. */
+const ESCAPES = /\\(?:u[\dA-Fa-f]{4}|.)/g
 
 /** In a string of JSON no quote stands by itself, so these are never words of a message. */
 function count(text: string, part: string): number {
