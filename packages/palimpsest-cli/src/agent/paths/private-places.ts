@@ -22,8 +22,22 @@ export function privatePlacesOf(home: string): readonly string[] {
   return BELOW_HOME.map((name) => join(home, name))
 }
 
-/** True inside of such a place, unless a folder that may be read lies between it and the path. All paths are real. */
+/** The machine itself. Nobody works there, and what looks like a file is the memory and the environment of processes, ours among them. */
+const MACHINE: readonly string[] = ['/proc', '/sys', '/dev']
+
+/** Takes a real path. */
+export function isMachinePath(path: string): boolean {
+  return MACHINE.some((place) => isInside(place, path))
+}
+
+/** Could something of the machine lie below this folder? */
+export function holdsMachine(folder: string): boolean {
+  return isMachinePath(folder) || MACHINE.some((place) => isInside(folder, place))
+}
+
+/** True in the machine, whoever works there, and inside of a private place, unless a folder that may be read lies between it and the path. All paths are real. */
 export function isPrivatePath(path: string, places: readonly string[], open: readonly string[]): boolean {
+  if (isMachinePath(path)) return true
   return places.some(
     (place) =>
       isInside(place, path) && !open.some((folder) => isInside(place, folder) && isInside(folder, path)),

@@ -325,6 +325,32 @@ describe('a private place inside of the working folder', () => {
   })
 })
 
+describe('a folder with the machine in it', () => {
+  const pid = process.pid
+  test.each([
+    ['Read', { file_path: `/proc/${pid}/environ` }],
+    ['Read', { file_path: '/proc/self/environ' }],
+    ['Grep', { pattern: 'x', path: `/proc/${pid}/environ` }],
+    ['Grep', { pattern: 'x', path: '/proc/self' }],
+    ['Glob', { pattern: '/proc/self/*' }],
+    ['Glob', { pattern: '*', path: '/sys' }],
+    ['Bash', { command: `cat /proc/${pid}/environ` }],
+    ['Bash', { command: 'cat /proc/self/environ' }],
+    ['Bash', { command: `cd /proc && cat ${pid}/environ` }],
+    ['Bash', { command: `head -1 < /proc/${pid}/environ` }],
+    ['Bash', { command: 'grep -r x .' }],
+    ['Bash', { command: 'rg x' }],
+    ['Bash', { command: 'cat /dev/mem' }],
+  ] as const)('does not lend it to anybody unasked: %s %j', async (name, input) => {
+    for (const work of ['/', '/proc']) {
+      bench = await createWorkbench({ work })
+      expect([work, (await bench.permit(name, input)).allow]).toEqual([work, false])
+      await bench.dispose()
+    }
+    bench = await createWorkbench()
+  })
+})
+
 describe('configuration that decides what programs do', () => {
   test.each([
     '.git/hooks/pre-commit',
@@ -467,6 +493,28 @@ describe('configuration that decides what programs do', () => {
       expect([path, (await bench.permit('Write', { file_path: path, content: 'x' })).allow]).toEqual([
         path,
         free,
+      ])
+  })
+
+  test.each([
+    [
+      '/',
+      [
+        '/etc/profile.d/x.sh',
+        '/usr/local/bin/ls',
+        '/var/spool/cron/crontabs/root',
+        '/root/.bashrc',
+        '/sys/x',
+      ],
+    ],
+    ['/etc', ['/etc/profile', '/etc/cron.d/x', '/etc/ld.so.preload']],
+    ['/var', ['/var/spool/cron/crontabs/root']],
+  ])('the system’s own files are protected from whoever works in %s', async (work, paths) => {
+    bench = await createWorkbench({ work, mode: 'accept-edits' })
+    for (const file_path of paths)
+      expect([file_path, (await bench.permit('Write', { file_path, content: 'x' })).allow]).toEqual([
+        file_path,
+        false,
       ])
   })
 

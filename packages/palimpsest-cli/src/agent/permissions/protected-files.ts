@@ -38,6 +38,9 @@ const FAMILIES =
 /** Files alone; a folder may be called so. With them any folder is a repository, or part of one. */
 const FILES = new Set(['head', 'commondir', 'gitdir', 'packed-refs'])
 const ENDINGS = /\.(code-workspace|sublime-project|pth)$/
+/** What the system runs, whoever works there; and where somebody works in the root, all that is not somebody's own. */
+const SYSTEM = /^\/(private\/)?(etc|boot|run|proc|sys|dev|var\/(spool|run))(\/|$)/
+const BELOW_ROOT = /^\/(usr|bin|sbin|lib\w*|var|opt|nix|gnu|snap|private|System|Library|Applications)(\/|$)/
 
 /** Takes an absolute path; names count below the folder that is worked in. */
 export function isConfiguration(path: string, folders: readonly string[]): boolean {
@@ -45,6 +48,8 @@ export function isConfiguration(path: string, folders: readonly string[]): boole
   const parts = (root === undefined ? path : relative(root, path)).split(sep).map(plainName)
   const last = parts.at(-1) ?? ''
   return (
+    SYSTEM.test(path) ||
+    (root === sep && BELOW_ROOT.test(path)) ||
     parts.some((part) => NAMES.has(part) || FAMILIES.test(part) || isDotted(part, parts)) ||
     FILES.has(last) ||
     ENDINGS.test(last)

@@ -3,6 +3,7 @@ import { proveLine } from '../command/proven/prove-line.ts'
 import { VERSIONS } from '../command/proven/special-grammars.ts'
 import { isWorkPath } from '../paths/access.ts'
 import type { UnaskedAnswer } from '../paths/command-grant.ts'
+import { holdsMachine } from '../paths/private-places.ts'
 import { findProgram } from '../sandbox/find-program.ts'
 import { findGitRisk, type RiskOptions } from './find-git-risk.ts'
 import { insideConcern, type InsidePlace } from './inside-concern.ts'
@@ -67,6 +68,7 @@ export async function programConcern(
 
 export function belowConcern({ access, hidesFiles }: ReadingPolicy): string | undefined {
   if (hidesFiles) return 'it may read files that rules hide'
+  if (access.folders.some(holdsMachine)) return 'it may read what processes hold'
   const hasPrivate = access.privatePlaces.some(
     (place) => isWorkPath(access, place) && !access.folders.includes(place),
   )

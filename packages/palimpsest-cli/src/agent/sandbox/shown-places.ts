@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises'
 
 import type { Access } from '../paths/access.ts'
+import { holdsMachine } from '../paths/private-places.ts'
 import { isInside } from '../paths/real-path.ts'
 import { hiddenPlaces } from './hidden-places.ts'
 import type { Mount } from './mount.ts'
@@ -14,15 +15,14 @@ export type ShownPlaces =
 
 type Closed = Extract<Mount, { kind: 'closed' }>
 
-/** The machine itself: nobody works there, and nothing of it can be covered. */
-const MACHINE = ['/proc', '/sys', '/dev']
 const CLOSED_MAX = 500
 /** Enough for what sorts and here-documents put aside. */
 const SCRATCH_BYTES = 64 * 1024 * 1024
 
 export async function shownPlaces(access: Access): Promise<ShownPlaces> {
   const wanted = [...new Set([...access.folders, ...access.readableFolders])]
-  const bad = wanted.find(isMachine)
+  // Nothing of the machine can be covered.
+  const bad = wanted.find(holdsMachine)
   if (bad !== undefined) return { ok: false, why: `${bad} is too much to show in it` }
   const kinds = await Promise.all(wanted.map(async (path) => ({ path, is: await kindOf(path) })))
   const folders = kinds.flatMap(({ path, is }) => (is === 'folder' ? [path] : []))
@@ -32,10 +32,6 @@ export async function shownPlaces(access: Access): Promise<ShownPlaces> {
   if (closed.length > CLOSED_MAX) return { ok: false, why: 'rules hide very many files' }
   const shown = folders.map((path): Mount => ({ kind: 'shown', path }))
   return { ok: true, folders, mounts: [...scratch(access.home, folders), ...closed, ...shown] }
-}
-
-function isMachine(folder: string): boolean {
-  return folder === '/' || MACHINE.some((place) => isInside(place, folder))
 }
 
 async function kindOf(path: string): Promise<'folder' | 'file' | 'none'> {
