@@ -15,5 +15,7 @@ export default defineConfig({
     // All in one folder: a file finds its neighbours beside itself.
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
+    // What many need must not lie in a file with what few need: who reads a stored session would load the simulator with it.
+    codeSplitting: { groups: [{ name: 'wire', test: /palimpsest\/src\/wire\// }] },
   },
 })

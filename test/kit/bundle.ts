@@ -42,18 +42,23 @@ async function buildCommand(): Promise<string> {
   const folder = join(BUILT, hash.digest('hex'))
   if (!existsSync(folder)) {
     await removeOld()
-    await layOut(folder, files)
+    const sources = output.map((file) => [file.fileName, file.type === 'chunk' ? file.moduleIds : []])
+    await layOut(folder, files, JSON.stringify(Object.fromEntries(sources)))
   }
   return join(folder, 'dist/main.js')
 }
 
+/** Beside the folder of the command: which sources each of its files holds. */
+export const SOURCES = 'sources.json'
+
 type BuiltFile = readonly [name: string, content: string | Uint8Array]
 
 /** With what the command looks for beside itself. It is there whole, or not at all. */
-async function layOut(folder: string, files: readonly BuiltFile[]): Promise<void> {
+async function layOut(folder: string, files: readonly BuiltFile[], sources: string): Promise<void> {
   const draft = join(BUILT, randomUUID())
   await mkdir(join(draft, 'dist'), { recursive: true })
   for (const [name, content] of files) await writeFile(join(draft, 'dist', name), content)
+  await writeFile(join(draft, SOURCES), sources)
   for (const name of ['package.json', 'demo'])
     await cp(join(CLI, name), join(draft, name), { recursive: true })
   // Whoever comes second finds it done.

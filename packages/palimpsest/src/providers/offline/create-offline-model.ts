@@ -4,8 +4,6 @@ import type { JsonText } from '../../wire/json.ts'
 import { parseRequest } from '../../wire/parse.ts'
 import type { MessagesRequest } from '../../wire/request.ts'
 import { problemText } from '../../wire/shape.ts'
-import { chooseReply } from './choose-reply.ts'
-import { replyEvents } from './reply-events.ts'
 
 /** The name that chooses the embedded model. */
 export const OFFLINE_MODEL = 'palimpsest-offline'
@@ -15,6 +13,11 @@ export function createOfflineModel(): StreamModel {
   return async function* ({ body, model }, signal) {
     signal.throwIfAborted()
     const request = readRequest(body)
+    // Most who name this model never ask it: its word lists and rules are loaded when it answers.
+    const [{ chooseReply }, { replyEvents }] = await Promise.all([
+      import('./choose-reply.ts'),
+      import('./reply-events.ts'),
+    ])
     yield* replyEvents({ body, model }, chooseReply(request))
   }
 }
