@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 
 import { StorageError, type Ports, type StreamModel } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
-import { createBudget, createConfirm, meterModel, type TurnCompaction } from 'palimpsest/loop'
+import {
+  createBudget,
+  createConfirm,
+  meterModel,
+  type MeteredModel,
+  type TurnCompaction,
+} from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
@@ -22,7 +28,7 @@ import type { RunNotes } from './beside-turn.ts'
 import type { ChosenModel } from './choose-model.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import { createPorts } from './create-ports.ts'
-import { followWindow } from './follow-window.ts'
+import { followWindow, type FollowedWindow } from './follow-window.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes-policy.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './read-again.ts'
@@ -86,10 +92,7 @@ async function prepareWith(
     requireRoom(standingIn(session.view, prefix, start), reading, world)
   flags.start()
   const window = followWindow(scene, { flags: flags.flags, trace, report }, world)
-  const metered = meterModel((request, signal) => {
-    window.modelList.begin()
-    return chosen.streamModel(request, signal)
-  })
+  const metered = meteredFor(chosen, window)
   const limit = maxCost(wishes, settings)
   const { streamModel, ...budget } = budgetFor(limit, metered.streamModel, file)
   const noting = await readNotesPolicy(home, reading.window.scale)
@@ -134,6 +137,14 @@ async function prepareWith(
   ]
   const { modelList } = window
   return { run, opened, shells, allowOwn, hooks, flags, modelList, mode, endpoint, about, notices }
+}
+
+/** The provider is asked for its list of models beside the first request. */
+function meteredFor({ streamModel }: ChosenModel, { modelList }: FollowedWindow): MeteredModel {
+  return meterModel((request, signal) => {
+    modelList.begin()
+    return streamModel(request, signal)
+  })
 }
 
 /** What the user should know of where the run takes place, and whom it asks. */

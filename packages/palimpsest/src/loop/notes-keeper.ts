@@ -95,11 +95,8 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
       working = update(wish, view.boundary?.entry.id)
         .catch((error: unknown) => {
           failures++
-          ports.trace({
-            name: 'notes',
-            reason: error instanceof Error ? error.message : String(error),
-            failures,
-          })
+          const reason = error instanceof Error ? error.message : String(error)
+          ports.trace({ name: 'notes', reason, failures })
         })
         .finally(() => {
           working = undefined

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { cases } from '../../../../test/kit/cases.ts'
-import { createCounter } from '../simulator/count.ts'
-import { findModelFacts } from '../wire/model-facts.ts'
-import { isPlausiblePrompt } from './plausible-usage.ts'
+import { cases } from './kit/cases.ts'
+import { createCounter } from '../packages/palimpsest/src/simulator/count.ts'
+import { findModelFacts } from '../packages/palimpsest/src/wire/model-facts.ts'
+import { isPlausiblePrompt } from '../packages/palimpsest/src/tokens/plausible-usage.ts'
 
 const FACTS = findModelFacts('claude-opus-5-5')
 if (!FACTS) throw new Error('no such model')
