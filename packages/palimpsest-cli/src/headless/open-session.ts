@@ -137,13 +137,14 @@ function unaskedResults({ orphans, log }: View): readonly string[] {
   const uses = new Set(blocks.flatMap((block) => (isBlock(block, 'tool_use') ? [block.id] : [])))
   const unasked = blocks.filter((block) => isBlock(block, 'tool_result') && !uses.has(block.tool_use_id))
   if (unasked.length === 0) return []
-  const [what, they] =
-    unasked.length === 1
-      ? ['1 tool result has', 'It stays']
-      : [`${unasked.length} tool results have`, 'They stay']
-  return [
-    `${what} no recorded tool use, so the model does not see it. ${they} in the transcript: \`palimpsest recall\` finds what it says`,
-  ]
+  const recall = '`palimpsest recall` finds what'
+  return unasked.length === 1
+    ? [
+        `1 tool result has no recorded tool use, so the model does not see it. It stays in the transcript: ${recall} it says`,
+      ]
+    : [
+        `${unasked.length} tool results have no recorded tool use, so the model does not see them. They stay in the transcript: ${recall} they say`,
+      ]
 }
 
 async function forkSession(
