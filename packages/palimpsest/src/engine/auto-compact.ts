@@ -5,7 +5,7 @@ import type { BoundaryEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
-import type { KeepStyle } from '../layers/4-compaction/policy.ts'
+import type { CompactionPolicy, KeepStyle } from '../layers/4-compaction/policy.ts'
 import type { CompactResult } from './compact.ts'
 import { compactSession } from './compact-session.ts'
 import type { CompactEvent, CompactSetup } from './compaction-setup.ts'
@@ -36,7 +36,8 @@ export type ConfirmCompaction = (
 /** What a caller of the engine gives for compactions. */
 export interface AutoCompaction {
   readonly host: CompactionHost
-  readonly askModel: AskModel
+  /** Left out: no model can be asked, and the summary that needs none serves. */
+  readonly askModel?: AskModel
   readonly runFork?: RunFork | undefined
   /** Whether anything automatic may compact: settings and environment say so. */
   readonly isOn: boolean
@@ -47,6 +48,8 @@ export interface AutoCompaction {
   readonly windowTokens?: number
   readonly summaryModel?: string
   readonly keep?: KeepStyle
+  /** Instead of the policy that scale and style give. */
+  readonly policy?: CompactionPolicy
   readonly transcriptPath?: string
   readonly notesTemplate?: string
   /** Waits a moment for notes that are being written: they may be the summary. */
@@ -159,7 +162,7 @@ async function isConfirmed(
 
 /** For a compaction of this session now. */
 export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
-  const { scale, summaryModel, keep, transcriptPath, notesTemplate } = limits.compaction
+  const { scale, summaryModel, keep, policy, transcriptPath, notesTemplate } = limits.compaction
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   return {
     ...limits,
@@ -168,6 +171,7 @@ export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
     prefixTokens: Math.max(0, sizeOf(view, limits) - messageTokens),
     ...(summaryModel === undefined ? {} : { summaryModel }),
     ...(keep === undefined ? {} : { keep }),
+    ...(policy === undefined ? {} : { policy }),
     ...(transcriptPath === undefined ? {} : { transcriptPath }),
     ...(notesTemplate === undefined ? {} : { notesTemplate }),
   }

@@ -95,7 +95,7 @@ export async function* compact(
     harder: decision.harder,
     targetTokens: targetFor(setup),
     neededTokens: neededTokens(view, setup),
-    policy: compactionPolicy(setup.scale, setup.keep),
+    policy: setup.policy ?? compactionPolicy(setup.scale, setup.keep),
   }
   const tried = decision.mayAsk
     ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)

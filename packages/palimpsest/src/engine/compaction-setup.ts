@@ -1,5 +1,5 @@
 import type { CompactionCause } from '../layers/4-compaction/decide.ts'
-import type { KeepStyle } from '../layers/4-compaction/policy.ts'
+import type { CompactionPolicy, KeepStyle } from '../layers/4-compaction/policy.ts'
 import type { AskModel, Clock, CompactionHost, Ports, RunFork } from '../ports.ts'
 import type { Thresholds } from '../tokens/thresholds.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
@@ -24,6 +24,8 @@ export interface CompactSetup extends Sizing {
   readonly summaryModel?: string
   /** How much stays. Left out: lean. */
   readonly keep?: KeepStyle
+  /** Instead of the policy that scale and style give. */
+  readonly policy?: CompactionPolicy
   /** Notes may be the summary. */
   readonly notesTemplate?: string
   /** Told in the summary: where the whole is. */
@@ -35,7 +37,8 @@ export interface CompactSetup extends Sizing {
 
 export interface SummaryPorts extends Pick<Ports, 'flags' | 'trace'> {
   readonly clock: Clock
-  readonly askModel: AskModel
+  /** Left out: no model can be asked, and the summary that needs none serves. */
+  readonly askModel?: AskModel | undefined
   readonly runFork?: RunFork | undefined
   /** A summary that was made before it was needed. */
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined

@@ -100,10 +100,10 @@ export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): Sum
     }
     return outcome
   }
-  const { runFork } = ports
+  const { runFork, askModel } = ports
   return {
     ...ports,
-    askModel: async (request, signal) => note(await ports.askModel(request, signal)),
+    ...(askModel && { askModel: async (request, signal) => note(await askModel(request, signal)) }),
     ...(runFork && { runFork: async (fork, signal) => note(await runFork(fork, signal)) }),
   }
 }
@@ -130,7 +130,7 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
     ...(plan.span === 'from' && { begins: firstWords(plan) }),
     ...(charsMax !== undefined && { charsMax }),
   })
-  const { runFork } = ports
+  const { runFork, askModel, clock, trace } = ports
   // A fork shows the model all that was sent: too much for a summary of what stands before a message.
   const isForkable = plan.span !== 'up_to' && !isUndoneSince(view)
   const mayFork =
@@ -138,7 +138,7 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
   const fork: Step | undefined = mayFork
     ? { path: 'fork', ask: async (_tooLong, signal) => await askFork(prompt, runFork, signal) }
     : undefined
-  const plain: Step = {
+  const plain: Step | undefined = askModel && {
     path: 'plain',
     ask: async (tooLong, signal) =>
       await askPlain(
@@ -152,11 +152,11 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
           tooLong,
           retried: wish.calls ?? 0,
         },
-        ports,
+        { askModel, clock, trace },
         signal,
       ),
   }
-  return [...(fork ? [fork] : []), plain]
+  return [fork, plain].filter((step) => step !== undefined)
 }
 
 const FIRST_WORDS_CHARS = 200
