@@ -36,14 +36,24 @@ describe('the figures of the replay', () => {
       behindIn({
         against: 'x',
         sessions: 8,
+        projects: 8,
         cost_ratio: { mean: 0.012, low: 0.002, high: 0.02 },
         frr_line: { mean: -0.004, low: -0.02, high: 0.01 },
         edit_line: level,
+        edit_whole: level,
       }),
     ).toEqual(['**cost +1.2 points**', 'line −0.004'])
     const ahead = { mean: -0.2, low: -0.3, high: -0.1 }
     expect(
-      behindIn({ against: 'x', sessions: 8, cost_ratio: ahead, frr_line: level, edit_line: null }),
+      behindIn({
+        against: 'x',
+        sessions: 8,
+        projects: 8,
+        cost_ratio: ahead,
+        frr_line: level,
+        edit_line: null,
+        edit_whole: null,
+      }),
     ).toEqual([])
   })
 })

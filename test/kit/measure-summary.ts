@@ -3,8 +3,9 @@ import type { Facts } from '../../packages/palimpsest/src/facts/facts.ts'
 import { foldSummary } from '../../packages/palimpsest/src/layers/4-compaction/fold.ts'
 import { prove } from '../../packages/palimpsest/src/layers/4-compaction/prove.ts'
 import { summarizeOffline } from '../../packages/palimpsest/src/providers/offline/summarize-offline.ts'
-import { visibilityOf } from '../../packages/palimpsest/src/replay/measure/recall.ts'
-import { retentionOf, type Share } from '../../packages/palimpsest/src/replay/measure/retention.ts'
+import { piecesIn, visibilityOf } from '../../packages/palimpsest/src/replay/measure/recall.ts'
+import { retentionOf } from '../../packages/palimpsest/src/replay/measure/retention.ts'
+import type { Share } from '../../packages/palimpsest/src/replay/measure/share.ts'
 import { measureSession, type Measured } from '../../packages/palimpsest/src/replay/measure/score.ts'
 import { makePage, wholePage, type Sight } from '../../packages/palimpsest/src/replay/measure/sight.ts'
 import type { RecordedSession } from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
@@ -133,14 +134,15 @@ function sharesOf(
   const sight: Sight = { shows: () => false, made: [wholePage(makePage(text, false))] }
   const firstBlock = corpus.blocks[corpus.entryBlocks[entries] ?? corpus.blocks.length]
   const linesBefore = firstBlock?.firstLine ?? corpus.lineBlocks.length
-  const kept = retentionOf(facts, sight, linesBefore, measured)
+  const pieces = piecesIn(sight, measured.excerpts)
+  const kept = retentionOf(facts, sight, linesBefore, { ...measured, pieces })
   const next = session.steps.findIndex((step) => step.from >= entries)
   const steps = next < 0 ? [] : measured.needs.slice(next, next + LATER_STEPS)
   // What was said for the last time before the compaction.
   const needed = steps
     .flatMap(({ references }) => references)
     .filter(({ lines, before }) => (lines[before - 1] ?? Infinity) < linesBefore)
-    .map((reference) => visibilityOf(reference, sight, corpus))
+    .map((reference) => visibilityOf(reference, sight, pieces, corpus))
   const count = (name: 'seen' | 'related'): Share => ({
     hits: needed.filter((one) => one[name]).length,
     of: needed.length,

@@ -87,7 +87,9 @@ function compacts(
   sizeTokens: number,
 ): boolean {
   const view = viewOf(entries.slice(0, at))
-  const { entries: planned } = strategy.create(settingsAt(auto)).before(view, momentAt(view, sizeTokens))
+  const run = strategy.create(settingsAt(auto))
+  if (!('before' in run)) throw new Error(`${strategy.name} plans nothing`)
+  const { entries: planned } = run.before(view, momentAt(view, sizeTokens))
   return planned.some(({ kind }) => kind === 'boundary')
 }
 

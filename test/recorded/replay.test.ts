@@ -1,7 +1,10 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { half } from '../../packages/palimpsest/src/replay/half.ts'
 import { SHARE_COLUMNS } from '../../packages/palimpsest/src/replay/measure/score.ts'
+import { readSession } from '../../packages/palimpsest/src/replay/read/read-session.ts'
 import {
   replayOne,
   TIME_REVERSED,
@@ -11,24 +14,30 @@ import { toReplaySession, type ReplaySession } from '../../packages/palimpsest/s
 import type { Row } from '../../packages/palimpsest/src/replay/row.ts'
 import { STRATEGIES } from '../../packages/palimpsest/src/replay/strategies/all.ts'
 import { writeViews } from '../../packages/palimpsest/src/replay/write-views.ts'
-import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
+import { allOf } from '../kit/all-of.ts'
+import { bothSetsNote, hasBothSets, projectSessions } from '../kit/recorded-projects.ts'
+import { RECORDED_DATA } from '../kit/recorded.ts'
 
 const WINDOW = 100_000
-/** The shortest sessions of the half for tuning; the bench runs all. */
-const SESSIONS = 2
+/** The shortest sessions of the projects for tuning; the bench runs all. */
+const SESSIONS = process.env['SOAK'] ? 4 : 1
 const RECALL = ['frr_sole', 'frr_related', 'frr_line', 'edit_line'] as const
 
-describe.skipIf(!hasRecorded)(`the replay on recorded sessions${recordedNote}`, () => {
-  let sessions: ReplaySession[] = []
+describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, () => {
+  const sessions: ReplaySession[] = []
   let reports: SessionReport[] = []
   beforeAll(async () => {
-    const rows = recordedRows()
-      .filter((row) => half(row.path) === 'tuning')
+    const rows = projectSessions()
+      .filter(({ half }) => half === 'tuning')
       .toSorted((a, b) => a.bytes - b.bytes)
       .slice(0, SESSIONS)
-    const recorded = await Promise.all(rows.map((row) => readRecorded(row)))
-    sessions = recorded.map((session, i) => toReplaySession(session, rows[i]?.path ?? ''))
-    reports = sessions.map((session) => replayOne(session, { strategies: STRATEGIES, windows: [WINDOW] }))
+    for (const { session } of rows) {
+      const lines = createReadStream(join(RECORDED_DATA, session), { encoding: 'utf8' })
+      sessions.push(toReplaySession(await readSession(lines), session))
+    }
+    reports = []
+    for (const session of sessions)
+      reports.push(await replayOne(session, { strategies: STRATEGIES, windows: [WINDOW] }))
   })
 
   test('no strategy sends a request that the API would refuse', () => {
@@ -58,6 +67,17 @@ describe.skipIf(!hasRecorded)(`the replay on recorded sessions${recordedNote}`, 
       }
   })
 
+  test('lines quoted one by one are good at being quoted alone', () => {
+    for (const report of reports)
+      for (const { name } of managed()) {
+        const [crumbs, oracle] = [rowOf(report, 'crumbs', name), rowOf(report, 'oracle', name)]
+        expect(crumbs.frr_line_quoted).toBeGreaterThan(0.9)
+        // What the newest 2,000 tokens hold is all that is left.
+        for (const column of ['frr_line', 'edit_line', 'edit_whole'] as const)
+          expect(crumbs[column] ?? 0, `${name} ${column}`).toBeLessThan(0.7 * (oracle[column] ?? 1))
+      }
+  })
+
   test('a word list is good at words alone', () => {
     for (const report of reports)
       for (const { name } of managed()) {
@@ -70,13 +90,15 @@ describe.skipIf(!hasRecorded)(`the replay on recorded sessions${recordedNote}`, 
 
   test.each(STRATEGIES.map((strategy) => [strategy.name, strategy] as const))(
     '%s sees only the past: a session cut at a step gives the same views up to it, byte for byte',
-    (_, strategy) => {
+    async (_, strategy) => {
       for (const session of sessions) {
-        const whole = [...writeViews(session, strategy, WINDOW)]
+        const whole = await allOf(writeViews(session, strategy, WINDOW))
         const cut = Math.floor(session.steps.length * 0.8)
         const entries = session.entries.slice(0, session.steps[cut]?.from)
         const steps = session.steps.slice(0, cut)
-        expect([...writeViews({ ...session, entries, steps }, strategy, WINDOW)]).toEqual(whole.slice(0, cut))
+        expect(await allOf(writeViews({ ...session, entries, steps }, strategy, WINDOW))).toEqual(
+          whole.slice(0, cut),
+        )
       }
     },
   )

@@ -11,7 +11,8 @@ import {
   REVOKES_FILE,
   type LabelledSentence,
 } from '../kit/sentences/labelled-sentences.ts'
-import { bothSetsNote, hasBothSets, readSentences, sessionRows } from '../kit/sentences/recorded-sentences.ts'
+import { bothSetsNote, hasBothSets } from '../kit/recorded-projects.ts'
+import { readSentences, sessionRows } from '../kit/sentences/recorded-sentences.ts'
 import { hasCue, sampleSentences } from '../kit/sentences/sample-sentences.ts'
 import { splitSentences } from '../kit/sentences/split-sentences.ts'
 import { ROOT } from '../kit/source-tree.ts'

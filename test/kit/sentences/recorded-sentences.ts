@@ -1,8 +1,9 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
 import { half } from '../../../packages/palimpsest/src/replay/half.ts'
 import { readSession } from '../../../packages/palimpsest/src/replay/read/read-session.ts'
+import { projectSessions } from '../recorded-projects.ts'
 import { RECORDED_DATA } from '../recorded.ts'
 import { splitSentences } from './split-sentences.ts'
 import { userMessages } from './user-text.ts'
@@ -11,16 +12,6 @@ import { userMessages } from './user-text.ts'
 
 /** What a rule is fitted on, and what its figures are reported on. Sessions of one project are all in the same half. */
 export type Half = 'tune' | 'report'
-
-const INDEXES = { sessions: 'INDEX.tsv', 'sessions-2': 'INDEX-2.tsv' } as const
-
-/** The sentences need both. */
-export const hasBothSets = Object.values(INDEXES).every((name) => existsSync(join(RECORDED_DATA, name)))
-
-/** To be put at the end of a title. */
-export const bothSetsNote = hasBothSets
-  ? ''
-  : ' (skipped: not both sets of recorded sessions at ../shared/data)'
 
 export interface SessionRow {
   /** Below `RECORDED_DATA`. */
@@ -42,7 +33,7 @@ export interface RecordedSentence {
 }
 
 export function sessionRows(): SessionRow[] {
-  return hasBothSets ? Object.entries(INDEXES).flatMap(([folder, index]) => rowsOf(folder, index)) : []
+  return projectSessions().map(({ session, project }) => ({ session, project, half: halfOfProject(project) }))
 }
 
 const read = new Map<string, Promise<RecordedSentence[]>>()
@@ -65,16 +56,4 @@ async function sentencesIn(session: string): Promise<RecordedSentence[]> {
 
 export function halfOfProject(project: string): Half {
   return half(project) === 'tuning' ? 'tune' : 'report'
-}
-
-/** The first index has no column for the project; the second names the repository without its owner. */
-function rowsOf(folder: string, index: string): SessionRow[] {
-  const [head = '', ...lines] = readFileSync(join(RECORDED_DATA, index), 'utf8').trim().split('\n')
-  const names = head.split('\t')
-  return lines.map((line) => {
-    const cells = line.split('\t')
-    const cell = (name: string): string => cells[names.indexOf(name)] ?? ''
-    const project = cell('project') || cell('source_repo').slice(cell('source_repo').lastIndexOf('/') + 1)
-    return { session: `${folder}/${cell('path')}`, project, half: halfOfProject(project) }
-  })
 }

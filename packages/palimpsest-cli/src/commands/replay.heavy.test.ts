@@ -46,7 +46,7 @@ describe('palimpsest replay', () => {
       const names = Map.groupBy(marked, ({ control }) => control === true)
       expect(names.get(false)?.map(({ strategy }) => strategy)).toEqual(['none', 'palimpsest'])
       expect(new Set(names.get(true)?.map(({ strategy }) => strategy))).toEqual(
-        new Set(['empty', 'random', 'soup', 'oracle', 'time-reversed']),
+        new Set(['empty', 'random', 'soup', 'crumbs', 'oracle', 'time-reversed']),
       )
     }
     expect(text).toMatch(/^palimpsest /m)
@@ -101,7 +101,7 @@ describe('palimpsest replay', () => {
       'empty',
     ])
     const controls = report.pooled.strategies.filter((row) => row.at === 'batch').map((row) => row.strategy)
-    expect(controls).toEqual(['random', 'soup', 'oracle', 'time-reversed'])
+    expect(controls).toEqual(['random', 'soup', 'crumbs', 'oracle', 'time-reversed'])
     const none = report.pooled.strategies[0]
     expect(none).toMatchObject({
       cost_ratio: 1,

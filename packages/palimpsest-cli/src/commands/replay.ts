@@ -264,7 +264,7 @@ async function* viewLines(
   for (const file of files) {
     const loaded = await loadSession(file, model)
     if ('why' in loaded || !strategy) continue
-    for (const line of writeViews(loaded.session, strategy, windows[0] ?? WINDOW_DEFAULT)) {
+    for await (const line of writeViews(loaded.session, strategy, windows[0] ?? WINDOW_DEFAULT)) {
       if (world.signal.aborted) break
       yield `${line}\n`
     }

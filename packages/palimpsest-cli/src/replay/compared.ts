@@ -15,7 +15,7 @@ export const OWN = 'palimpsest'
 export const UNMANAGED = 'none'
 
 /** Requests that nobody would send, whose worth is known beforehand: they judge the measure, and are compared with nobody. */
-export const CONTROLS = ['empty', 'random', 'soup', 'oracle', TIME_REVERSED] as const
+export const CONTROLS = ['empty', 'random', 'soup', 'crumbs', 'oracle', TIME_REVERSED] as const
 
 /** Those that are made at the size of each strategy's requests. */
 export const SIZED_CONTROLS = CONTROLS.filter((name) => name !== 'empty')

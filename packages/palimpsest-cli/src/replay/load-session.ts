@@ -1,3 +1,5 @@
+import { basename, dirname } from 'node:path'
+
 import { openPlainFile } from 'palimpsest/node'
 import { readSession, toReplaySession, type RecordedSession, type ReplaySession } from 'palimpsest/replay'
 
@@ -20,11 +22,17 @@ export async function loadSession(file: SessionFile, model: string | undefined):
   if ('why' in recorded) return recorded
   if (recorded.format === 'unknown')
     return { why: recorded.problems[0]?.what ?? 'not a recorded session of a known format' }
-  const session = toReplaySession(recorded, file.name, model)
+  const session = { ...toReplaySession(recorded, file.name, model), project: projectOf(file) }
   if (session.steps.length === 0)
     return { why: `a ${recorded.format} file without an answer of a model: nothing to replay` }
   const note = noteOf(recorded)
   return { session, ...(note !== undefined && { note }) }
+}
+
+/** Agents keep the sessions of one project in one folder; those that keep them by day tell nothing of it. */
+function projectOf({ path, name }: SessionFile): string {
+  const folder = basename(dirname(path))
+  return folder === '' || /^\d+$/.test(folder) ? name : folder
 }
 
 /** So many are told in full; the others are counted. */

@@ -8,7 +8,7 @@ import { printReport } from './terminal/print-report.ts'
 
 const WINDOWS = [20_000]
 const strategies = STRATEGIES.filter(({ name }) => ['none', 'pi', 'palimpsest'].includes(name))
-const sessions = [8, 30, 30].map((rounds, index) => replayed(`s${index}.jsonl`, rounds))
+const sessions = await Promise.all([8, 30, 30].map((rounds, index) => replayed(`s${index}.jsonl`, rounds)))
 
 test('what is shown does not depend on which session was done first', () => {
   const forward = gathered([0, 1, 2])
@@ -52,11 +52,11 @@ function gathered(order: readonly number[]): ReplayDocument {
   return gathering.end(WINDOWS, [])
 }
 
-function replayed(name: string, rounds: number): readonly [SessionReport, readonly Trace[]] {
+async function replayed(name: string, rounds: number): Promise<readonly [SessionReport, readonly Trace[]]> {
   const session = { ...inventSession(script(rounds)), name }
   const tracer = createTracer(strategies)
-  const report = replayOne(session, { strategies: tracer.strategies, windows: WINDOWS })
-  return [report, tracer.end(session, WINDOWS)]
+  const report = await replayOne(session, { strategies: tracer.strategies, windows: WINDOWS })
+  return [report, await tracer.end(session, WINDOWS)]
 }
 
 function script(rounds: number): Scripted[] {

@@ -24,10 +24,12 @@ test('the order in which strategies run changes nothing that is reported', async
   const windows = [20_000, 24_000]
   const strategies = strategiesNamed(['palimpsest', 'none', 'codex', 'palimpsest-no-digest'])
   const plain = createTracer(strategies)
-  const expected = replayOne(session, { strategies: plain.strategies, windows })
+  const expected = await replayOne(session, { strategies: plain.strategies, windows })
   const other = createTracer(mostTellingFirst(strategies))
-  const got = replayOne(session, { strategies: other.strategies, windows })
+  const got = await replayOne(session, { strategies: other.strategies, windows })
   expect(got.strategies).not.toEqual(expected.strategies)
   expect(inReportOrder(got.strategies, strategies, windows)).toEqual(expected.strategies)
-  expect(inReportOrder(other.end(session, windows), strategies, windows)).toEqual(plain.end(session, windows))
+  expect(inReportOrder(await other.end(session, windows), strategies, windows)).toEqual(
+    await plain.end(session, windows),
+  )
 })

@@ -24,13 +24,13 @@ async function answer(task: SessionTask): Promise<TaskMessage> {
     const { windows } = task
     const strategies = strategiesNamed(task.strategies)
     const tracer = createTracer(mostTellingFirst(strategies))
-    const replayed = replayOne(session, {
+    const replayed = await replayOne(session, {
       strategies: tracer.strategies,
       windows,
       progress: (row) => port?.postMessage({ kind: 'row', index, row } satisfies TaskMessage),
     })
     const report = { ...replayed, strategies: inReportOrder(replayed.strategies, strategies, windows) }
-    const traces = inReportOrder(tracer.end(session, windows), strategies, windows)
+    const traces = inReportOrder(await tracer.end(session, windows), strategies, windows)
     return { kind: 'done', index, report, traces, ...(note !== undefined && { note }) }
   } catch (error) {
     // One session that breaks the replay must not take the others with it. It is told, and the command fails.

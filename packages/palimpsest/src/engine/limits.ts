@@ -8,10 +8,5 @@ export {
   type ServerClearing,
 } from '../layers/2-micro-compaction/server-clearing.ts'
 export { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
-export {
-  compactionPolicy,
-  leftTokens,
-  type CompactionPolicy,
-  type KeepStyle,
-} from '../layers/4-compaction/policy.ts'
+export { compactionPolicy, type CompactionPolicy, type KeepStyle } from '../layers/4-compaction/policy.ts'
 export { isBreakerOpen } from '../layers/4-compaction/breaker.ts'

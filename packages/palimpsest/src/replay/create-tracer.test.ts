@@ -10,8 +10,8 @@ const WINDOWS = [30_000, 40_000]
 const session = inventSession(script())
 const strategies = STRATEGIES.filter(({ name }) => ['none', 'mask-3', 'tail-20', 'pi'].includes(name))
 const tracer = createTracer(strategies)
-const report = replayOne(session, { strategies: tracer.strategies, windows: WINDOWS })
-const traces = tracer.end(session, WINDOWS)
+const report = await replayOne(session, { strategies: tracer.strategies, windows: WINDOWS })
+const traces = await tracer.end(session, WINDOWS)
 
 test('a trace has every request of every strategy and window, and its sums are those of the row', () => {
   expect(traces.map(({ strategy, window }) => `${strategy} ${window}`)).toEqual(
@@ -33,8 +33,8 @@ test('a trace has every request of every strategy and window, and its sums are t
   }
 })
 
-test('listening changes no figure', () => {
-  expect(replayOne(session, { strategies, windows: WINDOWS })).toEqual(report)
+test('listening changes no figure', async () => {
+  expect(await replayOne(session, { strategies, windows: WINDOWS })).toEqual(report)
 })
 
 test('a boundary is a compaction, messages that are cleared or dropped one by one an edit', () => {

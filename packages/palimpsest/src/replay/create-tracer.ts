@@ -18,7 +18,7 @@ export interface Tracer {
   /** To be replayed in place of those that were given. */
   readonly strategies: readonly Strategy[]
   /** After the replay, in the order in which the strategies ran. */
-  readonly end: (session: ReplaySession, windows: readonly number[]) => readonly Trace[]
+  readonly end: (session: ReplaySession, windows: readonly number[]) => Promise<readonly Trace[]>
 }
 
 export function createTracer(strategies: readonly Strategy[]): Tracer {
@@ -34,10 +34,10 @@ export function createTracer(strategies: readonly Strategy[]): Tracer {
   })
   return {
     strategies: strategies.map((strategy) => (strategy.name === none.name ? strategy : watched(strategy))),
-    end(session, windows) {
+    async end(session, windows) {
       const own = [...heard.values()]
       if (strategies.every(({ name }) => name !== none.name)) return own
-      const requests = traceUnmanaged(session)
+      const requests = await traceUnmanaged(session)
       return windows.flatMap((window) => [
         { strategy: none.name, window, requests },
         ...own.filter((trace) => trace.window === window),
@@ -47,12 +47,12 @@ export function createTracer(strategies: readonly Strategy[]): Tracer {
 }
 
 /** The reference is replayed once for all the others, and its window is none: it runs once more, and stands in every window. */
-function traceUnmanaged(session: ReplaySession): readonly TracedRequest[] {
+async function traceUnmanaged(session: ReplaySession): Promise<readonly TracedRequest[]> {
   const requests: TracedRequest[] = []
   const strategy: Strategy = { ...none, watch: (request) => void requests.push(request) }
   const sizes = fitSizes(session, factsOf)
   const run = runStrategy(session, { strategy, windowTokens: ANY_WINDOW, sizes, factsOf, bills: true })
-  while (!run.next().done);
+  while (!(await run.next()).done);
   return requests
 }
 

@@ -7,10 +7,11 @@ import type { Row } from './row.ts'
 import { STRATEGIES } from './strategies/all.ts'
 
 const WINDOW = 100_000
-const [template] = replayOne(inventSession([{ user: 'Go.' }, { say: 'Gone.' }]), {
+const whole = await replayOne(inventSession([{ user: 'Go.' }, { say: 'Gone.' }]), {
   strategies: STRATEGIES.slice(0, 1),
   windows: [WINDOW],
-}).strategies
+})
+const [template] = whole.strategies
 
 function row(strategy: string, [cost, line, edit]: readonly (number | null)[], window = WINDOW): Row {
   if (!template) throw new Error('no row to start from')
@@ -25,11 +26,7 @@ function row(strategy: string, [cost, line, edit]: readonly (number | null)[], w
 }
 
 function session(name: string, strategies: readonly Row[]): SessionReport {
-  const report = replayOne(inventSession([{ user: 'Go.' }, { say: 'Gone.' }]), {
-    strategies: [],
-    windows: [],
-  })
-  return { ...report, session: name, strategies }
+  return { ...whole, session: name, strategies }
 }
 
 describe('two strategies on the same sessions', () => {

@@ -4,21 +4,23 @@ import { toReport, type PooledRow } from './report.ts'
 import type { Row } from './row.ts'
 
 // Two strategies on the same sessions: sessions differ far more from each other than strategies do within one, so differences are taken
-// per session first and drawn again by session.
+// per session first and drawn again by project.
 
 export interface PairedRow {
   /** Whom it is held against. */
   readonly against: string
-  /** Sessions that both have. */
+  /** Sessions that both have, and the projects they are of. */
   readonly sessions: number
+  readonly projects: number
   /** Of the unmanaged cost: 0.01 is a hundredth of it. Below zero is cheaper. */
   readonly cost_ratio: Difference | null
   /** Above zero keeps more. */
   readonly frr_line: Difference | null
   readonly edit_line: Difference | null
+  readonly edit_whole: Difference | null
 }
 
-/** Own less other: mean over sessions, and where 95% of the means of drawn sets of sessions lie. */
+/** Own less other: mean over sessions, and where 95% of the means of drawn sets of projects lie. */
 export interface Difference {
   readonly mean: number
   readonly low: number
@@ -41,9 +43,11 @@ export function pairStrategies(
   return toReport(differences, [window], []).pooled.strategies.map((row) => ({
     against: row.strategy,
     sessions: row.sessions,
+    projects: row.projects,
     cost_ratio: differenceIn(row, 'cost_ratio'),
     frr_line: differenceIn(row, 'frr_line'),
     edit_line: differenceIn(row, 'edit_line'),
+    edit_whole: differenceIn(row, 'edit_whole'),
   }))
 }
 
@@ -65,6 +69,7 @@ function subtract(ours: Row, theirs: Row): Row {
     cost_ratio: less('cost_ratio'),
     frr_line: less('frr_line'),
     edit_line: less('edit_line'),
+    edit_whole: less('edit_whole'),
   }
 }
 
@@ -72,6 +77,8 @@ const NO_RECALL = {
   frr: null,
   frr_sole: null,
   frr_related: null,
+  frr_line_quoted: null,
+  edit_line_quoted: null,
   frr_user: null,
   user_words: null,
   prohibitions: null,
@@ -80,13 +87,14 @@ const NO_RECALL = {
   last_operation: null,
   open_todos: null,
   unresolved_errors: null,
+  order: null,
   recoverable: null,
   refetch_tokens: null,
   cascade_loss: null,
   step_miss: null,
 } as const
 
-type ComparedColumn = 'cost_ratio' | 'frr_line' | 'edit_line'
+type ComparedColumn = 'cost_ratio' | 'frr_line' | 'edit_line' | 'edit_whole'
 
 function differenceIn(row: PooledRow, column: ComparedColumn): Difference | null {
   const [mean, bounds] = [row[column], row.ci[column]]

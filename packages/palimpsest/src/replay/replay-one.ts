@@ -24,6 +24,8 @@ export interface ReplayOptions {
 
 export interface SessionReport {
   readonly session: string
+  /** What the session worked on. Sessions of one project are not independent. */
+  readonly project: string
   readonly format: string
   readonly model: string
   readonly messages: number
@@ -41,20 +43,22 @@ export interface SessionReport {
   readonly references: number
   readonly sole_references: number
   readonly edit_lines: number
+  /** Texts to edit that stand whole, in one piece, somewhere before. */
+  readonly edit_texts: number
   readonly strategies: readonly Row[]
 }
 
 /** The name of the control that lives through the rounds in reverse. */
 export const TIME_REVERSED = 'time-reversed'
 
-export function replayOne(session: ReplaySession, options: ReplayOptions): SessionReport {
+export async function replayOne(session: ReplaySession, options: ReplayOptions): Promise<SessionReport> {
   const sizes = fitSizes(session, factsOf)
   const forward = prepare(session)
   const backward = prepare(reverseSession(session))
   const rows: Row[] = []
   for (const windowTokens of options.windows) {
     const at = { windowTokens, sizes, factsOf }
-    const unmanaged = replayStrategy({
+    const unmanaged = await replayStrategy({
       ...forward,
       run: { ...at, strategy: none, bills: true },
       withControls: false,
@@ -65,12 +69,18 @@ export function replayOne(session: ReplaySession, options: ReplayOptions): Sessi
       const own =
         strategy.name === none.name
           ? unmanaged
-          : replayStrategy({ ...forward, run: { ...run, bills: true }, withControls: true })
-      const reversed = replayStrategy({
-        ...backward,
-        run: { ...run, sizes: { ...sizes, before: [] }, bills: false },
-        withControls: false,
-      })
+          : await replayStrategy({
+              ...forward,
+              run: { ...run, bills: true },
+              withControls: !strategy.isVariant,
+            })
+      const reversed = strategy.isVariant
+        ? []
+        : await replayStrategy({
+            ...backward,
+            run: { ...run, sizes: { ...sizes, before: [] }, bills: false },
+            withControls: false,
+          })
       const ready = own.map((row) => withRatio(row, cost))
       if (ready[0]) options.progress?.(ready[0])
       rows.push(...ready, ...reversed.map(toReversed))
@@ -104,6 +114,7 @@ function describe(
   const novel = needs.reduce((sum, step) => sum + step.novel, 0)
   return {
     session: session.name,
+    project: session.project ?? session.name,
     format: session.format,
     model: session.steps[0]?.model ?? '',
     messages: session.entries.length,
@@ -116,6 +127,7 @@ function describe(
     references: references.length,
     sole_references: sole.length,
     edit_lines: needs.reduce((sum, step) => sum + step.editLines.length, 0),
+    edit_texts: needs.reduce((sum, step) => sum + step.editTexts.length, 0),
   }
 }
 

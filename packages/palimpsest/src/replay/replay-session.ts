@@ -1,4 +1,5 @@
-import type { EntryId, MessageEntry } from '../transcript/entry.ts'
+import type { EntryId, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
+import type { Hash } from '../wire/hash.ts'
 import { isBlock, toBlocks } from '../wire/message.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import type { RecordedResponse, RecordedSession } from './read/recorded-session.ts'
@@ -20,10 +21,16 @@ export interface ReplayStep {
   readonly afterGap: boolean
   /** Lifetime that the recorded request bought for its prefix. */
   readonly ttl: '5m' | '1h'
+  /** What stood before the messages, where the recording has it: ours do. */
+  readonly prefix?: PrefixEntry
+  /** What the recorded answer was made under, where the recording tells. */
+  readonly under?: Hash
 }
 
 export interface ReplaySession {
   readonly name: string
+  /** What it worked on. Left out: nothing that any other session worked on. */
+  readonly project?: string
   readonly format: string
   readonly entries: readonly MessageEntry[]
   readonly steps: readonly ReplayStep[]
@@ -45,8 +52,13 @@ export function toReplaySession(recorded: RecordedSession, name: string, model?:
   const open = new Map<string, EntryId>()
   const seen = new Set<string>()
   let gap = false
-  for (const { id } of recorded.entries) {
-    const entry = kept.get(id)
+  let prefix: PrefixEntry | undefined
+  for (const found of recorded.entries) {
+    const entry = kept.get(found.id)
+    if (found.kind === 'prefix') {
+      prefix = found
+      continue
+    }
     if (!entry) {
       gap = true
       continue
@@ -60,6 +72,7 @@ export function toReplaySession(recorded: RecordedSession, name: string, model?:
             from: history.length,
             gap,
             model,
+            prefix,
             last: steps.at(-1),
           }),
         )
@@ -93,7 +106,7 @@ function startsStep(entry: MessageEntry, seen: Set<string>): boolean {
 function toStep(
   entry: MessageEntry,
   response: RecordedResponse | undefined,
-  { from, gap, model, last }: StepPlace,
+  { from, gap, model, prefix, last }: StepPlace,
 ): ReplayStep {
   const requestedAt = laterOf(response?.requestedAt, last?.beganAt ?? 0)
   return {
@@ -105,6 +118,8 @@ function toStep(
     ...(response?.usage && { usage: response.usage }),
     afterGap: gap,
     ttl: boughtTtl(response?.usage) ?? last?.ttl ?? DEFAULT_TTL,
+    ...(prefix && model === undefined && { prefix }),
+    ...(entry.under !== undefined && { under: entry.under }),
   }
 }
 
@@ -112,6 +127,7 @@ interface StepPlace {
   readonly from: number
   readonly gap: boolean
   readonly model: string | undefined
+  readonly prefix: PrefixEntry | undefined
   readonly last: ReplayStep | undefined
 }
 

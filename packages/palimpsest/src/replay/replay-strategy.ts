@@ -17,18 +17,18 @@ export interface StrategyInput {
 }
 
 /** Rows of the strategy and, where wanted, of its controls. Dollars are not yet compared with `none`. */
-export function replayStrategy(input: StrategyInput): Row[] {
+export async function replayStrategy(input: StrategyInput): Promise<Row[]> {
   const { session, measured, controls, run, withControls } = input
-  const tracker = createSightTracker(session, measured.corpus)
+  const tracker = createSightTracker(session, measured)
   const own = createScorer(measured, { recalls: run.strategy.recalls ?? false })
   const beside = withControls
-    ? (['random', 'soup', 'oracle'] as const).map((name) => ({
+    ? (['random', 'soup', 'crumbs', 'oracle'] as const).map((name) => ({
         name,
         scorer: createScorer(measured, { recalls: false }),
       }))
     : []
   const tally = createTally()
-  for (const sent of runStrategy(session, run)) {
+  for await (const sent of runStrategy(session, run)) {
     const look = tracker.look(sent.settled, sent.keptNodes)
     own.add(sent.index, look.sight, sent.acted)
     for (const { name, scorer } of beside)
@@ -68,11 +68,13 @@ export const NO_COST = {
   expired: null,
   rewritten_tokens: null,
   compactions: null,
+  stops: null,
   peak_tokens: null,
   mean_tokens: null,
   invalid_requests: null,
   broken_rules: {},
   engine_text_share: null,
+  excerpt_share: null,
   engine_text_red: false,
 } as const
 
@@ -124,9 +126,10 @@ function createTally(): Tally {
     breaks: 0,
     expired: 0,
     acted: 0,
+    stops: 0,
     peak: 0,
   }
-  const made = { share: 0, steps: 0 }
+  const made = { share: 0, excerpts: 0, steps: 0 }
   const book = (layer: string, dollars: number): void =>
     void layers.set(layer, (layers.get(layer) ?? 0) + dollars)
   return {
@@ -135,10 +138,12 @@ function createTally(): Tally {
       sums.prompt += sent.promptTokens
       sums.peak = Math.max(sums.peak, sent.promptTokens)
       if (sent.acted) sums.acted++
+      if (sent.stopped) sums.stops++
       if (sent.brokenRule !== undefined) broken.set(sent.brokenRule, (broken.get(sent.brokenRule) ?? 0) + 1)
       if (look.madeRaw > 0) {
         made.steps++
-        made.share += look.madeRaw / look.rawTokens
+        made.share += (look.madeRaw - look.excerptRaw) / look.rawTokens
+        made.excerpts += look.excerptRaw / look.rawTokens
       }
       for (const [layer, dollars] of sent.callDollars) book(layer, dollars)
       if (!sent.bill) return
@@ -161,11 +166,13 @@ function createTally(): Tally {
         expired: sums.expired,
         rewritten_tokens: sums.rewritten,
         compactions: sums.acted,
+        stops: sums.stops,
         peak_tokens: sums.peak,
         mean_tokens: sums.steps > 0 ? Math.round(sums.prompt / sums.steps) : 0,
         invalid_requests: [...broken.values()].reduce((sum, count) => sum + count, 0),
         broken_rules: Object.fromEntries(broken),
         engine_text_share: share,
+        excerpt_share: made.steps > 0 ? made.excerpts / made.steps : 0,
         engine_text_red: share > ENGINE_TEXT_SHARE_MAX,
       }
     },

@@ -27,6 +27,8 @@ export type PooledRow = { readonly [column in Column]: number | null } & {
   readonly strategy: string
   readonly at?: string
   readonly sessions: number
+  /** That these sessions are of. Intervals come from drawing projects, where there are enough of them. */
+  readonly projects: number
   /** Sessions in which it changed anything. */
   readonly sessions_acted: number
   readonly engine_text_red: boolean
@@ -47,24 +49,28 @@ export function toReport(
 }
 
 function poolWindow(sessions: readonly SessionReport[], window: number): PooledRow[] {
-  const groups = new Map<string, Row[]>()
-  for (const row of sessions.flatMap((session) => session.strategies)) {
-    if (row.window !== window) continue
-    const key = `${row.at ?? ''} ${row.strategy}`
-    groups.set(key, [...(groups.get(key) ?? []), row])
-  }
+  const found = sessions.flatMap(({ strategies, project }) =>
+    strategies.flatMap((row) => (row.window === window ? [{ row, project }] : [])),
+  )
+  const groups = Map.groupBy(found, ({ row }) => `${row.at ?? ''} ${row.strategy}`)
   return [...groups.values()].flatMap((rows) => {
     const [first] = rows
-    return first ? [poolRows(first, rows)] : []
+    return first ? [poolRows(first.row, rows)] : []
   })
 }
 
-function poolRows({ strategy, at }: Row, rows: readonly Row[]): PooledRow {
+interface ProjectRow {
+  readonly row: Row
+  readonly project: string
+}
+
+function poolRows({ strategy, at }: Row, found: readonly ProjectRow[]): PooledRow {
+  const rows = found.map(({ row }) => row)
   const means = new Map<Column, number | null>()
   const ci: { [column: string]: { low: number; high: number } } = {}
   const p10: { [column: string]: number } = {}
   for (const column of COLUMNS) {
-    const pooled = poolValues(rows.map((row) => row[column]))
+    const pooled = poolValues(found.map(({ row, project }) => ({ value: row[column], project })))
     means.set(column, pooled ? pooled.mean : null)
     if (!pooled) continue
     ci[column] = { low: pooled.low, high: pooled.high }
@@ -75,6 +81,7 @@ function poolRows({ strategy, at }: Row, rows: readonly Row[]): PooledRow {
     strategy,
     ...(at !== undefined && { at }),
     sessions: rows.length,
+    projects: new Set(found.map(({ project }) => project)).size,
     sessions_acted: rows.filter((row) => (row.compactions ?? 0) > 0).length,
     ...columnsOf(mean),
     engine_text_red: (mean('engine_text_share') ?? 0) > ENGINE_TEXT_SHARE_MAX,
@@ -93,15 +100,20 @@ function columnsOf(mean: (column: Column) => number | null): { readonly [column 
     expired: mean('expired'),
     rewritten_tokens: mean('rewritten_tokens'),
     compactions: mean('compactions'),
+    stops: mean('stops'),
     peak_tokens: mean('peak_tokens'),
     mean_tokens: mean('mean_tokens'),
     invalid_requests: mean('invalid_requests'),
     engine_text_share: mean('engine_text_share'),
+    excerpt_share: mean('excerpt_share'),
     frr: mean('frr'),
     frr_sole: mean('frr_sole'),
     frr_related: mean('frr_related'),
     frr_line: mean('frr_line'),
+    frr_line_quoted: mean('frr_line_quoted'),
     edit_line: mean('edit_line'),
+    edit_line_quoted: mean('edit_line_quoted'),
+    edit_whole: mean('edit_whole'),
     frr_user: mean('frr_user'),
     user_words: mean('user_words'),
     prohibitions: mean('prohibitions'),
@@ -110,6 +122,7 @@ function columnsOf(mean: (column: Column) => number | null): { readonly [column 
     last_operation: mean('last_operation'),
     open_todos: mean('open_todos'),
     unresolved_errors: mean('unresolved_errors'),
+    order: mean('order'),
     recoverable: mean('recoverable'),
     refetch_tokens: mean('refetch_tokens'),
     cascade_loss: mean('cascade_loss'),

@@ -13,7 +13,8 @@ export function reverseSession(session: ReplaySession): ReplaySession {
   for (const unit of unitsOf(session).toReversed()) {
     const first = unit[0]
     const step = first && first.message.role === 'assistant' ? steps.get(responseOf(first)) : undefined
-    if (step && entries.length > 0) reversed.push({ ...step, from: entries.length })
+    // What was reported of its prompt is nothing that another order could go on from.
+    if (step && entries.length > 0) reversed.push({ ...step, from: entries.length, afterGap: true })
     entries.push(...unit)
   }
   return { ...session, entries, steps: reversed }

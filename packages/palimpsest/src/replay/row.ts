@@ -1,4 +1,4 @@
-import type { Share } from './measure/retention.ts'
+import type { Share } from './measure/share.ts'
 import type { ShareColumn } from './measure/score.ts'
 
 // One line of the report, with the names of the `--json` document.
@@ -23,11 +23,16 @@ export interface Row extends Shares {
   /** Tokens that were in the cache's reach and were written again. */
   readonly rewritten_tokens: number | null
   readonly compactions: number | null
+  /** Requests before which it could not make room, and had the user compact by hand. */
+  readonly stops: number | null
   readonly peak_tokens: number | null
   readonly mean_tokens: number | null
   readonly invalid_requests: number | null
   readonly broken_rules: { readonly [rule: string]: number }
+  /** Of what the messages hold: text that the strategy wrote. */
   readonly engine_text_share: number | null
+  /** Of what the messages hold: recorded text that the strategy repeats in pieces. */
+  readonly excerpt_share: number | null
   /** More of the view is engine-made than a fair comparison bears. */
   readonly engine_text_red: boolean
   readonly refetch_tokens: number | null
@@ -48,10 +53,12 @@ export const NUMBER_COLUMNS = [
   'expired',
   'rewritten_tokens',
   'compactions',
+  'stops',
   'peak_tokens',
   'mean_tokens',
   'invalid_requests',
   'engine_text_share',
+  'excerpt_share',
   'refetch_tokens',
   'cascade_loss',
   'step_miss',

@@ -3,8 +3,8 @@ import { computeWindow } from '../tokens/window.ts'
 import type { Entry, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
 import { chainEnd, settle, tokensEnd, type Settled, type ThinkingPolicy } from '../transcript/settle.ts'
 import { emptyView, step as foldEntry, type View } from '../transcript/view.ts'
-import type { Hash } from '../wire/hash.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import type { Usage } from '../wire/usage.ts'
 import { commonNodes } from '../engine/lay-request.ts'
 import {
   createBiller,
@@ -14,9 +14,9 @@ import {
   type ChargedRequest,
 } from './charge-requests.ts'
 import { createRequestChecker, type RequestChecker } from './check-request.ts'
-import { responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
-import type { SizeModel } from './size-model.ts'
-import type { Moment, Strategy, StrategyRun, StrategySettings } from './strategies/strategy.ts'
+import { reportedPrompt, responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
+import type { SizeModel, Sizes } from './size-model.ts'
+import type { Actions, Moment, Strategy, StrategyRun, StrategySettings } from './strategies/strategy.ts'
 import type { Act, TracedRequest } from './traced-request.ts'
 
 // One strategy lives through one session. At each step it sees only the past and may append entries; then the request is built from
@@ -42,6 +42,8 @@ export interface Sent {
   /** The strategy changed earlier messages before this request. */
   readonly acted: boolean
   readonly act: Act
+  /** It could not make room before this request, and had the user compact by hand. */
+  readonly stopped: boolean
   /** Tokens of the messages; the hidden prompt comes on top. */
   readonly messageTokens: number
   readonly promptTokens: number
@@ -54,24 +56,27 @@ export interface Sent {
 /** A strategy that goes on planning is stopped here; what it planned stands. */
 const PLANS_MAX = 4
 
-export function* runStrategy(session: ReplaySession, options: RunOptions): Generator<Sent, void> {
+export async function* runStrategy(session: ReplaySession, options: RunOptions): AsyncGenerator<Sent, void> {
   const { strategy, sizes, factsOf } = options
   const run = strategy.create(settingsFor(session, options))
   const biller = createBiller(sizes.fitted)
   const checker = createRequestChecker()
-  const unders = new Map<string, Hash>()
+  const answers = new Map<string, AnsweredTo>()
   let view = emptyView()
   let model: string | undefined
+  let prefix: PrefixEntry | undefined
   let last: Settled['blocks'] = []
   let read = 0
   for (const [index, step] of session.steps.entries()) {
     for (; read < step.from; read++) {
       const entry = session.entries[read]
-      if (entry) view = foldEntry(view, answered(entry, unders))
+      if (entry) view = foldEntry(view, answered(entry, answers))
     }
     const facts = factsOf(step.model)
-    if (step.model !== model) view = foldEntry(view, prefixEntry(step))
+    if (step.model !== model || step.prefix !== prefix)
+      view = foldEntry(view, step.prefix ?? prefixEntry(step))
     model = step.model
+    prefix = step.prefix
     const policy = thinkingPolicy(step.model, facts)
     const request: Omit<ChargedRequest, 'view' | 'settled'> = {
       model,
@@ -81,15 +86,15 @@ export function* runStrategy(session: ReplaySession, options: RunOptions): Gener
       ttl: step.ttl,
       outputTokens: sizes.outputTokens[index] ?? 0,
     }
-    const planned = plan(view, { run, index, session, options, policy, biller, request })
+    const planned = await plan(view, { run, index, session, options, policy, biller, request })
     view = planned.view
     const settled = settle(view, policy)
     const keptNodes = commonNodes(last, settled.blocks)
     last = [...settled.blocks]
     const messageTokens = Math.round(tokensEnd(settled) * sizes.fitted.factor)
     const promptTokens = messageTokens + sizes.fitted.hiddenTokens
-    const { act, callDollars } = planned
-    const shown = { index, step, view, settled, keptNodes, act, acted: act !== 'none' }
+    const { act, callDollars, stopped } = planned
+    const shown = { index, step, view, settled, keptNodes, act, acted: act !== 'none', stopped }
     const judged = options.bills
       ? judge({ ...request, view, settled }, { checker, biller, from: keptNodes, promptTokens, options })
       : {}
@@ -99,7 +104,12 @@ export function* runStrategy(session: ReplaySession, options: RunOptions): Gener
       idleMs: idleMs(session.steps[index - 1], step),
     })
     yield sent
-    unders.set(step.responseId, chainEnd(settled))
+    const reported = reportedTokens(settled, step, sizes.before[index + 1] ?? sizes.fitted)
+    answers.set(step.responseId, {
+      under: chainEnd(settled),
+      sentEstimate: tokensEnd(settled),
+      usage: usageOf(reported, step),
+    })
   }
 }
 
@@ -135,27 +145,39 @@ interface Planned {
   readonly view: View
   readonly act: Act
   readonly callDollars: ReadonlyMap<string, number>
+  readonly stopped: boolean
 }
 
-function plan(start: View, input: PlanInput): Planned {
-  const { run, options, policy, biller, request } = input
+async function plan(start: View, input: PlanInput): Promise<Planned> {
+  const { options, policy, biller, request } = input
   const callDollars = new Map<string, number>()
   let view = start
   let act: Act = 'none'
-  for (let plans = 0; plans < PLANS_MAX; plans++) {
-    const settled = settle(view, policy)
-    const { entries, calls = [] } = run.before(view, momentOf(input, settled))
+  let stopped = false
+  const take = (actions: Actions): void => {
+    const { entries, calls = [] } = actions
     if (options.bills)
       for (const call of calls) {
-        const dollars = biller.chargeCall({ ...request, view, settled }, call)
+        const dollars = biller.chargeCall({ ...request, view, settled: settle(view, policy) }, call)
         callDollars.set(call.layer, (callDollars.get(call.layer) ?? 0) + dollars)
       }
-    if (entries.length === 0) break
     if (entries.some((entry) => entry.kind === 'boundary')) act = 'compaction'
     else if (act === 'none' && entries.some((entry) => entry.kind === 'edit')) act = 'edit'
     for (const entry of entries) view = foldEntry(view, entry)
+    stopped ||= actions.stopped ?? false
   }
-  return { view, act, callDollars }
+  const moment = (): Moment => momentOf(input, settle(view, policy))
+  if ('live' in input.run) {
+    const steps = input.run.live(view, moment())
+    for (let next = await steps.next(view); !next.done; next = await steps.next(view)) take(next.value)
+    return { view, act, callDollars, stopped }
+  }
+  for (let plans = 0; plans < PLANS_MAX; plans++) {
+    const actions = input.run.before(view, moment())
+    take(actions)
+    if (actions.entries.length === 0) break
+  }
+  return { view, act, callDollars, stopped }
 }
 
 function momentOf({ session, index, options, policy, request }: PlanInput, settled: Settled): Moment {
@@ -229,10 +251,33 @@ function idleMs(last: ReplayStep | undefined, { requestedAt }: ReplayStep): numb
 
 const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
 
-/** The recorded answer was made to another request; here it counts as made to ours, as it would have been. */
-function answered(entry: MessageEntry, unders: ReadonlyMap<string, Hash>): Entry {
-  const under = unders.get(responseOf(entry))
-  return under === undefined ? entry : { ...entry, under }
+type AnsweredTo = Required<Pick<MessageEntry, 'under' | 'usage' | 'sentEstimate'>>
+
+/** The recorded answer was made to another request; here it counts as made to ours, and reports its size, as it would have done. */
+function answered(entry: MessageEntry, answers: ReadonlyMap<string, AnsweredTo>): Entry {
+  const own = answers.get(responseOf(entry))
+  return own ? { ...entry, ...own } : entry
+}
+
+/**
+ * What the provider would have reported of our request: what it did report, where it is the recorded one to the byte; else what is known
+ * of sizes when the answer has come. Growth that was reported says less: recorded prompts shrink by what no recording shows.
+ */
+function reportedTokens(settled: Settled, step: ReplayStep, { factor, hiddenTokens }: Sizes): number {
+  const prompt = step.under === chainEnd(settled) ? reportedPrompt(step) : undefined
+  return prompt ?? Math.round(tokensEnd(settled) * factor) + hiddenTokens
+}
+
+/** Written as a whole: of what was read and written the ledger tells. */
+function usageOf(tokens: number, { ttl, usage }: ReplayStep): Usage {
+  const written = ttl === '1h' ? [0, tokens] : [tokens, 0]
+  const [ephemeral_5m_input_tokens = 0, ephemeral_1h_input_tokens = 0] = written
+  return {
+    input_tokens: 0,
+    output_tokens: usage?.output_tokens ?? 0,
+    cache_creation_input_tokens: tokens,
+    cache_creation: { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens },
+  }
 }
 
 function prefixEntry(step: ReplayStep): PrefixEntry {

@@ -4,6 +4,8 @@ import { blockKey } from '../transcript/view.ts'
 import { isBlock, isThinking } from '../wire/message.ts'
 import { blockText } from './measure/block-text.ts'
 import type { Corpus } from './measure/corpus.ts'
+import type { ExcerptFinder } from './measure/excerpts.ts'
+import type { Measured } from './measure/score.ts'
 import { makePage, wholePage, type MadeText, type Sight } from './measure/sight.ts'
 import type { ReplaySession } from './replay-session.ts'
 
@@ -20,6 +22,8 @@ export interface Look {
   /** Estimated tokens, before calibration: of all that is sent, and of what a strategy made. */
   readonly rawTokens: number
   readonly madeRaw: number
+  /** Of what it made: recorded text, repeated in pieces. */
+  readonly excerptRaw: number
 }
 
 interface SeenNode {
@@ -27,9 +31,13 @@ interface SeenNode {
   readonly made: readonly MadeText[]
   readonly raw: number
   readonly madeRaw: number
+  readonly excerptRaw: number
 }
 
-export function createSightTracker(session: ReplaySession, corpus: Corpus): SightTracker {
+export function createSightTracker(
+  session: ReplaySession,
+  { corpus, excerpts }: Pick<Measured, 'corpus' | 'excerpts'>,
+): SightTracker {
   const recorded = new Set(session.entries.map((entry) => entry.id))
   const visible = new Uint8Array(corpus.blocks.length)
   const nodes: SeenNode[] = []
@@ -39,7 +47,7 @@ export function createSightTracker(session: ReplaySession, corpus: Corpus): Sigh
     look(settled, keptNodes) {
       for (const node of nodes.splice(keptNodes)) for (const block of node.blocks) visible[block] = 0
       for (const blocks of settled.blocks.slice(keptNodes)) {
-        const node = readNode(blocks, { corpus, recorded, seen })
+        const node = readNode(blocks, { corpus, excerpts, recorded, seen })
         for (const block of node.blocks) visible[block] = 1
         nodes.push(node)
       }
@@ -47,6 +55,7 @@ export function createSightTracker(session: ReplaySession, corpus: Corpus): Sigh
         sight: { shows, made: nodes.flatMap((node) => node.made) },
         rawTokens: nodes.reduce((sum, node) => sum + node.raw, 0),
         madeRaw: nodes.reduce((sum, node) => sum + node.madeRaw, 0),
+        excerptRaw: nodes.reduce((sum, node) => sum + node.excerptRaw, 0),
       }
     },
   }
@@ -56,6 +65,7 @@ function readNode(
   blocks: readonly ViewBlock[],
   known: {
     readonly corpus: Corpus
+    readonly excerpts: ExcerptFinder
     readonly recorded: ReadonlySet<string>
     readonly seen: WeakMap<ViewBlock, MadeText>
   },
@@ -64,6 +74,7 @@ function readNode(
   const made: MadeText[] = []
   let raw = 0
   let madeRaw = 0
+  let excerptRaw = 0
   for (const block of blocks) {
     raw += block.tokens
     if (isThinking(block.block)) continue
@@ -73,9 +84,12 @@ function readNode(
       continue
     }
     madeRaw += block.tokens
-    made.push(madeTextOf(block, known.seen))
+    const text = madeTextOf(block, known.seen)
+    made.push(text)
+    const chars = Math.max(1, text.page.text.length)
+    excerptRaw += (block.tokens * known.excerpts.charsIn(text.page)) / chars
   }
-  return { blocks: shown, made, raw, madeRaw }
+  return { blocks: shown, made, raw, madeRaw, excerptRaw }
 }
 
 /** Blocks are values: a text that stays is read once. */

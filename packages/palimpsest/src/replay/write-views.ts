@@ -10,14 +10,14 @@ import { chainEnd, type Settled } from '../transcript/settle.ts'
  * What a strategy would send at each step, one JSON line per step, as differences: the first `keep` messages of the line before stay,
  * `append` follows them. The first line of a session has `system` and `tools` too.
  */
-export function* writeViews(
+export async function* writeViews(
   session: ReplaySession,
   strategy: Strategy,
   windowTokens: number,
-): Generator<string, void> {
+): AsyncGenerator<string, void> {
   const sizes = fitSizes(session, factsOf)
   let last: readonly string[] = []
-  for (const { index, step, settled } of runStrategy(session, {
+  for await (const { index, step, settled } of runStrategy(session, {
     strategy,
     windowTokens,
     sizes,

@@ -24,8 +24,11 @@ const COLUMNS: readonly PageColumn[] = [
   { title: 'sole', show: (row) => share(row.frr_sole), isMore: true },
   { title: 'line', show: (row) => share(row.frr_line) },
   { title: 'edit', show: (row) => share(row.edit_line) },
+  { title: 'whole', show: (row) => share(row.edit_whole) },
   { title: 'worst tenth', show: (row) => share(row.p10['frr_line']), isMore: true },
   { title: 'user', show: (row) => share(row.user_words) },
+  { title: 'errors', show: (row) => share(row.unresolved_errors), isMore: true },
+  { title: 'order', show: (row) => share(row.order), isMore: true },
   { title: 'paths', show: (row) => share(row.modified_path_recall), isMore: true },
   {
     title: 'made',

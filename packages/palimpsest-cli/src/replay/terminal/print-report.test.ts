@@ -12,12 +12,18 @@ const FIGURES = {
   expired: 2,
   rewritten_tokens: 11_054_000,
   compactions: 151,
+  stops: 0,
   peak_tokens: 282_000,
   mean_tokens: 100_000,
   invalid_requests: 0.1,
   frr: 0.9,
   frr_sole: 0.8,
   frr_related: 0.7,
+  frr_line_quoted: 1,
+  edit_line_quoted: 1,
+  edit_whole: 1,
+  order: 1,
+  excerpt_share: 0,
   frr_line: 0.6,
   edit_line: 0.5,
   frr_user: 1,
@@ -40,6 +46,7 @@ function row(strategy: string, share: number, at?: string): PooledRow {
     strategy,
     ...(at !== undefined && { at }),
     sessions: 1,
+    projects: 1,
     sessions_acted: 1,
     engine_text_share: share,
     engine_text_red: share > 0.15,
@@ -61,7 +68,7 @@ describe('the report on a terminal', () => {
     const lines = printReport(document, { columns: 80, colours: false }).split('\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     const red = lines.find((line) => line.startsWith('batch+digest')) ?? ''
-    expect(red).toBe('batch+digest 235% 99% 151 151 282K   1 0.800 0.700 0.600 0.500 1.000 1.000 31%!')
+    expect(red).toBe('batch+digest 235% 99% 151 151 282K   1 0.600 0.500 1.000 1.000 1.000 1.000 31%!')
     expect(lines.join('\n')).not.toContain('\u001B')
   })
 
@@ -87,7 +94,7 @@ describe('the report on a terminal', () => {
 
   test('shows the controls of each strategy in its row', () => {
     const text = printReport(document, { columns: 80, colours: false })
-    expect(text).toContain('batch+digest   -   -   -   - .80 .70 .60 .50   -   -   -   -   -   -   -   -')
+    expect(text).toContain('batch+digest   -   -   - .80 .60 .50   -   -   -   -   -   -   -   -   -')
   })
   test('says where the dollars of a strategy went that asks a model on its own', () => {
     expect(printReport(document, { columns: 80, colours: false })).not.toContain('by layer')

@@ -16,7 +16,9 @@ import { line, padName, styled, type TerminalOptions } from './terminal-style.ts
 /** From this width on there is room for every column. */
 const WIDE_COLUMNS = 130
 
-const CONTROL_COLUMNS = ['frr_sole', 'frr_related', 'frr_line', 'edit_line'] as const
+const CONTROL_COLUMNS = ['frr_sole', 'frr_line', 'edit_line'] as const
+/** Three figures of three characters. */
+const CONTROL_WIDTH = 11
 const INTERVAL_COLUMNS = ['cost_ratio', 'frr_sole', 'frr_line', 'edit_line'] as const
 
 export function printReport(document: ReplayDocument, options: TerminalOptions): string {
@@ -117,9 +119,9 @@ function printControls(
   all: readonly PooledRow[],
   options: TerminalOptions,
 ): string[] {
-  const titles = SIZED_CONTROLS.map((name) => name.padEnd(15))
+  const titles = SIZED_CONTROLS.map((name) => name.slice(0, CONTROL_WIDTH).padEnd(CONTROL_WIDTH))
   return [
-    styled("Controls at each strategy's own token count: sole, related, line, edit", 'bold', options),
+    styled("Controls at each strategy's own token count: sole, line, edit", 'bold', options),
     line('', titles),
     ...rows
       .filter((row) => row.strategy !== 'none')

@@ -8,7 +8,15 @@ export interface ReportColumn {
 
 type Figure = Exclude<
   keyof PooledRow,
-  'strategy' | 'at' | 'ci' | 'p10' | 'cost_by_layer' | 'engine_text_red' | 'sessions' | 'sessions_acted'
+  | 'strategy'
+  | 'at'
+  | 'ci'
+  | 'p10'
+  | 'cost_by_layer'
+  | 'engine_text_red'
+  | 'sessions'
+  | 'sessions_acted'
+  | 'projects'
 >
 
 const cost = percentColumn('cost', 'cost_ratio', 4)
@@ -29,11 +37,11 @@ const madeText: ReportColumn = {
   show: (row) => `${percentOf(row.engine_text_share)}${row.engine_text_red ? '!' : ''}`,
 }
 const recall = [
-  shareColumn('sole', 'frr_sole'),
-  shareColumn('rel', 'frr_related'),
   shareColumn('line', 'frr_line'),
   shareColumn('edit', 'edit_line'),
+  shareColumn('whole', 'edit_whole'),
 ]
+const errors = shareColumn('err', 'unresolved_errors')
 const user = shareColumn('user', 'user_words')
 const paths = shareColumn('path', 'modified_path_recall')
 
@@ -46,6 +54,7 @@ export const narrowColumns: readonly ReportColumn[] = [
   peak,
   invalid,
   ...recall,
+  errors,
   user,
   paths,
   madeText,
@@ -61,7 +70,8 @@ export const wideColumns: readonly ReportColumn[] = [
   compactions,
   peak,
   invalid,
-  shareColumn('frr', 'frr'),
+  wholeColumn('stop', 'stops', 4),
+  shareColumn('sole', 'frr_sole'),
   ...recall,
   user,
   shareColumn('proh', 'prohibitions'),
@@ -69,10 +79,10 @@ export const wideColumns: readonly ReportColumn[] = [
   shareColumn('prec', 'modified_path_precision'),
   shareColumn('last', 'last_operation'),
   shareColumn('todo', 'open_todos'),
-  shareColumn('err', 'unresolved_errors'),
+  errors,
+  shareColumn('order', 'order'),
   shareColumn('recov', 'recoverable'),
   thousandsColumn('refet', 'refetch_tokens', 5),
-  { title: 'casc', width: 5, show: (row) => row.cascade_loss?.toFixed(2) ?? '-' },
   madeText,
 ]
 

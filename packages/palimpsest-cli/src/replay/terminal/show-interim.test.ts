@@ -26,7 +26,7 @@ let rows: readonly Row[]
 beforeAll(async () => {
   const session = toReplaySession(await readSession([claudeCodeSession(12)]), 'x')
   const strategies = STRATEGIES.filter(({ name }) => NAMES.includes(name))
-  report = replayOne(session, { strategies, windows: [20_000] })
+  report = await replayOne(session, { strategies, windows: [20_000] })
   rows = NAMES.flatMap((name) =>
     report.strategies.filter((row) => row.strategy === name && row.at === undefined),
   )

@@ -2,9 +2,10 @@ import { estimateText } from '../../tokens/estimate-text.ts'
 import { blockOfLine, lineText, type Corpus } from './corpus.ts'
 import { extractTokens } from './extract.ts'
 import type { EditLine, Reference } from './needs.ts'
+import type { Outcome } from './outcomes.ts'
 import { createRandom } from './random.ts'
 import type { Measured } from './score.ts'
-import { makePage, type MadePage, type Sight } from './sight.ts'
+import { makePage, wholePage, type MadePage, type Sight } from './sight.ts'
 
 // What the measure must say of requests whose worth is known beforehand. Nobody would send them; they judge the measure.
 
@@ -14,12 +15,14 @@ export interface Controls {
   readonly random: (step: number, rawTokens: number) => Sight
   /** The newest 2,000 tokens, and for the rest a bare list of identifiers, the newest. */
   readonly soup: (step: number, rawTokens: number) => Sight
+  /** The newest 2,000 tokens, and the lines that this step needs, quoted one by one: chosen with hindsight, torn from their places. */
+  readonly crumbs: (step: number, rawTokens: number) => Sight
   /** The lines that this step needs, as many as fit. It has read the recording to its end. */
   readonly oracle: (step: number, rawTokens: number) => Sight
 }
 
-/** What a word list keeps of the conversation itself. */
-const SOUP_TAIL_RAW = 2_000
+/** What a word list or a list of lines keeps of the conversation itself. */
+const TAIL_RAW = 2_000
 
 const LOT_SEED = 20_251
 
@@ -32,14 +35,23 @@ export function createControls(measured: Measured): Controls {
     random: (step, rawTokens) => blockSight(corpus, pickByLot(measured, lots, step, rawTokens)),
     soup(step, rawTokens) {
       const before = measured.needs[step]?.blocksBefore ?? 0
-      const tail = newestBlocks(corpus, before, Math.min(SOUP_TAIL_RAW, rawTokens))
+      const tail = newestBlocks(corpus, before, Math.min(TAIL_RAW, rawTokens))
       const end = soup.ends[before - 1] ?? 0
       const chars = Math.max(0, Math.floor((rawTokens - tail.raw) / soup.rawPerChar))
       const { shows } = blockSight(corpus, tail.blocks)
       return { shows, made: [{ page: soup.page, start: Math.max(0, end - chars), end }] }
     },
+    crumbs(step, rawTokens) {
+      const before = measured.needs[step]?.blocksBefore ?? 0
+      const tail = newestBlocks(corpus, before, Math.min(TAIL_RAW, rawTokens))
+      const { shows } = blockSight(corpus, tail.blocks)
+      const lines = pickLines(measured, step, rawTokens - tail.raw, usedLines(measured, step))
+      const page = makePage(quoteOneByOne(corpus, lines), false)
+      return { shows, made: [wholePage(page)] }
+    },
     oracle(step, rawTokens) {
-      const lines = pickNeeded(measured, step, rawTokens)
+      const wanted = [...usedLines(measured, step), ...heldLines(measured, step)]
+      const lines = pickLines(measured, step, rawTokens, wanted)
       return { shows: (line) => lines.has(line), made: [] }
     },
   }
@@ -92,6 +104,15 @@ function newestBlocks(
   return { blocks, raw }
 }
 
+/** In the order of their words: no two stand together because they stood together. */
+function quoteOneByOne(corpus: Corpus, lines: ReadonlySet<number>): string {
+  const texts = new Set([...lines].map((line) => lineText(corpus, line).trim()).filter((text) => text !== ''))
+  return [...texts]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((text) => `- ${text}`)
+    .join('\n')
+}
+
 interface Soup {
   readonly page: MadePage
   /** Where the list ends that was known after each block. */
@@ -119,38 +140,66 @@ function cookSoup(corpus: Corpus): Soup {
   return { page: makePage(text, false), ends, rawPerChar: estimateText(text) / text.length }
 }
 
-function pickNeeded(
-  { corpus, finder, needs, facts }: Measured,
-  step: number,
-  rawTokens: number,
-): Set<number> {
+/** Lines that the step goes on to use, and those that say what is broken, the most telling first. */
+function usedLines({ corpus, needs, facts }: Measured, step: number): number[] {
   const at = needs[step]
-  const picked = new Set<number>()
-  if (!at) return picked
-  const inPast = (line: number): boolean => line < at.linesBefore
+  if (!at) return []
+  return [
+    ...at.references.filter(({ sole }) => sole).map((one) => cheapestLine(corpus, one)),
+    ...at.editLines.map((one) => cheapestLine(corpus, one)),
+    ...at.editTexts.flatMap(({ places, length }) => linesFrom(places.at(-1) ?? 0, length)),
+    ...at.references.map((one) => cheapestLine(corpus, one)),
+    ...facts.failures
+      .filter(({ until }) => until >= at.linesBefore)
+      .map((failure) => failure.evidence[0] ?? -1),
+  ]
+}
+
+/** Lines that must not be forgotten, used or not. */
+function heldLines({ finder, needs, facts }: Measured, step: number): number[] {
+  const before = needs[step]?.linesBefore ?? 0
+  const inPast = (line: number): boolean => line < before
   const lastChanges = new Map(
     facts.changes.filter(({ line }) => inPast(line)).map((one) => [one.path, one.line]),
   )
   const todos = facts.todos.findLast(({ line }) => inPast(line))?.open ?? []
-  const wanted = [
-    ...at.references.filter(({ sole }) => sole).map((one) => cheapestLine(corpus, one)),
-    ...at.editLines.map((one) => cheapestLine(corpus, one)),
-    ...at.references.map((one) => cheapestLine(corpus, one)),
+  return [
+    ...facts.repeated.flatMap(({ outcomes }) => newestEnds(outcomes.filter((one) => inPast(one.firstLine)))),
     ...facts.prohibitions.map(({ line }) => line),
     ...todos.flatMap((text) => finder.linesWith(text).filter(inPast).slice(-1)),
-    ...facts.errors.filter(({ until }) => until >= at.linesBefore).map(({ line }) => line),
     ...lastChanges.values(),
     ...facts.userLines.map(({ line }) => line),
   ]
+}
+
+/** As many of the wanted lines as fit, of those that were said before the step. */
+function pickLines(
+  { corpus, needs }: Measured,
+  step: number,
+  rawTokens: number,
+  wanted: readonly number[],
+): Set<number> {
+  const before = needs[step]?.linesBefore ?? 0
+  const picked = new Set<number>()
   let left = rawTokens
   for (const line of wanted) {
-    if (line < 0 || !inPast(line) || picked.has(line)) continue
+    if (line < 0 || line >= before || picked.has(line)) continue
     const tokens = lineTokens(corpus, line)
     if (tokens > left) continue
     picked.add(line)
     left -= tokens
   }
   return picked
+}
+
+function linesFrom(first: number, length: number): number[] {
+  return Array.from({ length }, (_, i) => first + i)
+}
+
+/** By its ends a result is told to stand there. */
+function newestEnds(outcomes: readonly Outcome[]): number[] {
+  const newest = outcomes.at(-1)
+  return newest ? [newest.firstLine, newest.endLine - 1] : []
 }
 
 /** Needs are shared by all that is measured on a session: each is looked up once. */

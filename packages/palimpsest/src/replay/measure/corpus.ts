@@ -104,6 +104,11 @@ export function historyBefore(
 /** The column of line numbers that a file reader puts before each line; it is no part of the file. */
 const GUTTER = /^\s*\d+(?:→|\t|\| |: )/
 
+/** A line without the number that a reader put before it. */
+export function withoutGutter(line: string): string {
+  return line.replace(GUTTER, '')
+}
+
 /** So many lines must have it: numbers may stand there by chance. */
 const GUTTER_SHARE_MIN = 0.6
 
@@ -112,9 +117,7 @@ function linesOf(block: Block): string[] {
   if (!isBlock(block, 'tool_result')) return lines
   const numbered = lines.filter((line) => GUTTER.test(line)).length
   const written = lines.filter((line) => line.trim() !== '').length
-  return numbered > 0 && numbered >= written * GUTTER_SHARE_MIN
-    ? lines.map((line) => line.replace(GUTTER, ''))
-    : lines
+  return numbered > 0 && numbered >= written * GUTTER_SHARE_MIN ? lines.map(withoutGutter) : lines
 }
 
 function kindOf(entry: MessageEntry, block: Block): BlockKind {

@@ -42,6 +42,9 @@ const script = fc
 const shownLines = fc.uniqueArray(fc.nat({ max: 60 }))
 const madeText = fc.array(text, { maxLength: 4 }).map((all) => all.join('\n'))
 
+/** An older result that is shown where the newest is not does harm. */
+const CONTRADICTED: readonly string[] = ['unresolved_errors', 'order']
+
 describe('whatever the session', () => {
   test('the whole history scores one in every column it has', () => {
     fc.assert(
@@ -57,7 +60,9 @@ describe('whatever the session', () => {
     fc.assert(
       fc.property(script, shownLines, madeText, (turns, shown, made) => {
         const { shares } = scoreAll(measure(turns), () => sightOf(shown, made))
-        expect(shares.frr_line ?? 0).toBeLessThanOrEqual(shares.frr_related ?? 0)
+        expect(shares.frr_line ?? 0).toBeLessThanOrEqual(shares.frr_line_quoted ?? 0)
+        expect(shares.frr_line_quoted ?? 0).toBeLessThanOrEqual(shares.frr_related ?? 0)
+        expect(shares.edit_line ?? 0).toBeLessThanOrEqual(shares.edit_line_quoted ?? 0)
         expect(shares.frr_related ?? 0).toBeLessThanOrEqual(shares.frr_sole ?? 0)
         expect(shares.frr_related ?? 0).toBeLessThanOrEqual(shares.recoverable ?? 0)
       }),
@@ -65,13 +70,13 @@ describe('whatever the session', () => {
     )
   })
 
-  test('showing more never scores less', () => {
+  test('showing more never scores less, but for what a newer result contradicts', () => {
     fc.assert(
       fc.property(script, shownLines, shownLines, madeText, (turns, shown, more, made) => {
         const measured = measure(turns)
         const less = scoreAll(measured, () => sightOf(shown, made)).shares
         const both = scoreAll(measured, () => sightOf([...shown, ...more], made)).shares
-        for (const column of SHARE_COLUMNS)
+        for (const column of SHARE_COLUMNS.filter((one) => !CONTRADICTED.includes(one)))
           expect(both[column] ?? 0).toBeGreaterThanOrEqual(less[column] ?? 0)
       }),
       cases(100, 3_000),
@@ -84,7 +89,7 @@ describe('whatever the session', () => {
         const measured = measure(turns)
         const controls = createControls(measured)
         measured.needs.forEach(({ linesBefore }, step) => {
-          for (const name of ['random', 'soup', 'oracle'] as const) {
+          for (const name of ['random', 'soup', 'crumbs', 'oracle'] as const) {
             const { shows } = controls[name](step, budget)
             const future = Array.from(
               { length: measured.corpus.lineBlocks.length - linesBefore },

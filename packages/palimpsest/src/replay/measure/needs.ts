@@ -5,7 +5,7 @@ import { blockOfLine, historyBefore, type Corpus, type CorpusBlock } from './cor
 import { extractQuoted, extractTokens, type Token, type TokenClass } from './extract.ts'
 import type { Finder } from './occurrences.ts'
 import { findProjectRoot, namedPath } from './project-root.ts'
-import { fileChanges, keyArgument, linesToEdit } from './tool-call.ts'
+import { fileChanges, keyArgument, linesToEdit, textsToEdit } from './tool-call.ts'
 
 // What each recorded step went on to use, and where in the history before it that stood. Made with hindsight, once per session, and
 // never shown to a strategy.
@@ -30,9 +30,19 @@ export interface EditLine {
   readonly before: number
 }
 
+/** A text that an edit takes as given, and that stands in one piece in the history. */
+export interface EditText {
+  readonly text: string
+  /** First lines of the places where it stands whole, rising, in the step's history alone. */
+  readonly places: readonly number[]
+  /** How many lines it takes. */
+  readonly length: number
+}
+
 export interface StepNeeds {
   readonly references: readonly Reference[]
   readonly editLines: readonly EditLine[]
+  readonly editTexts: readonly EditText[]
   /** Distinctive tokens of the step that stand nowhere before it: made up, or known from elsewhere. */
   readonly novel: number
   readonly blocksBefore: number
@@ -60,6 +70,7 @@ export function findNeeds(session: ReplaySession, corpus: Corpus, finder: Finder
         const before = countBefore(where, lines)
         return before > 0 ? [{ needle, lines: where, before }] : []
       }),
+      editTexts: wholeTexts(output).flatMap((text) => toEditText(text, lines, corpus, finder)),
       novel: found.length - references.length,
       blocksBefore: blocks,
       linesBefore: lines,
@@ -163,10 +174,27 @@ function outputTokens(block: CorpusBlock['block']): Token[] {
 
 function editNeedles(output: readonly CorpusBlock[]): string[] {
   const lines = output.flatMap(({ block }) => (isBlock(block, 'tool_use') ? linesToEdit(block) : []))
-  const telling = lines
-    .map((line) => line.trim())
-    .filter((line) => line.replace(/[^A-Za-z0-9]/g, '').length >= EDIT_LINE_LETTERS_MIN)
+  const telling = lines.map((line) => line.trim()).filter(isTelling)
   return [...new Set(telling)]
+}
+
+function isTelling(text: string): boolean {
+  return text.replace(/[^A-Za-z0-9]/g, '').length >= EDIT_LINE_LETTERS_MIN
+}
+
+/** Blank lines and spaces around it are no part of what had to be known. */
+function wholeTexts(output: readonly CorpusBlock[]): string[] {
+  const texts = output.flatMap(({ block }) => (isBlock(block, 'tool_use') ? textsToEdit(block) : []))
+  return [...new Set(texts.map((text) => text.trim()).filter(isTelling))]
+}
+
+function toEditText(text: string, limit: number, corpus: Corpus, finder: Finder): EditText[] {
+  const length = text.split('\n').length
+  const blockOf = (line: number): number => corpus.lineBlocks[line] ?? -1
+  const places = finder
+    .linesWith(text)
+    .filter((line) => line + length <= limit && blockOf(line) === blockOf(line + length - 1))
+  return places.length > 0 ? [{ text, places, length }] : []
 }
 
 function callPaths(corpus: Corpus): string[] {

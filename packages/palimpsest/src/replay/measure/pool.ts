@@ -1,11 +1,11 @@
 import { createRandom } from './random.ts'
 
-// From sessions to one figure: the mean with equal weights, an interval from drawing sessions again with replacement (sessions, not
-// steps: the steps of one session are not independent), and the worst tenth.
+// From sessions to one figure: the mean with equal weights, an interval from drawing projects again with replacement, all sessions of a
+// project at once (neither steps nor sessions: those of one session, and of one project, are not independent), and the worst tenth.
 
 export interface Pooled {
   readonly mean: number
-  /** 95% of the means of drawn sets of sessions lie between these. */
+  /** 95% of the means of drawn sets of projects lie between these. */
   readonly low: number
   readonly high: number
   /** A tenth of the sessions is below this. */
@@ -18,15 +18,31 @@ const LOW_SHARE = 0.025
 const HIGH_SHARE = 0.975
 const WORST_SHARE = 0.1
 
+/** With fewer projects, drawing them says nothing of other projects: then sessions are drawn. */
+export const PROJECTS_MIN = 6
+
+/** A figure of one session. */
+export interface SessionValue {
+  readonly value: number | null
+  readonly project: string
+}
+
 /** Undefined where no session has the figure. */
-export function poolValues(values: readonly (number | null)[]): Pooled | undefined {
-  const known = values.filter((value) => value !== null)
+export function poolValues(sessions: readonly SessionValue[]): Pooled | undefined {
+  const found = sessions.flatMap(({ value, project }) => (value === null ? [] : [{ value, project }]))
+  const known = found.map(({ value }) => value)
   if (known.length === 0) return undefined
+  const groups = drawnTogether(found)
   const random = createRandom(SEED)
   const means = Array.from({ length: DRAWS }, () => {
     let sum = 0
-    for (let i = 0; i < known.length; i++) sum += known[Math.floor(random() * known.length)] ?? 0
-    return sum / known.length
+    let count = 0
+    for (let i = 0; i < groups.length; i++) {
+      const group = groups[Math.floor(random() * groups.length)]
+      sum += group?.sum ?? 0
+      count += group?.count ?? 0
+    }
+    return sum / count
   })
   return {
     mean: known.reduce((sum, value) => sum + value, 0) / known.length,
@@ -34,6 +50,17 @@ export function poolValues(values: readonly (number | null)[]): Pooled | undefin
     high: quantile(means, HIGH_SHARE),
     p10: quantile(known, WORST_SHARE),
   }
+}
+
+function drawnTogether(
+  found: readonly { readonly value: number; readonly project: string }[],
+): { readonly sum: number; readonly count: number }[] {
+  const projects = Map.groupBy(found, ({ project }) => project)
+  if (projects.size < PROJECTS_MIN) return found.map(({ value }) => ({ sum: value, count: 1 }))
+  return [...projects.values()].map((of) => ({
+    sum: of.reduce((sum, { value }) => sum + value, 0),
+    count: of.length,
+  }))
 }
 
 /** With a straight line between neighbours. */

@@ -1,42 +1,83 @@
 import { lineText, type Corpus } from './corpus.ts'
 import { extractTokens } from './extract.ts'
-import type { EditLine, Reference } from './needs.ts'
+import type { ExcerptFinder } from './excerpts.ts'
+import type { EditLine, EditText, Reference } from './needs.ts'
 import type { Finder } from './occurrences.ts'
 import { isInBareList, isNear, mentions, placesIn, type MadeText, type Sight } from './sight.ts'
 
 // Whether what a step went on to use could still be read in the request before it.
 
-/** The answers for one reference, each implied by the next: the word, the word in relation, the whole line. */
+/** The answers for one reference, each implied by the next: the word, the word in relation, the line quoted somewhere, the line in its place. */
 export interface Visibility {
   readonly seen: boolean
   readonly related: boolean
+  readonly quoted: boolean
   readonly line: boolean
+}
+
+/** What the made texts of a request repeat of the history, in pieces of several lines. */
+export interface Pieces {
+  readonly holds: (line: number) => boolean
+  /** Whether one piece holds all of these lines. */
+  readonly covers: (from: number, end: number) => boolean
+  /** Whether any piece holds any of them. */
+  readonly touches: (from: number, end: number) => boolean
+}
+
+export function piecesIn(sight: Sight, excerpts: ExcerptFinder): Pieces {
+  const found = sight.made.flatMap((made) => excerpts.excerptsIn(made))
+  const covers = (from: number, end: number): boolean =>
+    found.some((excerpt) => excerpt.from <= from && end <= excerpt.end)
+  return {
+    holds: (line) => covers(line, line + 1),
+    covers,
+    touches: (from, end) => found.some((excerpt) => excerpt.from < end && from < excerpt.end),
+  }
 }
 
 /** Of a token that stands on very many lines, the newest ones are looked at. */
 const SOURCE_LINES_MAX = 40
 
-const EVERY: Visibility = { seen: true, related: true, line: true }
-const NOTHING: Visibility = { seen: false, related: false, line: false }
+const EVERY: Visibility = { seen: true, related: true, quoted: true, line: true }
+const NOTHING: Visibility = { seen: false, related: false, quoted: false, line: false }
 
-export function visibilityOf(reference: Reference, sight: Sight, corpus: Corpus): Visibility {
-  if (isShown(reference, sight)) return EVERY
+export function visibilityOf(reference: Reference, sight: Sight, pieces: Pieces, corpus: Corpus): Visibility {
+  if (isShown(reference, sight) || isInPiece(reference, pieces)) return EVERY
   const { needle } = reference
   const found = sight.made.flatMap((made) => placesIn(made, needle).map((at) => ({ made, at })))
   if (found.length === 0) return NOTHING
   const { lines, others } = sourcesOf(reference, corpus)
   const pages = new Set(found.map(({ made }) => made))
-  const line = lines.some((source) => [...pages].some((made) => holdsLine(made, source)))
+  const quoted = lines.some((source) => [...pages].some((made) => holdsLine(made, source)))
   const related =
-    line || found.some(({ made, at }) => !isInBareList(made, at) && isNear(made, at, needle, others))
-  return { seen: true, related, line }
+    quoted || found.some(({ made, at }) => !isInBareList(made, at) && isNear(made, at, needle, others))
+  return { seen: true, related, quoted, line: false }
 }
 
-export function isEditLineVisible(line: EditLine, sight: Sight): boolean {
-  if (isShown(line, sight)) return true
+export function isEditLineVisible(line: EditLine, sight: Sight, pieces: Pieces): boolean {
+  return isShown(line, sight) || isInPiece(line, pieces)
+}
+
+/** The same where a single line counts, wherever it is quoted. */
+export function isEditLineQuoted(line: EditLine, sight: Sight): boolean {
   return sight.made
     .filter((made) => placesIn(made, line.needle).length > 0)
     .some((made) => holdsLine(made, toSourceLine(line.needle)))
+}
+
+/** Whether the whole text stands somewhere in one piece: in its own block, or in an excerpt of it. */
+export function isEditTextVisible({ places, length }: EditText, sight: Sight, pieces: Pieces): boolean {
+  return places.some((first) => {
+    const end = first + length
+    if (pieces.covers(first, end)) return true
+    for (let line = first; line < end; line++) if (!sight.shows(line)) return false
+    return true
+  })
+}
+
+function isInPiece({ lines, before }: Pick<Reference, 'lines' | 'before'>, pieces: Pieces): boolean {
+  for (let i = before - 1; i >= 0; i--) if (pieces.holds(lines[i] ?? -1)) return true
+  return false
 }
 
 /** Some line before the step that holds it is shown. The newest is the likeliest. */

@@ -1,6 +1,6 @@
 import { isBlock } from '../../wire/message.ts'
 import { lineText, type Corpus, type CorpusBlock } from './corpus.ts'
-import { findErrors, type ErrorFact } from './errors.ts'
+import { findOutcomes, type FailedCommand, type RepeatedCall } from './outcomes.ts'
 import { findProjectRoot, namedPath } from './project-root.ts'
 import { findTodos, type TodoState } from './todos.ts'
 import { fileChanges, keyArgument, type OperationKind } from './tool-call.ts'
@@ -36,7 +36,8 @@ export interface RetentionFacts {
   readonly prohibitions: readonly Prohibition[]
   readonly changes: readonly ChangeFact[]
   readonly todos: readonly TodoState[]
-  readonly errors: readonly ErrorFact[]
+  readonly failures: readonly FailedCommand[]
+  readonly repeated: readonly RepeatedCall[]
   /** By the id of the tool use. */
   readonly calls: ReadonlyMap<string, CallFact>
 }
@@ -51,14 +52,14 @@ export function findRetentionFacts(corpus: Corpus): RetentionFacts {
   const root = findProjectRoot(
     corpus.blocks.flatMap(({ block }) => (isBlock(block, 'tool_use') ? leaves(block.input) : [])),
   )
-  const errors = findErrors(corpus)
-  const failed = new Set(errors.map((error) => error.toolUseId))
+  const { failures, repeated, failedCalls } = findOutcomes(corpus)
   return {
     userLines,
     prohibitions: userLines.flatMap(({ line }) => prohibitionsOf(corpus, line)),
-    changes: findChanges(corpus, root, failed),
+    changes: findChanges(corpus, root, failedCalls),
     todos: findTodos(corpus),
-    errors,
+    failures,
+    repeated,
     calls: findCalls(corpus),
   }
 }
@@ -89,7 +90,7 @@ function prohibitionsOf(corpus: Corpus, line: number): Prohibition[] {
     .map((text) => ({ line, text }))
 }
 
-/** A call that failed changed nothing. */
+/** A call that failed or was refused changed nothing. */
 function findChanges(corpus: Corpus, root: string, failed: ReadonlySet<string>): ChangeFact[] {
   return corpus.blocks.flatMap((found) => {
     const { block } = found

@@ -2,16 +2,13 @@ import { claimsOf, type Claim } from './claims.ts'
 import { lineText, type Corpus } from './corpus.ts'
 import { countBefore } from './needs.ts'
 import type { Finder } from './occurrences.ts'
+import { isEvident, orderOf } from './order.ts'
+import type { Pieces } from './recall.ts'
 import type { ChangeFact, RetentionFacts } from './retention-facts.ts'
+import type { Share } from './share.ts'
 import { mentions, type Sight } from './sight.ts'
 
 // How much of what must not be forgotten a request still says, whether or not the next step uses it.
-
-/** A share as its parts; nothing to be had is no share. */
-export interface Share {
-  readonly hits: number
-  readonly of: number
-}
 
 export interface RetentionShares {
   readonly userWords: Share
@@ -21,22 +18,32 @@ export interface RetentionShares {
   readonly lastOperation: Share
   readonly openTodos: Share
   readonly unresolvedErrors: Share
+  /** Of one: whether nothing that is kept contradicts a newer result that left. Nothing where no call was made twice with another result. */
+  readonly order: Share
+}
+
+interface RetentionSources {
+  readonly corpus: Corpus
+  readonly finder: Finder
+  readonly pieces: Pieces
 }
 
 export function retentionOf(
   facts: RetentionFacts,
   sight: Sight,
   linesBefore: number,
-  { corpus, finder }: { readonly corpus: Corpus; readonly finder: Finder },
+  { corpus, finder, pieces }: RetentionSources,
 ): RetentionShares {
   // A stand-in speaks for a tool result: it is no place for the user's words.
   const messages = sight.made.filter((made) => !made.page.isStandIn)
   const tells = (text: string): boolean => messages.some((made) => mentions(made, text))
-  const says = (text: string): boolean => sight.made.some((made) => mentions(made, text))
   const userLines = facts.userLines.filter(({ line }) => line < linesBefore)
   const prohibitions = facts.prohibitions.filter(({ line }) => line < linesBefore)
   const todos = facts.todos.findLast(({ line }) => line < linesBefore)?.open ?? []
-  const errors = facts.errors.filter(({ line, until }) => line < linesBefore && until >= linesBefore)
+  const failures = facts.failures.filter(
+    ({ firstLine, until }) => firstLine < linesBefore && until >= linesBefore,
+  )
+  const knows = { sight, pieces, messages, corpus }
   return {
     userWords: shareOf(
       userLines,
@@ -49,7 +56,8 @@ export function retentionOf(
       sight,
     ),
     openTodos: shareOf(todos, (text) => isSaid(text, sight, linesBefore, finder) || tells(text)),
-    unresolvedErrors: shareOf(errors, ({ line }) => sight.shows(line) || says(lineText(corpus, line).trim())),
+    unresolvedErrors: shareOf(failures, (failure) => isEvident(failure, knows)),
+    order: orderOf(facts.repeated, linesBefore, knows),
   }
 }
 

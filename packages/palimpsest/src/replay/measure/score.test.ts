@@ -83,7 +83,10 @@ const ALL_ONE = {
   frr_sole: 1,
   frr_related: 1,
   frr_line: 1,
+  frr_line_quoted: 1,
   edit_line: 1,
+  edit_line_quoted: 1,
+  edit_whole: 1,
   frr_user: 1,
   user_words: 1,
   prohibitions: 1,
@@ -93,6 +96,8 @@ const ALL_ONE = {
   open_todos: 1,
   unresolved_errors: 1,
   recoverable: 1,
+  // No call was made twice.
+  order: null,
 }
 
 describe('the figures of a session', () => {
@@ -134,7 +139,7 @@ describe('the figures of a session', () => {
 
   test('are all nothing where nothing is shown, but nothing wrong is claimed', () => {
     const zero = Object.fromEntries(Object.keys(ALL_ONE).map((name) => [name, 0]))
-    expect(score(() => false).shares).toEqual({ ...zero, modified_path_precision: 1 })
+    expect(score(() => false).shares).toEqual({ ...zero, modified_path_precision: 1, order: null })
   })
 
   test('without the result of the read', () => {
@@ -146,7 +151,10 @@ describe('the figures of a session', () => {
       frr_sole: (0 + 1 / 2) / 2,
       frr_related: (0 + 1 / 2) / 2,
       frr_line: (0 + 1 / 2) / 2,
+      frr_line_quoted: (0 + 1 / 2) / 2,
       edit_line: 0,
+      edit_line_quoted: 0,
+      edit_whole: 0,
     })
     expect([...refetched]).toEqual([READ_RESULT])
     expect(stepMiss).toBe(1)
@@ -160,14 +168,16 @@ describe('the figures of a session', () => {
   test('with a stand-in that keeps the words together', () => {
     const { shares } = score((line) => line < 5 || line > 7, standIn('Read: token_store.find(user_name)'))
     expect(shares).toMatchObject({ frr_sole: 3 / 4, frr_related: 3 / 4, frr_line: 1 / 4, edit_line: 0 })
+    expect(shares).toMatchObject({ frr_line_quoted: 1 / 4, edit_line_quoted: 0, edit_whole: 0 })
   })
 
-  test('with a stand-in that keeps the line', () => {
+  test('with a stand-in that quotes the line alone: it counts as quoted, and not as the line', () => {
     const { shares } = score(
       (line) => line < 5 || line > 7,
       standIn('Read\n  return token_store.find(user_name)\n'),
     )
-    expect(shares).toMatchObject({ frr_sole: 3 / 4, frr_related: 3 / 4, frr_line: 3 / 4, edit_line: 1 })
+    expect(shares).toMatchObject({ frr_sole: 3 / 4, frr_related: 3 / 4, frr_line: 1 / 4, edit_line: 0 })
+    expect(shares).toMatchObject({ frr_line_quoted: 3 / 4, edit_line_quoted: 1, edit_whole: 0 })
   })
 
   test('with a list of bare identifiers', () => {
@@ -191,6 +201,107 @@ describe('the figures of a session', () => {
     const { shares } = score((line) => line !== 16)
     expect(shares.frr_sole).toBe((1 + 1 / 2) / 2)
     expect(shares.unresolved_errors).toBe(0)
+  })
+})
+
+// Lines of the second session:
+//  0 user    Mend it.
+//  1 call    Read
+//  2 call    /repo/a.ts
+//  3 result  export function startServer(port: number) {
+//  4 result    const app = createApp({ port })
+//  5 result    app.listen(port)
+//  6 result    return app
+//  7 result  }
+//  8 result  export const USUAL_PORT = 8080
+//  9 call    Edit                                    step 1
+// 10 call    /repo/a.ts
+// 11 call      const app = createApp({ port })
+// 12 call      app.listen(port)
+// 13 call      const app = createApp({ port, quiet: true })
+// 14 call      app.listen(port)
+// 15 result  updated
+describe('a text to edit', () => {
+  const file = [
+    'export function startServer(port: number) {',
+    '  const app = createApp({ port })',
+    '  app.listen(port)',
+    '  return app',
+    '}',
+    'export const USUAL_PORT = 8080',
+  ]
+  const edited = inventSession([
+    { user: 'Mend it.' },
+    { calls: [{ name: 'Read', input: { file_path: '/repo/a.ts' }, result: file.join('\n') }] },
+    {
+      calls: [
+        {
+          name: 'Edit',
+          input: {
+            file_path: '/repo/a.ts',
+            old_string: file.slice(1, 3).join('\n'),
+            new_string: '  const app = createApp({ port, quiet: true })\n  app.listen(port)',
+          },
+          result: 'updated',
+        },
+      ],
+    },
+  ])
+  const needs = measureSession(edited, allBlocks(edited))
+  const shares = (shows: Sight['shows'], text?: string): Score['shares'] =>
+    scoreOf(needs, { shows, made: text === undefined ? [] : [wholePage(makePage(text, false))] }).shares
+  const withoutFile = (line: number): boolean => line < 3 || line > 8
+
+  test('is whole where its block stands', () => {
+    expect(needs.needs[1]?.editTexts).toEqual([
+      { text: 'const app = createApp({ port })\n  app.listen(port)', places: [4], length: 2 },
+    ])
+    expect(shares(() => true)).toMatchObject({ edit_line: 1, edit_whole: 1 })
+    expect(shares(withoutFile)).toMatchObject({ edit_line: 0, edit_whole: 0 })
+  })
+
+  test('is whole in an excerpt that holds all of it', () => {
+    const piece = file.slice(0, 3).join('\n')
+    expect(shares(withoutFile, `Of a.ts:\n${piece}`)).toMatchObject({ edit_line: 1, edit_whole: 1 })
+  })
+
+  test('is not whole in an excerpt that holds half of it', () => {
+    const other = file.slice(2).join('\n')
+    // "app.listen(port)" stands in it, the line before does not.
+    expect(shares(withoutFile, `Of a.ts:\n${other}`)).toMatchObject({ edit_line: 1 / 2, edit_whole: 0 })
+  })
+
+  test('is not whole where its lines stand one by one', () => {
+    const crumbs = [file[2], 'and', file[1]].join('\n')
+    expect(shares(withoutFile, crumbs)).toMatchObject({
+      edit_line: 0,
+      edit_line_quoted: 1,
+      edit_whole: 0,
+    })
+  })
+
+  test('is two texts where a patch changes two places', () => {
+    const patch = [
+      '*** Begin Patch',
+      '*** Update File: a.ts',
+      '@@ startServer',
+      '   const app = createApp({ port })',
+      '-  app.listen(port)',
+      '+  app.listen(port, "::1")',
+      '@@',
+      '-  return app',
+      '*** End Patch',
+    ].join('\n')
+    const patched = inventSession([
+      { user: 'Mend it.' },
+      { calls: [{ name: 'Read', input: { file_path: '/repo/a.ts' }, result: file.join('\n') }] },
+      { calls: [{ name: 'apply_patch', input: { patch }, result: 'Done!' }] },
+    ])
+    const texts = measureSession(patched, allBlocks(patched)).needs[1]?.editTexts
+    expect(texts?.map(({ text, places }) => ({ text, places }))).toEqual([
+      { text: 'const app = createApp({ port })\n  app.listen(port)', places: [4] },
+      { text: 'return app', places: [6] },
+    ])
   })
 })
 

@@ -3,9 +3,21 @@ import type { ReplaySession } from '../replay-session.ts'
 import { blockOfLine, buildCorpus, type Corpus, type SentBlocks } from './corpus.ts'
 import { findNeeds, type EditLine, type Reference, type StepNeeds } from './needs.ts'
 import { createFinder, type Finder } from './occurrences.ts'
-import { isEditLineVisible, isSearchable, sourceBlocks, visibilityOf, type Visibility } from './recall.ts'
+import { createExcerptFinder, type ExcerptFinder } from './excerpts.ts'
+import {
+  isEditLineQuoted,
+  isEditLineVisible,
+  isEditTextVisible,
+  isSearchable,
+  piecesIn,
+  sourceBlocks,
+  visibilityOf,
+  type Pieces,
+  type Visibility,
+} from './recall.ts'
 import { findRetentionFacts, type RetentionFacts } from './retention-facts.ts'
-import { retentionOf, type Share } from './retention.ts'
+import { retentionOf } from './retention.ts'
+import type { Share } from './share.ts'
 import { mentions, type Sight } from './sight.ts'
 
 // From sights to figures: a share per step, then the mean over the steps that have it. So one giant edit weighs as much as one small
@@ -16,7 +28,10 @@ export const SHARE_COLUMNS = [
   'frr_sole',
   'frr_related',
   'frr_line',
+  'frr_line_quoted',
   'edit_line',
+  'edit_line_quoted',
+  'edit_whole',
   'frr_user',
   'user_words',
   'prohibitions',
@@ -25,6 +40,7 @@ export const SHARE_COLUMNS = [
   'last_operation',
   'open_todos',
   'unresolved_errors',
+  'order',
   'recoverable',
 ] as const
 export type ShareColumn = (typeof SHARE_COLUMNS)[number]
@@ -35,6 +51,7 @@ export interface Measured {
   readonly finder: Finder
   readonly needs: readonly StepNeeds[]
   readonly facts: RetentionFacts
+  readonly excerpts: ExcerptFinder
 }
 
 export interface ScoreOptions {
@@ -66,7 +83,13 @@ const CASCADE_REFERENCES_MIN = 10
 export function measureSession(session: ReplaySession, sent: SentBlocks): Measured {
   const corpus = buildCorpus(session.entries, sent)
   const finder = createFinder(corpus)
-  return { corpus, finder, needs: findNeeds(session, corpus, finder), facts: findRetentionFacts(corpus) }
+  return {
+    corpus,
+    finder,
+    needs: findNeeds(session, corpus, finder),
+    facts: findRetentionFacts(corpus),
+    excerpts: createExcerptFinder(corpus),
+  }
 }
 
 export function createScorer(measured: Measured, options: ScoreOptions): Scorer {
@@ -86,9 +109,10 @@ export function createScorer(measured: Measured, options: ScoreOptions): Scorer 
       const needs = measured.needs[step]
       if (!needs) return
       if (compactedNow) compactedAt.push(step)
+      const pieces = piecesIn(sight, measured.excerpts)
       const seen = needs.references.map((reference) => ({
         reference,
-        visibility: visibilityOf(reference, sight, measured.corpus),
+        visibility: visibilityOf(reference, sight, pieces, measured.corpus),
       }))
       const sole = seen.filter(({ reference }) => reference.sole)
       addReferences(add, seen, sole)
@@ -97,8 +121,8 @@ export function createScorer(measured: Measured, options: ScoreOptions): Scorer 
         hits: sole.length - lost.filter((one) => !isRecoverable(one, sight, measured, options)).length,
         of: sole.length,
       })
-      const lostLines = needs.editLines.filter((line) => !isEditLineVisible(line, sight))
-      add('edit_line', { hits: needs.editLines.length - lostLines.length, of: needs.editLines.length })
+      const lostLines = needs.editLines.filter((line) => !isEditLineVisible(line, sight, pieces))
+      addEdits(add, needs, lostLines, { sight, pieces })
       for (const one of [...lost, ...lostLines]) noteRefetch(refetched, one, measured.corpus)
       for (const { reference, visibility } of sole) {
         countClass(byClass, reference, visibility)
@@ -106,7 +130,7 @@ export function createScorer(measured: Measured, options: ScoreOptions): Scorer 
       }
       if (sole.length > 0) misses.steps++
       if (lost.length > 0) misses.missed++
-      const kept = retentionOf(measured.facts, sight, needs.linesBefore, measured)
+      const kept = retentionOf(measured.facts, sight, needs.linesBefore, { ...measured, pieces })
       add('user_words', kept.userWords)
       add('prohibitions', kept.prohibitions)
       add('modified_path_recall', kept.pathRecall)
@@ -114,6 +138,7 @@ export function createScorer(measured: Measured, options: ScoreOptions): Scorer 
       add('last_operation', kept.lastOperation)
       add('open_todos', kept.openTodos)
       add('unresolved_errors', kept.unresolvedErrors)
+      add('order', kept.order)
     },
     end: () => ({
       shares: toShares(sums),
@@ -143,6 +168,7 @@ function addReferences(
   add('frr_sole', count(sole, 'seen'))
   add('frr_related', count(sole, 'related'))
   add('frr_line', count(sole, 'line'))
+  add('frr_line_quoted', count(sole, 'quoted'))
   add(
     'frr_user',
     count(
@@ -150,6 +176,20 @@ function addReferences(
       'seen',
     ),
   )
+}
+
+function addEdits(
+  add: (column: ShareColumn, share: Share) => void,
+  { editLines, editTexts }: StepNeeds,
+  lost: readonly EditLine[],
+  { sight, pieces }: { readonly sight: Sight; readonly pieces: Pieces },
+): void {
+  const of = editLines.length
+  const gone = lost.filter((line) => !isEditLineQuoted(line, sight))
+  add('edit_line', { hits: of - lost.length, of })
+  add('edit_line_quoted', { hits: of - gone.length, of })
+  const whole = editTexts.filter((text) => isEditTextVisible(text, sight, pieces))
+  add('edit_whole', { hits: whole.length, of: editTexts.length })
 }
 
 /** Visible, or the call that would bring it back is, or a search would find it. */
@@ -228,7 +268,10 @@ function toShares(sums: ReadonlyMap<ShareColumn, { readonly sum: number; readonl
     frr_sole: share('frr_sole'),
     frr_related: share('frr_related'),
     frr_line: share('frr_line'),
+    frr_line_quoted: share('frr_line_quoted'),
     edit_line: share('edit_line'),
+    edit_line_quoted: share('edit_line_quoted'),
+    edit_whole: share('edit_whole'),
     frr_user: share('frr_user'),
     user_words: share('user_words'),
     prohibitions: share('prohibitions'),
@@ -237,6 +280,7 @@ function toShares(sums: ReadonlyMap<ShareColumn, { readonly sum: number; readonl
     last_operation: share('last_operation'),
     open_todos: share('open_todos'),
     unresolved_errors: share('unresolved_errors'),
+    order: share('order'),
     recoverable: share('recoverable'),
   }
 }

@@ -39,14 +39,50 @@ export function keyArgument(call: ToolUseBlock): string {
   )
 }
 
+/** Tools whose results say how things are: files, and searches in them. */
+const STATE_TOOLS = new Set([
+  'read',
+  'read_file',
+  'view',
+  'view_file',
+  'grep',
+  'glob',
+  'search',
+  'ls',
+  'list',
+  'list_dir',
+])
+/** Said for the reader of the call, or about its running: two calls that differ in them alone ask the same. */
+const BESIDE_MEMBERS = new Set(['description', 'timeout', 'timeout_ms', 'yield_time_ms', 'justification'])
+
+export function isShellCall(call: ToolUseBlock): boolean {
+  return SHELL_TOOLS.has(call.name.toLowerCase())
+}
+
+export function shellCommand(call: ToolUseBlock): string {
+  return commandOf(call.input)
+}
+
+export function looksAtState(call: ToolUseBlock): boolean {
+  return STATE_TOOLS.has(call.name.toLowerCase())
+}
+
 /** Two calls with one key ask for the same thing. */
-export function callKey(call: ToolUseBlock): string {
-  return `${call.name}\n${JSON.stringify(call.input)}`
+export function sameCallKey(call: ToolUseBlock): string {
+  const asked = isJsonObject(call.input)
+    ? Object.entries(call.input).filter(([name]) => !BESIDE_MEMBERS.has(name))
+    : [call.input]
+  return `${call.name}\n${JSON.stringify(asked)}`
 }
 
 /** The lines that an edit takes as given: those of the old text, and a patch's context and removed lines. */
 export function linesToEdit(call: ToolUseBlock): string[] {
   return [...oldTexts(call.input), ...patchTexts(call).map(oldSideOf)].flatMap((text) => text.split('\n'))
+}
+
+/** The texts that an edit takes as given, each in one piece: the old text, and the old side of each part of a patch. */
+export function textsToEdit(call: ToolUseBlock): string[] {
+  return [...oldTexts(call.input), ...patchTexts(call).flatMap(oldPieces)]
 }
 
 export function fileChanges(call: ToolUseBlock): FileChange[] {
@@ -84,6 +120,20 @@ function oldSideOf(patch: string): string {
     .filter((line) => /^[ -]/.test(line) && !line.startsWith('---'))
     .map((line) => line.slice(1))
     .join('\n')
+}
+
+/** A patch names places (`@@`) and files (`***`) between its parts. */
+function oldPieces(patch: string): string[] {
+  return patch
+    .split(/^(?:@@.*|\*\*\* .*)$/m)
+    .map((part) =>
+      part
+        .split('\n')
+        // A blank line of context may have lost its leading space.
+        .flatMap((line) => (line === '' ? [''] : /^[ -]/.test(line) ? [line.slice(1)] : []))
+        .join('\n'),
+    )
+    .filter((piece) => piece.trim() !== '')
 }
 
 const PATH_WORD = '["\']?([\\w./~@+-]+)["\']?'

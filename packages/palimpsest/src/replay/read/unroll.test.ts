@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { readSessionText } from './read-session.ts'
 import { unroll } from './unroll.ts'
 
-test('the conversation goes on across a compaction: summary, restored files, markers and empty answers are left out', () => {
+test('the conversation goes on across a compaction: summary, copies, restored files, markers and empty answers are left out', () => {
+  const copy = { palimpsest: { origin: 'user', part: 'kept', copyOf: 'u1' } }
   const lines = [
     ['user', 'u1', { message: { role: 'user', content: 'Start' } }],
     ['assistant', 'a1', answer('m1', [{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }])],
@@ -11,6 +12,7 @@ test('the conversation goes on across a compaction: summary, restored files, mar
     ['system', 'b1', { subtype: 'compact_boundary', compactMetadata: { trigger: 'auto', preTokens: 5 } }],
     ['user', 's1', { isCompactSummary: true, message: { role: 'user', content: 'So far' } }],
     ['attachment', 'f1', { attachment: { type: 'file', content: 'again' } }],
+    ['user', 'k1', { ...copy, message: { role: 'user', content: 'Start' } }],
     ['assistant', 'a2', answer('m2', [])],
     ['user', 'u2', { message: { role: 'user', content: 'Go on' } }],
   ] as const
@@ -32,6 +34,7 @@ test('the conversation goes on across a compaction: summary, restored files, mar
     { id: 'b1', why: 'boundary' },
     { id: 's1', why: 'summary' },
     { id: 'f1', why: 'restored' },
+    { id: 'k1', why: 'copied' },
     { id: 'a2', why: 'empty' },
   ])
   expect(unanswered).toEqual([{ entry: 'a1', toolUseId: 't1', name: 'Bash' }])

@@ -11,6 +11,8 @@ export type LeftOutReason =
   | 'summary'
   /** Put in again by the recorded agent after its compaction; the first showing is here. */
   | 'restored'
+  /** A copy that a boundary of ours keeps; the original is here. */
+  | 'copied'
   /** A marker of the recorded agent's own clearing. The results it cleared are here in full. */
   | 'marker'
   /** An answer broken off before its first block: nothing was said, and the API refuses empty messages. */
@@ -36,6 +38,7 @@ export function unroll(session: RecordedSession): UnrolledSession {
     else if (entry.kind !== 'message') leftOut.push({ id: entry.id, why: 'marker' })
     else if (entry.part === 'summary') leftOut.push({ id: entry.id, why: 'summary' })
     else if (entry.part === 'attachment') leftOut.push({ id: entry.id, why: 'restored' })
+    else if (entry.part === 'kept') leftOut.push({ id: entry.id, why: 'copied' })
     else if (toBlocks(entry.message.content).length === 0) leftOut.push({ id: entry.id, why: 'empty' })
     else entries.push({ ...entry, parent: entries.at(-1)?.id ?? null })
   }

@@ -14,6 +14,8 @@ export interface Strategy {
   readonly create: (settings: StrategySettings) => StrategyRun
   /** Its agent can search what left the window. */
   readonly recalls?: boolean
+  /** Another one with something changed, to tell what that brings: it gets no controls of its own. */
+  readonly isVariant?: boolean
   /** It is given a window that fits everything. */
   readonly unbounded?: boolean
   /** Told of every charged request. It changes nothing. */
@@ -46,9 +48,17 @@ export interface Moment {
   readonly thinking: ThinkingPolicy
 }
 
-export interface StrategyRun {
+export type StrategyRun = PlanningRun | LivingRun
+
+export interface PlanningRun {
   /** Asked again after its entries were appended, until it plans nothing: each plan may be one step, made on the view as it is. */
   readonly before: (view: View, moment: Moment) => Actions
+}
+
+/** Lives through the moment by itself, as the engine does. */
+export interface LivingRun {
+  /** Step by step: what it says is appended, and it is handed the view as it then is. */
+  readonly live: (view: View, moment: Moment) => AsyncGenerator<Actions, void, View>
 }
 
 export interface Actions {
@@ -56,6 +66,8 @@ export interface Actions {
   readonly entries: readonly Entry[]
   /** Model calls of its own, about the conversation as it stood before the entries. */
   readonly calls?: readonly BackgroundCall[]
+  /** It could not make room, stopped, and had the user compact by hand. */
+  readonly stopped?: boolean
 }
 
 /** A model call that the strategy made, to be priced. */

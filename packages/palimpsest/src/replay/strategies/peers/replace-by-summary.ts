@@ -1,4 +1,4 @@
-import { foldInto } from '../../../engine/compact-with-fold.ts'
+import { foldInto } from '../../../engine/fold-into.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
 import type { Entry } from '../../../transcript/entry.ts'
 import type { View, ViewNode } from '../../../transcript/view.ts'

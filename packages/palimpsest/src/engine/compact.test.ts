@@ -3,13 +3,16 @@ import { expect, test } from 'vitest'
 import { said } from '../../../../test/kit/said.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { step, viewOf, type View } from '../transcript/view.ts'
-import { compactWithFold } from './compact-with-fold.ts'
+import { BUILT_IN_FLAGS } from '../flags/create-flags.ts'
+import { resolveModel, NO_MODELS } from '../tokens/models.ts'
+import { compact, type CompactResult } from './compact.ts'
+import { NO_HOST } from './no-host.ts'
 
 const LINES = 120
 const THINKING = { model: '', bindsPrefix: false, readsFrom: [] }
 
-test('what stays as a copy is what stood in view: a stand-in stands in its place again', () => {
-  const entries = said([{ user: 'go' }, read('a'), read('b'), ...ran(6)])
+test('what stays as a copy is what stood in view: a stand-in stands in its place again', async () => {
+  const entries = said([{ user: 'go' }, read('a'), read('b'), ...ran(20)])
   const standIn = JSON.stringify({ type: 'tool_result', tool_use_id: 't2', content: 'cleared: gone' })
   const edit: Entry = {
     kind: 'edit',
@@ -30,17 +33,17 @@ test('what stays as a copy is what stood in view: a stand-in stands in its place
     on: true,
   }
   const before = viewOf([...entries, edit, pin])
-  const after = compacted(before)
+  const after = await compacted(before)
   const shown = after.nodes.find((node) => node.entries.includes('e3'))
   expect(shown?.blocks.map(({ json }) => json)).toEqual([standIn])
   expect(shown?.blocks[0]?.original).toBe(false)
 })
 
-test('compacted again and again, copies name the first original and quoted lines go on', () => {
+test('compacted again and again, copies name the first original and quoted lines go on', async () => {
   let view = viewOf(said([{ user: 'go' }, read('a'), ...ran(8)]))
   let first = 100
   for (let i = 0; i < 4; i++) {
-    view = compacted(view)
+    view = await compacted(view)
     for (const entry of said(ran(8), first)) view = step(view, entry)
     first += 100
   }
@@ -50,22 +53,42 @@ test('compacted again and again, copies name the first original and quoted lines
   expect(textOf(view)).toContain('export function a_7(')
 })
 
-test('where nothing would leave the view, nothing is appended', () => {
-  const view = viewOf(said([{ user: 'go' }]))
-  expect(compactWithFold(view, setup(), () => 'x')).toEqual([])
+test('before anything was answered, nothing is compacted', async () => {
+  expect(await outcome(viewOf(said([{ user: 'go' }])))).toMatchObject({ kind: 'refused' })
 })
 
-function compacted(view: View): View {
-  let made = 0
-  const bodies = compactWithFold(view, setup(), () => `made ${view.log.length} ${made++}`)
+async function compacted(view: View): Promise<View> {
+  const result = await outcome(view)
+  if (result.kind !== 'compacted') throw new Error(result.why)
+  expect(result.path).toBe('fold')
+  const { bodies } = result
   let after = view
   for (const [i, body] of bodies.entries())
     after = step(after, { ...body, id: body.id ?? `more ${view.log.length} ${i}`, parent: null, at: 0 })
   return after
 }
 
+/** Where no model can be asked. */
+async function outcome(view: View): Promise<CompactResult> {
+  let made = 0
+  const ports = {
+    host: NO_HOST,
+    clock: { now: () => 0, sleep: async () => undefined, within: async <T>(work: Promise<T>) => await work },
+    newId: () => `made ${view.log.length} ${made++}`,
+    trace: () => undefined,
+    flags: BUILT_IN_FLAGS,
+  }
+  const wish = { cause: 'asked', span: { kind: 'whole' } } as const
+  const steps = compact({ id: 's', view }, { wish, setup: setup() }, ports, new AbortController().signal)
+  let next = await steps.next()
+  while (!next.done) next = await steps.next()
+  return next.value
+}
+
 function setup() {
   return {
+    facts: resolveModel(NO_MODELS, 'claude-opus-4-5', '').facts,
+    source: 'main',
     calibration: { start: 1, samples: [] },
     thinking: THINKING,
     thresholds: { warning: 8_000, error: 10_000, auto: 12_000, blocking: 14_000 },

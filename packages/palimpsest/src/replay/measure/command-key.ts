@@ -1,0 +1,157 @@
+// Which command a shell call runs, so that two runs of it can be told to be the same: without where it runs, and for tests, builds and
+// linters without what becomes of their output.
+
+export interface CommandKey {
+  /** Two runs with one of these ran the same. */
+  readonly same: string
+  /** A test, a build, a linter, a type checker: its newest result says how things stand. */
+  readonly isCheck: boolean
+  /** Of a check: its parts that run in turn. */
+  readonly checks: readonly string[]
+  /** Something runs behind it whatever comes of it, so that its exit code is lost. */
+  readonly losesExit: boolean
+  /** Program and subcommand of each part that runs in turn. */
+  readonly programs: readonly string[]
+  /** Its first words, by which a text names it. */
+  readonly named: string
+}
+
+const SHELL_PREFIX = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c /
+/** Where it runs, under which variables, for how long. */
+const GOES_FIRST =
+  /^(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*|[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s;&|]*)\s+|(?:timeout\s+\S+|time|env|command|nice(?:\s+-n\s*\S+)?)\s+)+/
+const MERGED = / ?2>&1/g
+/** What the output of a check is looked at with. */
+const VIEWERS = /^(?:tail|head|cat|less|grep|egrep|rg|tee|sort|uniq|wc|sed|awk)\b/
+
+const CHECK_WORDS =
+  /^(?:(?:npx|bunx|pnpm exec|pnpm dlx|yarn dlx|uv run|poetry run|python3? -m|bundle exec)\s+(?:--?[\w-]+\s+)*)?(?:(?:npm|pnpm|yarn|bun|mise|just|task|make|turbo|nx|deno|cargo|go|swift|dotnet|mix|rake|composer|gradle|\.\/gradlew|mvn)\s+(?:(?:run|r|-[-\w]+(?:=\S+)?)\s+)*[\w:.-]*(?:test|spec|check|lint|build|vet|clippy|typecheck|type-check|tsc|compile|verify|fmt|format|e2e|ci)[\w:.-]*|(?:tsc|vitest|jest|mocha|ava|pytest|tox|nox|ruff|mypy|pyright|flake8|pylint|black|eslint|oxlint|biome|prettier|rspec|phpunit|phpstan|ctest|golangci-lint|staticcheck|shellcheck|xcodebuild|rubocop|make|turbo|playwright)\b)/
+
+export function commandKey(command: string): CommandKey {
+  const plain = squeeze(withoutStart(squeeze(command.replace(SHELL_PREFIX, ''))).replaceAll(MERGED, ''))
+  const isCheck = CHECK_WORDS.test(plain)
+  const same = isCheck ? withoutLooks(plain) : plain
+  return {
+    same,
+    isCheck,
+    checks: inTurn(same)
+      .map(withoutLooks)
+      .filter((part) => isCheck && CHECK_WORDS.test(part)),
+    losesExit: operatorsIn(plain).some(({ sign }) => sign === '|' || sign === '||' || sign === ';'),
+    programs: programsOf(command),
+    named: same.split(' ').slice(0, NAMED_WORDS).join(' '),
+  }
+}
+
+/** By so many words a command is named in a text. */
+const NAMED_WORDS = 2
+
+/** Of the checks that run in turn in a command, those that another one, which ran well, does not do. */
+export function checksLeft(checks: readonly string[], done: CommandKey): string[] {
+  return checks.filter((narrow) => !done.checks.some((wide) => doesAllOf(wide, narrow)))
+}
+
+/** The same words and more narrow a check down; without any word but its own it does everything. */
+function doesAllOf(wide: string, narrow: string): boolean {
+  if (narrow === wide || narrow.startsWith(`${wide} `)) return true
+  if (NARROWS.test(wide)) return false
+  const own = wide.split(' ').filter((word) => !/^(?:-.*|\.|\.\/\.\.\.)$/.test(word))
+  return own.length <= OWN_WORDS_MAX && narrow.startsWith(`${own.join(' ')} `)
+}
+
+/** `npm run test`. */
+const OWN_WORDS_MAX = 3
+const NARROWS = / (?:-run|-k|-t|-m|-g|--?grep|--filter|--only|--testNamePattern|--tests)\b/
+
+function squeeze(text: string): string {
+  return text.split(/\s/).filter(Boolean).join(' ')
+}
+
+function withoutStart(command: string): string {
+  return command.replace(GOES_FIRST, '')
+}
+
+/** Without viewers that its output goes through at the end, a code that is printed behind it, and a place where it is thrown away. */
+function withoutLooks(command: string): string {
+  let end = command.length
+  for (const { at, sign } of operatorsIn(command).toReversed()) {
+    const behind = command.slice(at + sign.length, end).trim()
+    if (!isLook(sign, behind)) break
+    end = at
+  }
+  return command.slice(0, end).trim()
+}
+
+function isLook(sign: Operator['sign'], behind: string): boolean {
+  switch (sign) {
+    case '|':
+      return VIEWERS.test(behind)
+    case ';':
+      return /^echo\b/.test(behind)
+    case '>':
+      return behind === '/dev/null'
+    case '&&':
+    case '||':
+    case '\n':
+      return false
+    default:
+      return sign satisfies never
+  }
+}
+
+interface Operator {
+  readonly at: number
+  readonly sign: '&&' | '||' | '|' | ';' | '\n' | '>'
+}
+
+const SIGNS = ['&&', '||', '|', ';', '\n', '>'] as const
+
+/** Outside of quotes. */
+function operatorsIn(command: string): Operator[] {
+  const found: Operator[] = []
+  for (let at = 0; at < command.length; at++) {
+    const char = command[at]
+    if (char === '\\') at++
+    else if (char === '"' || char === "'") {
+      const close = command.indexOf(char, at + 1)
+      // A quote that is not closed is a letter like any other.
+      if (close > 0) at = close
+    } else {
+      const sign = SIGNS.find((one) => command.startsWith(one, at))
+      if (sign) found.push({ at, sign })
+      if (sign) at += sign.length - 1
+    }
+  }
+  return found
+}
+
+/** Parts that run one after another. */
+function inTurn(command: string): string[] {
+  const parts: string[] = []
+  let from = 0
+  for (const { at, sign } of operatorsIn(command)) {
+    if (sign === '|' || sign === '>') continue
+    parts.push(command.slice(from, at))
+    from = at + sign.length
+  }
+  return [...parts, command.slice(from)].map((part) => part.trim()).filter((part) => part !== '')
+}
+
+function programsOf(command: string): string[] {
+  // What stands in a here-document is no command of this shell.
+  const [own = ''] = command.replace(SHELL_PREFIX, '').split('<<')
+  return inTurn(own)
+    .map((part) =>
+      programOf(
+        withoutStart(`${squeeze(part)} `)
+          .trim()
+          .split(' '),
+      ),
+    )
+    .filter((program) => program !== '' && !/^cd\b/.test(program))
+}
+
+/** The first word, and the next where it is no flag, path or text. */
+function programOf([program = '', next = '']: readonly string[]): string {
+  return /^[a-z][\w-]*$/.test(next) ? `${program} ${next}` : program
+}

@@ -1,0 +1,132 @@
+import { lineText, withoutGutter, type Corpus } from './corpus.ts'
+import type { MadePage, MadeText } from './sight.ts'
+
+// Pieces of the history that a made text repeats word for word, line after line: recorded text, though the strategy put it there. One
+// line alone is no piece: it says neither what stood before it nor what came after.
+
+/** Lines of the history that stand in a made text as they stood, in a row. */
+export interface Excerpt {
+  /** From the first, up to but without the end; all of one block. */
+  readonly from: number
+  readonly end: number
+  /** Where it stands in the page. */
+  readonly at: number
+  readonly endAt: number
+}
+
+export interface ExcerptFinder {
+  readonly excerptsIn: (made: MadeText) => readonly Excerpt[]
+  /** Characters of the page that stand in excerpts, each once. */
+  readonly charsIn: (page: MadePage) => number
+}
+
+/** So many lines with a letter or a digit; others (blank ones, braces) belong to the piece and do not count. */
+export const EXCERPT_LINES_MIN = 3
+
+export function createExcerptFinder(corpus: Corpus): ExcerptFinder {
+  const index = indexLines(corpus)
+  const known = new WeakMap<MadePage, readonly Excerpt[]>()
+  const ofPage = (page: MadePage): readonly Excerpt[] => {
+    const found = known.get(page) ?? findExcerpts(page.text, index)
+    known.set(page, found)
+    return found
+  }
+  return {
+    excerptsIn({ page, start, end }) {
+      const all = ofPage(page)
+      const isIn = ({ at, endAt }: Excerpt): boolean => at >= start && endAt <= end
+      return all.every(isIn) ? all : all.filter(isIn)
+    },
+    charsIn: (page) => coveredChars(ofPage(page)),
+  }
+}
+
+interface LineIndex {
+  readonly lines: readonly string[]
+  readonly blocks: Int32Array
+  /** Lines that say something, by their text. */
+  readonly places: ReadonlyMap<string, readonly number[]>
+}
+
+function indexLines(corpus: Corpus): LineIndex {
+  const places = new Map<string, number[]>()
+  const lines = Array.from(corpus.lineBlocks, (_, line) => {
+    const text = lineText(corpus, line).trimEnd()
+    if (!saysSomething(text)) return text
+    const known = places.get(text)
+    if (known) known.push(line)
+    else places.set(text, [line])
+    return text
+  })
+  return { lines, blocks: corpus.lineBlocks, places }
+}
+
+export function saysSomething(line: string): boolean {
+  return /[\p{L}\p{N}]/u.test(line)
+}
+
+interface PageLine {
+  readonly at: number
+  readonly end: number
+  /** As it stands, and without the number of its line. */
+  readonly forms: readonly string[]
+}
+
+function findExcerpts(text: string, index: LineIndex): Excerpt[] {
+  const page = linesOfPage(text)
+  const telling = page.flatMap(({ forms }, i) => (forms.some(saysSomething) ? [i] : []))
+  const found = new Map<string, Excerpt>()
+  for (let k = 0; k + EXCERPT_LINES_MIN <= telling.length; k++) {
+    // The rarest of three says where to look: they stand in every excerpt that has all of them.
+    const group = telling.slice(k, k + EXCERPT_LINES_MIN)
+    const rarest = group
+      .map((i) => ({ i, places: placesOf(page[i], index) }))
+      .reduce((best, one) => (one.places.length < best.places.length ? one : best))
+    for (const place of rarest.places) {
+      const excerpt = grow(page, index, rarest.i, place)
+      if (excerpt) found.set(`${excerpt.from} ${excerpt.at}`, excerpt)
+    }
+  }
+  return [...found.values()]
+}
+
+function linesOfPage(text: string): PageLine[] {
+  let at = 0
+  return text.split('\n').map((line) => {
+    const start = at
+    at += line.length + 1
+    const whole = line.trimEnd()
+    const bare = withoutGutter(whole)
+    return { at: start, end: start + line.length, forms: bare === whole ? [whole] : [whole, bare] }
+  })
+}
+
+function placesOf(line: PageLine | undefined, { places }: LineIndex): readonly number[] {
+  return (line?.forms ?? []).flatMap((form) => places.get(form) ?? [])
+}
+
+/** As far as page and history agree around one line, within one block. */
+function grow(page: readonly PageLine[], index: LineIndex, i: number, place: number): Excerpt | undefined {
+  const block = index.blocks[place]
+  const agree = (offset: number): boolean =>
+    index.blocks[place + offset] === block &&
+    (page[i + offset]?.forms.includes(index.lines[place + offset] ?? '') ?? false)
+  let first = 0
+  while (agree(first - 1)) first--
+  let last = 0
+  while (agree(last + 1)) last++
+  const lines = index.lines.slice(place + first, place + last + 1)
+  if (lines.filter(saysSomething).length < EXCERPT_LINES_MIN) return undefined
+  const at = page[i + first]?.at ?? 0
+  return { from: place + first, end: place + last + 1, at, endAt: page[i + last]?.end ?? at }
+}
+
+function coveredChars(excerpts: readonly Excerpt[]): number {
+  let chars = 0
+  let done = 0
+  for (const { at, endAt } of excerpts.toSorted((a, b) => a.at - b.at)) {
+    chars += Math.max(0, endAt - Math.max(at, done))
+    done = Math.max(done, endAt)
+  }
+  return chars
+}

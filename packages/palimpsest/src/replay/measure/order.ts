@@ -1,0 +1,72 @@
+import { lineText, type Corpus } from './corpus.ts'
+import { findWhole } from './occurrences.ts'
+import type { FailedCommand, Outcome, RepeatedCall } from './outcomes.ts'
+import type { Pieces } from './recall.ts'
+import type { Share } from './share.ts'
+import { isInBareList, placesIn, type MadeText, type Sight } from './sight.ts'
+
+// Whether the newest result of a command is the one that a reader of the request would go by.
+
+export interface Knowing {
+  readonly sight: Sight
+  readonly pieces: Pieces
+  /** Made texts that are messages of their own. */
+  readonly messages: readonly MadeText[]
+  readonly corpus: Corpus
+}
+
+/**
+ * Whether the newest failure of a command is known: its result stands there, or a piece of it that says what went wrong; or a message
+ * says so in the result's own words and names the command. The last is worth nothing where an older good run of the same command
+ * stands there and the failed one does not: who reads on believes the run.
+ */
+export function isEvident(failure: FailedCommand, knows: Knowing): boolean {
+  const { sight, pieces, corpus } = knows
+  if (failure.evidence.some((line) => sight.shows(line) || pieces.holds(line))) return true
+  if (failure.goodBefore.some((good) => isLeft(good, knows))) return false
+  return failure.evidence.some((line) => isTold(failure, lineText(corpus, line).trim(), knows))
+}
+
+/** Behind its name a result is quoted; a name far away belongs to another. */
+const NAMED_CHARS = 300
+
+function isTold({ named }: Outcome, text: string, { messages }: Knowing): boolean {
+  return messages.some((made) =>
+    placesIn(made, text).some((at) => {
+      if (isInBareList(made, at)) return false
+      const before = made.page.text.slice(Math.max(made.start, at - NAMED_CHARS), at)
+      return findWhole(before, named) !== -1
+    }),
+  )
+}
+
+/** No result of a call stands there that a newer one, which left, contradicts. */
+export function orderOf(repeated: readonly RepeatedCall[], linesBefore: number, knows: Knowing): Share {
+  let of = 0
+  let hits = 1
+  for (const { outcomes } of repeated) {
+    const past = outcomes.filter(({ firstLine }) => firstLine < linesBefore)
+    const newest = past.at(-1)
+    const contradicted = past.filter(({ says }) => says !== newest?.says)
+    if (!newest || contradicted.length === 0) continue
+    of = 1
+    if (!isHeard(newest, knows) && contradicted.some((older) => isLeft(older, knows))) hits = 0
+  }
+  return { hits: of === 0 ? 0 : hits, of }
+}
+
+/** The result stands there whole, or a piece of it: of a failure, one that says so. */
+function isHeard(outcome: Outcome, knows: Knowing): boolean {
+  if (!outcome.failed) return isLeft(outcome, knows)
+  return isWhole(outcome, knows) || outcome.evidence.some((line) => knows.pieces.holds(line))
+}
+
+/** The result stands there, or any piece of it. */
+function isLeft(outcome: Outcome, knows: Knowing): boolean {
+  return isWhole(outcome, knows) || knows.pieces.touches(outcome.firstLine, outcome.endLine)
+}
+
+/** Results stay or go as a whole; a control may show single lines of one. */
+function isWhole({ firstLine, endLine }: Outcome, { sight }: Knowing): boolean {
+  return sight.shows(firstLine) && sight.shows(endLine - 1)
+}
