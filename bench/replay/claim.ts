@@ -7,6 +7,9 @@ import { PEERS } from '../../packages/palimpsest/src/replay/strategies/peers/all
 
 const OWN = 'palimpsest'
 
+/** Policies of other tools, and plain tails, which are hard to beat. */
+const OTHERS = [...PEERS.map(({ name }) => name), 'tail-20', 'tail-50']
+
 /** What tables cannot show is no difference. */
 const LEAST = 0.0005
 
@@ -14,14 +17,13 @@ const COLUMNS = [
   { column: 'cost_ratio', sign: 1, say: (value: number) => `cost +${(value * 100).toFixed(1)} points` },
   { column: 'frr_line', sign: -1, say: (value: number) => `line −${value.toFixed(3)}` },
   { column: 'edit_line', sign: -1, say: (value: number) => `edit −${value.toFixed(3)}` },
+  { column: 'edit_whole', sign: -1, say: (value: number) => `whole −${value.toFixed(3)}` },
 ] as const
 
 /** One sentence per window. */
 export function sayClaim({ sessions, windows }: ReplayReport): string[] {
   return windows.map(({ window }) => {
-    const rows = pairStrategies(sessions, window, OWN).filter(({ against }) =>
-      PEERS.some(({ name }) => name === against),
-    )
+    const rows = pairStrategies(sessions, window, OWN).filter(({ against }) => OTHERS.includes(against))
     const behind = rows.flatMap((row) => {
       const columns = behindIn(row)
       return columns.length > 0 ? [`${row.against} (${columns.join(', ')})`] : []

@@ -14,24 +14,30 @@ export interface FigureFacts {
   readonly machine: string
   /** As it stands in README. */
   readonly summary: string
+  readonly half: 'tuning' | 'held-out'
 }
 
 const OWN = 'palimpsest'
 const HASH_CHARS = 16
 
-export function figures(report: ReplayReport, { machine, summary }: FigureFacts): string {
+export function figures(report: ReplayReport, { machine, summary, half }: FigureFacts): string {
   const { sessions, windows } = report
   const steps = sessions.reduce((sum, session) => sum + session.steps, 0)
   const sole = sessions.reduce((sum, session) => sum + session.sole_references, 0)
   const edits = sessions.reduce((sum, session) => sum + session.edit_lines, 0)
+  const texts = sessions.reduce((sum, session) => sum + session.edit_texts, 0)
+  const projects = Map.groupBy(sessions, ({ project }) => project)
+  const projectList = [...projects].map(([name, of]) => `${name} ${of.length}`).join(', ')
   return [
-    '# Replay: figures of the sessions that are for reporting',
+    `# Replay: figures of the projects that are for ${half === 'tuning' ? 'tuning' : 'reporting'}`,
     '',
     'Written by `npm run bench:replay`; what the columns mean and cannot say is in `docs/replay.md`.',
     '',
     `- ${machine}`,
     `- measure ${measureHash().slice(0, HASH_CHARS)}`,
-    `- ${sessions.length} sessions, ${steps} steps, ${sole} sole-source references, ${edits} lines to edit`,
+    `- ${sessions.length} sessions of ${projects.size} projects (${projectList}), none left out`,
+    `- ${steps} steps, ${sole} sole-source references, ${edits} lines to edit, ${texts} texts to edit that stood in one piece`,
+    '- means over sessions; intervals from drawing projects',
     '',
     summary,
     ...windows.flatMap(({ window }) => ofWindow(report, window)),
@@ -62,7 +68,7 @@ function ofWindow({ sessions, windows }: ReplayReport, window: number): string[]
       'other',
     ),
     '',
-    "Controls at the strategy's own token count: sole, related, line, edit.",
+    "Controls at the strategy's own token count: sole, related, line, quoted line, edit, whole, errors.",
     '',
     ...controls(rows),
   ]
@@ -74,13 +80,14 @@ function isAblation(strategy: string): boolean {
 
 function differences(rows: readonly PairedRow[], title: string): string[] {
   return [
-    `| ${title} | cost | line | edit |`,
-    '| --- | --- | --- | --- |',
+    `| ${title} | cost | line | edit | whole |`,
+    '| --- | --- | --- | --- | --- |',
     ...rows.map((row) => {
       const cells = [
         difference(row.cost_ratio, points),
         difference(row.frr_line, share),
         difference(row.edit_line, share),
+        difference(row.edit_whole, share),
       ]
       return `| ${row.against} | ${cells.join(' | ')} |`
     }),
@@ -100,7 +107,7 @@ function points(value: number): string {
 
 function table(rows: readonly PooledRow[]): string[] {
   const titles =
-    'strategy, cost, hit, breaks, rewritten, compactions, peak, invalid, sole, related, line, edit, worst tenth (line), user, prohibitions, paths, last op, to-dos, errors, recoverable, refetch, cascade, made'.split(
+    'strategy, cost, $, hit, breaks, rewritten, compactions, stops, peak, invalid, sole, related, line, quoted line, edit, quoted edit, whole, worst tenth (line), user, prohibitions, paths, last op, to-dos, errors, order, recoverable, refetch, cascade, made, excerpts'.split(
       ', ',
     )
   return [
@@ -115,16 +122,21 @@ function table(rows: readonly PooledRow[]): string[] {
 function cells(row: PooledRow): string[] {
   return [
     percent(row.cost_ratio),
+    row.cost_usd?.toFixed(2) ?? '-',
     percent(row.cache_hit_rate),
     whole(row.breaks),
     thousands(row.rewritten_tokens),
     whole(row.compactions),
+    whole(row.stops),
     thousands(row.peak_tokens),
     whole(row.invalid_requests),
     withInterval(row, 'frr_sole'),
     withInterval(row, 'frr_related'),
     withInterval(row, 'frr_line'),
+    share(row.frr_line_quoted),
     withInterval(row, 'edit_line'),
+    share(row.edit_line_quoted),
+    withInterval(row, 'edit_whole'),
     share(row.p10['frr_line']),
     share(row.user_words),
     share(row.prohibitions),
@@ -132,16 +144,26 @@ function cells(row: PooledRow): string[] {
     share(row.last_operation),
     share(row.open_todos),
     share(row.unresolved_errors),
+    share(row.order),
     share(row.recoverable),
     thousands(row.refetch_tokens),
     share(row.cascade_loss),
     `${percent(row.engine_text_share)}${row.engine_text_red ? ' (red)' : ''}`,
+    percent(row.excerpt_share),
   ]
 }
 
 function controls(rows: readonly PooledRow[]): string[] {
-  const names = ['random', 'soup', 'oracle', 'time-reversed']
-  const columns = ['frr_sole', 'frr_related', 'frr_line', 'edit_line'] as const
+  const names = ['random', 'soup', 'crumbs', 'oracle', 'time-reversed']
+  const columns = [
+    'frr_sole',
+    'frr_related',
+    'frr_line',
+    'frr_line_quoted',
+    'edit_line',
+    'edit_whole',
+    'unresolved_errors',
+  ] as const
   const managed = rows.filter(
     (row) =>
       row.at === undefined && row.cost_usd !== null && row.strategy !== 'none' && !isAblation(row.strategy),
@@ -159,7 +181,9 @@ function controls(rows: readonly PooledRow[]): string[] {
   ]
 }
 
-function withInterval(row: PooledRow, column: 'frr_sole' | 'frr_related' | 'frr_line' | 'edit_line'): string {
+type ShownColumn = 'frr_sole' | 'frr_related' | 'frr_line' | 'edit_line' | 'edit_whole'
+
+function withInterval(row: PooledRow, column: ShownColumn): string {
   const bounds = row.ci[column]
   return bounds ? `${share(row[column])} (${share(bounds.low)}–${share(bounds.high)})` : '-'
 }

@@ -1,18 +1,18 @@
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
-import { half } from '../../packages/palimpsest/src/replay/half.ts'
 import { findChromium, launchChromium } from '../../test/kit/chromium.ts'
+import { hasBothSets, projectSessions } from '../../test/kit/recorded-projects.ts'
+import { RECORDED_DATA } from '../../test/kit/recorded.ts'
 import { drawTerminal } from './draw-terminal.ts'
 
-// The pictures in README: the report of the half for reporting, as a terminal and as a browser show it.
+// The pictures in README: the report of the projects for reporting, as a terminal and as a browser show it.
 //   npm run pictures
 
 const ROOT = join(import.meta.dirname, '../..')
-const SESSIONS = join(ROOT, '../shared/data/sessions')
 const PICTURES = join(ROOT, 'docs/pictures')
 const COLUMNS = 80
 const { version: VERSION }: { version: string } = JSON.parse(
@@ -22,7 +22,7 @@ const PAGE = { width: 1280, height: 1560 } as const
 /** Of the terminal's report: from its beginning to what was dear. */
 const SHOWN_UNTIL = /\n\S*[^\n]*\$ +× step why\n/
 
-if (!existsSync(SESSIONS)) throw new Error(`no recorded sessions at ${relative(ROOT, SESSIONS)}`)
+if (!hasBothSets) throw new Error('no recorded sessions of both sets at ../shared/data')
 const chromium = findChromium()
 if (chromium === undefined) throw new Error('no chromium: install one to take the picture of the page')
 const folder = mkdtempSync(join(tmpdir(), 'pictures-'))
@@ -39,10 +39,9 @@ try {
 
 /** The terminal's text; the page is written beside. */
 async function report(page: string): Promise<string> {
-  const files = globSync('**/*.{json,jsonl}', { cwd: SESSIONS })
-    .filter((file) => half(file) === 'held-out')
-    .toSorted()
-    .map((file) => join(SESSIONS, file))
+  const files = projectSessions()
+    .filter(({ half }) => half === 'held-out')
+    .map(({ session }) => join(RECORDED_DATA, session))
   let text = ''
   const code = await runCli(['replay', ...files, '--window', '100000', '--html', page], {
     version: VERSION,

@@ -7,15 +7,16 @@ const BEGIN = '<!-- replay figures: written by `npm run bench:replay` -->'
 const END = '<!-- end of replay figures -->'
 
 /** Strategies of a few lines that nobody uses as they are, and parts left out one by one; FIGURES.md has them. */
-const LEFT_OUT = /^(?:drop-oldest|mask-|batch|tail-|empty|palimpsest-(?:no-|tail-))/
+const LEFT_OUT = /^(?:drop-oldest|mask-|batch|empty|palimpsest-(?:no-|tail-))/
 
 export function summarise(report: ReplayReport, machine: string): string {
   const { sessions, windows } = report
   const steps = sessions.reduce((sum, session) => sum + session.steps, 0)
+  const projects = new Set(sessions.map(({ project }) => project)).size
   const names = (windows[0]?.strategies ?? [])
     .filter((row) => row.at === undefined && !LEFT_OUT.test(row.strategy))
     .map((row) => row.strategy)
-  const titles = windows.flatMap(({ window }) => [`${window / 1000}K: cost`, 'line', 'edit'])
+  const titles = windows.flatMap(({ window }) => [`${window / 1000}K: cost`, 'line', 'edit', 'whole'])
   return [
     BEGIN,
     '',
@@ -30,9 +31,9 @@ export function summarise(report: ReplayReport, machine: string): string {
         : `| ${name} | ${cells.join(' | ')} |`
     }),
     '',
-    `${sessions.length} recorded sessions, ${steps.toLocaleString('en-US')} steps. ${machine}. A star: some requests did not fit into the window.`,
+    `${sessions.length} recorded sessions of ${projects} projects, ${steps.toLocaleString('en-US')} steps; nothing was tuned on these projects. ${machine}. A star: some requests did not fit into the window.`,
     '',
-    'Palimpsest against each policy on the same sessions; bold where the 95% interval of the difference leaves out 0:',
+    'Palimpsest against each policy and against plain tails on the same sessions; bold where the 95% interval of the difference, drawn by project, leaves out 0:',
     '',
     ...sayClaim(report),
     '',
@@ -54,10 +55,10 @@ export function findSummary(text: string): string | undefined {
 }
 
 function cellsOf(row: PooledRow | undefined): string[] {
-  if (!row) return ['-', '-', '-']
+  if (!row) return ['-', '-', '-', '-']
   const star = (row.invalid_requests ?? 0) > 0 ? '*' : ''
   const cost = row.cost_ratio === null ? '-' : `${Math.round(row.cost_ratio * 100)}%`
-  return [`${cost}${star}`, share(row.frr_line), share(row.edit_line)]
+  return [`${cost}${star}`, share(row.frr_line), share(row.edit_line), share(row.edit_whole)]
 }
 
 function share(value: number | null): string {
