@@ -1,7 +1,7 @@
 import { hiddenBy } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
 import type { CommandGrant } from './command-grant.ts'
-import { isPrivatePath, privatePlacesOf } from './private-places.ts'
+import { dottedPlaceAround, isPrivatePath, privatePlacesOf } from './private-places.ts'
 import { isInside, realPathOf } from './real-path.ts'
 
 // What the tools and the permit share: which folders are the work's own, which path each call may use, where the shell is.
@@ -12,6 +12,8 @@ export interface Access {
   /** The working folder, real. */
   readonly cwd: string
   readonly home: string
+  /** Where it really is: all that begins with a dot there is private. */
+  readonly realHome: string
   /** Working folder and additional ones: reads are free, writes go by mode. */
   readonly folders: readonly string[]
   /** Folders that may be read besides: the session's own, with stored results. */
@@ -55,6 +57,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   return {
     cwd,
     home: options.home,
+    realHome: await realPathOf(options.home).catch(() => options.home),
     folders: [cwd, ...additional],
     readableFolders: readable,
     privatePlaces: [...new Set(places.flat())],
@@ -90,7 +93,7 @@ async function realOrNamed(path: string): Promise<readonly string[]> {
   return [path, real]
 }
 
-type Reading = Pick<Access, 'folders' | 'readableFolders' | 'privatePlaces'>
+type Reading = Pick<Access, 'realHome' | 'folders' | 'readableFolders' | 'privatePlaces'>
 
 /** Takes a real path. */
 export function isReadablePath(access: Reading, path: string): boolean {
@@ -100,8 +103,10 @@ export function isReadablePath(access: Reading, path: string): boolean {
 }
 
 /** Takes a real path. */
-export function isPrivate({ folders, readableFolders, privatePlaces }: Reading, path: string): boolean {
-  return isPrivatePath(path, privatePlaces, [...folders, ...readableFolders])
+export function isPrivate(access: Reading, path: string): boolean {
+  const { realHome, folders, readableFolders, privatePlaces } = access
+  const places = [...privatePlaces, ...dottedPlaceAround(path, realHome)]
+  return isPrivatePath(path, places, [...folders, ...readableFolders])
 }
 
 /** What a search leaves out: what rules hide, and private places unless it was sent into them. Takes real paths. */

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 
 import { isInside } from './real-path.ts'
 
@@ -20,6 +21,27 @@ const BELOW_HOME: readonly string[] = [
 
 export function privatePlacesOf(home: string): readonly string[] {
   return BELOW_HOME.map((name) => join(home, name))
+}
+
+/** Whoever keeps all of his home in a repository works with these. */
+const OF_A_REPOSITORY = /^\.(git|gitignore|gitattributes|gitmodules|github|editorconfig)$/
+
+/** No list of programs that keep a key below a home is complete: whatever begins with a dot there may hold one. */
+function isDotted(name: string): boolean {
+  return name.startsWith('.') && !OF_A_REPOSITORY.test(name)
+}
+
+/** Those that are there. Takes the real path of a home. */
+export async function dottedPlacesOf(home: string): Promise<readonly string[]> {
+  const names = await readdir(home).catch(() => [])
+  return names.filter(isDotted).map((name) => join(home, name))
+}
+
+/** The one that a path lies in, if any. Takes real paths. */
+export function dottedPlaceAround(path: string, home: string): readonly string[] {
+  if (path === home || !isInside(home, path)) return []
+  const [first = ''] = relative(home, path).split(sep)
+  return isDotted(first) ? [join(home, first)] : []
 }
 
 /** The machine itself. Nobody works there, and what looks like a file is the memory and the environment of processes, ours among them. */

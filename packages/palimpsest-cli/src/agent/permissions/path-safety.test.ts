@@ -289,10 +289,17 @@ describe('a path with ".." after a link', () => {
 describe('a private place inside of the working folder', () => {
   const open = async (): Promise<void> => {
     bench = await createWorkbench({ additional: ['home', 'home/.ssh/work'], ownHome: 'home/.palimpsest' })
-    for (const folder of ['.ssh/work', '.config/gh', '.palimpsest/projects'])
+    for (const folder of ['.ssh/work', '.config/gh', '.palimpsest/projects', '.some-cloud'])
       mkdirSync(join(bench.home, folder), { recursive: true })
-    for (const name of ['.ssh/id_rsa', '.ssh/work/a.txt', '.config/gh/hosts.yml', 'notes.txt'])
+    for (const name of [
+      '.ssh/id_rsa',
+      '.ssh/work/a.txt',
+      '.config/gh/hosts.yml',
+      '.some-cloud/token',
+      'notes.txt',
+    ])
       writeFileSync(join(bench.home, name), 'KEY')
+    writeFileSync(join(bench.home, '.gitignore'), 'x')
     writeFileSync(join(bench.home, '.palimpsest/projects/x.jsonl'), 'KEY')
     symlinkSync('.ssh', join(bench.home, 'innocent'))
   }
@@ -301,6 +308,9 @@ describe('a private place inside of the working folder', () => {
     ['.ssh/id_rsa', false],
     ['innocent/id_rsa', false],
     ['.config/gh/hosts.yml', false],
+    // No list names it.
+    ['.some-cloud/token', false],
+    ['.gitignore', true],
     ['.palimpsest/projects/x.jsonl', false],
     ['notes.txt', true],
     // A folder that is worked in is no longer private.

@@ -178,11 +178,12 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
   test('what rules hide and what is private is closed, under every name', async () => {
     await open({ additional: ['home'], rules: { deny: ['Read(./secrets/**)', 'Read(**/*.pem)'] } })
     writeFileSync(join(bench.work, 'a.pem'), 'SECRET-PEM')
+    writeFileSync(join(bench.home, '.tokenrc'), 'SECRET-TOKEN')
     mkdirSync(join(bench.work, 'deep', 'er'), { recursive: true })
     writeFileSync(join(bench.work, 'deep', 'er', 'B.PEM'), 'SECRET-PEM')
     symlinkSync('secrets/key.txt', join(bench.work, 'innocent'))
     const report = await inside(
-      `cat secrets/key.txt innocent a.pem deep/er/B.PEM ${bench.home}/.ssh/id_rsa; grep -rs SECRET . ${bench.home}; ls secrets ${bench.home}/.ssh; cat a.txt`,
+      `cat secrets/key.txt innocent a.pem deep/er/B.PEM ${bench.home}/.ssh/id_rsa ${bench.home}/.tokenrc; grep -rs SECRET . ${bench.home}; ls secrets ${bench.home}/.ssh; cat a.txt`,
     )
     expect(report).not.toMatch(/SECRET/)
     expect(report.match(/Permission denied/g)?.length).toBeGreaterThanOrEqual(6)

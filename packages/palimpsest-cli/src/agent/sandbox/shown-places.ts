@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 
 import type { Access } from '../paths/access.ts'
-import { holdsMachine } from '../paths/private-places.ts'
+import { dottedPlacesOf, holdsMachine } from '../paths/private-places.ts'
 import { isInside } from '../paths/real-path.ts'
 import { hiddenPlaces } from './hidden-places.ts'
 import type { Mount } from './mount.ts'
@@ -42,7 +42,9 @@ async function kindOf(path: string): Promise<'folder' | 'file' | 'none'> {
 
 /** A place in which one of the folders lies stays open as far as that folder goes. */
 async function privatePlaces(access: Access, folders: readonly string[]): Promise<readonly Closed[]> {
-  const inside = access.privatePlaces.filter((place) =>
+  const { realHome } = access
+  const dotted = folders.some((folder) => isInside(folder, realHome)) ? await dottedPlacesOf(realHome) : []
+  const inside = [...new Set([...access.privatePlaces, ...dotted])].filter((place) =>
     folders.some((folder) => folder !== place && isInside(folder, place)),
   )
   const kinds = await Promise.all(inside.map(async (path) => ({ path, is: await kindOf(path) })))
