@@ -153,8 +153,12 @@ describe('the eye', () => {
 describe('repositories that run programs', () => {
   let bench: Workbench
   afterEach(() => bench.dispose())
-  const build = async ({ build: make }: EvilRepository, policy: 'off' | 'auto'): Promise<string> => {
-    bench = await createWorkbench({ sandbox: policy })
+  const build = async (
+    { build: make }: EvilRepository,
+    policy: 'off' | 'auto',
+    isTrusted = false,
+  ): Promise<string> => {
+    bench = await createWorkbench({ sandbox: policy, isTrusted })
     const mark = join(bench.root, 'mark')
     const script = makeScript(bench.work, mark)
     // What `git init` finds there already does not matter to it.
@@ -166,8 +170,16 @@ describe('repositories that run programs', () => {
   const chosen = isSoak ? EVIL_REPOSITORIES : everyNth(EVIL_REPOSITORIES, 5)
 
   describe.each(WORLDS)('(S3) with the sandbox %s', (policy) => {
-    test.each(chosen)('$name: it does not run', async (repository) => {
-      const mark = await build(repository, policy)
+    // Without a sandbox git asks in a folder that is not trusted, so a trusted one is the place to attack.
+    const attacked = chosen.flatMap((repository) =>
+      (policy === 'auto' ? [false] : isSoak ? [false, true] : [true]).map((isTrusted) => ({
+        name: repository.name,
+        repository,
+        isTrusted,
+      })),
+    )
+    test.each(attacked)('$name, trusted: $isTrusted: it does not run', async ({ repository, isTrusted }) => {
+      const mark = await build(repository, policy, isTrusted)
       const before = readdirSync(bench.root)
       const lines = [...(repository.lines ?? []), ...(isSoak ? GIT_LINES : everyNth(GIT_LINES, 4))]
       for (const line of lines) {
@@ -179,13 +191,13 @@ describe('repositories that run programs', () => {
           false,
         ])
       }
-      for (const isTrusted of [false, true])
+      for (const isKnown of [false, true])
         await findEnvironment({
           cwd: bench.work,
           additionalFolders: [],
           now: 0,
           platform: 'linux',
-          isTrusted,
+          isTrusted: isKnown,
           access: bench.access,
           sandbox: bench.sandbox,
           env: bench.env,
