@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { sandboxNote } from '../packages/palimpsest-cli/src/agent/sandbox/sandbox-note.ts'
+import { htmlToText } from '../packages/palimpsest-cli/src/agent/web/html-to-text.ts'
 import { replaceText } from '../packages/palimpsest-cli/src/agent/files/replace-text.ts'
 import { typedText } from '../packages/palimpsest/src/facts/own-words.ts'
 import { readResult } from '../packages/palimpsest/src/facts/read-result.ts'
@@ -16,6 +17,7 @@ const long = (part: string): string => part.repeat(CHARS / part.length)
 const FAILED = { type: 'tool_result', tool_use_id: 't', content: 'exit code: 1' } as const
 
 test.each<[string, () => unknown, unknown]>([
+  ['tags that are never closed', () => htmlToText(long('<b>'), new URL('https://a.example')), ''],
   ['signs in a summary', () => findInvented(long('a$'), () => false), []],
   ['slashes in a summary', () => findInvented(`${long('a/')}/`, () => true), []],
   ['notes that do not end', () => readNotes(long('<notes> ')), undefined],

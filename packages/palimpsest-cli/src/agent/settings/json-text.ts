@@ -1,3 +1,5 @@
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+
 // JSON with the place of every value, so that what is wrong can be named by its line. Strict: no comments, no trailing commas.
 
 export type JsonNode =
@@ -25,13 +27,19 @@ export class JsonTextError extends Error {
 
 /** Deeper than any settings are. */
 const DEPTH_MAX = 64
+const BYTE_ORDER_MARK = '\uFEFF'
 
 export function parseJsonText(text: string): JsonNode {
-  const reader: Reader = { text, at: text.startsWith('\uFEFF') ? 1 : 0 }
-  const value = readValue(reader, 0)
-  skipSpace(reader)
-  if (reader.at < text.length) throw new JsonTextError('something follows the end of the value', reader.at)
-  return value
+  // The same length, so that every place stays the same.
+  const plain = text.startsWith(BYTE_ORDER_MARK) ? ` ${text.slice(1)}` : text
+  requireShallow(plain)
+  const errors: ParseError[] = []
+  const tree = parseTree(plain, errors, { disallowComments: true, allowTrailingComma: false })
+  const [first] = errors
+  if (first || !tree) throw new JsonTextError(problemOf(first, plain), first?.offset ?? plain.length)
+  // The parser is more patient than JSON is.
+  requireJson(plain)
+  return toNode(tree)
 }
 
 /** Lines from 1. */
@@ -39,97 +47,72 @@ export function lineAt(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
 }
 
-interface Reader {
-  readonly text: string
-  at: number
-}
+const BRACKETS = /"(?:[^"\\\n]|\\.)*"|[[{]|[\]}]/g
 
-const STRING = /"(?:[^"\\\n]|\\.)*"/y
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const WORDS = { true: true, false: false, null: null } as const
-
-function readValue(reader: Reader, depth: number): JsonNode {
-  skipSpace(reader)
-  const { text, at } = reader
-  if (depth > DEPTH_MAX) throw new JsonTextError('the values are nested too deeply', at)
-  const first = text[at]
-  if (first === undefined) throw new JsonTextError('the text ends too early', at)
-  if (first === '{') return readObject(reader, depth)
-  if (first === '[') return readArray(reader, depth)
-  if (first === '"') return { kind: 'string', at, value: readString(reader) }
-  if (first === '/') throw new JsonTextError('comments are not allowed', at)
-  for (const [word, value] of Object.entries(WORDS)) {
-    if (!text.startsWith(word, at)) continue
-    reader.at += word.length
-    return value === null ? { kind: 'null', at } : { kind: 'boolean', at, value }
+/** The parser calls itself for each level. */
+function requireShallow(text: string): void {
+  let depth = 0
+  for (const { 0: found, index } of text.matchAll(BRACKETS)) {
+    if (found === '[' || found === '{') depth++
+    else if (found === ']' || found === '}') depth--
+    if (depth > DEPTH_MAX) throw new JsonTextError('the values are nested too deeply', index)
   }
-  const number = take(reader, NUMBER)
-  if (number === undefined) throw new JsonTextError(`"${first}" begins no value`, at)
-  return { kind: 'number', at, value: Number(number) }
 }
 
-function readObject(reader: Reader, depth: number): JsonNode {
-  const at = reader.at++
-  const members: JsonMember[] = []
-  for (;;) {
-    skipSpace(reader)
-    if (reader.text[reader.at] === '}' && members.length === 0) break
-    const keyAt = reader.at
-    if (reader.text[keyAt] !== '"') throw new JsonTextError('a name in double quotes is missing', keyAt)
-    const key = readString(reader)
-    skipSpace(reader)
-    if (reader.text[reader.at] !== ':') throw new JsonTextError('a colon is missing', reader.at)
-    reader.at++
-    members.push({ key, at: keyAt, value: readValue(reader, depth + 1) })
-    if (!readComma(reader, '}')) break
-  }
-  reader.at++
-  return { kind: 'object', at, members }
+const PROBLEMS: { readonly [code: string]: string } = {
+  InvalidNumberFormat: 'a number is malformed',
+  PropertyNameExpected: 'a name in double quotes is missing',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a comma or "}" is missing',
+  CloseBracketExpected: 'a comma or "]" is missing',
+  EndOfFileExpected: 'something follows the end of the value',
+  InvalidCommentToken: 'comments are not allowed',
+  UnexpectedEndOfComment: 'comments are not allowed',
+  UnexpectedEndOfString: 'the string does not end on its line',
+  UnexpectedEndOfNumber: 'a number is malformed',
+  InvalidUnicode: 'the string holds a wrong escape',
+  InvalidEscapeCharacter: 'the string holds a wrong escape',
+  InvalidCharacter: 'the string holds a control character',
 }
 
-function readArray(reader: Reader, depth: number): JsonNode {
-  const at = reader.at++
-  const items: JsonNode[] = []
-  for (;;) {
-    skipSpace(reader)
-    if (reader.text[reader.at] === ']' && items.length === 0) break
-    items.push(readValue(reader, depth + 1))
-    if (!readComma(reader, ']')) break
-  }
-  reader.at++
-  return { kind: 'array', at, items }
+function problemOf(error: ParseError | undefined, text: string): string {
+  const code = error && printParseErrorCode(error.error)
+  if (!error || (error.offset >= text.trimEnd().length && code !== 'UnexpectedEndOfString'))
+    return 'the text ends too early'
+  if (text.slice(0, error.offset).trimEnd().endsWith(',') && /[\]}]/.test(text.charAt(error.offset)))
+    return 'a comma stands before the end'
+  if (code === 'InvalidSymbol') return `"${text[error.offset]}" begins no value`
+  return PROBLEMS[code ?? ''] ?? 'it is malformed'
 }
 
-/** True after a comma, false at the end. */
-function readComma(reader: Reader, end: string): boolean {
-  skipSpace(reader)
-  const found = reader.text[reader.at]
-  if (found === end) return false
-  if (found !== ',') throw new JsonTextError(`a comma or "${end}" is missing`, reader.at)
-  const at = reader.at++
-  skipSpace(reader)
-  if (reader.text[reader.at] === end) throw new JsonTextError('a comma stands before the end', at)
-  return true
-}
-
-function readString(reader: Reader): string {
-  const { at } = reader
-  const found = take(reader, STRING)
-  if (found === undefined) throw new JsonTextError('the string does not end on its line', at)
+function requireJson(text: string): void {
   try {
-    return String(JSON.parse(found))
-  } catch {
-    throw new JsonTextError('the string holds a wrong escape or a control character', at)
+    JSON.parse(text)
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    throw new JsonTextError(said, Number(/position (\d+)/.exec(said)?.[1] ?? 0))
   }
 }
 
-function take(reader: Reader, pattern: RegExp): string | undefined {
-  pattern.lastIndex = reader.at
-  const [found] = pattern.exec(reader.text) ?? []
-  if (found !== undefined) reader.at += found.length
-  return found
+function toNode({ type, offset: at, value, children = [] }: Node): JsonNode {
+  switch (type) {
+    case 'object':
+      return { kind: 'object', at, members: children.map(toMember) }
+    case 'array':
+      return { kind: 'array', at, items: children.map(toNode) }
+    case 'string':
+      return { kind: 'string', at, value: String(value) }
+    case 'number':
+      return { kind: 'number', at, value: Number(value) }
+    case 'boolean':
+      return { kind: 'boolean', at, value: value === true }
+    default:
+      return { kind: 'null', at }
+  }
 }
 
-function skipSpace(reader: Reader): void {
-  while (' \t\r\n'.includes(reader.text[reader.at] ?? 'x')) reader.at++
+function toMember({ offset: at, children: [name, value] = [] }: Node): JsonMember {
+  return { key: String(name?.value), at, value: value ? toNode(value) : { kind: 'null', at } }
 }

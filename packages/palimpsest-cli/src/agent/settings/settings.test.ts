@@ -183,13 +183,13 @@ describe('settings', () => {
     [
       '{\n  // no\n}',
       [
-        'error s.json:2: this is not valid JSON: a name in double quotes is missing. Nothing of the file is used until it is mended',
+        'error s.json:2: this is not valid JSON: comments are not allowed. Nothing of the file is used until it is mended',
       ],
     ],
     [
       '{"a": 1,\n}',
       [
-        'error s.json:1: this is not valid JSON: a comma stands before the end. Nothing of the file is used until it is mended',
+        'error s.json:2: this is not valid JSON: a comma stands before the end. Nothing of the file is used until it is mended',
       ],
     ],
     [
@@ -201,7 +201,7 @@ describe('settings', () => {
     [
       '{"a": 1} x',
       [
-        'error s.json:1: this is not valid JSON: something follows the end of the value. Nothing of the file is used until it is mended',
+        'error s.json:1: this is not valid JSON: "x" begins no value. Nothing of the file is used until it is mended',
       ],
     ],
     ['', []],

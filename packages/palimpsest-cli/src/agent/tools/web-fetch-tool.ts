@@ -2,7 +2,6 @@ import type { LoopTool, ToolOutput } from 'palimpsest/loop'
 
 import { Refusal } from '../refusal.ts'
 import { fetchPage, toPageUrl, type FetchedPage } from '../web/fetch-page.ts'
-import { htmlToText, titleOf } from '../web/html-to-text.ts'
 import { defineTool } from './define-tool.ts'
 import { requiredText } from './tool-input.ts'
 
@@ -26,12 +25,12 @@ export function createWebFetchTool(options: { readonly privateHosts: readonly st
     isReadOnly: true,
     run: async (url, { signal }) => {
       const page = await fetchPage(url, { privateHosts: options.privateHosts, signal })
-      return { ...toOutput(page), origin: 'web' }
+      return { ...(await toOutput(page)), origin: 'web' }
     },
   })
 }
 
-function toOutput(page: FetchedPage): ToolOutput {
+async function toOutput(page: FetchedPage): Promise<ToolOutput> {
   switch (page.kind) {
     case 'redirect':
       return {
@@ -39,7 +38,7 @@ function toOutput(page: FetchedPage): ToolOutput {
       }
     case 'page': {
       const isError = page.status >= 400
-      const text = cut(toText(page))
+      const text = cut(await toText(page))
       const head = isError ? `[The server answered with status ${page.status}.]` : `[${page.url.href}]`
       return {
         content: `${head}\n${text === '' ? '(The page holds no text.)' : text}`,
@@ -52,7 +51,7 @@ function toOutput(page: FetchedPage): ToolOutput {
   }
 }
 
-function toText({ contentType, body, url }: Extract<FetchedPage, { kind: 'page' }>): string {
+async function toText({ contentType, body, url }: Extract<FetchedPage, { kind: 'page' }>): Promise<string> {
   const [type = '', ...parameters] = contentType
     .toLowerCase()
     .split(';')
@@ -65,6 +64,7 @@ function toText({ contentType, body, url }: Extract<FetchedPage, { kind: 'page' 
   const text = decode(body, parameters)
   const isHtml = /html/.test(type) || (type === '' && /^\s*<(!doctype|html)/i.test(text))
   if (!isHtml) return text
+  const { htmlToText, titleOf } = await import('../web/html-to-text.ts')
   const title = titleOf(text)
   return [...(title === undefined ? [] : [`Title: ${title}`, '']), htmlToText(text, url)].join('\n')
 }

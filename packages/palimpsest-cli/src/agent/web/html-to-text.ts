@@ -1,18 +1,11 @@
+import { Parser } from 'htmlparser2'
+
 // HTML as plain text: what a reader would see, with headings, lists, tables and links marked in a simple way. One pass, no tree; the time
 // is proportional to the length, whatever the page.
 
-const SKIPPED = new Set([
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'iframe',
-  'canvas',
-  'object',
-  'head',
-  'title',
-])
+const SKIPPED = new Set(
+  'script style noscript template svg iframe canvas object head title textarea'.split(' '),
+)
 const BLOCKS = new Set(
   'address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form header hr html main nav ol p pre section summary table tbody tfoot thead tr ul'.split(
     ' ',
@@ -20,85 +13,65 @@ const BLOCKS = new Set(
 )
 
 interface State {
-  readonly html: string
-  /** The same length as `html`: only letters of ASCII are made small. */
-  readonly lower: string
   readonly base: URL
   readonly parts: string[]
   preDepth: number
+  /** How many tags are open whose text nobody sees. */
+  skipDepth: number
   /** Where the text of the open link began, and where it leads. */
   link: { readonly href: string; readonly from: number } | undefined
 }
 
 export function htmlToText(html: string, base: URL): string {
-  const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
-  const state: State = { html, lower, base, parts: [], preDepth: 0, link: undefined }
-  let at = 0
-  while (at < html.length) {
-    const open = html.indexOf('<', at)
-    addText(state, html.slice(at, open === -1 ? html.length : open))
-    if (open === -1) break
-    at = afterTag(state, open)
-  }
+  const state: State = { base, parts: [], preDepth: 0, skipDepth: 0, link: undefined }
+  const parser = new Parser({
+    onopentag: (name, attributes) => {
+      if (SKIPPED.has(name)) state.skipDepth++
+      if (state.skipDepth === 0) openTag(state, name, attributes)
+    },
+    ontext: (text) => {
+      if (state.skipDepth === 0) addText(state, text)
+    },
+    onclosetag: (name) => {
+      if (state.skipDepth === 0) closeTag(state, name)
+      if (SKIPPED.has(name)) state.skipDepth--
+    },
+  })
+  parser.end(html)
   return tidy(state.parts.join(''))
 }
 
 export function titleOf(html: string): string | undefined {
-  const open = /<title[^>]{0,200}>/i.exec(html)
-  if (open === null) return undefined
-  const from = open.index + open[0].length
-  const end = html.indexOf('<', from)
-  const title = decodeEntities(html.slice(from, end === -1 ? undefined : end))
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  return title === '' ? undefined : title
+  let title: string | undefined
+  let isOpen = false
+  const parser = new Parser({
+    onopentagname: (name) => {
+      isOpen = name === 'title' && title === undefined
+    },
+    ontext: (text) => {
+      if (isOpen) title = (title ?? '') + text
+    },
+    onclosetag: () => {
+      isOpen = false
+    },
+  })
+  parser.end(html)
+  const line = title?.replaceAll(/\s+/g, ' ').trim()
+  return line === '' ? undefined : line
 }
 
-/** Handles the tag at `open` and says where to go on. */
-function afterTag(state: State, open: number): number {
-  const { html, lower } = state
-  if (html.startsWith('<!--', open)) return after(html.indexOf('-->', open + 4), 3, html)
-  if (html[open + 1] === '!' || html[open + 1] === '?') return after(html.indexOf('>', open), 1, html)
-  const [, slash, name = ''] = /^<(\/?)([a-z][a-z0-9-]*)/.exec(lower.slice(open, open + 40)) ?? []
-  if (slash === undefined) {
-    addText(state, '<')
-    return open + 1
-  }
-  const end = endOfTag(html, open)
-  if (slash === '' && SKIPPED.has(name)) {
-    const close = lower.indexOf(`</${name}`, end)
-    return close === -1 ? html.length : after(html.indexOf('>', close), 1, html)
-  }
-  const attributes = html.slice(open + 1 + name.length, end)
-  if (slash === '') openTag(state, name, attributes)
-  else closeTag(state, name)
-  return end
+interface Attributes {
+  readonly [name: string]: string | undefined
 }
 
-function after(found: number, length: number, html: string): number {
-  return found === -1 ? html.length : found + length
-}
-
-/** A `>` in quotes does not end a tag. */
-function endOfTag(html: string, open: number): number {
-  let quote = ''
-  for (let at = open + 1; at < html.length; at++) {
-    const character = html.charAt(at)
-    if (quote !== '') quote = character === quote ? '' : quote
-    else if (character === '"' || character === "'") quote = character
-    else if (character === '>') return at + 1
-  }
-  return html.length
-}
-
-function openTag(state: State, name: string, attributes: string): void {
+function openTag(state: State, name: string, attributes: Attributes): void {
   const heading = /^h([1-6])$/.exec(name)
   if (heading) state.parts.push(`\n\n${'#'.repeat(Number(heading[1]))} `)
   else if (name === 'li') state.parts.push('\n- ')
   else if (name === 'br') state.parts.push('\n')
   else if (name === 'td' || name === 'th') state.parts.push(' | ')
-  else if (name === 'img') state.parts.push(imageText(attributes))
-  else if (name === 'a') state.link = linkOf(attributes, state.base, state.parts.length)
+  else if (name === 'img') state.parts.push(imageText(attributes['alt']))
+  else if (name === 'a') state.link = linkOf(attributes['href'], state)
   else if (BLOCKS.has(name)) state.parts.push('\n')
   if (name === 'pre') state.preDepth++
 }
@@ -113,75 +86,23 @@ function closeTag(state: State, name: string): void {
   if (BLOCKS.has(name) || /^h[1-6]$/.test(name)) state.parts.push('\n')
 }
 
-function linkOf(attributes: string, base: URL, from: number): State['link'] {
-  const href = attributeOf(attributes, 'href')
+/** A text comes in pieces, an entity is one: space at the end of one and the beginning of the next is one space. */
+function addText({ parts, preDepth }: State, text: string): void {
+  if (preDepth > 0) parts.push(text)
+  else {
+    const flowing = text.replaceAll(/\s+/g, ' ')
+    parts.push(parts.at(-1)?.endsWith(' ') ? flowing.trimStart() : flowing)
+  }
+}
+
+function linkOf(href: string | undefined, { base, parts }: State): State['link'] {
   if (href === undefined || href.startsWith('#')) return undefined
   const url = URL.parse(href, base.href)
-  return url !== null && /^https?:$/.test(url.protocol) ? { href: url.href, from } : undefined
+  return url !== null && /^https?:$/.test(url.protocol) ? { href: url.href, from: parts.length } : undefined
 }
 
-function imageText(attributes: string): string {
-  const alt = attributeOf(attributes, 'alt')?.trim()
-  return alt === undefined || alt === '' ? '' : `[image: ${alt}]`
-}
-
-function attributeOf(attributes: string, name: string): string | undefined {
-  const found = new RegExp(String.raw`(?:^|\s)${name}\s?=\s?(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`, 'i').exec(
-    attributes,
-  )
-  const value = found?.[1] ?? found?.[2] ?? found?.[3]
-  return value === undefined ? undefined : decodeEntities(value)
-}
-
-function addText(state: State, raw: string): void {
-  if (raw === '') return
-  const text = decodeEntities(raw)
-  state.parts.push(state.preDepth > 0 ? text : text.replaceAll(/\s+/g, ' '))
-}
-
-const ENTITIES = new Map(
-  Object.entries({
-    amp: '&',
-    lt: '<',
-    gt: '>',
-    quot: '"',
-    apos: "'",
-    nbsp: ' ',
-    ndash: '–',
-    mdash: '—',
-    hellip: '…',
-    lsquo: '‘',
-    rsquo: '’',
-    ldquo: '“',
-    rdquo: '”',
-    laquo: '«',
-    raquo: '»',
-    copy: '©',
-    reg: '®',
-    trade: '™',
-    middot: '·',
-    bull: '•',
-    times: '×',
-    larr: '←',
-    rarr: '→',
-    para: '¶',
-    sect: '§',
-    deg: '°',
-    euro: '€',
-  }),
-)
-
-function decodeEntities(text: string): string {
-  return text.replaceAll(
-    /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g,
-    (whole, decimal, hex, name) => {
-      if (typeof name === 'string') return ENTITIES.get(name) ?? whole
-      const code = typeof hex === 'string' ? Number.parseInt(hex, 16) : Number(decimal)
-      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
-        ? String.fromCodePoint(code)
-        : whole
-    },
-  )
+function imageText(alt = ''): string {
+  return alt.trim() === '' ? '' : `[image: ${alt.trim()}]`
 }
 
 function tidy(text: string): string {

@@ -1,3 +1,5 @@
+import { diffArrays } from 'diff'
+
 import { toPrintable } from '../../agent/printable.ts'
 import { line, type StyledLine } from './styled-line.ts'
 import { cutToWidth } from './text-width.ts'
@@ -6,34 +8,22 @@ import { cutToWidth } from './text-width.ts'
 
 export type DiffLine = { readonly kind: 'same' | 'added' | 'removed'; readonly text: string }
 
-/** Longer texts are shown as taken out and put in whole: comparing them line by line would be felt. */
-const COMPARED_LINES_MAX = 400
+/** Texts that differ in more lines are shown as taken out and put in whole: comparing them would be felt. */
+const CHANGES_MAX = 800
 const AROUND = 2
 
-/** The shortest way from one text to the other, by longest common subsequence. */
+/** The shortest way from one text to the other. */
 export function diffTexts(before: string, after: string): readonly DiffLine[] {
   const [old, fresh] = [toLines(before), toLines(after)]
-  if (old.length > COMPARED_LINES_MAX || fresh.length > COMPARED_LINES_MAX)
-    return [...old.map((text) => removed(text)), ...fresh.map((text) => added(text))]
-  const common = commonLengths(old, fresh)
-  const lengthAt = (i: number, j: number): number => common[i]?.[j] ?? 0
-  const lines: DiffLine[] = []
-  let [i, j] = [0, 0]
-  while (i < old.length || j < fresh.length) {
-    const [mine, theirs] = [old[i], fresh[j]]
-    if (mine !== undefined && mine === theirs) {
-      lines.push({ kind: 'same', text: mine })
-      i++
-      j++
-    } else if (mine !== undefined && (theirs === undefined || lengthAt(i + 1, j) >= lengthAt(i, j + 1))) {
-      lines.push(removed(mine))
-      i++
-    } else {
-      lines.push(added(theirs ?? ''))
-      j++
-    }
-  }
-  return lines
+  const changes = diffArrays([...old], [...fresh], { maxEditLength: CHANGES_MAX })
+  if (!changes) return [...linesOf(old, 'removed'), ...linesOf(fresh, 'added')]
+  return changes.flatMap(({ value, added, removed }) =>
+    linesOf(value, added ? 'added' : removed ? 'removed' : 'same'),
+  )
+}
+
+function linesOf(texts: readonly string[], kind: DiffLine['kind']): readonly DiffLine[] {
+  return texts.map((text) => ({ kind, text }))
 }
 
 /** As shown: signs, colours, at most so many lines. */
@@ -65,24 +55,6 @@ function nearChanges(lines: readonly DiffLine[]): readonly DiffLine[] {
   )
 }
 
-function commonLengths(old: readonly string[], fresh: readonly string[]): readonly (readonly number[])[] {
-  const rows: number[][] = Array.from({ length: old.length + 1 }, () => [])
-  for (let i = old.length - 1; i >= 0; i--) {
-    const [row, below] = [rows[i] ?? [], rows[i + 1] ?? []]
-    for (let j = fresh.length - 1; j >= 0; j--)
-      row[j] = old[i] === fresh[j] ? (below[j + 1] ?? 0) + 1 : Math.max(below[j] ?? 0, row[j + 1] ?? 0)
-  }
-  return rows
-}
-
 function toLines(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n')
-}
-
-function added(text: string): DiffLine {
-  return { kind: 'added', text }
-}
-
-function removed(text: string): DiffLine {
-  return { kind: 'removed', text }
 }
