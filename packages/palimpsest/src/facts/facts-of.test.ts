@@ -116,6 +116,27 @@ describe('commands and errors', () => {
     expect(mended.map(({ target }) => target)).toEqual(['npm test -- a.test.ts 2>&1 | tail -5', '/p/a.ts'])
   })
 
+  test.each([
+    ['npm test 2>&1 | tail -20', ' Tests  3 failed | 12 passed (15)'],
+    ['cd /p && go test ./... 2>&1 | grep -A 5 FAIL', '--- FAIL: TestLogin (0.01s)'],
+    ['npx tsc --noEmit; echo done', "src/a.ts(1,2): error TS2339: Property 'x' does not exist"],
+    ['cargo test | head', 'test result: FAILED. 1 passed; 2 failed; 0 ignored'],
+  ])('a check whose exit code is lost failed where its words say so: %s', (command, line) => {
+    const { errors, commands } = facts({ call: 'Bash', input: { command }, result: `running\n${line}\nend` })
+    expect(errors.map(({ text }) => text)).toEqual([line.trim()])
+    expect(commands.map(({ failed }) => failed)).toEqual([true])
+  })
+
+  test.each([
+    ['grep -rn "test failed" src | head', 'a.ts:1: FAIL'],
+    ['cat test.log | tail -5', 'FAIL'],
+    ['npm test | tail -3', 'Tests  0 failed | 12 passed (12)'],
+    ['npm test | tail -3', '✓ says that 3 failed'],
+    ['npm test', 'FAIL'],
+  ])('what only quotes such words did not fail: %s', (command, line) => {
+    expect(facts({ call: 'Bash', input: { command }, result: `${line}\n` }).errors).toEqual([])
+  })
+
   test('a like failure takes the place of the one before, and a refusal of the user is none', () => {
     const refused = "The user doesn't want to proceed with this tool use."
     const { errors } = facts(
@@ -253,6 +274,25 @@ describe('the fold', () => {
     expect(loaded.words.length).toBe(whole.words.length + 1)
     expect(loaded.standing).toEqual([])
     expect(loaded.errors).toEqual(whole.errors)
+  })
+
+  test('a copy that a boundary keeps is not read as if it were new: a failure outlives an older good run of the same', () => {
+    const ran = { call: 'Bash', input: { command: 'npm test' }, result: 'ok' }
+    const before = said([{ user: 'go' }, ran, { ...ran, result: 'Exit code 1\nFAIL a', error: true }])
+    const copies = before
+      .slice(0, 3)
+      .flatMap((entry): Entry[] =>
+        entry.kind === 'message' ? [{ ...entry, id: `c${entry.id}`, part: 'kept', copyOf: entry.id }] : [],
+      )
+    const [boundary, ...rest] = compacted('b', before.at(-1)?.id ?? null)
+    const head =
+      boundary?.kind === 'boundary' ? { ...boundary, copies: copies.map(({ id }) => id) } : undefined
+    const { errors, words, commands } = factsOf(
+      viewOf([...before, ...(head ? [head] : []), ...rest, ...copies]),
+    )
+    expect(errors.map(({ text }) => text)).toEqual(['FAIL a'])
+    expect(words).toHaveLength(1)
+    expect(commands).toHaveLength(2)
   })
 
   test('a kept tail before the boundary is not counted twice', () => {

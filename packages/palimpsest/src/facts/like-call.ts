@@ -39,10 +39,14 @@ const PLUMBING =
   /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|grep|rg|tee|sort|wc)\b[^|;&]*)/g
 const GOES_FIRST = /^\s*(?:cd\s+[^\s;&|][^;&|]*(?:&&|;)\s*|\w+=\S*\s+|timeout\s+\S+\s+)+/
 
+/** Without where it runs. */
+export function commandStart(command: string): string {
+  return command.replace(GOES_FIRST, '')
+}
+
 /** Without where it runs and what becomes of its output. */
-function commandWords(command: string): readonly string[] {
-  return command
-    .replace(GOES_FIRST, '')
+export function commandWords(command: string): readonly string[] {
+  return commandStart(command)
     .replace(PLUMBING, '')
     .split(/\s+/)
     .filter((word) => word !== '' && word !== '--')

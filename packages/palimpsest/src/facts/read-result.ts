@@ -1,3 +1,4 @@
+import { isBlindCheck, saysFailed } from './failed-check.ts'
 import { isBlock, toBlocks, type ToolResultBlock } from '../wire/message.ts'
 
 // How a call ended, as its result tells.
@@ -26,8 +27,14 @@ export function readResult(block: ToolResultBlock, command: string | undefined):
   const refused = REFUSED.test(text.slice(0, EXIT_TAIL_CHARS).trimStart())
   const exit = exitOf(text)
   const saysNo = exit === 1 && command !== undefined && SAYS_NO.test(withoutQuoted(command).trim())
-  const failed = !refused && !saysNo && (exit === undefined ? block.is_error === true : exit !== 0)
+  const isRed = exit === undefined ? block.is_error === true : exit !== 0
+  const failed = !refused && !saysNo && (isRed || (command !== undefined && failedUnseen(command, text)))
   return { failed, refused, text, ...(exit !== undefined && { exit }) }
+}
+
+/** A check whose exit code was lost says by itself that it failed. */
+function failedUnseen(command: string, text: string): boolean {
+  return isBlindCheck(command) && text.split('\n').some(saysFailed)
 }
 
 function withoutQuoted(command: string): string {
@@ -57,7 +64,7 @@ const LINE_CHARS_MAX = 300
 /** Longer lines are code that was packed. */
 const TELLING_CHARS_MAX = 1_000
 
-/** The first line that tells of an error, else the first that says anything. */
+/** The first line by which a check says that it failed, else the first that tells of an error, else the first that says anything. */
 export function tellingLine(text: string): string {
   const lines = text
     .slice(0, SCANNED_CHARS_MAX)
@@ -65,6 +72,7 @@ export function tellingLine(text: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '')
   const telling =
+    lines.find(saysFailed) ??
     lines.find((line) => line.length <= TELLING_CHARS_MAX && TELLING.test(line)) ??
     lines.find((line) => !ENVELOPE.test(line)) ??
     lines[0] ??

@@ -85,6 +85,8 @@ export function stepFacts(state: FactsState, entry: Entry): FactsState {
     return facts ? stateFrom(facts, state) : state
   }
   if (entry.kind !== 'message' || entry.part === 'summary' || entry.part === 'attachment') return state
+  // A copy says what was said before, and nothing of how things are now.
+  if (entry.part === 'kept' && state.whole) return state
   if (entry.message.role === 'assistant') addAnswer(state, entry)
   else addUserMessage(state, entry)
   return state
