@@ -25,19 +25,21 @@ const SHARE_MAX = 1.02
 test.each(WINDOWS)('in a window of %d tokens', async (window) => {
   let [cleared, uncleared] = [0, 0]
   const shares: { [what: string]: number } = {}
+  const edits: string[] = []
   for (const [what, session] of SESSIONS) {
     const [on, off] = [
       await playReading(session, window),
       await playReading(session, window, ['micro-batch']),
     ]
     shares[what] = on.costUsd / off.costUsd
+    edits.push(...on.edits)
     cleared += on.costUsd
     uncleared += off.costUsd
   }
   expect(Object.entries(shares).filter(([, share]) => share > SHARE_MAX)).toEqual([])
   expect(cleared).toBeLessThanOrEqual(uncleared)
   // It is not because nothing is cleared.
-  if (window === 60_000) expect(cleared).toBeLessThan(0.97 * uncleared)
+  if (window === 60_000) expect([edits.length > 0, cleared < uncleared]).toEqual([true, true])
 })
 
 test.runIf(isSoak)(

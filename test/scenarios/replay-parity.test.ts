@@ -39,7 +39,7 @@ test.each([
     window: 60_000,
     rounds: 30,
     linesMax: 150,
-    calls: 5,
+    calls: 6,
     shows: 'stored',
   },
   {

@@ -1,6 +1,6 @@
 import { chooseKept, type KeptChoice, type KeptRoom } from '../layers/4-compaction/choose-kept.ts'
 import { compactionPolicy, type CompactionPolicy } from '../layers/4-compaction/policy.ts'
-import { quoteLines } from '../layers/4-compaction/quote-lines.ts'
+import { excerptsOf } from '../layers/4-compaction/excerpts.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { EntryId } from '../transcript/entry.ts'
@@ -17,8 +17,6 @@ const CHOICE_STEP = 0.85
 const RESTORED_TOKENS_MAX = 25_000
 /** Of the threshold, with the summary, whatever stays. */
 const LEFT_SHARE_MOST = 0.95
-/** Of code, about. */
-const QUOTED_CHARS_PER_TOKEN = 3.2
 
 export type CompactionSpan =
   | { readonly kind: 'whole' }
@@ -82,10 +80,9 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
   const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
   const keptTokens = tokensOf(stays)
   const isQuoting = wish.span.kind === 'whole' && !isBare(wish)
-  // Lines are worth less than anything else that stays.
-  const quotedTokens = Math.min(choice.quotedTokens, Math.max(0, mostKept - keptTokens))
-  const charsMax = isQuoting ? quotedTokens * QUOTED_CHARS_PER_TOKEN : 0
-  const quotes = quoteLines(view, gone, [...stays], { ...room, charsMax })
+  // They yield to whatever else stays.
+  const excerptTokens = Math.min(choice.excerptTokens, Math.max(0, mostKept - keptTokens))
+  const quotes = excerptsOf(view, gone, [...stays], { ...room, tokensMax: isQuoting ? excerptTokens : 0 })
   const fixed = wish.prefixTokens + keptTokens + factor * estimateText(quotes)
   const left = Math.max(0, wish.targetTokens - fixed)
   const spare = Math.max(0, left - needed)

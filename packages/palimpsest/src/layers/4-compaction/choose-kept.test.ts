@@ -36,6 +36,30 @@ test.each([
   expect(kept.copied).toContain(4)
 })
 
+test.each([
+  ['a command', ran('npm test')],
+  ['a search', { call: 'Grep', input: { pattern: 'x' }, result: 'a.ts:1: x' }],
+])(
+  'an older result of %s that a newer one contradicts does not stay, even where the newer one goes',
+  (_name, older) => {
+    const newer = { ...older, result: 'FAIL' }
+    const view = viewOf(said([{ user: 'go' }, older, newer, read('/p/b.ts'), ...filling(10)]))
+    const all = { keptShare: 0.9, keptShareMax: 0.9, keptTokensMax: Infinity }
+    expect(choose(view, all).copied).not.toContain(2)
+    // One that says the same, but for numbers, contradicts nothing.
+    const same = viewOf(said([{ user: 'go' }, older, older, read('/p/b.ts'), ...filling(10)]))
+    expect(choose(same, all).copied).toContain(2)
+  },
+)
+
+test('the newest run of a command that failed stays whole until it runs well', () => {
+  const failed = { ...ran('npm test'), result: 'Exit code 1\nFAIL login.test.ts', error: true }
+  const view = viewOf(said([{ user: 'go' }, failed, ...filling(20)]))
+  expect(choose(view, { keptShare: 0.2 }).copied).toEqual(expect.arrayContaining([1, 2]))
+  const mended = viewOf(said([{ user: 'go' }, failed, ...filling(19), ran('npm test')]))
+  expect(choose(mended, { keptShare: 0.2 }).copied).not.toContain(2)
+})
+
 test("the user's messages stay, the newest first, up to their share; a long one goes alone", () => {
   const long = 'word '.repeat(9_000)
   const view = viewOf(

@@ -1,6 +1,10 @@
+import { factsOf } from '../../facts/facts-of.ts'
+import { familyOf } from '../../facts/read-call.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
-import type { CompactionPolicy } from './policy.ts'
+import { isBlock } from '../../wire/message.ts'
+import { excerptShareIn, keptTokens, type CompactionPolicy } from './policy.ts'
 import { isUserNode, tailStart } from './tail.ts'
+import { supersededCalls } from './superseded.ts'
 import { worthOf } from './worth.ts'
 
 // What stays as it was when the window is full: the tail, the user's messages, and of the older rounds those that are worth most for
@@ -22,9 +26,9 @@ export interface KeptChoice {
   readonly tailFrom: number
   /** Older nodes that stay, in order: rounds whole, and messages of the user. */
   readonly copied: readonly number[]
-  /** Tokens for the summary, and for lines quoted beside it. */
+  /** Tokens for the summary, and for excerpts beside it. */
   readonly summaryTokens: number
-  readonly quotedTokens: number
+  readonly excerptTokens: number
 }
 
 export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy): KeptChoice {
@@ -38,26 +42,30 @@ export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy)
     policy.summaryShare * free,
     Math.min(policy.summaryTokensMin, policy.summaryShareMax * free),
   )
-  const madeTokens = Math.min(policy.madeShare * free, policy.madeTokensMax)
-  const quotedTokens = Math.max(0, madeTokens - summaryTokens)
-  const wanted = Math.max(
-    Math.min(policy.keptShare * free, policy.keptTokensMax),
-    Math.min(policy.keptTokensMin, policy.keptShareMax * free),
-  )
-  const budget = policy.keptShare > 0 ? Math.max(0, wanted - summaryTokens - quotedTokens) : 0
+  const stays = policy.keptShare > 0 ? Math.max(0, keptTokens(policy, free) - summaryTokens) : 0
+  const excerptTokens = Math.min(excerptShareIn(policy, free) * stays, policy.excerptTokensMax)
+  const budget = stays - excerptTokens
   const tailMax = Math.min(policy.tailTokens, policy.tailShare * budget)
   const tailFrom = tailStart(view, rawBefore, tailMax / toTokens(1))
   const tailNodes = view.nodes.slice(tailFrom).flatMap((node, i) => (isUserNode(node) ? [] : [tailFrom + i]))
   const tailTokens = sumOf(tailNodes, tokensOf)
-  const rounds = roundsBefore(view, tailFrom)
-  const kept = keptRounds(view, rounds, { room, budget: budget - tailTokens, tokensOf })
-  const stays = new Set([...kept, ...users])
+  const superseded = supersededCalls(view)
+  const rounds = roundsBefore(view, tailFrom).filter(
+    (round) =>
+      round.some((index) => hasPinned(view, index)) ||
+      !round.some((index) => answersAny(view.nodes[index], superseded)),
+  )
+  const evidence = evidenceRounds(view, rounds, { tokensMax: policy.evidenceShare * stays, tokensOf })
+  const left = budget - tailTokens - sumOf(evidence.flat(), tokensOf)
+  const others = rounds.filter((round) => !evidence.includes(round))
+  const kept = [...evidence.flat(), ...keptRounds(view, others, { room, budget: left, tokensOf })]
+  const chosen = new Set([...kept, ...users])
   const older = Array.from({ length: tailFrom }, (_, index) => index)
   return {
     tailFrom,
-    copied: older.filter((index) => stays.has(index)),
+    copied: older.filter((index) => chosen.has(index)),
     summaryTokens,
-    quotedTokens,
+    excerptTokens: Math.max(0, excerptTokens + Math.min(0, left)),
   }
 }
 
@@ -100,6 +108,30 @@ function roundsBefore(view: View, tailFrom: number): Round[] {
 
 function isMade({ source }: ViewNode): boolean {
   return source.part === 'summary' || source.part === 'attachment'
+}
+
+function answersAny(node: ViewNode | undefined, calls: ReadonlySet<string>): boolean {
+  return (node?.blocks ?? []).some(
+    ({ block }) => isBlock(block, 'tool_result') && calls.has(block.tool_use_id),
+  )
+}
+
+/** Rounds in which a command failed that has not run well since, the newest first while there is room: what went wrong, word for word. */
+function evidenceRounds(
+  view: View,
+  rounds: readonly Round[],
+  { tokensMax, tokensOf }: { readonly tokensMax: number; readonly tokensOf: (index: number) => number },
+): Round[] {
+  const failed = factsOf(view).errors.filter(({ tool }) => familyOf(tool) === 'shell')
+  const entries = new Set(failed.map(({ entry }) => entry))
+  let left = tokensMax
+  return rounds.toReversed().filter((round) => {
+    const isFailed = round.some((index) => view.nodes[index]?.entries.some((entry) => entries.has(entry)))
+    const tokens = sumOf(round, tokensOf)
+    if (!isFailed || tokens > left) return false
+    left -= tokens
+    return true
+  })
 }
 
 /** Those that are worth most for their room, and all that is pinned. */

@@ -1,16 +1,20 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { compactionPolicy } from './policy.ts'
+import { cases } from '../../../../../test/kit/cases.ts'
+import { compactionPolicy, excerptShareIn, keptTokens } from './policy.ts'
 
-test.each([1, 0.5, 0.4, 0.3, 0.08])(
-  'at scale %d a rich compaction leaves no less than a lean one',
-  (scale) => {
-    const lean = compactionPolicy(scale)
-    const rich = compactionPolicy(scale, 'rich')
-    for (const size of ['keptShare', 'keptShareMax', 'keptTokensMax', 'madeShare', 'madeTokensMax'] as const)
-      expect(rich[size]).toBeGreaterThanOrEqual(lean[size])
-  },
-)
+test('in no room does a rich compaction leave less than a lean one', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(1, 0.5, 0.3, 0.08), fc.nat(200_000), (scale, room) => {
+      const [lean, rich] = [compactionPolicy(scale), compactionPolicy(scale, 'rich')]
+      expect(keptTokens(rich, room)).toBeGreaterThanOrEqual(keptTokens(lean, room))
+      for (const size of ['keptShareMax', 'keptTokensMax', 'excerptTokensMax'] as const)
+        expect(rich[size]).toBeGreaterThanOrEqual(lean[size])
+    }),
+    cases(50, 1_000),
+  )
+})
 
 test('what stays of a large window stops at a size, unless more was asked for', () => {
   const roomTokens = 160_000
@@ -19,9 +23,13 @@ test('what stays of a large window stops at a size, unless more was asked for', 
   expect(compactionPolicy(1, 'rich').keptTokensMax).toBe(Infinity)
 })
 
-test('a small window keeps more of itself, and more of it as lines', () => {
-  const small = compactionPolicy(0.3)
-  const large = compactionPolicy(1)
-  expect(small.keptShare).toBeGreaterThan(large.keptShare)
-  expect(small.madeShare).toBeGreaterThan(large.madeShare)
+test('a small room keeps more of itself, whatever the window, and no larger room keeps less', () => {
+  for (const scale of [1, 0.5, 0.3]) {
+    const policy = compactionPolicy(scale)
+    expect(keptTokens(policy, 10_000) / 10_000).toBeGreaterThan(keptTokens(policy, 100_000) / 100_000)
+    expect(excerptShareIn(policy, 10_000)).toBeLessThan(excerptShareIn(policy, 100_000))
+    const rooms = Array.from({ length: 80 }, (_, i) => 2_000 * (i + 1))
+    const kept = rooms.map((room) => keptTokens(policy, room))
+    expect(kept).toEqual(kept.toSorted((a, b) => a - b))
+  }
 })

@@ -1,4 +1,4 @@
-// How much a compaction leaves, and of what. Learned from recorded sessions; the figures are in docs/decisions/0043.
+// How much a compaction leaves, and of what. Learned from recorded sessions; the figures are in docs/decisions/0046.
 
 /** Shares are of the room: what the window holds up to the automatic threshold, less prefix and the user's messages. */
 export interface CompactionPolicy {
@@ -12,30 +12,41 @@ export interface CompactionPolicy {
   /** The newest of it, which stays whatever it is, in tokens; at most a share of what stays. */
   readonly tailTokens: number
   readonly tailShare: number
-  /** Of it, text that is made: the summary, where no model writes it, and quoted lines; at most so many tokens. */
-  readonly madeShare: number
-  readonly madeTokensMax: number
+  /** Of what stays beside the summary, excerpts of what leaves; at most so many tokens. */
+  readonly excerptShare: number
+  readonly excerptTokensMax: number
+  /** Of what stays beside the summary, rounds in which a command failed that has not run well since. */
+  readonly evidenceShare: number
   readonly summaryShare: number
   /** What must not be forgotten has to stand somewhere, in tokens; up to a greater share. */
   readonly summaryTokensMin: number
   readonly summaryShareMax: number
   /** The user's messages, newest first, that stay as they were, of what the window holds behind the prefix. Older ones are in the summary. */
   readonly userShare: number
+  /** The share of excerpts in a small room, up to these tokens: there, whole rounds earn more. */
+  readonly smallExcerptShare: number
+  readonly smallRoomTokens: number
+  /** From these tokens on excerpts have their full share; between the two it grows. */
+  readonly largeRoomTokens: number
 }
 
 export const COMPACTION_POLICY: CompactionPolicy = {
-  keptShare: 0.42,
-  keptTokensMin: 8_000,
-  keptShareMax: 0.65,
-  keptTokensMax: 32_000,
+  keptShare: 0.33,
+  keptTokensMin: 14_000,
+  keptShareMax: 0.58,
+  keptTokensMax: 40_000,
   tailTokens: 10_000,
   tailShare: 0.5,
-  madeShare: 0.08,
-  madeTokensMax: 4_000,
+  excerptShare: 0.25,
+  excerptTokensMax: 8_000,
+  evidenceShare: 0.2,
   summaryShare: 0.025,
   summaryTokensMin: 600,
   summaryShareMax: 0.2,
   userShare: 0.2,
+  smallExcerptShare: 0.1,
+  smallRoomTokens: 24_000,
+  largeRoomTokens: 45_000,
 }
 
 /** How much a compaction leaves: as little as the work is served by, or more, which costs more. */
@@ -45,43 +56,31 @@ export type KeepStyle = 'lean' | 'rich'
 const RICH = {
   keptShare: 0.6,
   keptTokensMax: Infinity,
-  madeShare: 0.11,
-  madeTokensMax: 16_000,
+  excerptTokensMax: 16_000,
 } as const satisfies Partial<CompactionPolicy>
 
-/** What is left of a small window, how much of it in lines, and the scales between which it becomes that. */
-const SMALL_KEPT_SHARE = 0.58
-const SMALL_MADE_SHARE = 0.12
-const SMALL_SCALE = 0.3
-const LARGE_SCALE = 0.5
-
-/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. A small window keeps more of itself, and more of it as lines. */
+/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. */
 export function compactionPolicy(scale: number, style: KeepStyle = 'lean'): CompactionPolicy {
-  if (style === 'rich') {
-    const lean = compactionPolicy(scale)
-    const keptShare = Math.max(lean.keptShare, RICH.keptShare)
-    return { ...lean, ...RICH, keptShare, madeShare: Math.max(lean.madeShare, RICH.madeShare) }
-  }
-  const { keptShare, madeShare, tailTokens } = COMPACTION_POLICY
-  const smallness = Math.min(1, Math.max(0, (LARGE_SCALE - scale) / (LARGE_SCALE - SMALL_SCALE)))
-  return {
-    ...COMPACTION_POLICY,
-    keptShare: keptShare + (SMALL_KEPT_SHARE - keptShare) * smallness,
-    madeShare: madeShare + (SMALL_MADE_SHARE - madeShare) * smallness,
-    tailTokens: Math.round(tailTokens * scale),
-  }
+  const lean = { ...COMPACTION_POLICY, tailTokens: Math.round(COMPACTION_POLICY.tailTokens * scale) }
+  return style === 'rich' ? { ...lean, ...RICH } : lean
+}
+
+/** What stays in a room of this size, the user's messages aside. */
+export function keptTokens(policy: CompactionPolicy, roomTokens: number): number {
+  return Math.max(
+    Math.min(policy.keptShare * roomTokens, policy.keptTokensMax),
+    Math.min(policy.keptTokensMin, policy.keptShareMax * roomTokens),
+  )
+}
+
+/** Of what stays beside the summary in a room of this size, the share of excerpts. */
+export function excerptShareIn(policy: CompactionPolicy, roomTokens: number): number {
+  const { smallRoomTokens, largeRoomTokens, smallExcerptShare, excerptShare } = policy
+  const largeness = (roomTokens - smallRoomTokens) / (largeRoomTokens - smallRoomTokens)
+  return smallExcerptShare + (excerptShare - smallExcerptShare) * Math.min(1, Math.max(0, largeness))
 }
 
 /** What a conversation holds after a compaction, about: what stands before its messages, and what stays of them. */
-export function leftTokens(
-  { keptShare, keptTokensMax, keptTokensMin, keptShareMax }: CompactionPolicy,
-  autoTokens: number,
-  prefixTokens: number,
-): number {
-  const room = Math.max(0, autoTokens - prefixTokens)
-  const kept = Math.max(
-    Math.min(keptShare * room, keptTokensMax),
-    Math.min(keptTokensMin, keptShareMax * room),
-  )
-  return prefixTokens + kept
+export function leftTokens(policy: CompactionPolicy, autoTokens: number, prefixTokens: number): number {
+  return prefixTokens + keptTokens(policy, Math.max(0, autoTokens - prefixTokens))
 }

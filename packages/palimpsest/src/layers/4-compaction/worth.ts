@@ -39,7 +39,7 @@ const LONG_READ = 0.35
 
 export const SEARCH_TOOLS = new Set(['grep', 'glob', 'search_files', 'find', 'list', 'ls', 'codebase_search'])
 const AGENT_TOOLS = new Set(['task', 'agent', 'subagent'])
-const SEARCH_COMMAND = /^\s*(?:cd [^&;]+&&\s*)?(?:rg|grep|find|ls|fd|git (?:grep|ls-files))\b/
+export const SEARCH_COMMAND = /^\s*(?:cd [^&;]+&&\s*)?(?:rg|grep|find|ls|fd|git (?:grep|ls-files))\b/
 
 interface Call extends ReadCall {
   readonly node: number

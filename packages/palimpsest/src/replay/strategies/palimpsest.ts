@@ -56,7 +56,7 @@ export const ABLATIONS: readonly Strategy[] = [
   palimpsestWith('palimpsest-no-pays', { off: ['micro-batch-pays'] }),
   palimpsestWith('palimpsest-no-digest', { off: ['micro-digest'] }),
   palimpsestWith('palimpsest-no-snip', { off: ['micro-snip'] }),
-  palimpsestWith('palimpsest-no-quotes', { compaction: { madeShare: 0 } }),
+  palimpsestWith('palimpsest-no-excerpts', { compaction: { excerptShare: 0, smallExcerptShare: 0 } }),
   palimpsestWith('palimpsest-tail-only', { compaction: { tailTokens: Infinity, tailShare: 1 } }),
   palimpsestWith('palimpsest+model', { asksModel: true }),
 ].map((strategy) => ({ ...strategy, isVariant: true }))
