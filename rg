@@ -1,1 +1,0 @@
-/tmp/atk/bin/rg
