@@ -44,6 +44,30 @@ test('nothing listens on this machine: asked three times, then one sentence with
   )
 })
 
+/** Some of the ports that the fetch standard blocks. */
+const BLOCKED = [1, 22, 6000, 10_080]
+
+test('a port that can never be asked is asked once: one sentence, no wait', async () => {
+  const bench = await createHostileBench()
+  for (const port of BLOCKED) {
+    const { exit, out, err } = await bench.run(['-p', 'hello', '--base-url', `http://127.0.0.1:${port}`])
+    expect({ exit, out, err }).toEqual({
+      exit: 1,
+      out: '',
+      err: `palimpsest: Node refuses to connect to the port of 127.0.0.1:${port}, because another protocol uses it. Let the server listen on another port.\n`,
+    })
+  }
+})
+
+test('a server that does not speak TLS is asked once', async () => {
+  const bench = await createHostileBench()
+  const served = await serve(async () => new Response())
+  const { exit, err } = await bench.run(['-p', 'hello', '--base-url', `https://127.0.0.1:${served.port}`])
+  await served.close()
+  expect(exit).toBe(1)
+  expect(err).toMatch(/^palimpsest: 127\.0\.0\.1:\d+ does not speak TLS \(.*\)\. Check whether .*\n$/)
+})
+
 /** One that nothing listens on. */
 async function freePort(): Promise<number> {
   const served = await serve(async () => new Response())

@@ -20,11 +20,11 @@ test('it is off by default', async () => {
   expect(await clearsWith({})).toEqual({ err: '', sent: 'null' })
 })
 
-test('a limit turns it on, and the price is told', async () => {
+test('a limit turns it on, and that it has a price is told', async () => {
   const { err, sent } = await clearsWith({ PALIMPSEST_CONTEXT_MAX_INPUT: '90000' })
   expect(sent).toContain('"trigger":{"type":"input_tokens","value":90000}')
-  expect(err).toMatch(
-    /^palimpsest: the provider clears old tool results from 90000 tokens on \(PALIMPSEST_CONTEXT_MAX_INPUT\)\. .* costs about 60% more/,
+  expect(err).toBe(
+    'palimpsest: the provider clears old tool results from 90000 tokens on (PALIMPSEST_CONTEXT_MAX_INPUT). Each time it does, the prompt cache breaks, so this can cost more than what Palimpsest clears by itself\n',
   )
 })
 

@@ -140,7 +140,7 @@ test('a session that is open elsewhere is gone on with in a fork, stored results
   expect(jsonObject(out)).toMatchObject({ result: 'Fork.', is_error: false })
   expect(jsonObject(out)['session_id']).not.toBe(id)
   expect(err).toMatch(
-    new RegExp(`^palimpsest: going on with a fork of ${id}: .*open for writing in process \\d+.*\\n$`),
+    new RegExp(`^palimpsest: resuming from a fork of ${id}: .*open for writing in process \\d+.*\\n$`),
   )
   const asked = bench.simulator.requests().map((_, i) => JSON.stringify(sentBody(bench, i)['messages']))
   expect(asked.findLast((messages) => messages.includes('quickly'))).toContain('\\t1999')
@@ -163,7 +163,7 @@ test('a session of Claude Code is gone on with in a fork: words kept, foreign th
     'json',
   ])
   expect(exit).toBe(0)
-  expect(err).toContain('going on with a fork of theirs')
+  expect(err).toContain('resuming from a fork of theirs')
   expect(await readFile(source, 'utf8')).toBe(lines)
   const sent = JSON.stringify(sentBody(bench))
   for (const word of [

@@ -53,7 +53,6 @@ export const ROWS: readonly WalkRow[] = [
     'a result of 150,000 characters, 8 short rounds',
     sessions.largeResult,
     inView('results on disk', '<persisted-output>'),
-    { isCheap: true },
   ),
   row(
     'tool-result-guard',

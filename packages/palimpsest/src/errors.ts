@@ -54,8 +54,10 @@ export type ProviderFailure =
   | { readonly kind: 'transport'; readonly retryAfterMs?: number }
   /** Nothing came for so long that waiting again will hardly help. */
   | { readonly kind: 'stalled' }
-  /** Nobody is there to be asked: nothing listens on this machine, or the address speaks another language. */
+  /** Nobody is there to be asked: nothing listens on this machine. It may be starting. */
   | { readonly kind: 'unreachable' }
+  /** The address can never answer as it is: a port that is blocked, a certificate that is not trusted, another protocol. */
+  | { readonly kind: 'unusable-address' }
   /** An answer that is none: HTML, garbage, events in an impossible order. */
   | { readonly kind: 'bad-output' }
   /** A limit in dollars does not allow it; nothing was sent. */

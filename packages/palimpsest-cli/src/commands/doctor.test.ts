@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -13,6 +13,36 @@ test('names what is wrong, where, and the cure; exit code 1', async () => {
   expect(exit).toBe(1)
   expect(out).toMatch(/^BAD {3}settings .*settings\.json:1: /m)
   expect(out).toMatch(/^ok {4}model .*palimpsest-offline \(offline: no key/m)
+})
+
+test('a home that cannot be one is reported once, whatever is in its place, and by every command that reads it', async () => {
+  const file = join(await tempFolder(), 'file')
+  await writeFile(file, '')
+  await symlink(join(file, 'nowhere'), `${file}-link`)
+  await symlink(`${file}-gone`, `${file}-dangling`)
+  const problems = [
+    [file, `${file} is a file, not a folder. Move it away, or choose another PALIMPSEST_HOME`],
+    [
+      join(file, 'a/home'),
+      `cannot use ${join(file, 'a/home')}: ${file} is not a folder. Move it away, or choose another PALIMPSEST_HOME`,
+    ],
+    [
+      `${file}-dangling`,
+      `${file}-dangling is a link to nothing. Remove it, or choose another PALIMPSEST_HOME`,
+    ],
+  ] as const
+  for (const [place, problem] of problems) {
+    const { run } = await world({ PALIMPSEST_HOME: place })
+    const { exit, out } = await run('doctor')
+    expect(exit).toBe(1)
+    expect(out.split('\n').filter((line) => line.includes(place))).toEqual([
+      `BAD   home            ${problem}`,
+    ])
+    for (const command of [['sessions'], ['sessions', '--json'], ['context'], ['recall', 'words']])
+      expect(await run(...command)).toEqual({ exit: 1, out: '', err: `palimpsest: ${problem}\n` })
+  }
+  const { run } = await world({ PALIMPSEST_HOME: `${file}-link` })
+  expect(await run('sessions')).toMatchObject({ exit: 1, out: '' })
 })
 
 test('says whether there is a sandbox, why not, and what holds then', async () => {

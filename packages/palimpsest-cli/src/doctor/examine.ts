@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, lstat, stat, statfs } from 'node:fs/promises'
+import { access, lstat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { UsageError } from 'palimpsest'
@@ -14,6 +14,7 @@ import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../find-session.ts'
 import { findHomeRisk } from '../home-risk.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from '../headless/choose-model.ts'
+import { problemOfHome } from '../palimpsest-home.ts'
 import { readModels } from '../known-models.ts'
 import { sentenceOf } from '../report-error.ts'
 import { readWindow } from '../window-settings.ts'
@@ -30,6 +31,8 @@ const NODE_MIN = [22, 16] as const
 
 export async function examine(home: string, nodeVersion: string, world: World): Promise<readonly Finding[]> {
   const folder = await mainWorktree(world.cwd)
+  const unusable = await problemOfHome(home)
+  if (unusable) return await examineWithout(unusable, nodeVersion, world)
   const found = await Promise.all([
     told('node', examineNode(nodeVersion)),
     told('home', examineHome(home)),
@@ -44,6 +47,20 @@ export async function examine(home: string, nodeVersion: string, world: World): 
     told('newest session', examineNewest(world)),
   ])
   return found.flat()
+}
+
+/** Whatever else is examined is in the home, and would only repeat what is wrong with it. */
+async function examineWithout(
+  problem: Error,
+  nodeVersion: string,
+  world: World,
+): Promise<readonly Finding[]> {
+  return [
+    ...(await told('node', examineNode(nodeVersion))),
+    { what: 'home', state: 'bad', text: problem.message },
+    { what: 'home', state: 'note', text: 'nothing that is kept in it was examined' },
+    ...(await told('search', examineSearch(world))),
+  ]
 }
 
 /** What cannot even be looked at is what a doctor is asked about. */
@@ -63,8 +80,6 @@ async function examineHome(home: string): Promise<Finding[]> {
   const bad = (text: string): Finding[] => [{ what: 'home', state: 'bad', text }]
   const found = await lstat(home).catch(() => undefined)
   if (!found) return [{ what: 'home', state: 'note', text: `${home} is made with the first session` }]
-  if (!(await stat(home)).isDirectory())
-    return bad(`${home} is not a folder. Move it away, or set PALIMPSEST_HOME`)
   const writable = await access(home, constants.W_OK).then(
     () => true,
     () => false,
@@ -184,6 +199,8 @@ async function examineSandbox(home: string, projectFolder: string, world: World)
 }
 
 async function examineSessions(home: string): Promise<Finding[]> {
+  const unusable = await problemOfHome(join(home, 'projects'))
+  if (unusable) throw unusable
   const { sessions, warnings } = await listSessions(home)
   return [
     { what: 'sessions', state: 'good', text: `${sessions.length} in ${join(home, 'projects')}` },

@@ -163,7 +163,7 @@ async function forkSession(
   const opened = await resumeSession(project, sessionId, cwd, world)
   const giveUp = (): Promise<void> => removeAgain(opened.file, project)
   const reason = why === undefined ? '' : ` (${why})`
-  const notice = `going on with a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
+  const notice = `resuming from a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
   return { ...opened, isFork: true, giveUp, notices: [notice, ...opened.notices] }
 }
 

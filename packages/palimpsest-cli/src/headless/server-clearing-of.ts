@@ -62,6 +62,6 @@ function toldOf(
       `${SERVER_LIMIT} has no effect on this conversation: it began without it, and another request prefix would cost its cache. Start a new one`,
     ]
   return [
-    `the provider clears old tool results from ${max} tokens on (${SERVER_LIMIT}). On the sessions it was measured with that costs about 60% more than what Palimpsest clears by itself`,
+    `the provider clears old tool results from ${max} tokens on (${SERVER_LIMIT}). Each time it does, the prompt cache breaks, so this can cost more than what Palimpsest clears by itself`,
   ]
 }

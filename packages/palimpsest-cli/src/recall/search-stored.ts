@@ -14,7 +14,7 @@ import {
 } from 'palimpsest/recall'
 
 import { projectFolders, whichSession } from '../find-session.ts'
-import { palimpsestHome } from '../palimpsest-home.ts'
+import { storedHome } from '../palimpsest-home.ts'
 import type { World } from '../world.ts'
 
 export interface SearchWish {
@@ -63,7 +63,8 @@ async function* itemsOf(
   given: World,
   signal: AbortSignal,
 ): AsyncGenerator<StoredItem> {
-  const home = await realpath(palimpsestHome(given)).catch(() => palimpsestHome(given))
+  const named = await storedHome(given)
+  const home = await realpath(named).catch(() => named)
   const world = { ...given, env: { ...given.env, PALIMPSEST_HOME: home } }
   if (session === undefined) {
     for (const folder of await projectFolders(world)) yield* readStored({ home, folder, ...looking }, signal)

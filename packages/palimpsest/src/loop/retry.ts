@@ -35,6 +35,7 @@ export function retryWaitMs(failure: ProviderFailure, attempt: number, random: n
       return backoffMs(attempt, random)
     case 'context-overflow':
     case 'unauthorized':
+    case 'unusable-address':
     case 'invalid-request':
     case 'over-budget':
     case 'over-limit':

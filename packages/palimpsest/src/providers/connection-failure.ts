@@ -28,12 +28,12 @@ export function connectionFailure(error: unknown, asked: AskedAddress): Connecti
       return { failure: { kind: 'transport' }, text: `There is no host ${host}. ${CHECK_NETWORK}` }
     case code.includes('CERT') || code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
       return {
-        failure: { kind: 'unreachable' },
+        failure: { kind: 'unusable-address' },
         text: `The certificate of ${host} is not trusted (${code}). ${TRUST_IT}`,
       }
     case code === 'EPROTO' || code.startsWith('ERR_SSL'):
       return {
-        failure: { kind: 'unreachable' },
+        failure: { kind: 'unusable-address' },
         text: `${host} does not speak TLS (${code}). ${CHECK_SCHEME}`,
       }
     case code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT':
@@ -63,8 +63,8 @@ function wordedFailure(error: unknown, host: string): ConnectionFailure | undefi
   const says = (words: RegExp): boolean => causesOf(error).some(({ message }) => words.test(message))
   if (says(/^bad port$/i))
     return {
-      failure: { kind: 'unreachable' },
-      text: `Node asks nobody at the port of ${host}, which other protocols use. Let the server listen on another one.`,
+      failure: { kind: 'unusable-address' },
+      text: `Node refuses to connect to the port of ${host}, because another protocol uses it. Let the server listen on another port.`,
     }
   if (!says(/redirect|scheme must be|invalid url/i)) return undefined
   return {
