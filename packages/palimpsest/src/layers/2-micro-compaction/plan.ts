@@ -144,9 +144,11 @@ function batchOf(
  */
 function sparesCompaction(numbers: PlanNumbers, situation: MicroSituation, policy: MicroPolicy): boolean {
   const { sizeTokens, thresholds, compaction } = situation
+  if (sizeTokens < thresholds.auto) return false
+  // Nothing else would make room: the next step is a refusal.
+  if (compaction === undefined) return true
   const left = sizeTokens - numbers.freedTokens
-  if (sizeTokens < thresholds.auto || left > policy.targetShare * thresholds.auto) return false
-  return compaction === undefined || isCheaper(numbers, compaction, situation)
+  return left <= policy.targetShare * thresholds.auto && isCheaper(numbers, compaction, situation)
 }
 
 /**
