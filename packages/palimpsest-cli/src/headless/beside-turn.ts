@@ -77,7 +77,7 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
     ports,
     runFork: forkPoint.runFork,
     maySpend: (view, sizeTokens) =>
-      setup.maySpend() && mayCallBeside({ ...besideSpending(view.log), ...setup.spent() }, facts, sizeTokens),
+      setup.maySpend() && mayCallBeside(spentSoFar(view, setup), facts, sizeTokens),
     signal: AbortSignal.any([setup.signal, stop.signal]),
   }
   const isWorthIt = (view: View): boolean => !setup.endsWithTurn || goesOn(view)
@@ -108,6 +108,16 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
       await kept?.settled()
       return session
     },
+  }
+}
+
+/** The larger of two sums: the file's reach back before what is loaded, and the log's have a price for models that the table does not hold. */
+function spentSoFar({ log }: View, { spent }: Pick<BesideSetup, 'spent'>): BesideSpending {
+  const [loaded, whole] = [besideSpending(log), spent()]
+  return {
+    ...loaded,
+    totalUsd: Math.max(loaded.totalUsd, whole.totalUsd),
+    besideUsd: Math.max(loaded.besideUsd, whole.besideUsd),
   }
 }
 
