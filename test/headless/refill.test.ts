@@ -37,6 +37,11 @@ test('it is compacted four times, however long it goes on; by hand it begins aga
   const again = await run('-p', 'go on', '--continue')
   expect(again).toMatchObject({ exit: 1, err: expect.stringContaining(command) })
   expect(again.err).not.toMatch(/^compacted/m)
+  const { out } = await bench.run(['context'], { ...ENV, PALIMPSEST_WINDOW: '60000' })
+  expect(out).toMatch(/^~?\d+ of 53100 tokens, 0% left; /m)
+  expect(out).toContain(
+    '\ncompacted 4 times: 4 by fork\nautomatic compaction stopped: the window was full again within a few answers, four times in a row\n',
+  )
 
   bench.simulator.reset()
   bench.simulator.addSteps([summaryStep('They test.'), { when: MAIN, content: [text('Better.')] }])

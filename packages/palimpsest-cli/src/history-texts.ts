@@ -15,7 +15,7 @@ export function historyTexts(
     if (state === 'closed') return []
     const until = retryAt === undefined ? '' : `, until ${new Date(retryAt).toISOString()}`
     return [
-      `${WHAT[name]} ${state === 'open' ? 'stopped' : 'may try once more'} after ${failures} failures${until}`,
+      `${WHAT[name]} ${state === 'open' ? 'stopped' : 'may try once more'}${WHY[name](failures)}${until}`,
     ]
   })
   return [...(total > 0 ? [`${times}: ${by.join(', ')}`] : []), ...open]
@@ -25,4 +25,12 @@ const WHAT: { readonly [name in keyof Breakers]: string } = {
   summaries: 'asking a model for summaries',
   refills: 'automatic compaction',
   notes: 'asking a model for notes',
+}
+
+const afterFailures = (count: number): string => ` after ${count} failures`
+
+const WHY: { readonly [name in keyof Breakers]: (failures: number) => string } = {
+  summaries: afterFailures,
+  refills: () => ': the window was full again within a few answers, four times in a row',
+  notes: afterFailures,
 }

@@ -67,7 +67,7 @@ export function reportContext(
   const full = autoEnabled ? thresholds.auto : window.effective
   const free = full <= 0 ? 0 : Math.round(((full - usedTokens) / full) * 100)
   return {
-    room: Math.max(usedTokens, thresholds.blocking),
+    room: thresholds.blocking,
     percentLeft: Math.max(0, free),
     isAboveWarning: usedTokens >= thresholds.warning,
     isAboveError: usedTokens >= thresholds.error,

@@ -52,7 +52,7 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
       span(`  ${about.join(' · ')}`, 'dim'),
     ],
     [],
-    [span(MARGIN), ...barSpans(byKind, marks, room, width)],
+    [span(MARGIN), ...barSpans(byKind, marks, Math.max(used, room), width)],
     [
       span(`${MARGIN}${MARK} `, 'warning'),
       span(marks.map((mark) => markText(mark, used)).join(` ${MARK} `), 'dim'),
@@ -69,10 +69,10 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
 function barSpans(
   byKind: ContextDescription['byKind'],
   marks: readonly Mark[],
-  room: number,
+  whole: number,
   width: number,
 ): readonly Span[] {
-  const columnOf = (tokens: number): number => Math.min(width, Math.round((tokens / room) * width))
+  const columnOf = (tokens: number): number => Math.min(width, Math.round((tokens / whole) * width))
   const cells = Array.from({ length: width }, () => span(FREE, 'dim'))
   let tokens = 0
   for (const kind of CONTEXT_KINDS) {
