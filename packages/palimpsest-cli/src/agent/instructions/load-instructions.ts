@@ -5,6 +5,7 @@ import { hashBytes } from '../files/hash-bytes.ts'
 import { readRegular } from '../files/open-regular.ts'
 import { fromUnits, toTextForm } from '../files/text-form.ts'
 import { expandPath } from '../paths/absolute-path.ts'
+import { isHiddenUnderAName } from '../paths/access.ts'
 import { isPrivatePath, privatePlacesOf } from '../paths/private-places.ts'
 import { isInside, realPathOf } from '../paths/real-path.ts'
 import { Refusal } from '../refusal.ts'
@@ -46,7 +47,7 @@ export interface InstructionPlaces {
   /** What `~` stands for. */
   readonly userHome: string
   readonly isTrusted: boolean
-  /** Rules keep it from being read unasked. Takes a real path. */
+  /** Rules keep it from being read unasked. Takes one of its names. */
   readonly isHidden?: (path: string) => boolean
 }
 
@@ -137,7 +138,9 @@ async function refusalOf(
   real: string,
 ): Promise<string | undefined> {
   if (files.length >= FILES_MAX) return `there are more than ${FILES_MAX} instruction files`
-  if (places.isHidden?.(real) === true) return 'a rule keeps it from being read unasked'
+  const { isHidden } = places
+  if (isHidden !== undefined && (await isHiddenUnderAName({ isHidden }, wanted.path)))
+    return 'a rule keeps it from being read unasked'
   const isPrivate = isPrivatePath(real, places.privatePlaces, [places.realProject, places.realHome])
   if (isPrivate && wanted.importedBy !== undefined)
     return `${wanted.importedBy} imports it from a place where keys are kept`

@@ -1,8 +1,8 @@
-import { hiddenBy } from '../permissions/match-path.ts'
+import { hiddenBy, withLinksFollowed } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
 import type { CommandGrant } from './command-grant.ts'
 import { dottedPlaceAround, isPrivatePath, privatePlacesOf } from './private-places.ts'
-import { isInside, realPathOf } from './real-path.ts'
+import { isInside, namesAlong, realPathOf } from './real-path.ts'
 
 // What the tools and the permit share: which folders are the work's own, which path each call may use, where the shell is.
 // A file is read or written only at the very path that the permit saw: if a link was swapped in between, the paths differ and the call
@@ -22,7 +22,7 @@ export interface Access {
   readonly privatePlaces: readonly string[]
   /** The user's rules, and those of a trusted project. */
   readonly rules: readonly Rule[]
-  /** True where a rule forbids to read the path, or asks about it first: searches leave it out. Takes a real path. */
+  /** True where a rule forbids to read the path, or asks about it first: searches leave it out. Takes one of its names. */
   readonly isHidden: (path: string) => boolean
   /** The folder the shell is in: relative paths of commands begin there. Always inside `folders`. */
   readonly shellFolder: () => string
@@ -54,6 +54,8 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const grants = new Map<string, string>()
   const commands = new Map<string, CommandGrant>()
   let shellFolder = cwd
+  const bases = { cwd, home: options.home }
+  const rules = await withLinksFollowed(options.rules, bases)
   return {
     cwd,
     home: options.home,
@@ -61,8 +63,8 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     folders: [cwd, ...additional],
     readableFolders: readable,
     privatePlaces: [...new Set(places.flat())],
-    rules: options.rules,
-    isHidden: hiddenBy(options.rules, { cwd, home: options.home }),
+    rules,
+    isHidden: hiddenBy(rules, bases),
     shellFolder: () => shellFolder,
     moveShell: (folder) => {
       shellFolder = folder
@@ -107,6 +109,14 @@ export function isPrivate(access: Reading, path: string): boolean {
   const { realHome, folders, readableFolders, privatePlaces } = access
   const places = [...privatePlaces, ...dottedPlaceAround(path, realHome)]
   return isPrivatePath(path, places, [...folders, ...readableFolders])
+}
+
+/** Under any of the names by which the system gets there. */
+export async function isHiddenUnderAName(
+  { isHidden }: Pick<Access, 'isHidden'>,
+  path: string,
+): Promise<boolean> {
+  return (await namesAlong(path)).some(isHidden)
 }
 
 /** What a search leaves out: what rules hide, and private places unless it was sent into them. Takes real paths. */

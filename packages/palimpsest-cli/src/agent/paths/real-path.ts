@@ -1,5 +1,5 @@
 import { lstat, readlink, realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path'
 
 import { Refusal, systemCode } from '../refusal.ts'
 
@@ -43,6 +43,33 @@ async function walk(path: string): Promise<string> {
     parts.unshift(...target.split('/'))
   }
   return at
+}
+
+/**
+ * Every name under which the system comes by on the way to a path: as it is written, again after each link on the way, and the real one.
+ * A rule that forbids one of them forbids them all. Rejects where `realPathOf` does.
+ */
+export async function namesAlong(path: string): Promise<readonly string[]> {
+  const start = isAbsolute(path) ? path : `${process.cwd()}/${path}`
+  const real = await realPathOf(start)
+  const names = new Set([start, normalize(start)])
+  const parts = start.split('/')
+  let at = '/'
+  let links = LINKS_MAX
+  for (let part = parts.shift(); part !== undefined && links > 0; part = parts.shift()) {
+    if (part === '' || part === '.') continue
+    const here = part === '..' ? dirname(at) : join(at, part)
+    const target = part === '..' ? undefined : await readlink(here).catch(() => undefined)
+    if (target === undefined) {
+      at = here
+      continue
+    }
+    links--
+    names.add(join(here, ...parts))
+    if (target.startsWith('/')) at = '/'
+    parts.unshift(...target.split('/'))
+  }
+  return [...names, real]
 }
 
 async function existing(path: string): Promise<string | undefined> {

@@ -40,6 +40,30 @@ export function examplePath({ segments }: PathPattern): readonly string[] {
 
 const EXAMPLE_NAME = 'x'
 
+/** The names that a rooted pattern begins with and that stand for themselves, and the text that follows them. */
+export function splitPathPattern(pattern: string): {
+  readonly fixed: readonly string[]
+  readonly rest: string
+} {
+  const [, ...parts] =
+    pattern.startsWith('/') || !pattern.includes('/') ? pattern.split('/') : ['', ...pattern.split('/')]
+  const isFixed = (part: string): boolean => part !== '' && !/(?<!\\)(?:\\\\)*[*?[]/.test(part)
+  const end = parts.findIndex((part) => !isFixed(part))
+  const at = end === -1 ? parts.length : end
+  return {
+    fixed: parts.slice(0, at).map((part) => withoutSpaceAtEnd(part).replaceAll(/\\([^])/g, '$1')),
+    rest: parts
+      .slice(at)
+      .map((part) => `/${part}`)
+      .join(''),
+  }
+}
+
+/** A path whose characters mean themselves. */
+export function escapePath(path: string): string {
+  return path.replaceAll(/[*?[\]\\!#() ]/g, String.raw`\$&`)
+}
+
 export interface PathMatch {
   readonly matches: boolean
   /** Characters compared. */

@@ -5,7 +5,7 @@ import { parseShell, type ShellText } from '../command/parse-shell.ts'
 import { toAbsolutePath } from '../paths/absolute-path.ts'
 import { isReadablePath, isWorkPath, type Access } from '../paths/access.ts'
 import { globRoot } from '../paths/glob-root.ts'
-import { isInside, realPathOf } from '../paths/real-path.ts'
+import { isInside, namesAlong } from '../paths/real-path.ts'
 import { toRefusal } from '../refusal.ts'
 import { optionalFlag, optionalText, requiredText } from '../tools/tool-input.ts'
 import { toPageUrl } from '../web/fetch-page.ts'
@@ -16,8 +16,8 @@ import { isConfiguration, isNamedByGit, liesInRepository } from './protected-fil
 export interface FileFacts {
   readonly kind: 'file'
   readonly access: 'read' | 'write'
-  /** As the call names it, absolute. */
-  readonly named: string
+  /** Every name by which the system gets there, the real one among them. */
+  readonly names: readonly string[]
   /** Where it really leads. */
   readonly real: string
   /** In the working folders (to write), or where reading is free (to read). */
@@ -77,11 +77,11 @@ export async function factsOf(
 }
 
 async function readFacts(path: string, access: Access): Promise<FileFacts> {
-  const { named, real } = await resolvePath(path, access)
+  const { names, real } = await resolvePath(path, access)
   return {
     kind: 'file',
     access: 'read',
-    named,
+    names,
     real,
     isInside: isReadablePath(access, real),
     isProtected: false,
@@ -94,21 +94,24 @@ async function writeFacts(
   access: Access,
   protectedFolders: readonly string[],
 ): Promise<FileFacts> {
-  const { named, real } = await resolvePath(path, access)
+  const { names, real } = await resolvePath(path, access)
   const protects = (one: string): boolean =>
     protectedFolders.some((folder) => isInside(folder, one)) || isConfiguration(one, access.folders)
   const isProtected =
-    [named, real].some(protects) ||
+    names.some(protects) ||
     (await liesInRepository(real, access.folders)) ||
     (await isNamedByGit(real, access.folders))
   const isWork = isWorkPath(access, real)
-  return { kind: 'file', access: 'write', named, real, isInside: isWork, isProtected, protects }
+  return { kind: 'file', access: 'write', names, real, isInside: isWork, isProtected, protects }
 }
 
-async function resolvePath(path: string, access: Access): Promise<{ named: string; real: string }> {
+async function resolvePath(
+  path: string,
+  access: Access,
+): Promise<{ names: readonly string[]; real: string }> {
   const named = toAbsolutePath(path, access)
-  const real = await realPathOf(named).catch((error: unknown) => {
+  const names = await namesAlong(named).catch((error: unknown) => {
     throw toRefusal(error, 'use', path)
   })
-  return { named, real }
+  return { names, real: names.at(-1) ?? named }
 }

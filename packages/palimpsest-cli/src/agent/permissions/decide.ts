@@ -128,7 +128,7 @@ function meetsRule(rule: Rule, tool: string, facts: CallFacts, policy: Policy): 
   switch (facts.kind) {
     case 'file': {
       // What forbids meets a file under any of its names; what allows must meet the real one.
-      const paths = rule.effect === 'allow' ? [facts.real] : [facts.real, facts.named]
+      const paths = rule.effect === 'allow' ? [facts.real] : facts.names
       return paths.some((path) => matchesPath(rule, path, policy)) ? 'yes' : 'no'
     }
     case 'shell':

@@ -4,7 +4,7 @@ import { delimiter, dirname } from 'node:path'
 import type { InsideVerdict } from '../command/inside/judge-inside.ts'
 import type { ShellWord } from '../command/shell-word.ts'
 import { expandPath } from '../paths/absolute-path.ts'
-import { isReadablePath, type Access } from '../paths/access.ts'
+import { isHiddenUnderAName, isReadablePath, type Access } from '../paths/access.ts'
 import { findProgram, isMachineCode } from '../sandbox/find-program.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { gitPlaces } from './git-places.ts'
@@ -93,11 +93,16 @@ async function wordOutside(word: ShellWord, base: string, place: InsidePlace): P
     if (SAME.test(named)) continue
     const real = await realOf(named, place)
     if (real === undefined) continue
-    const isFree = isReadablePath(access, real) && !access.isHidden(real)
+    const isFree = isReadablePath(access, real) && !(await hidesName(named, real, place))
     if (!isFree && !(await sandbox.showsSystem(real)))
       return `${named} is not among the files it may read unasked`
   }
   return undefined
+}
+
+/** Only a measure asks another disk than this one; there a file has one name. */
+async function hidesName(named: string, real: string, { access, realPath }: InsidePlace): Promise<boolean> {
+  return realPath === undefined ? await isHiddenUnderAName(access, named) : access.isHidden(real)
 }
 
 /** The word, what stands after `=`, and the folder that a pattern begins in. */

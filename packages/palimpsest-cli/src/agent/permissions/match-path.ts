@@ -1,6 +1,13 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 
-import { examplePath, matchPathPattern, parsePathPattern } from '../patterns/path-pattern.ts'
+import { realPathOf } from '../paths/real-path.ts'
+import {
+  escapePath,
+  examplePath,
+  matchPathPattern,
+  parsePathPattern,
+  splitPathPattern,
+} from '../patterns/path-pattern.ts'
 import type { Rule } from './rule.ts'
 
 // Patterns of paths, with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
@@ -46,6 +53,34 @@ export function anchorPattern(
   if (pattern.startsWith('../')) return { base: '/', pattern: join(cwd, pattern) }
   if (pattern.startsWith('./')) return { base: cwd, pattern: pattern.slice(1) }
   return { base: cwd, pattern }
+}
+
+/**
+ * The rules, and for each that forbids or asks and whose path leads through a link a second one, for where it leads: a file is hidden
+ * under any of its names. Rules that begin with a wildcard speak of names alone.
+ */
+export async function withLinksFollowed(
+  rules: readonly Rule[],
+  bases: PatternBase,
+): Promise<readonly Rule[]> {
+  const followed = await Promise.all(
+    rules.map(async (rule): Promise<readonly Rule[]> => {
+      const pattern = rule.effect === 'allow' ? undefined : await realPattern(rule, bases)
+      return pattern === undefined ? [rule] : [rule, { ...rule, pattern }]
+    }),
+  )
+  return followed.flat()
+}
+
+/** Undefined where the path is the real one already. */
+async function realPattern({ pattern }: Rule, bases: PatternBase): Promise<string | undefined> {
+  if (pattern === undefined) return undefined
+  const { base, pattern: own } = anchorPattern(pattern, bases)
+  const split = splitPathPattern(own)
+  if (split.fixed.length === 0) return undefined
+  const named = join(base, ...split.fixed)
+  const real = await realPathOf(named).catch(() => named)
+  return real === named ? undefined : `/${escapePath(real)}${split.rest}`
 }
 
 export function hidesFiles({ effect, tool }: Rule): boolean {

@@ -1,11 +1,12 @@
 import { lstat, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 
 import { expandPath } from '../paths/absolute-path.ts'
-import { isReadablePath, isWorkPath, type Access } from '../paths/access.ts'
+import { isHiddenUnderAName, isReadablePath, isWorkPath, type Access } from '../paths/access.ts'
 import { realPathOf } from '../paths/real-path.ts'
 import { matchPathPattern, parsePathPattern } from '../patterns/path-pattern.ts'
 import { systemCode } from '../refusal.ts'
+import { hidesFiles } from './match-path.ts'
 import type { ProvenWord } from '../command/proven/argument-grammar.ts'
 import type { LineProof, ProvenCommand, ProvenStep } from '../command/proven/prove-line.ts'
 
@@ -70,6 +71,10 @@ export async function leadTo(
 ): Promise<string> {
   if (word.kind !== 'file' || word.isPattern) throw new NotFree('where it goes is not plain')
   const folder = await freePath(word.path, here, access)
+  // What it names from there is asked about by its real path alone.
+  const named = normalize(expandPath(word.path, { cwd: here, home: access.home }))
+  if (access.rules.some(hidesFiles) && named.replace(/(?<=.)\/$/, '') !== folder)
+    throw new NotFree(`${word.path} is a link, and rules hide files by their names`)
   if (!(await isFolder(folder)) || !isWorkPath(access, folder))
     throw new NotFree(`${word.path} is no folder that is worked in`)
   return folder
@@ -116,7 +121,7 @@ async function freePath(path: string, folder: string, access: Access): Promise<s
     if (['ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) return undefined
     throw new NotFree(`${named} is not among the files it may read unasked`)
   })
-  if (real !== undefined && (!isReadablePath(access, real) || access.isHidden(real)))
+  if (real !== undefined && (!isReadablePath(access, real) || (await isHiddenUnderAName(access, named))))
     throw new NotFree(`${named} is not among the files it may read unasked`)
   return real ?? named
 }

@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
 import type { Access } from '../paths/access.ts'
@@ -27,8 +27,10 @@ export async function hiddenPlaces(
   const budget: Budget = { left: ENTRIES_MAX }
   const found: Closed[] = []
   const ways = hiding.map((rule) => wayOf(rule, access))
-  if (ways.includes('any depth'))
-    for (const folder of folders) found.push(...(await below(folder, access.isHidden, budget)))
+  const follows = ways.includes('any depth, by several names')
+  if (follows || ways.includes('any depth'))
+    for (const folder of folders)
+      found.push(...(await below(folder, { isHidden: access.isHidden, follows }, budget)))
   for (const way of ways) if (typeof way === 'object') found.push(...(await followed(way, budget)))
   if (budget.left < 0) return undefined
   const isShown = ({ path }: Closed): boolean => folders.some((folder) => isInside(folder, path))
@@ -39,19 +41,49 @@ interface Budget {
   left: number
 }
 
+/** What is there under a name; a link is where it leads. */
+interface Place {
+  readonly named: string
+  readonly real: string
+  readonly isFolder: boolean
+}
+
+/** Undefined for a link to nowhere. */
+async function placeOf(entry: Dirent, folder: Pick<Place, 'named' | 'real'>): Promise<Place | undefined> {
+  const named = join(folder.named, entry.name)
+  const path = join(folder.real, entry.name)
+  if (!entry.isSymbolicLink()) return { named, real: path, isFolder: entry.isDirectory() }
+  const real = await realpath(path).catch(() => undefined)
+  const found = real === undefined ? undefined : await lstat(real).catch(() => undefined)
+  return real === undefined || found === undefined
+    ? undefined
+    : { named, real, isFolder: found.isDirectory() }
+}
+
+interface Search {
+  /** Takes a name. */
+  readonly isHidden: (path: string) => boolean
+  /** A name inside of a link may be meant, and not just the link's own. */
+  readonly follows: boolean
+}
+
 async function below(
   folder: string,
-  isHidden: (path: string) => boolean,
+  { isHidden, follows }: Search,
   budget: Budget,
 ): Promise<readonly Closed[]> {
   const found: Closed[] = []
-  const waiting = [folder]
+  const waiting: Pick<Place, 'named' | 'real'>[] = [{ named: folder, real: folder }]
   for (let next = waiting.pop(); next !== undefined && budget.left >= 0; next = waiting.pop()) {
-    for (const entry of await entriesOf(next, budget)) {
-      const path = join(next, entry.name)
-      if (entry.isSymbolicLink()) continue
-      if (isHidden(path)) found.push({ kind: 'closed', path, isFolder: entry.isDirectory() })
-      else if (entry.isDirectory()) waiting.push(path)
+    for (const entry of await entriesOf(next.real, budget)) {
+      const isLink = entry.isSymbolicLink()
+      const isMeant = isHidden(join(next.named, entry.name))
+      if (isLink && !isMeant && !follows) continue
+      const place = await placeOf(entry, next)
+      if (place === undefined) continue
+      if (isMeant) found.push({ kind: 'closed', path: place.real, isFolder: place.isFolder })
+      // A link to a folder above goes round in circles, and gives no other names than those that are met anyway.
+      else if (place.isFolder && !(isLink && isInside(place.real, next.real))) waiting.push(place)
     }
   }
   return found
@@ -69,32 +101,38 @@ interface Way {
 }
 
 /** A `**` at the end stands for all that is inside. */
-function wayOf({ pattern = '' }: Rule, access: Access): Way | 'any depth' | 'nothing' {
+function wayOf(
+  { pattern = '' }: Rule,
+  access: Access,
+): Way | 'any depth' | 'any depth, by several names' | 'nothing' {
   const { base, pattern: own } = anchorPattern(pattern, access)
   const parsed = parsePathPattern(own, true)
   if (parsed === undefined) return 'nothing'
   const { segments } = parsed
   const fixed = segments.at(-1) === 'deep' ? segments.slice(0, -1) : segments
-  if (fixed.length === 0 || fixed.includes('deep')) return 'any depth'
+  if (fixed.length === 0 || fixed.includes('deep'))
+    return fixed.filter((segment) => segment !== 'deep').length > 1
+      ? 'any depth, by several names'
+      : 'any depth'
   return { base, pattern: { ...parsed, segments: fixed } }
 }
 
 /** Level by level, along what the pattern can match; as everywhere, what forbids does so in any case of letters. */
 async function followed({ base, pattern }: Way, budget: Budget): Promise<readonly Closed[]> {
-  let folders: readonly string[] = [base]
-  let found: Closed[] = []
+  let folders: readonly Pick<Place, 'named' | 'real'>[] = [{ named: base, real: base }]
+  let found: Place[] = []
   for (const depth of pattern.segments.keys()) {
     const start = { ...pattern, segments: pattern.segments.slice(0, depth + 1), isFolder: false }
     found = []
     for (const folder of folders) {
-      for (const entry of await entriesOf(folder, budget)) {
-        const path = join(folder, entry.name)
-        const isMet = matchPathPattern(start, relative(base, path).split(sep).join('/')).matches
-        if (isMet && !entry.isSymbolicLink())
-          found.push({ kind: 'closed', path, isFolder: entry.isDirectory() })
+      for (const entry of await entriesOf(folder.real, budget)) {
+        const below = relative(base, join(folder.named, entry.name)).split(sep).join('/')
+        const place = matchPathPattern(start, below).matches ? await placeOf(entry, folder) : undefined
+        if (place !== undefined) found.push(place)
       }
     }
-    folders = found.filter(({ isFolder }) => isFolder).map(({ path }) => path)
+    folders = found.filter(({ isFolder }) => isFolder)
   }
-  return pattern.isFolder ? found.filter(({ isFolder }) => isFolder) : found
+  const meant = pattern.isFolder ? found.filter(({ isFolder }) => isFolder) : found
+  return meant.map(({ real, isFolder }) => ({ kind: 'closed', path: real, isFolder }))
 }

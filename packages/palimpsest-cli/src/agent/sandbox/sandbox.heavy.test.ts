@@ -190,6 +190,25 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(report).toContain('alpha')
   })
 
+  test('what rules hide by the name of a link is closed where the link leads', async () => {
+    await open({ rules: { deny: ['Read(./.env)', 'Read(*.pem)', 'Read(./s*/**)', 'Read(**/deep/key)'] } })
+    for (const name of ['one', 'two', 'three/key', 'four/key']) {
+      mkdirSync(join(bench.work, 'data', name, '..'), { recursive: true })
+      writeFileSync(join(bench.work, 'data', name), `SECRET-${name}\n`)
+    }
+    symlinkSync('data/one', join(bench.work, '.env'))
+    symlinkSync('data/two', join(bench.work, 'k.pem'))
+    symlinkSync('data/three', join(bench.work, 's3'))
+    symlinkSync('data/four', join(bench.work, 'deep'))
+    symlinkSync('..', join(bench.work, 'data', 'round'))
+    const report = await inside(
+      'cat .env k.pem s3/key deep/key data/one data/two data/three/key data/four/key',
+    )
+    expect(report).not.toMatch(/SECRET/)
+    expect(report.match(/Permission denied/g)).toHaveLength(8)
+    expect(await inside('cat data/round/a.txt')).toBe('alpha\n')
+  })
+
   test('a repository that the work is a worktree of is shown only if it names the work itself', async () => {
     const main = join(bench.outside, 'main')
     execFileSync('git', ['init', '-q', main])

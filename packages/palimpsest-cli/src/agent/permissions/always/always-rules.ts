@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 
 import type { Access } from '../../paths/access.ts'
 import { isInside } from '../../paths/real-path.ts'
+import { escapePath } from '../../patterns/path-pattern.ts'
 import { escapeWildcard } from '../../patterns/wildcard.ts'
 import { isPublicAddress } from '../../web/public-address.ts'
 import type { CallFacts, FileFacts } from '../call-facts.ts'
@@ -95,7 +96,7 @@ function readRules({ real }: FileFacts, { cwd, home }: Access): AlwaysRules {
 
 /** A path whose characters mean themselves; what is below it is meant too. */
 export function pathPattern(path: string): string {
-  return path === '/' ? '/' : `/${path.replaceAll(/[*?[\]\\!#() ]/g, String.raw`\$&`)}`
+  return path === '/' ? '/' : `/${escapePath(path)}`
 }
 
 /** Empty for what no rule can be written of: a line end in a name. */
