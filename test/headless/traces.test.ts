@@ -70,8 +70,11 @@ test('a compaction tells its steps: start, hooks, each way to a summary, what wa
   expect(named(ran, 'auto-compact')).toMatchObject([{ reason: 'compacted', cause: 'threshold' }])
 })
 
-test('a request for a summary that is too long tells how often it was shortened, and by what', async () => {
-  const { ran } = await filled({ 'compaction-fork': false }, {}, 8, async (one) => {
+test.each([
+  ['the fork', true],
+  ['the plain request', false],
+])('%s was too long: each time the next is shortened is told, with by how much', async (_what, isFork) => {
+  const { bench, ran } = await filled({ 'compaction-fork': isFork }, {}, 8, async (one) => {
     one.simulator.addFaults([
       {
         match: { bodyContains: SUMMARY_ASKED },
@@ -84,6 +87,7 @@ test('a request for a summary that is too long tells how often it was shortened,
     { reason: 'prompt_too_long', attempt: 1, skipped: expect.any(Number), rounds: expect.any(Number) },
     { reason: 'prompt_too_long', attempt: 2 },
   ])
+  expect(bench.asked('compact').map(({ status }) => status)).toEqual([400, 400, 200])
 })
 
 test('a refusal of the provider because of size is told, and what became of it', async () => {

@@ -46,25 +46,22 @@ export async function askPlain(
   signal: AbortSignal,
 ): Promise<StepResult> {
   const rounds = roundsOf(step.nodes)
-  let skipped = step.tooLong ? shorten(rounds, 0, step.tooLong.excess, step) : 0
-  let shortened = step.tooLong ? 1 : 0
+  const shortenBy = (excessTokens: number | undefined): void => {
+    skipped = shorten(rounds, skipped, excessTokens, step)
+    const told = { attempt: ++shortened, skipped, rounds: rounds.length, excessTokens }
+    ports.trace({ name: 'summary-retry', reason: 'prompt_too_long', ...told })
+  }
+  let skipped = 0
+  let shortened = 0
   let retries = step.retried ?? 0
+  if (step.tooLong) shortenBy(step.tooLong.excess)
   for (;;) {
     if (skipped >= rounds.length) return { kind: 'none', outcome: 'prompt_too_long' }
     const outcome = await ports.askModel(plainRequest(step.view, rounds, { ...step, skipped }), signal)
     if (outcome.kind !== 'failed') return resultOf(outcome)
     if (outcome.failure.kind === 'context-overflow') {
-      if (shortened++ >= SHORTENED_MAX) return { kind: 'none', outcome: 'prompt_too_long' }
-      const { excess: excessTokens } = outcome.failure
-      skipped = shorten(rounds, skipped, excessTokens, step)
-      ports.trace({
-        name: 'summary-retry',
-        reason: 'prompt_too_long',
-        attempt: shortened,
-        skipped,
-        rounds: rounds.length,
-        excessTokens,
-      })
+      if (shortened >= SHORTENED_MAX) return { kind: 'none', outcome: 'prompt_too_long' }
+      shortenBy(outcome.failure.excess)
       continue
     }
     if (!mayPass(outcome.failure) || retries++ >= RETRIES_MAX) return { kind: 'none', outcome: 'api_error' }
