@@ -63,14 +63,42 @@ test('another agent’s session, compacted before anything was answered here, is
   expect(Math.abs(Number(told) / (usage ? promptTokens(usage) : 1) - 1)).toBeLessThan(0.25)
 })
 
-test('the share that the cache served is that of the whole session, before a compaction and behind it', async () => {
-  const { bench, env } = await filled('claude-opus-5-5')
-  const rate = async (): Promise<unknown> => (await contextOf(bench, env))['cache']
-  expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
-  await bench.run(['compact'], env)
-  expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
-  await bench.run(['-p', 'x', '--continue'], env)
-  expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+test.each([
+  ['a fork', 'fork', ['server-compaction']],
+  ['the provider', 'server', []],
+])(
+  'the share that the cache served is that of the whole session, before a compaction by %s and after it',
+  async (_who, path, off) => {
+    const { bench, env } = await filled('claude-opus-5-5', off)
+    const rate = async (): Promise<unknown> => (await contextOf(bench, env))['cache']
+    expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+    expect((await bench.run(['compact'], env)).out).toContain(`(by ${path};`)
+    expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+    await bench.run(['-p', 'x', '--continue'], env)
+    expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
+  },
+)
+
+test('the tokens of a result are all that the provider served in that run, its own compaction included', async () => {
+  const bench = await createCommandBench()
+  await switchOff(bench, 'background-calls')
+  bench.simulator.addSteps([
+    { ...summaryStep('They write.'), when: { source: 'compact' }, times: 9 },
+    ...[...longAnswers('long', 8), { content: [text('Done.')] }].map((step) => ({ ...step, when: MAIN })),
+  ])
+  const env = { PALIMPSEST_MODEL: 'claude-opus-5-5', PALIMPSEST_WINDOW: '60000' }
+  const { out } = await bench.run(['-p', 'write', '--output-format', 'json'], env)
+  const { tokens, cost_usd } = bench.simulator.stats()
+  expect(jsonObject(out)).toMatchObject({
+    compactions: { server: 1 },
+    total_cost_usd: expect.closeTo(cost_usd, 9),
+    usage: {
+      input_tokens: tokens.uncached,
+      output_tokens: tokens.output,
+      cache_creation_input_tokens: tokens.cache_write_5m + tokens.cache_write_1h,
+      cache_read_input_tokens: tokens.cache_read,
+    },
+  })
 })
 
 test('context speaks of the room that the screen speaks of, not of all that the model would accept', async () => {
@@ -132,16 +160,16 @@ test('where nothing compacts by itself it is warned of the window’s end', asyn
 })
 
 /** A session that has read files. */
-async function filled(model: string) {
+async function filled(model: string, off: readonly string[] = ['server-compaction']) {
   const bench = await createCommandBench()
-  await switchOff(bench, 'server-compaction', 'background-calls', 'micro-batch')
+  await switchOff(bench, 'background-calls', 'micro-batch', ...off)
   const reads = Array.from({ length: FILES }, (_, i) => ({
     content: [text(`I read part ${i}.`), call('Read', { file_path: `part-${i}.ts` })],
     when: MAIN,
   }))
   for (let i = 0; i < FILES; i++) await writeFile(join(bench.folder, `part-${i}.ts`), longText(`part ${i}`))
   bench.simulator.addSteps([
-    { ...summaryStep('They read parts.'), times: 9 },
+    { ...summaryStep('They read parts.'), when: { source: 'compact' }, times: 9 },
     ...reads,
     { content: [text('All are read.')], when: { bodyContains: 'read them all' } },
     { content: [text('Yes.')], when: { bodyContains: '"x"' }, times: 9 },

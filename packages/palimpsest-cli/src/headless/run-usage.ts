@@ -1,5 +1,5 @@
 import type { MessageEntry, SpentEntry } from 'palimpsest/transcript'
-import type { Usage } from 'palimpsest/wire'
+import { servedTokens } from 'palimpsest/wire'
 
 /** What one run used: sums over its answers. */
 export interface RunUsage {
@@ -18,14 +18,11 @@ export const NO_USAGE: RunUsage = {
 
 export function addUsage(sum: RunUsage, { usage }: Pick<MessageEntry, 'usage'> | SpentEntry): RunUsage {
   if (!usage) return sum
+  const { uncached, written, read, output } = servedTokens(usage)
   return {
-    input_tokens: sum.input_tokens + usage.input_tokens,
-    output_tokens: sum.output_tokens + usage.output_tokens,
-    cache_creation_input_tokens: sum.cache_creation_input_tokens + written(usage),
-    cache_read_input_tokens: sum.cache_read_input_tokens + (usage.cache_read_input_tokens ?? 0),
+    input_tokens: sum.input_tokens + uncached,
+    output_tokens: sum.output_tokens + output,
+    cache_creation_input_tokens: sum.cache_creation_input_tokens + written,
+    cache_read_input_tokens: sum.cache_read_input_tokens + read,
   }
-}
-
-function written(usage: Usage): number {
-  return usage.cache_creation_input_tokens ?? 0
 }

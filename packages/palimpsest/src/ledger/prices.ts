@@ -1,5 +1,5 @@
 import type { PriceTier } from '../wire/model-facts.ts'
-import type { IterationUsage, Usage } from '../wire/usage.ts'
+import { samplingsOf, type IterationUsage, type Usage } from '../wire/usage.ts'
 
 const TOKENS_PER_PRICE = 1_000_000
 
@@ -22,8 +22,7 @@ export function findTier(tiers: readonly PriceTier[], input: number): PriceTier 
 
 /** US dollars for one answer. One that took several samplings is billed for each, and its own figures may leave some of them out. */
 export function costOfUsage(usage: Usage, tiers: readonly PriceTier[]): number {
-  const samplings = usage.iterations?.length ? usage.iterations : [usage]
-  return samplings.reduce((sum, one) => sum + priceOf(billedIn(one), tiers), 0)
+  return samplingsOf(usage).reduce((sum, one) => sum + priceOf(billedIn(one), tiers), 0)
 }
 
 function billedIn(usage: Usage | IterationUsage): BilledTokens {

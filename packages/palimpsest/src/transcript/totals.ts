@@ -1,4 +1,10 @@
-import { conversationTokens, promptTokens as promptOf, type Usage } from '../wire/usage.ts'
+import {
+  conversationTokens,
+  promptTokens as promptOf,
+  servedPromptTokens,
+  servedTokens,
+  type Usage,
+} from '../wire/usage.ts'
 import type { Entry } from './entry.ts'
 
 // Sums that lines of messages carry, up to and with themselves: a list of sessions then reads only the ends of files.
@@ -91,8 +97,9 @@ export function plainTotals(totals: RunningTotals): Totals {
 }
 
 function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTotals {
-  const prompt = promptOf(usage) - (instead ? promptOf(instead) : 0)
-  const read = (usage.cache_read_input_tokens ?? 0) - (instead?.cache_read_input_tokens ?? 0)
+  const [more, less] = [servedTokens(usage), instead ? servedTokens(instead) : undefined]
+  const prompt = servedPromptTokens(more) - (less ? servedPromptTokens(less) : 0)
+  const read = more.read - (less?.read ?? 0)
   return { ...totals, promptTokens: totals.promptTokens + prompt, readTokens: totals.readTokens + read }
 }
 

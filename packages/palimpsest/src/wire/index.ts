@@ -26,5 +26,12 @@ export { problemText } from './shape.ts'
 export type { Problem } from './shape.ts'
 export { DELTA_TYPES, EVENT_TYPES } from './stream-event.ts'
 export type * from './stream-event.ts'
-export { contextUsage, conversationTokens, promptTokens } from './usage.ts'
+export {
+  contextUsage,
+  conversationTokens,
+  promptTokens,
+  samplingsOf,
+  servedPromptTokens,
+  servedTokens,
+} from './usage.ts'
 export type * from './usage.ts'

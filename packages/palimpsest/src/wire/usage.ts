@@ -61,6 +61,35 @@ export function conversationTokens(usage: Usage): number {
   return promptTokens(usage) + contextUsage(usage).output_tokens
 }
 
+/** What is billed: each sampling. The figures of the whole may leave some of them out. */
+export function samplingsOf(usage: Usage): readonly (Usage | IterationUsage)[] {
+  return usage.iterations?.length ? usage.iterations : [usage]
+}
+
+/** Tokens over all samplings, by how they were served. */
+export interface ServedTokens {
+  readonly uncached: number
+  readonly written: number
+  readonly read: number
+  readonly output: number
+}
+
+export function servedTokens(usage: Usage): ServedTokens {
+  const sum = (tokensOf: (one: Usage | IterationUsage) => number | null | undefined): number =>
+    samplingsOf(usage).reduce((tokens, one) => tokens + (tokensOf(one) ?? 0), 0)
+  return {
+    uncached: sum((one) => one.input_tokens),
+    written: sum((one) => one.cache_creation_input_tokens),
+    read: sum((one) => one.cache_read_input_tokens),
+    output: sum((one) => one.output_tokens),
+  }
+}
+
+/** Tokens of all prompts that the samplings read. */
+export function servedPromptTokens({ uncached, written, read }: ServedTokens): number {
+  return uncached + written + read
+}
+
 export function isUsage(value: unknown): value is Usage {
   if (!isJsonObject(value)) return false
   return typeof value['input_tokens'] === 'number' && typeof value['output_tokens'] === 'number'

@@ -1,6 +1,6 @@
 import { reportContext, type Thresholds, type Window } from 'palimpsest/tokens'
 import { hitRateOf } from 'palimpsest/transcript'
-import { conversationTokens, promptTokens, type Usage } from 'palimpsest/wire'
+import { conversationTokens, servedPromptTokens, servedTokens, type Usage } from 'palimpsest/wire'
 
 import { span, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
@@ -32,10 +32,11 @@ export function afterResponse(figures: Figures, usage: Usage, costUsd: number): 
 
 /** One more request that was answered. */
 export function withUsage(figures: Figures, usage: Usage): Figures {
+  const served = servedTokens(usage)
   return {
     ...figures,
-    promptTokens: figures.promptTokens + promptTokens(usage),
-    readTokens: figures.readTokens + (usage.cache_read_input_tokens ?? 0),
+    promptTokens: figures.promptTokens + servedPromptTokens(served),
+    readTokens: figures.readTokens + served.read,
   }
 }
 
