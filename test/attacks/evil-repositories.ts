@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-// Repositories that make git run a program of theirs: as they come out of an archive that somebody unpacked. Each is built with the real git, and a
+// Repositories that make git run a program of theirs, or show what lies outside: as they come out of an archive that somebody unpacked. Each is built with the real git, and a
 // control shows that it does run the program when git is called without care.
 
 export interface EvilRepository {
@@ -22,6 +23,9 @@ export interface EvilRepository {
   readonly lines?: readonly string[]
 }
 
+/** In a file beside the folder; it must never be read. */
+export const OUTSIDE_SECRET = 'SECRET-OUTSIDE-7f3a'
+
 /** Tried in every one of them. */
 export const GIT_LINES: readonly string[] = [
   'git status',
@@ -31,6 +35,9 @@ export const GIT_LINES: readonly string[] = [
   'git log -p -1',
   'git log --show-signature -1',
   'git log --format=%G?%h -1',
+  'git log --format=%+GG -1',
+  "git log --pretty='% G?' -1",
+  'git log --format=%-GS -1',
   'git show HEAD',
   'git blame a.txt',
   'git grep alpha',
@@ -337,9 +344,80 @@ export const EVIL_REPOSITORIES: readonly EvilRepository[] = [
       () =>
         '[core]\n\texcludesFile = ../outside/secret.txt\n[blame]\n\tignoreRevsFile = ../outside/secret.txt\n[mailmap]\n\tfile = ../outside/secret.txt\n[diff]\n\torderFile = ../outside/secret.txt\n',
     ),
-    lines: ['git check-ignore -v --no-index SECRET-OUTSIDE-7f3a', 'git check-ignore -v a.txt'],
+    lines: [`git check-ignore -v --no-index ${OUTSIDE_SECRET}`, 'git check-ignore -v a.txt'],
+  },
+  {
+    name: 'links for the files of a rebase',
+    build: (folder) => {
+      plain(folder)
+      const rebase = join(folder, '.git', 'rebase-merge')
+      mkdirSync(rebase)
+      writeFileSync(join(rebase, 'interactive'), '')
+      writeFileSync(join(rebase, 'head-name'), 'refs/heads/main\n')
+      writeFileSync(join(rebase, 'onto'), git(folder, 'rev-parse', 'HEAD'))
+      for (const name of ['done', 'git-rebase-todo'])
+        symlinkSync('../../../outside/secret.txt', join(rebase, name))
+    },
+  },
+  {
+    name: 'a link for what a bisection began with',
+    build: (folder) => {
+      plain(folder)
+      writeFileSync(join(folder, '.git', 'BISECT_LOG'), '')
+      symlinkSync('../../outside/secret.txt', join(folder, '.git', 'BISECT_START'))
+    },
+  },
+  {
+    name: 'objects of another repository',
+    build: (folder) => {
+      plain(folder)
+      const other = privateAt(folder)
+      writeFileSync(
+        join(folder, '.git', 'objects', 'info', 'alternates'),
+        `${join(other, '.git', 'objects')}\n`,
+      )
+      git(folder, 'update-ref', 'refs/heads/theirs', git(other, 'rev-parse', 'HEAD').trim())
+    },
+    lines: [
+      'git show theirs',
+      'git log -p --all',
+      'git grep SECRET theirs',
+      'git cat-file -p theirs:secret.txt',
+    ],
+  },
+  {
+    name: 'a link to the objects of another repository',
+    build: (folder) => {
+      plain(folder)
+      const other = privateAt(folder)
+      const head = git(other, 'rev-parse', 'HEAD').trim()
+      for (const name of readdirSync(join(other, '.git', 'objects')).filter((one) => one.length === 2))
+        symlinkSync(join(other, '.git', 'objects', name), join(folder, '.git', 'objects', name))
+      writeFileSync(join(folder, '.git', 'refs', 'heads', 'theirs'), `${head}\n`)
+    },
+    lines: ['git show theirs', 'git log -p --all'],
+  },
+  {
+    name: 'a .git that leads to the worktree of another repository',
+    build: (folder) => {
+      const other = privateAt(folder)
+      git(other, 'worktree', 'add', '-q', join(folder, '..', 'outside', 'tree'))
+      writeFileSync(join(folder, '.git'), `gitdir: ${join(other, '.git', 'worktrees', 'tree')}\n`)
+      writeFileSync(join(folder, 'a.txt'), 'alpha\n')
+    },
+    lines: ['git show HEAD', 'git log -p', 'git show HEAD:secret.txt', 'git diff'],
   },
 ]
+
+/** A repository beside the folder, with a secret in its history. */
+function privateAt(folder: string): string {
+  const other = join(folder, '..', 'outside', 'other')
+  execFileSync('git', ['init', '-q', '-b', 'main', other])
+  writeFileSync(join(other, 'secret.txt'), `${OUTSIDE_SECRET}\n`)
+  git(other, 'add', '.')
+  git(other, 'commit', '-qm', 'secret')
+  return other
+}
 
 export function makeScript(folder: string, mark: string): string {
   const path = join(folder, 'evil.sh')

@@ -104,6 +104,9 @@ export const READING_LINES: readonly string[] = [
 ]
 
 export const OTHER_LINES: readonly string[] = [
+  'x[time ;}]]+=$(rm)',
+  'a[ coproc -ls]]?:-"`rm`"',
+  'ls; x[ ]]$(rm x)',
   // Plainly something else.
   'rm x',
   'touch new',

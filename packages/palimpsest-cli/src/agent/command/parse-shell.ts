@@ -98,9 +98,13 @@ function readScript(source: string): ShellText {
   return { readable: true, commands: [...commands.values()], redirects, hasBackground, topLevel }
 }
 
+/** No program is called so. Where a name begins like an element of a list (`a[ ]$(x)`), the parser sees no substitution in it, but bash does. */
+const ODD_NAME = /[\s$`;&|<>()\\"']/
+
 function toCommand({ name, args, prefix }: Command): SimpleCommand {
   const word = name && toWord(name)
   if (word !== undefined && word.kind !== 'literal') throw new Unreadable('a command name in it is computed')
+  if (word !== undefined && ODD_NAME.test(word.value)) throw new Unreadable('a command name in it is odd')
   const assigned = prefix.filter((item): item is Assignment => item.type === 'Assignment')
   for (const { name: variable } of assigned) requireHarmless(variable, word !== undefined)
   const words = args.map(toArgument)

@@ -80,6 +80,28 @@ describe('the environment', () => {
     expect(existsSync(join(folder, 'pwned'))).toBe(false)
   })
 
+  test('of a repository above the work only the branch is told, trusted or not, with the sandbox or without', async () => {
+    git('init', '-q', '-b', 'main')
+    writeFileSync(join(folder, 'outside'), 'x')
+    folder = join(folder, 'inner')
+    mkdirSync(folder)
+    for (const policy of hasSandbox ? (['off', 'auto'] as const) : (['off'] as const))
+      for (const isTrusted of [false, true])
+        expect((await find(isTrusted, policy)).git).toEqual({ branch: 'main' })
+  })
+
+  test('programs that the user set up for files of some kind are not run on those of a repository', async () => {
+    git('init', '-q', '-b', 'main')
+    writeFileSync(join(folder, 'a'), 'x')
+    git('add', 'a')
+    git('commit', '-qm', 'first')
+    writeFileSync(join(folder, '.gitattributes'), '* filter=x\n')
+    writeFileSync(join(folder, 'a'), 'y')
+    writeFileSync(join(folder, '.gitconfig'), `[filter "x"]\n\tclean = touch ${folder}/pwned; cat\n`)
+    expect((await find(true)).git?.status).toMatch(/^ M a$/m)
+    expect(existsSync(join(folder, 'pwned'))).toBe(false)
+  })
+
   test('a repository whose configuration runs programs runs none, and only its branch is told', async () => {
     git('init', '-q', '-b', 'main')
     writeFileSync(join(folder, 'a'), 'x')

@@ -2,8 +2,8 @@ import { dirname, join } from 'node:path'
 
 import { readRegular } from '../files/open-regular.ts'
 import type { Access } from '../paths/access.ts'
-import { findGitRisk } from '../permissions/find-git-risk.ts'
 import { gitPlaces } from '../permissions/git-places.ts'
+import { gitConcern } from '../permissions/unasked-way.ts'
 import { withVariables, type ChildEnvironment } from '../process/child-environment.ts'
 import { gitEnvironment } from '../process/git-environment.ts'
 import { outputOf, type ProcessStart } from '../process/start-process.ts'
@@ -77,11 +77,15 @@ async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefine
   }
 }
 
-/** Git in the sandbox. Without one only in a folder that is trusted, and whose repository runs nothing; else nobody asks git. */
+/**
+ * Git in the sandbox. Without one only in a folder that is trusted, and whose repository runs nothing; else nobody asks git. Nor does
+ * anybody where the repository holds more than the work.
+ */
 async function gitOf(options: EnvironmentOptions): Promise<RunGit | undefined> {
   const { cwd, access, sandbox, env, isTrusted } = options
-  const places = (await sandbox.problem()) === undefined ? await gitPlaces(access.cwd, access) : undefined
-  if (places?.ok === true) {
+  const places = await gitPlaces(access.cwd, access)
+  if (!places.ok) return undefined
+  if ((await sandbox.problem()) === undefined) {
     const { shown } = places
     return async (...args) => {
       const inside = { program: 'git', args: ['--no-pager', ...args], cwd: access.cwd, shown }
@@ -89,7 +93,7 @@ async function gitOf(options: EnvironmentOptions): Promise<RunGit | undefined> {
       return enclosed.ok ? await printed(enclosed.start) : undefined
     }
   }
-  if (!isTrusted || (await findGitRisk(cwd)) !== undefined) return undefined
+  if ((await gitConcern(cwd, { access, isTrusted })) !== undefined) return undefined
   const outside = withVariables(env, gitEnvironment('outside'))
   return async (...args) =>
     await printed({ program: 'git', args: ['--no-pager', ...args], cwd, env: outside })

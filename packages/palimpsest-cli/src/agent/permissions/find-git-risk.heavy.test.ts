@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -109,6 +109,44 @@ describe('git without a sandbox, in a trusted folder', () => {
     expect(await findGitRisk(linked)).toBeUndefined()
     config('[core]\n\tfsmonitor = x\n')
     expect(await findGitRisk(linked)).toMatch(/fsmonitor/)
+  })
+
+  test.each([
+    'rebase-merge/done',
+    'BISECT_START',
+    'info/exclude',
+    'packed-refs',
+    'refs/heads/other',
+    'logs/HEAD',
+    'objects/pack/other',
+    'worktrees/x/locked',
+  ])('asks where .git/%s is a link: git shows what it leads to', async (name) => {
+    const path = join(bench.work, '.git', name)
+    mkdirSync(dirname(path), { recursive: true })
+    rmSync(path, { force: true })
+    symlinkSync(join(bench.outside, 'secret.txt'), path)
+    expect(await findGitRisk(bench.work)).toMatch(/neither a folder nor a file/)
+    expect(await allowed()).toBe(false)
+  })
+
+  test('asks where it has objects of other repositories', async () => {
+    writeFileSync(join(bench.work, '.git/objects/info/alternates'), `${bench.outside}/.git/objects\n`)
+    expect(await findGitRisk(bench.work)).toMatch(/leads to other repositories/)
+    expect(await allowed()).toBe(false)
+  })
+
+  test('asks where the repository is above the work, or is the worktree of one that does not name the work', async () => {
+    const [inner, tree] = [join(bench.work, 'inner'), join(bench.outside, 'tree')]
+    mkdirSync(inner)
+    execFileSync('git', ['-C', bench.work, 'worktree', 'add', '-q', tree])
+    const above = await createWorkbench({ isTrusted: true, work: inner })
+    expect((await above.permit('Bash', { command: 'git status' })).allow).toBe(false)
+    writeFileSync(join(inner, '.git'), `gitdir: ${join(bench.work, '.git/worktrees/tree')}\n`)
+    expect((await above.permit('Bash', { command: 'git status' })).allow).toBe(false)
+    const own = await createWorkbench({ isTrusted: true, work: tree })
+    expect((await own.permit('Bash', { command: 'git status' })).allow).toBe(true)
+    await above.dispose()
+    await own.dispose()
   })
 
   test.each([

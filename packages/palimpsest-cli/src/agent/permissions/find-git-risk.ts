@@ -44,6 +44,8 @@ export async function findGitRisk(
       const key = await riskyKey(join(git, name))
       if (key !== undefined) return `${join(git, name)} sets ${key}, which may run a program`
     }
+    const odd = await oddEntry(git)
+    if (odd !== undefined) return odd
     if (await hasSubmodules(git)) return `${git} holds submodules, whose configuration may run programs`
     if (withHooks && (await hasHooks(git))) return `${git} holds hooks, which are programs`
   }
@@ -151,6 +153,31 @@ async function hasSubmodules(git: string): Promise<boolean> {
   if (found === undefined) return false
   const read = await readRegular(index, INDEX_BYTES_MAX).catch(() => undefined)
   return read === undefined || read.bytes.includes(SUBMODULE_MODE)
+}
+
+/** Whoever has more of them in a repository is asked. */
+const ENTRIES_MAX = 100_000
+/** Git reads nothing there, or is told not to. */
+const NOT_READ = new Set(['hooks', 'lfs', 'annex'])
+
+/**
+ * A link in a repository, which git follows wherever it leads: of many files it shows what is in them. Or a list of other repositories,
+ * whose objects count as its own.
+ */
+async function oddEntry(git: string): Promise<string | undefined> {
+  const waiting = [git]
+  let left = ENTRIES_MAX
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      const path = join(folder, entry.name)
+      if (left-- === 0) return `${git} holds very many files`
+      if (folder === git && NOT_READ.has(entry.name)) continue
+      if (entry.isDirectory()) waiting.push(path)
+      else if (!entry.isFile()) return `${path} is neither a folder nor a file`
+      else if (/\/objects\/info\/(http-)?alternates$/.test(path)) return `${path} leads to other repositories`
+    }
+  }
+  return undefined
 }
 
 async function hasHooks(git: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { UnaskedAnswer } from '../paths/command-grant.ts'
 import { holdsMachine } from '../paths/private-places.ts'
 import { findProgram } from '../sandbox/find-program.ts'
 import { findGitRisk, type RiskOptions } from './find-git-risk.ts'
+import { gitPlaces } from './git-places.ts'
 import { insideConcern, type InsidePlace } from './inside-concern.ts'
 import { resolveProof } from './resolve-proof.ts'
 
@@ -75,13 +76,16 @@ export function belowConcern({ access, hidesFiles }: ReadingPolicy): string | un
   return hasPrivate ? 'it may read places where keys are kept' : undefined
 }
 
-/** Filters, text converters and signatures have no switch: whoever did not trust the folder is asked. */
+/**
+ * Filters, text converters and signatures have no switch: whoever did not trust the folder is asked. And what git shows must be the work's
+ * own: a repository above it, or elsewhere, holds more.
+ */
 export async function gitConcern(
   folder: string,
-  { isTrusted }: ReadingPolicy,
+  { access, isTrusted }: Pick<ReadingPolicy, 'access' | 'isTrusted'>,
   options: RiskOptions = {},
 ): Promise<string | undefined> {
-  return isTrusted
-    ? await findGitRisk(folder, options)
-    : 'git may run what the repository says, and the folder is not trusted'
+  if (!isTrusted) return 'git may run what the repository says, and the folder is not trusted'
+  const places = await gitPlaces(folder, access)
+  return places.ok ? await findGitRisk(folder, options) : places.why
 }

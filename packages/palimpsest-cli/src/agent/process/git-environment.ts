@@ -26,8 +26,9 @@ const PLACES: { readonly [where: string]: Settings } = {
   ],
 }
 
-/** Nobody is asked anything, nothing is fetched. */
+/** Nobody is asked anything, nothing is fetched, and no filter or comparer of the user's own is run on what a repository holds. */
 const FIXED = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_ATTR_NOSYSTEM: '1',
   GIT_ALLOW_PROTOCOL: '',

@@ -201,8 +201,7 @@ export function proveGit(args: readonly ShellWord[]): Proven {
   const lists = rest.some(({ value }) => LISTING.test(value) || (name === 'tag' && value === '-l'))
   if ((name === 'branch' || name === 'tag') && !lists && rest.some(({ value }) => !value.startsWith('-')))
     return no('it may make something new')
-  // A format can ask for a signature, which a program of the configuration checks.
-  if (rest.some(({ value }) => /%G|%\(sig/.test(value))) return no('its format asks for signatures')
+  if (!rest.every(({ value }) => isPlainFormat(value))) return no('its format may ask for signatures')
   const proven = proveOperands(chosen.args, chosen.grammar)
   if (!proven.ok) return proven
   const plain = COMPARES.has(name) ? [text('--no-ext-diff'), text('--no-textconv')] : []
@@ -210,6 +209,19 @@ export function proveGit(args: readonly ShellWord[]): Proven {
     ok: true,
     words: [text('--no-pager'), text(name), ...chosen.words.map(text), ...plain, ...proven.words],
   }
+}
+
+/**
+ * A format can ask for a signature, which another program checks. So it asks for nothing but what is listed here: of a commit, and of a
+ * branch or tag.
+ */
+const PLACEHOLDER =
+  /%(?:%|n|x?[0-9a-fA-F]{2}|[-+ ]?(?:[HhTtPpdDSefbBNsm]|[ac][nNeElLdDrtiIsh]|g[DdnNeEs]|C(?:red|green|blue|reset|\([^()%]*\))|w\([\d, ]*\)|(?:<|>>?|><|>>?<)\|?\([^()%]*\)|\((?:trailers|decorate)(?::[^()%]*)?\))|\(\*?(?:refname|object(?:type|size|name)|deltabase|tree|parent|numparent|object|type|tag|(?:author|committer|tagger)(?:name|email|date)?|creator|creatordate|subject|body|trailers|contents|upstream|push|symref|flag|HEAD|color|worktreepath|align|end|if|then|else|ahead-behind|is-base)(?::[^()%]*)?\))/g
+const FORMAT = /^--(?:format|pretty|group)=/
+
+function isPlainFormat(option: string): boolean {
+  if (!FORMAT.test(option)) return true
+  return !option.replaceAll(PLACEHOLDER, '').includes('%')
 }
 
 interface Chosen {
