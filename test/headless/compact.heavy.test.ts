@@ -64,7 +64,7 @@ async function fillOnce(bench: Bench, prompt: string, args: readonly string[] = 
     { content: [call('Read', { file_path: 'a.txt', limit: 1 })] },
     { content: [call('TodoWrite', todos(['Write the tests', 'in_progress'], ['Done before', 'completed']))] },
     summaryStep('SUMMARY ONE of the work.'),
-    ...longAnswers('filling', ROUNDS_TO_FILL),
+    ...longAnswers('filling', ROUNDS_TO_FILL, 'Glob'),
     { content: [text('The turn is over.')] },
   ])
   return await stream(bench, ['-p', prompt, ...args])

@@ -30,10 +30,19 @@ export function summaryStep(words: string): ScriptStep {
   return { content: [text(answer)], when: { bodyContains: SUMMARY_ASKED } }
 }
 
-/** So many long answers, each with a call behind it so that the turn goes on; the last ends it. */
-export function longAnswers(name: string, count: number): readonly ScriptStep[] {
+/**
+ * So many long answers, each with a call after it so that the turn goes on; the last ends it. A file that is not there costs no process.
+ * Where a failed call would show, a search that finds nothing takes its place.
+ */
+export function longAnswers(
+  name: string,
+  count: number,
+  tool: 'Read' | 'Glob' = 'Read',
+): readonly ScriptStep[] {
+  const wish = (i: number): JsonObject =>
+    tool === 'Read' ? { file_path: `${name}-${i}.txt` } : { pattern: `${name}-${i}-*` }
   return Array.from({ length: count }, (_, i) => ({
-    content: [text(longText(`${name} ${i}`)), call('Glob', { pattern: `${name}-${i}-*` })],
+    content: [text(longText(`${name} ${i}`)), call(tool, wish(i))],
   }))
 }
 

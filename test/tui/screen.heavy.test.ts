@@ -221,7 +221,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
         content: [{ type: 'tool_use', name: 'Write', input: { file_path: 'note.txt', content: 'kept\n' } }],
       },
       { content: [{ type: 'text', text: 'Written.' }] },
-      ...longAnswers('filling', ROUNDS_TO_FILL - 2),
+      ...longAnswers('filling', ROUNDS_TO_FILL - 2, 'Glob'),
       { content: [{ type: 'text', text: 'The turn is over.' }] },
     ])
     const flags = ['--model', MODEL, '--window', WINDOW, '--permission-mode', 'accept-edits']
