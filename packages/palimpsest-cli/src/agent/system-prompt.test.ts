@@ -24,7 +24,9 @@ describe('the system prompt', () => {
     const bench = await createWorkbench()
     const names = new Set(bench.tools.map(({ name }) => name))
     const mentioned =
-      SYSTEM_PROMPT.match(/\b(Read|Write|Edit|Bash|Grep|Glob|WebFetch|TodoWrite|AskUser|Task|Agent)\b/g) ?? []
+      SYSTEM_PROMPT.match(
+        /\b(Read|Write|Edit|Bash|Grep|Glob|WebFetch|TodoWrite|AskUser|Recall|Task|Agent)\b/g,
+      ) ?? []
     expect(mentioned.filter((name) => !names.has(name))).toEqual([])
     await bench.dispose()
   })
@@ -53,6 +55,7 @@ describe('the tools', () => {
       'WebFetch',
       'TodoWrite',
       'AskUser',
+      'Recall',
     ])
     for (const bench of benches) await bench.dispose()
   })

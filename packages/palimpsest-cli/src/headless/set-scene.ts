@@ -22,6 +22,7 @@ import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
 import { readModels } from '../known-models.ts'
 import { withoutUnfit } from '../limits/without-unfit.ts'
+import { createSessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from '../window-settings.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './choose-and-route.ts'
@@ -188,6 +189,8 @@ function makeTools(
 ): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells'> {
   const { user } = wishes
   const shells = createShells()
+  const { project, session, file } = opened
+  const blobs = createBlobStore(project, session.id)
   const tools = createTools({
     access,
     sandbox,
@@ -195,6 +198,7 @@ function makeTools(
     shells,
     env,
     now: world.now,
+    recall: createSessionRecall({ project, id: session.id, path: file.path, blobs }),
     ...(user ? { askUser: user.answer } : {}),
   })
   const permit = createPermit({

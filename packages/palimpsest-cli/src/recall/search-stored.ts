@@ -3,19 +3,12 @@ import { dirname, relative } from 'node:path'
 
 import { UsageError } from 'palimpsest'
 import { readStored, readStoredFile, type StoredItem } from 'palimpsest/node'
-import {
-  createBestHits,
-  findQuotes,
-  textsOf,
-  toQuery,
-  type BestHits,
-  type RecallHit,
-  type RecallQuery,
-} from 'palimpsest/recall'
+import { createBestHits, toQuery, type RecallHit } from 'palimpsest/recall'
 
 import { projectFolders, whichSession } from '../find-session.ts'
 import { storedHome } from '../palimpsest-home.ts'
 import type { World } from '../world.ts'
+import { addHits } from './add-hits.ts'
 
 export interface SearchWish {
   readonly query: string
@@ -31,8 +24,6 @@ export interface SearchResult {
 
 /** Whoever searches waits; the newest files are read first. */
 const SEARCH_MS_MAX = 20_000
-/** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
-const REPEATED_LESS = 0.05
 
 export async function searchStored(wish: SearchWish, world: World): Promise<SearchResult> {
   const query = toQuery(wish.query)
@@ -74,19 +65,4 @@ async function* itemsOf(
   const isStored = !relative(home, path).startsWith('..')
   if (isStored) yield* readStored({ home, folder: dirname(path), session: id, ...looking }, signal)
   else yield* readStoredFile(path, looking, signal)
-}
-
-function addHits(best: BestHits, item: StoredItem, query: RecallQuery): void {
-  const { session } = item
-  if (item.kind === 'text') {
-    const about = { id: item.id, session, at: item.at, kind: 'stored' }
-    for (const quote of findQuotes(item.text, query)) best.add({ ...about, ...quote })
-    return
-  }
-  const { id, at } = item.entry
-  for (const { kind, text } of textsOf(item.entry)) {
-    const less = kind === 'summary' || kind === 'attachment' ? REPEATED_LESS : 0
-    for (const quote of findQuotes(text, query))
-      best.add({ id, session, at, kind, ...quote, score: quote.score - less })
-  }
 }

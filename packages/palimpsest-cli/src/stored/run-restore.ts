@@ -1,8 +1,8 @@
 import { UsageError } from 'palimpsest'
 import { messageBody } from 'palimpsest/engine'
 import { createBlobStore } from 'palimpsest/node'
-import type { Entry, MessageEntry } from 'palimpsest/transcript'
-import { isBlock, toBlocks, type Block } from 'palimpsest/wire'
+import { messageText } from 'palimpsest/recall'
+import type { Entry } from 'palimpsest/transcript'
 
 import type { CommandInput } from '../command.ts'
 import { textOf } from '../headless/read-flags.ts'
@@ -73,17 +73,4 @@ async function blobText(path: string, { opened }: StoredSession): Promise<string
   if (!/^[\w-]+\/tool-results\/[\w.-]+\.txt$/.test(path)) return undefined
   const { project, session } = opened
   return await createBlobStore(project, session.id).read({ path, bytes: 0 })
-}
-
-function messageText({ message }: MessageEntry): string {
-  return toBlocks(message.content).map(blockText).join('\n\n')
-}
-
-function blockText(block: Block): string {
-  if (isBlock(block, 'text')) return block.text
-  if (isBlock(block, 'tool_use')) return `${block.name} ${JSON.stringify(block.input)}`
-  if (!isBlock(block, 'tool_result')) return ''
-  return toBlocks(block.content ?? '')
-    .flatMap((part) => (isBlock(part, 'text') ? [part.text] : []))
-    .join('\n')
 }

@@ -5,6 +5,7 @@ import { excessTokens, findSpans, type Span } from '../layers/4-compaction/plan-
 import { factorOf } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { EditEntry } from '../transcript/entry.ts'
+import { offersRecall } from '../transcript/recall-tool.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { messageEntries } from './message-entries.ts'
 import type { EntryBody } from './session.ts'
@@ -68,7 +69,9 @@ function textOf(view: View, span: Span, budgetChars: number): string {
   const answers = span.filter(({ role }) => role === 'assistant').length
   const [from, to] = [span[0]?.entries[0], span.at(-1)?.entries.at(-1)]
   const head = `[${answers} steps were folded to save room; the transcript has them whole, ${from} to ${to}. What is left of them:]`
-  return [head, foldSummary({ facts: factsIn(state), budgetChars })].filter(Boolean).join('\n\n')
+  return [head, foldSummary({ facts: factsIn(state), budgetChars, hasRecall: offersRecall(view.prefix) })]
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 function rawOf(node: ViewNode): number {

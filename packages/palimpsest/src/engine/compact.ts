@@ -10,6 +10,7 @@ import type { Facts } from '../facts/facts.ts'
 import type { RestoreWish } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
+import { offersRecall } from '../transcript/recall-tool.ts'
 import { settle } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import { compactionBodies, withCount } from './compaction-bodies.ts'
@@ -198,6 +199,7 @@ async function conclude(
     isSigned: made.signed !== undefined,
     mode: trigger === 'manual' ? 'manual' : 'automatic',
     keepsTail: plan.keeps === 'tail' && plan.kept.length > 0,
+    hasRecall: offersRecall(view.prefix),
     ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
   })
   const written = [summary, made.signed?.block.content ?? '']

@@ -2,6 +2,7 @@ import { encodeFacts } from '../facts/encode-facts.ts'
 import { factsOf } from '../facts/facts-of.ts'
 import { continuationText } from '../layers/4-compaction/continuation.ts'
 import type { EntryId } from '../transcript/entry.ts'
+import { offersRecall } from '../transcript/recall-tool.ts'
 import type { View } from '../transcript/view.ts'
 import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactSetup } from './compaction-setup.ts'
@@ -26,6 +27,7 @@ export function foldInto(
         summary: text,
         mode: 'automatic',
         keepsTail: plan.kept.length > 0,
+        hasRecall: offersRecall(view.prefix),
         ...(transcriptPath !== undefined && { transcriptPath }),
       }),
       restored: [],

@@ -6,6 +6,7 @@ import { summaryPrompt } from '../layers/4-compaction/prompt.ts'
 import { prove, type Proof } from '../layers/4-compaction/prove.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
+import { offersRecall } from '../transcript/recall-tool.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { isBlock, toBlocks } from '../wire/message.ts'
 import type { CompactSetup } from './compaction-setup.ts'
@@ -55,6 +56,7 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
   const replaced = factor * plan.summarised.reduce((sum, node) => sum + rawOf(node), 0)
   const visibleEntries = new Set([...plan.copied, ...plan.kept].flatMap((node) => node.entries))
   const visible = textOf([...plan.copied, ...plan.kept])
+  const hasRecall = offersRecall(view.prefix)
   const known = `${textOf(view.nodes)}\n${JSON.stringify(encodeFacts(facts))}`
   const occurs = (identifier: string): boolean => known.includes(identifier)
   const proved = (summary: string): Proof => {
@@ -62,7 +64,8 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
     const others = setup.prefixTokens + plan.keptTokens + tokensOf(summary)
     const share = (REPAIR_SHARE_MAX / (1 - REPAIR_SHARE_MAX)) * others
     return fitted(Math.min(room, share), {
-      write: (budgetChars) => prove({ summary, facts, visible, visibleEntries, budgetChars, occurs }),
+      write: (budgetChars) =>
+        prove({ summary, facts, visible, visibleEntries, budgetChars, occurs, hasRecall }),
       tokensOf: ({ repairs }) => tokensOf(repairs),
     })
   }
@@ -83,7 +86,8 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
       proved(
         fitted(plan.summaryTokens, {
           charsMax: plan.foldTokens * CHARS_PER_TOKEN,
-          write: (budgetChars) => foldSummary({ facts, budgetChars, kind: plan.span, visibleEntries }),
+          write: (budgetChars) =>
+            foldSummary({ facts, budgetChars, kind: plan.span, visibleEntries, hasRecall }),
           tokensOf,
         }),
       ),

@@ -13,7 +13,7 @@ import { messageBody, type EntryBody } from './session.ts'
 export interface ArrivedResult {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
-  readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user'>
+  readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user' | 'recall'>
   readonly files?: readonly SeenFile[]
   /** The tool's own limit; `unlimited` where it bounds itself. */
   readonly resultCharsMax?: number | 'unlimited'

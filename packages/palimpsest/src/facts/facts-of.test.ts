@@ -39,6 +39,23 @@ describe("the user's words", () => {
   })
 })
 
+test('what was recalled is no news: neither an old failure, nor an id that is not there, nor an old success', () => {
+  const failed = {
+    call: 'Bash',
+    input: { command: 'npm test' },
+    result: 'Exit code: 1\nnot ok 1 - x',
+    error: true,
+  }
+  const { errors, commands, files } = facts(
+    failed,
+    { call: 'Recall', input: { query: 'npm test' }, result: 'Exit code: 0\nall well' },
+    { call: 'Recall', input: { id: 'ffffffff' }, result: 'Nothing has the id', error: true },
+  )
+  expect(errors.map(({ target }) => target)).toEqual(['npm test'])
+  expect(commands).toHaveLength(1)
+  expect(files).toEqual([])
+})
+
 describe('files', () => {
   test('the last operation of each, whatever the tool is called', () => {
     const { files } = facts(

@@ -1,4 +1,5 @@
 import type { Entry, EntryId, MessageEntry } from '../transcript/entry.ts'
+import { RECALL_TOOL } from '../transcript/recall-tool.ts'
 import { isBlock, toBlocks, type Block } from '../wire/message.ts'
 import { decodeFacts } from './encode-facts.ts'
 import type {
@@ -152,6 +153,8 @@ function addUserMessage(state: FactsState, entry: MessageEntry): void {
     if (!isBlock(block, 'tool_result')) continue
     const open = state.calls.get(block.tool_use_id)
     state.calls.delete(block.tool_use_id)
+    // What was recalled says how things were, and an id that is not there is nothing to be mended.
+    if (open?.call.tool === RECALL_TOOL) continue
     if (open) addResult(state, open, readResult(block, open.call.command), entry.part === 'interrupted')
   }
   const text = ownWords(entry)

@@ -8,8 +8,8 @@ import type { View } from '../transcript/view.ts'
 export interface ToolOutput {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
-  /** Where the text came from; `tool` unless it is the web's or an MCP server's. */
-  readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user'>
+  /** Where the text came from; `tool` unless it is the web's, an MCP server's, or from earlier in the conversation. */
+  readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user' | 'recall'>
   /** Files that it shows, or that the call changed. */
   readonly files?: readonly SeenFile[]
 }

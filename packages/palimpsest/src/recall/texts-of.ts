@@ -1,4 +1,5 @@
 import type { Entry, MessageEntry } from '../transcript/entry.ts'
+import { RECALL_TOOL } from '../transcript/recall-tool.ts'
 import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
 
 // What an entry says, as texts to be searched and quoted.
@@ -26,8 +27,8 @@ const DEPTH_MAX = 50
 export function textsOf(entry: Entry): readonly EntryText[] {
   switch (entry.kind) {
     case 'message':
-      // A copy repeats a message that stands in the file already.
-      return entry.part === 'kept'
+      // A copy repeats a message that stands in the file already, and so does what was recalled.
+      return entry.part === 'kept' || entry.origin === 'recall'
         ? []
         : toBlocks(entry.message.content).flatMap((block) => blockTexts(entry, block))
     case 'notes':
@@ -52,6 +53,8 @@ export function textsOf(entry: Entry): readonly EntryText[] {
 function blockTexts(entry: MessageEntry, block: Block): readonly EntryText[] {
   if (isBlock(block, 'text')) return [{ kind: kindOf(entry), text: block.text }]
   if (isThinking(block)) return isBlock(block, 'thinking') ? [{ kind: 'thinking', text: block.thinking }] : []
+  // Who looks for something does not say it.
+  if (isBlock(block, 'tool_use') && block.name === RECALL_TOOL) return []
   if (isBlock(block, 'tool_use'))
     return [block.name, ...leavesOf(block.input)].map((text) => ({ kind: 'tool_use', text }))
   if (isBlock(block, 'tool_result')) {

@@ -42,7 +42,7 @@ export type CallFacts =
   | { readonly kind: 'inner' }
   | { readonly kind: 'other'; readonly readsOnly: boolean }
 
-const INNER_TOOLS = new Set(['TodoWrite', 'AskUser', 'BashOutput', 'KillShell'])
+const INNER_TOOLS = new Set(['TodoWrite', 'AskUser', 'BashOutput', 'KillShell', 'Recall'])
 
 /** Throws a `Refusal` for an input that is no sensible call. */
 export async function factsOf(

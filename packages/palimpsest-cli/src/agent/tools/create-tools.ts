@@ -11,6 +11,7 @@ import {
 } from '../process/child-environment.ts'
 import { gitEnvironment } from '../process/git-environment.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { SessionRecall } from '../../recall/recall-session.ts'
 import type { Shells } from '../shell/shells.ts'
 import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
 import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
@@ -19,6 +20,7 @@ import { createEditTool } from './edit-tool.ts'
 import { createGlobTool } from './glob-tool.ts'
 import { createGrepTool } from './grep-tool.ts'
 import { createReadTool } from './read-tool.ts'
+import { createRecallTool } from './recall-tool.ts'
 import { findRipgrep } from './ripgrep.ts'
 import { createTodoWriteTool } from './todo-write-tool.ts'
 import { createWebFetchTool } from './web-fetch-tool.ts'
@@ -36,6 +38,8 @@ export interface ToolsOptions {
   /** Of the program; keys are taken out before a command sees it. */
   readonly env: Environment
   readonly now: () => number
+  /** What this conversation ever said. Absent outside of one. */
+  readonly recall?: SessionRecall
   /** Absent: nobody is there to answer. */
   readonly askUser?: AskUser
 }
@@ -63,6 +67,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createWebFetchTool({ privateHosts: privateHostsOf(access.rules) }),
     createTodoWriteTool(),
     createAskUserTool(options.askUser),
+    createRecallTool(options.recall),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { EditEntry, Entry, MessageEntry } from '../../transcript/entry.ts'
 import { findPersistedPath } from '../../transcript/persisted-output.ts'
+import { offersRecall, recallOf } from '../../transcript/recall-tool.ts'
 import { toViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
@@ -20,9 +21,10 @@ export function clearingEdit(
 ): ClearingEdit | undefined {
   const firsts = policy.acts.digest ? firstMentions(view.log, plan) : new Map<string, string>()
   const stored = new Set(view.log.flatMap((entry) => (entry.kind === 'stored' ? [entry.toolUseId] : [])))
+  const hasRecall = offersRecall(view.prefix)
   let freedRaw = 0
   const replace = plan.results.flatMap((result) => {
-    const text = renderStandIn(result, { firsts, stored }, policy)
+    const text = renderStandIn(result, { firsts, stored, hasRecall }, policy)
     const freed = result.block.tokens - toViewBlock(result.block.at, text, false).tokens
     if (freed <= 0) return []
     freedRaw += freed
@@ -32,15 +34,24 @@ export function clearingEdit(
   return { kind: 'edit', cause: plan.cause, replace, drop: [], freedTokens: Math.round(toTokens(freedRaw)) }
 }
 
+interface Known {
+  /** Which message brought an identifier into the conversation. */
+  readonly firsts: ReadonlyMap<string, string>
+  readonly stored: ReadonlySet<string>
+  readonly hasRecall: boolean
+}
+
 function renderStandIn(
   { block, result, call }: ClearableResult,
-  { firsts, stored }: { readonly firsts: ReadonlyMap<string, string>; readonly stored: ReadonlySet<string> },
+  { firsts, stored, hasRecall }: Known,
   policy: MicroPolicy,
 ): string {
   const text = resultText(result)
   const path = stored.has(result.tool_use_id) ? findPersistedPath(text) : undefined
   const isNew = (identifier: string): boolean => firsts.get(identifier) === block.at.entry
-  return standIn(result, { call, chars: text.length, digest: digest(text, isNew, policy.digestChars), path })
+  const way = hasRecall ? recallOf(block.at.entry) : undefined
+  const words = digest(text, isNew, policy.digestChars)
+  return standIn(result, { call, chars: text.length, digest: words, path, way })
 }
 
 /** Which message brought an identifier into the conversation, up to the newest result that is cleared. */

@@ -13,6 +13,8 @@ export interface StandInDetails {
   readonly digest: string
   /** Of a result that went to disk when it arrived. */
   readonly path?: string | undefined
+  /** How the model sees it again; undefined where it has no means but the call itself. */
+  readonly way?: string | undefined
 }
 
 /** The block that stands for a cleared result. Without details it is the first line alone. */
@@ -27,9 +29,10 @@ export function standIn(result: ToolResultBlock, details?: StandInDetails): Json
   })
 }
 
-function describe({ call, chars, path }: StandInDetails): string {
+function describe({ call, chars, path, way }: StandInDetails): string {
   const argument = JSON.stringify(call.input)
   const shown = argument.length > ARGUMENT_CHARS_MAX ? `${argument.slice(0, ARGUMENT_CHARS_MAX)}…` : argument
   if (path !== undefined) return `${call.name} ${shown}; stored whole in ${path}`
-  return `${call.name} ${shown}, ${chars} characters; call it again to see it whole`
+  const how = way === undefined ? 'call it again to see it whole' : `${way} shows it as it was`
+  return `${call.name} ${shown}, ${chars} characters; ${how}`
 }

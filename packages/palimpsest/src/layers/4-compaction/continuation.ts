@@ -1,3 +1,5 @@
+import { RECALL_TOOL } from '../../transcript/recall-tool.ts'
+
 export interface Continuation {
   /** `automatic`: in the middle of work. `manual`: the user asked for it. `autonomous`: nobody watches; the agent was woken by itself. */
   readonly mode: 'automatic' | 'manual' | 'autonomous'
@@ -5,6 +7,8 @@ export interface Continuation {
   readonly summary: string
   /** Undefined where the conversation is not on disk. */
   readonly transcriptPath?: string
+  /** The model can see again what left its view. */
+  readonly hasRecall?: boolean
   /** Messages of the earlier part follow the summary as they were. */
   readonly keepsTail: boolean
   /** The summary stands where the provider put it, before the kept messages: what is given here as one is what it left out. */
@@ -23,13 +27,9 @@ export function continuationText({
   transcriptPath,
   keepsTail,
   isSigned = false,
+  hasRecall = false,
 }: Continuation): string {
-  const where =
-    transcriptPath === undefined
-      ? []
-      : [
-          `Nothing is lost: the whole conversation is in ${transcriptPath}, and \`palimpsest recall <words or id>\` finds any part of it word for word. Look there before you guess at a detail.`,
-        ]
+  const where = wayBack(transcriptPath, hasRecall)
   const tail = keepsTail && !isSigned ? ['The newest messages follow the summary as they were.'] : []
   return [
     isSigned ? STANDS_FIRST : STANDS_BELOW,
@@ -38,6 +38,17 @@ export function continuationText({
     ...(summary === '' ? [] : [summary]),
     ...GOING_ON[mode],
   ].join('\n\n')
+}
+
+function wayBack(path: string | undefined, hasRecall: boolean): readonly string[] {
+  const isIn = path === undefined ? '' : ` It is in ${path}.`
+  if (hasRecall)
+    return [
+      `Nothing is lost: ${RECALL_TOOL} shows any part of the earlier conversation word for word, by words (query) or by an id that stands here in brackets (id).${isIn} Look there before you guess at a detail.`,
+    ]
+  return path === undefined
+    ? []
+    : [`Nothing is lost: the whole conversation is in ${path}. Look there before you guess at a detail.`]
 }
 
 const GO_ON =

@@ -15,17 +15,25 @@ export interface FoldInput {
   readonly kind?: SummaryKind
   /** Entries of what stays in view as it is: the user's messages among them are not repeated. */
   readonly visibleEntries?: ReadonlySet<EntryId>
+  /** The model can see again what is named by an id. */
+  readonly hasRecall?: boolean
 }
 
 /** Blank lines and the numbers before the titles. */
 const SECTION_CHARS = 6
 
-export function foldSummary({ facts, budgetChars, kind = 'whole', visibleEntries }: FoldInput): string {
+export function foldSummary({
+  facts,
+  budgetChars,
+  kind = 'whole',
+  visibleEntries,
+  hasRecall = false,
+}: FoldInput): string {
   const words = facts.words.filter(({ entry }) => visibleEntries?.has(entry) !== true)
   const parts = partsOf({ ...facts, words })
   const titles = summarySections(kind).map(({ title }) => title)
   const forTitles = titles.reduce((sum, title) => sum + title.length + SECTION_CHARS, 0)
-  const { blocks, notice } = writeParts(parts, Math.max(0, budgetChars - forTitles))
+  const { blocks, notice } = writeParts(parts, Math.max(0, budgetChars - forTitles), hasRecall)
   const sections = titles.flatMap((title, i) => {
     const own = blocks.filter((block, at) => block !== '' && parts[at]?.section === i + 1)
     return own.length > 0 ? [`${i + 1}. ${title}:\n${own.join('\n')}`] : []

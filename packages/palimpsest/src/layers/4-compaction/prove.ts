@@ -20,6 +20,8 @@ export interface ProofInput {
   readonly budgetChars: number
   /** Whether an identifier ever occurred in the conversation. Unset: nothing is called invented. */
   readonly occurs?: (identifier: string) => boolean
+  /** The model can see again what is named by an id. */
+  readonly hasRecall?: boolean
 }
 
 export interface Proof {
@@ -40,7 +42,8 @@ export function prove(input: ProofInput): Proof {
   const missing = findMissing(input)
   const invented = findInvented(input.summary, input.occurs ?? (() => true))
   const parts = repairParts(missing)
-  const { blocks, notice, said, left } = writeParts(parts, Math.max(0, input.budgetChars - HEADING.length))
+  const charsMax = Math.max(0, input.budgetChars - HEADING.length)
+  const { blocks, notice, said, left } = writeParts(parts, charsMax, input.hasRecall ?? false)
   const added = [...blocks, notice].filter((block) => block !== '')
   const repairs = [...(added.length > 0 ? [HEADING] : []), ...added].join('\n\n')
   return {

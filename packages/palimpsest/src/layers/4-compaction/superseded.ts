@@ -1,5 +1,6 @@
 import { commandWords } from '../../facts/like-call.ts'
 import { readCall } from '../../facts/read-call.ts'
+import { RECALL_TOOL } from '../../transcript/recall-tool.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../wire/message.ts'
 
@@ -26,8 +27,9 @@ export function supersededCalls({ nodes }: View): ReadonlySet<string> {
   return superseded
 }
 
-/** Undefined for a call that does something, and says nothing of how things are. */
+/** Undefined for a call that does something, and for one that says how things were: neither says how they are. */
 function callKey(use: ToolUseBlock): string | undefined {
+  if (use.name === RECALL_TOOL) return undefined
   const { command, changes } = readCall(use)
   if (command !== undefined) return `shell ${commandWords(command).join(' ')}`
   return changes.length > 0 ? undefined : `${use.name} ${JSON.stringify(use.input)}`

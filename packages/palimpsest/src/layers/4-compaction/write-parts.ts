@@ -1,4 +1,6 @@
 import type { EntryId } from '../../transcript/entry.ts'
+import { RECALL_TOOL } from '../../transcript/recall-tool.ts'
+import { shortId } from '../../transcript/short-id.ts'
 
 // A text in parts that share a budget of characters. What does not fit is named, never dropped silently.
 
@@ -31,7 +33,7 @@ export interface WrittenParts {
 const LEFT_CHARS = 320
 
 /** Earlier parts are more important: they are the first to get what others do not need. */
-export function writeParts(parts: readonly Part[], charsMax: number): WrittenParts {
+export function writeParts(parts: readonly Part[], charsMax: number, hasRecall: boolean): WrittenParts {
   const wanted = parts.map((part) => lengthOf(part, part.write(Infinity)))
   const all = wanted.reduce((sum, chars) => sum + chars, 0)
   const budget = all <= charsMax ? charsMax : Math.max(0, charsMax - LEFT_CHARS)
@@ -48,7 +50,7 @@ export function writeParts(parts: readonly Part[], charsMax: number): WrittenPar
   const lefts = written.flatMap(({ left }) => (left && left.count > 0 ? [left] : []))
   return {
     blocks,
-    notice: noticeOf(lefts),
+    notice: noticeOf(lefts, hasRecall),
     said: written.reduce((sum, { said }) => sum + said, 0),
     left: lefts.reduce((sum, { count }) => sum + count, 0),
   }
@@ -72,7 +74,7 @@ function shareOut(wanted: readonly number[], shares: readonly number[], budget: 
 /** More than this are named by the first and the last. */
 const LEFT_IDS_MAX = 6
 
-function noticeOf(lefts: readonly NonNullable<Written['left']>[]): string {
+function noticeOf(lefts: readonly NonNullable<Written['left']>[], hasRecall: boolean): string {
   if (lefts.length === 0) return ''
   const named = lefts.map(({ what, count, ids }) => {
     const [first = '', last = ''] = [ids[0], ids.at(-1)]
@@ -80,15 +82,8 @@ function noticeOf(lefts: readonly NonNullable<Written['left']>[]): string {
       ids.length > LEFT_IDS_MAX ? `${shortId(first)} to ${shortId(last)}` : ids.map(shortId).join(' ')
     return `${count} ${what}${shown === '' ? '' : ` (${shown})`}`
   })
-  return `Not shown for lack of room, whole in the transcript (\`palimpsest recall <words or id>\`): ${named.join('; ')}.`
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const SHORT_ID_CHARS = 8
-
-/** The beginning of a long id tells it from the others of one conversation. */
-export function shortId(id: EntryId): string {
-  return UUID.test(id) ? id.slice(0, SHORT_ID_CHARS) : id
+  const way = hasRecall ? `${RECALL_TOOL} shows them by id` : 'the transcript has them whole'
+  return `Not shown for lack of room (${way}): ${named.join('; ')}.`
 }
 
 /** One line each, the newest first to be said, in their own order. */

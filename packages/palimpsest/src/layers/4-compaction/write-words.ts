@@ -1,6 +1,7 @@
 import type { UserWords } from '../../facts/facts.ts'
 import type { EntryId } from '../../transcript/entry.ts'
-import { shortId, type Written } from './write-parts.ts'
+import { shortId } from '../../transcript/short-id.ts'
+import type { Written } from './write-parts.ts'
 
 // Messages of the user, each as long as there is room for: whole; by head and tail; by a short head and tail; by its id.
 

@@ -1,0 +1,28 @@
+import type { StoredItem } from 'palimpsest/node'
+import { findQuotes, textsOf, type BestHits, type RecallQuery } from 'palimpsest/recall'
+import type { Entry } from 'palimpsest/transcript'
+
+/** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
+const REPEATED_LESS = 0.05
+
+/** What a stored item says to the query. `lessOf`: by how much an entry is worth less than others. */
+export function addHits(
+  best: BestHits,
+  item: StoredItem,
+  query: RecallQuery,
+  lessOf: (entry: Entry) => number = () => 0,
+): void {
+  const { session } = item
+  if (item.kind === 'text') {
+    const about = { id: item.id, session, at: item.at, kind: 'stored' }
+    for (const quote of findQuotes(item.text, query)) best.add({ ...about, ...quote })
+    return
+  }
+  const { id, at } = item.entry
+  for (const { kind, text } of textsOf(item.entry)) {
+    const repeated = kind === 'summary' || kind === 'attachment' ? REPEATED_LESS : 0
+    const less = repeated + lessOf(item.entry)
+    for (const quote of findQuotes(text, query))
+      best.add({ id, session, at, kind, ...quote, score: quote.score - less })
+  }
+}
