@@ -107,6 +107,13 @@ export const OTHER_LINES: readonly string[] = [
   'x[time ;}]]+=$(rm)',
   'a[ coproc -ls]]?:-"`rm`"',
   'ls; x[ ]]$(rm x)',
+  'echo 3<(rm)',
+  'echo 3>(rm)',
+  'ls 2<(rm) x',
+  'for x in 3<(rm); do ls; done',
+  'case 3<(rm) in x) ls;; esac',
+  '[[ 3<(rm) ]]',
+  'y=r; echo $\\\ny',
   // Plainly something else.
   'rm x',
   'touch new',

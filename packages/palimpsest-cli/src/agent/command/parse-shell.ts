@@ -100,6 +100,14 @@ function readScript(source: string): ShellText {
 
 /** No program is called so. Where a name begins like an element of a list (`a[ ]$(x)`), the parser sees no substitution in it, but bash does. */
 const ODD_NAME = /[\s$`;&|<>()\\"']/
+/** What bash does not leave as it is, outside of quotes. */
+const HIDDEN_EXPANSION = /\$[\w@*#?!$({['"-]|`|[<>]\(/
+const HIDDEN_OPERATOR = /[\s;&|<>()]/
+
+/** What the parser takes for plain text must be plain for bash too: `3<(x)` runs x, and `$\` at the end of a line goes on in the next one. */
+function requireLiteral({ text }: { readonly text: string }, forbidden: RegExp): void {
+  if (forbidden.test(text.replaceAll(/\\[^]/g, ''))) throw new Unreadable('a word in it is odd')
+}
 
 function toCommand({ name, args, prefix }: Command): SimpleCommand {
   const word = name && toWord(name)
@@ -108,6 +116,8 @@ function toCommand({ name, args, prefix }: Command): SimpleCommand {
   const assigned = prefix.filter((item): item is Assignment => item.type === 'Assignment')
   for (const { name: variable } of assigned) requireHarmless(variable, word !== undefined)
   const words = args.map(toArgument)
+  for (const arg of args)
+    if (arg.type === 'Word' && arg.parts === undefined) requireLiteral(arg, HIDDEN_OPERATOR)
   if (word !== undefined && mayEvaluate(word.value, words))
     throw new Unreadable(`"${word.value}" in it may evaluate anything`)
   return {
@@ -181,6 +191,12 @@ function requirePlain(node: SyntaxNode): void {
       return
     case 'For':
       requireHarmless(node.name.value, false)
+      return
+    case 'Word':
+      if (node.parts === undefined) requireLiteral(node, HIDDEN_EXPANSION)
+      return
+    case 'Literal':
+      requireLiteral(node, HIDDEN_EXPANSION)
       return
     case 'ParameterExpansion':
       requirePlainParameter(node)
