@@ -61,7 +61,10 @@ function toDate(now: number): string {
 type RunGit = (...args: readonly string[]) => Promise<string | undefined>
 
 async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefined> {
-  const git = await gitOf(options)
+  const places = await gitPlaces(options.access.cwd, options.access)
+  // No process is started where there is nothing to ask about.
+  if (places.ok && !places.isFound) return undefined
+  const git = places.ok ? await gitOf(options, places.shown) : undefined
   if (git === undefined) return branchByHand(options.cwd)
   const branch =
     (await git('symbolic-ref', '--short', '-q', 'HEAD')) ?? (await git('rev-parse', '--short', 'HEAD'))
@@ -81,12 +84,9 @@ async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefine
  * Git in the sandbox. Without one only in a folder that is trusted, and whose repository runs nothing; else nobody asks git. Nor does
  * anybody where the repository holds more than the work.
  */
-async function gitOf(options: EnvironmentOptions): Promise<RunGit | undefined> {
+async function gitOf(options: EnvironmentOptions, shown: readonly string[]): Promise<RunGit | undefined> {
   const { cwd, access, sandbox, env, isTrusted } = options
-  const places = await gitPlaces(access.cwd, access)
-  if (!places.ok) return undefined
   if ((await sandbox.problem()) === undefined) {
-    const { shown } = places
     return async (...args) => {
       const inside = { program: 'git', args: ['--no-pager', ...args], cwd: access.cwd, shown }
       const enclosed = await sandbox.enclose(inside)

@@ -7,8 +7,9 @@ import { isPrivate, isReadablePath, type Access } from '../paths/access.ts'
 // Where the repository is that git would find from a folder, for the question whether git sees all of it in the sandbox.
 
 export type GitPlaces =
-  /** Folders to show besides: those of the repository that a linked worktree belongs to. */
-  { readonly ok: true; readonly shown: readonly string[] } | { readonly ok: false; readonly why: string }
+  /** `shown`: folders to show besides, those of the repository that a linked worktree belongs to. */
+  | { readonly ok: true; readonly isFound: boolean; readonly shown: readonly string[] }
+  | { readonly ok: false; readonly why: string }
 
 /** Folders from a working folder up to the root; more than any real path has. */
 const DEPTH_MAX = 256
@@ -22,13 +23,13 @@ export async function gitPlaces(folder: string, access: Access): Promise<GitPlac
     if (found !== undefined) {
       if (!isReadablePath(access, at))
         return { ok: false, why: `the repository is in ${at}, outside of the working folders` }
-      return found.isFile() ? linkedPlaces(git, access) : { ok: true, shown: [] }
+      return found.isFile() ? linkedPlaces(git, access) : { ok: true, isFound: true, shown: [] }
     }
     if (dirname(at) === at) break
     at = dirname(at)
   }
   // Git says so itself.
-  return { ok: true, shown: [] }
+  return { ok: true, isFound: false, shown: [] }
 }
 
 /**
@@ -41,14 +42,14 @@ async function linkedPlaces(file: string, access: Access): Promise<GitPlaces> {
     ok: false,
     why: `${file} leads to a repository outside of the working folders`,
   } as const
-  if (own === undefined) return { ok: true, shown: [] }
-  if (isReadablePath(access, own)) return { ok: true, shown: [] }
+  if (own === undefined) return { ok: true, isFound: true, shown: [] }
+  if (isReadablePath(access, own)) return { ok: true, isFound: true, shown: [] }
   const back = await pointedAt(join(own, 'gitdir'), /^([^\n]+)\n?$/)
   const common = await pointedAt(join(own, 'commondir'), /^([^\n]+)\n?$/)
   // Where it says to lie, and nowhere else: a file beside the worktree could name any folder as the common one.
   const isThere = basename(dirname(own)) === 'worktrees' && common === dirname(dirname(own))
   if (!isThere || back !== file || isPrivate(access, common)) return elsewhere
-  return { ok: true, shown: [common] }
+  return { ok: true, isFound: true, shown: [common] }
 }
 
 /** The real path that a file holds. */
