@@ -174,7 +174,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
 
     const terminal = await open(bench)
     expect((await terminal.screen()).replaceAll(/\s+/g, ' ')).toMatch(
-      /allowed\.json cannot be read .* no "always" of this project holds\. Mend or delete it/,
+      /allowed\.json cannot be read .* no "always" of this project holds\. Fix or delete it/,
     )
     await say(terminal, `/resume ${broken}`)
     const told = await terminal.until(/is\s+not a session: no line\s+of it is JSON/)

@@ -8,7 +8,7 @@ export const doctor: Command = {
   name: 'doctor',
   usage: '[--json] [--bundle FILE] [--forget-limits]',
   summary:
-    'what is misconfigured and how to mend it; --bundle writes a file for a report, without content or keys; --forget-limits forgets windows that refusals taught',
+    'what is misconfigured and how to fix it; --bundle writes a file for a report, without content or keys; --forget-limits forgets windows that refusals taught',
   options: { json: { type: 'boolean' }, bundle: { type: 'string' }, 'forget-limits': { type: 'boolean' } },
   wordsMax: 0,
   run: runDoctor,

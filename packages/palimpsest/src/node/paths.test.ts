@@ -59,7 +59,7 @@ describe('openProject', () => {
     const home = await openHome(join(folder, 'home'))
     const { folder: made } = await openProject(home, folder)
     await writeFile(join(made, 'project.json'), '{"pa')
-    await expect(openProject(home, folder)).rejects.toThrow(/project\.json is damaged.*Mend it or delete it/)
+    await expect(openProject(home, folder)).rejects.toThrow(/project\.json is damaged.*Fix it or delete it/)
   })
 
   it('folders have mode 0700 and files 0600; a home that exists keeps its mode', async () => {

@@ -81,7 +81,7 @@ export async function projectIn(file: string): Promise<string | undefined> {
   }
   throw new StorageError(
     'io',
-    `${file} is damaged: it should be {"path": "/the/project"}. Mend it or delete it`,
+    `${file} is damaged: it should be {"path": "/the/project"}. Fix it or delete it`,
   )
 }
 

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { StorageError, UsageError } from 'palimpsest'
 import type { AnswerTimes } from 'palimpsest/providers/anthropic'
 import { parseModelName, type Json } from 'palimpsest/wire'
-import { readPlainText, toStorageError } from 'palimpsest/node'
+import { readPlainText } from 'palimpsest/node'
 
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import type { Rule } from '../permissions/rule.ts'
@@ -20,7 +20,8 @@ export type SettingsSource = 'user' | 'project' | 'flag'
 
 export interface SettingsProblem {
   readonly file: string
-  readonly line: number
+  /** Left out where the file as a whole cannot be read. */
+  readonly line?: number
   readonly severity: 'error' | 'warning'
   readonly message: string
 }
@@ -114,7 +115,7 @@ export function requireSettings({ settings, problems }: LoadedSettings): Setting
 }
 
 export function problemLine({ file, line, message }: SettingsProblem): string {
-  return `${file}:${line}: ${message}`
+  return `${file}${line === undefined ? '' : `:${line}`}: ${message}`
 }
 
 interface ReadSettings {
@@ -123,20 +124,23 @@ interface ReadSettings {
 }
 
 async function readSettings(path: string, mustExist: boolean): Promise<ReadSettings> {
-  const problem = (line: number, message: string): ReadSettings => ({
-    problems: [{ file: path, line, severity: 'error', message }],
-  })
   let text: string
   try {
     text = await readPlainText(path)
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' && !mustExist) return { problems: [] }
-    if (error instanceof StorageError) return problem(1, `the settings cannot be read: ${error.message}`)
-    if (systemCode(error) === 'ENOTDIR') return problem(1, toStorageError(error, 'read', path).message)
-    const code = systemCode(error) ?? String(error)
-    return problem(1, `the settings cannot be read (${code}). Check the path and its mode`)
+    const code = systemCode(error)
+    if (code === 'ENOENT' && !mustExist) return { problems: [] }
+    const message = `the settings cannot be read: ${whyUnreadable(error, code)}`
+    return { problems: [{ file: path, severity: 'error', message }] }
   }
   return parseSettings(text, path)
+}
+
+function whyUnreadable(error: unknown, code: string | undefined): string {
+  if (error instanceof StorageError) return error.message
+  if (code === 'ENOENT') return 'there is no such file. Check the path'
+  if (code === 'ENOTDIR') return 'a part of the path is a file, not a folder. Move that file away'
+  return `${code ?? String(error)}. Check the path and its mode`
 }
 
 export function parseSettings(text: string, path: string): ReadSettings {
@@ -149,7 +153,7 @@ export function parseSettings(text: string, path: string): ReadSettings {
     return value === undefined ? { problems } : { value, problems }
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
-    const message = `this is not valid JSON: ${error.message}. Nothing of the file is used until it is mended`
+    const message = `this is not valid JSON: ${error.message}. Nothing of the file is used until it is fixed`
     return { problems: [{ file: path, line: lineAt(text, error.at), severity: 'error', message }] }
   }
 }

@@ -183,25 +183,25 @@ describe('settings', () => {
     [
       '{\n  // no\n}',
       [
-        'error s.json:2: this is not valid JSON: comments are not allowed. Nothing of the file is used until it is mended',
+        'error s.json:2: this is not valid JSON: comments are not allowed. Nothing of the file is used until it is fixed',
       ],
     ],
     [
       '{"a": 1,\n}',
       [
-        'error s.json:2: this is not valid JSON: a comma stands before the end. Nothing of the file is used until it is mended',
+        'error s.json:2: this is not valid JSON: a comma stands before the end. Nothing of the file is used until it is fixed',
       ],
     ],
     [
       '{"a": "\n"}',
       [
-        'error s.json:1: this is not valid JSON: the string does not end on its line. Nothing of the file is used until it is mended',
+        'error s.json:1: this is not valid JSON: the string does not end on its line. Nothing of the file is used until it is fixed',
       ],
     ],
     [
       '{"a": 1} x',
       [
-        'error s.json:1: this is not valid JSON: "x" begins no value. Nothing of the file is used until it is mended',
+        'error s.json:1: this is not valid JSON: "x" begins no value. Nothing of the file is used until it is fixed',
       ],
     ],
     ['', []],
@@ -239,8 +239,13 @@ describe('settings', () => {
 
   test('a file that was named and is not there is an error, one that cannot be read too', async () => {
     const where = await places({})
-    expect((await loadSettings({ ...where, file: '/nowhere.json' })).problems).toMatchObject([
-      { file: '/nowhere.json', severity: 'error' },
+    expect((await loadSettings({ ...where, file: '/nowhere.json' })).problems.map(problemLine)).toEqual([
+      '/nowhere.json: the settings cannot be read: there is no such file. Check the path',
+    ])
+    const inFile = join(where.home, 'file', 'settings.json')
+    writeFileSync(join(where.home, 'file'), '')
+    expect((await loadSettings({ ...where, file: inFile })).problems.map(problemLine)).toEqual([
+      `${inFile}: the settings cannot be read: a part of the path is a file, not a folder. Move that file away`,
     ])
     mkdirSync(join(where.home, 'settings.json'))
     expect((await loadSettings(where)).problems).toMatchObject([

@@ -61,7 +61,7 @@ function headLines(conversation: Conversation, id: string, gone: number): readon
   if (entry?.kind === 'boundary') {
     const { path, preTokens, postTokens, proof } = entry.meta
     const proved = proof
-      ? `proof: ${proof.kept} kept, ${proof.repaired} mended, ${proof.invented} invented`
+      ? `proof: ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`
       : 'no proof'
     const text = `Compacted by ${pathName(path)} at ${at}: ${preTokens} → ${postTokens ?? '?'} tokens`
     return [line(text, 'heading'), line(`${gone} messages went; ${proved}`), undo]

@@ -192,7 +192,7 @@ function compactedLines(
   const parts = [
     `compacted by ${pathName(path)}: ${shortCount(preTokens)} → ${after} tokens`,
     ...(gone === undefined ? [] : [`${gone} messages went${counts ? `, ${counts.stayed} stayed` : ''}`]),
-    ...(proof ? [`proof: ${proof.kept} kept, ${proof.repaired} mended, ${proof.invented} invented`] : []),
+    ...(proof ? [`proof: ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`] : []),
     toRemoved,
   ]
   return noteLines(parts.join(' · '), 'accent', columns)

@@ -76,9 +76,9 @@ test.each(['', '{', 'null', '[]', '{"allow":7}', '{"allow":[],"retired":7}'])(
     await writeFile(path, text)
     const { rules, notice } = await openStoredRules(home, '/work')
     expect(rules).toEqual([])
-    expect(notice).toMatch(/allowed\.json cannot be read .* Mend or delete it$/)
+    expect(notice).toMatch(/allowed\.json cannot be read .* Fix or delete it$/)
     await expect(storeRules(home, '/work', [given('Edit(./**)', '/work')])).rejects.toThrow(
-      'Mend or delete it',
+      'Fix or delete it',
     )
     expect(await readFile(path, 'utf8')).toBe(text)
   },

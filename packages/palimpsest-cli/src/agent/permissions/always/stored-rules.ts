@@ -156,7 +156,7 @@ async function readRules(path: string): Promise<ReadRules> {
 }
 
 function unreadable(path: string, why: string): ReadRules {
-  const problem = `${path} cannot be read (${why}): no "always" of this project holds. Mend or delete it`
+  const problem = `${path} cannot be read (${why}): no "always" of this project holds. Fix or delete it`
   return { file: NO_RULES, problem }
 }
 
