@@ -1,14 +1,14 @@
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { ScriptBlock } from '../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptBlock } from '../packages/palimpsest/src/lab/simulator/index.ts'
 import { ROOT } from '../test/kit/source-tree.ts'
 
 // The session of the demo before it is recorded: what the user says, and what the model says where something is to be changed.
 
 /** Stands in the recording, so it is always the same. */
 export const FOLDER = '/tmp/palimpsest'
-const PARTS = ['tokens', 'ledger', 'wire', 'transcript']
+const PARTS = ['situation', 'tokens', 'ledger', 'wire', 'transcript']
 const DOCS = ['tokens.md', 'transcript.md', 'cache-accounting.md', 'glossary.md']
 
 export interface Turn {
@@ -63,7 +63,7 @@ export const TURNS: readonly Turn[] = [
         think('A new file, a check, then the export. The index may only grow.'),
         say('I read what is there first.'),
         read('src/tokens/index.ts'),
-        read('src/tokens/thresholds.ts'),
+        read('src/situation/thresholds.ts'),
       ],
       [
         todos(

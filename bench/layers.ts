@@ -1,12 +1,12 @@
 import { beforeRequest } from '../packages/palimpsest/src/engine/before-request.ts'
-import { buildRequest } from '../packages/palimpsest/src/engine/build-request.ts'
+import { buildRequest } from '../packages/palimpsest/src/request/build-request.ts'
 import { onToolResult } from '../packages/palimpsest/src/engine/on-tool-result.ts'
 import {
   appendTo,
   messageBody,
   type EntryBody,
   type Session,
-} from '../packages/palimpsest/src/engine/session.ts'
+} from '../packages/palimpsest/src/situation/session.ts'
 import { BUILT_IN_FLAGS } from '../packages/palimpsest/src/flags/create-flags.ts'
 import { emptyView } from '../packages/palimpsest/src/transcript/view.ts'
 import type { ToolUseBlock } from '../packages/palimpsest/src/wire/message.ts'

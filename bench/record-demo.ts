@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { OFFLINE_MODEL } from '../packages/palimpsest/src/providers/offline/create-offline-model.ts'
-import { serve } from '../packages/palimpsest/src/node/serve.ts'
-import { createSimulator, type ScriptStep } from '../packages/palimpsest/src/simulator/index.ts'
+import { OFFLINE_MODEL } from '../packages/palimpsest/src/lab/offline/create-offline-model.ts'
+import { serve } from '../packages/palimpsest/src/node/serving/serve.ts'
+import { createSimulator, type ScriptStep } from '../packages/palimpsest/src/lab/simulator/index.ts'
 import { ROOT } from '../test/kit/source-tree.ts'
 import { FOLDER, layOut, TURNS, type Turn } from './demo-turns.ts'
 

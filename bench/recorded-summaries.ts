@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { Share } from '../packages/palimpsest/src/replay/measure/share.ts'
+import type { Share } from '../packages/palimpsest/src/lab/replay/measure/share.ts'
 import {
   judgeSummaries,
   LATER_STEPS,

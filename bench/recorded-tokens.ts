@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { half } from '../packages/palimpsest/src/replay/half.ts'
+import { half } from '../packages/palimpsest/src/lab/replay/half.ts'
 import { isClaudeId } from '../packages/palimpsest/src/wire/model-facts.ts'
 import { predictPrompts, type PredictedPrompt } from '../test/kit/predict-prompts.ts'
 import { readRecorded, recordedRows } from '../test/kit/recorded.ts'

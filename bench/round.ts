@@ -1,5 +1,5 @@
-import { buildRequest } from '../packages/palimpsest/src/engine/build-request.ts'
-import { sizeOf } from '../packages/palimpsest/src/engine/size-of.ts'
+import { buildRequest } from '../packages/palimpsest/src/request/build-request.ts'
+import { sizeOf } from '../packages/palimpsest/src/situation/size-of.ts'
 import { startCalibration } from '../packages/palimpsest/src/tokens/calibrate.ts'
 import type { Entry, MessageEntry } from '../packages/palimpsest/src/transcript/entry.ts'
 import { emptyView, step, type View } from '../packages/palimpsest/src/transcript/view.ts'

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-import { openProject } from '../packages/palimpsest/src/node/paths.ts'
-import { createTranscript } from '../packages/palimpsest/src/node/transcript-file.ts'
+import { openProject } from '../packages/palimpsest/src/node/files/paths.ts'
+import { createTranscript } from '../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import { generateTranscript } from '../test/kit/generate-transcript.ts'
 import { print, type Figure } from './figure.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -19,10 +19,16 @@ import { parseSource } from './kit/syntax.ts'
 const FILE_LINES_MAX = 400
 const FUNCTION_LINES_MAX = 70
 const PARAMETERS_MAX = 4
+/** Source files, tests not counted. A folder that needs more has rooms. */
+const FOLDER_FILES_MAX = 25
+/** The engine is four moments and what they share; with all that lies below it. */
+const ENGINE_FILES_MAX = 15
 
 /** The core is compiled without Node and DOM; these are its parts. */
 const CORE = new Set(
-  'errors wire flags ports tokens ledger transcript facts layers engine context loop'.split(' '),
+  'errors wire flags ports tokens ledger transcript facts situation request accounts background layers engine context loop'.split(
+    ' ',
+  ),
 )
 
 /** What every public path loads first: whether this runtime will do. */
@@ -30,14 +36,21 @@ const GATE = 'require-runtime'
 
 const FLOOR = ['wire', 'errors']
 const MIDDLE = [...FLOOR, 'flags', 'ports', 'tokens', 'ledger', 'transcript']
-const LINES = ['codec', 'entry', 'header', 'line', 'chain', 'link', 'totals'].map(
-  (name) => `transcript/${name}`,
-)
-const ENGINE = [...MIDDLE, 'engine']
+const LINES = ['lines/', 'entry', 'chain', 'link', 'totals'].map((name) => `transcript/${name}`)
+/** Below the layers: what a conversation weighs, how it is sent, what that cost, what runs beside it. */
+const BELOW = [...MIDDLE, 'situation', 'request', 'accounts', 'background']
+const ENGINE = [...BELOW, 'engine']
+/** What callers of the engine hand over and get back: a layer's policy, and the job and the outcome of a compaction. */
+const HANDED = [
+  'layers/1-tool-results/policy',
+  'layers/2-micro-compaction/policy',
+  'layers/4-compaction/policy',
+  'layers/4-compaction/compaction-',
+]
 
 /**
- * Who may import whom, by part: the first folder or file under `src`. A longer name allows only what begins with it. Every part may
- * import itself, but a layer is a part of its own.
+ * Who may import whom, by part: the first folder or file under `src`, in `lab/` the second. A longer name allows only what begins with
+ * it. Every part may import itself, but a layer is a part of its own.
  */
 const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   errors: [],
@@ -50,20 +63,35 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   ledger: FLOOR,
   transcript: [...FLOOR, 'tokens/estimate'],
   facts: [...FLOOR, 'transcript'],
-  layers: [...MIDDLE, 'facts'],
-  engine: [...MIDDLE, 'facts', 'layers'],
+  situation: MIDDLE,
+  request: [...MIDDLE, 'situation'],
+  accounts: [...MIDDLE, 'situation', 'request'],
+  background: [...MIDDLE, 'situation', 'request', 'accounts'],
+  layers: [...BELOW, 'facts'],
+  engine: [...BELOW, 'facts', 'layers'],
   context: ENGINE,
-  loop: ENGINE,
+  loop: [...ENGINE, ...HANDED],
   recall: [...FLOOR, 'ports', 'transcript'],
   providers: [...FLOOR, 'ports', 'tokens'],
+  'lab/offline': [...FLOOR, 'ports', 'tokens'],
   // The judge must not share the judged one's estimate, nor its view.
-  simulator: [...FLOOR, 'ledger', 'providers/offline'],
+  'lab/simulator': [...FLOOR, 'ledger', 'lab/offline'],
   proxy: [...ENGINE, 'context'],
-  // Whether a replayed request would be refused is for the judge to say.
-  replay: [...ENGINE, 'context', 'providers/offline', 'simulator'],
+  // Strategies try parts of layers by themselves. Whether a replayed request would be refused is for the judge to say.
+  'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
   // The disk knows lines and chains of them, not what the model sees.
   node: [...FLOOR, 'ports', ...LINES],
   index: [...ENGINE, 'context', 'loop'],
+}
+
+/** What the tests of a part may import beside that: to say what a layer left behind, they name it. */
+const TESTS_MAY_IMPORT: { readonly [part: string]: readonly string[] } = { loop: ['layers'] }
+
+/** A public path keeps its name when a file moves to a room below it: what its index lists beside its own folder. */
+const LISTS: { readonly [part: string]: readonly string[] } = {
+  tokens: ['situation'],
+  engine: ['situation', 'request', 'accounts', 'background', 'layers'],
+  loop: ['accounts', 'background', 'layers', 'engine'],
 }
 
 const FORBIDDEN_NAMES = /(^|-)(utils?|helpers?|managers?|services?)$|^(common|base|types)$/
@@ -90,7 +118,7 @@ const IMPURE = [
 const STARTER = `${CLI}/agent/process/start-process.ts`
 
 /** The only file that opens files to read them whole. */
-const READER = `${LIBRARY}/node/plain-file.ts`
+const READER = `${LIBRARY}/node/files/plain-file.ts`
 /** They wait for ever where a pipe lies in the place of a file. */
 const READING = ['readFile', 'readFileSync', 'createReadStream', 'openAsBlob']
 
@@ -117,7 +145,8 @@ const RULES = {
   direction: 'a part imports only what stands below it',
   layer: 'a layer never imports another layer',
   plan: 'a plan decides without ports',
-  index: 'an index is for callers outside: it lists its own folder, and nobody inside imports it',
+  index:
+    'an index is for callers outside: it lists its own folder and rooms below it, and nobody inside imports it',
   outside: 'the library imports no package; Node is for node/ alone',
   cli: 'the CLI reaches the library through its public paths',
   cycle: 'no file imports itself through others',
@@ -126,6 +155,7 @@ const RULES = {
   process: 'processes are started in one place, with an environment that holds no key',
   reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
+  'folder size': `a folder has at most ${FOLDER_FILES_MAX} source files, the engine ${ENGINE_FILES_MAX}`,
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
   parameters: `a function takes at most ${PARAMETERS_MAX} positional parameters`,
@@ -182,15 +212,40 @@ describe('the rules bite', () => {
     ['wire/a.ts', "import { x } from '../ledger/b.ts'", 'direction: wire/a → ledger/b'],
     ['wire/a.ts', "import type { x } from '../ledger/b.ts'", 'direction: wire/a → ledger/b'],
     ['wire/a.test.ts', "import { x } from '../ledger/b.ts'", 'direction: wire/a.test → ledger/b'],
-    ['simulator/a.ts', "import { x } from '../tokens/b.ts'", 'direction: simulator/a → tokens/b'],
-    ['simulator/a.ts', "export * from '../transcript/b.ts'", 'direction: simulator/a → transcript/b'],
-    ['simulator/a.ts', "const x = await import('../engine/b.ts')", 'direction: simulator/a → engine/b'],
+    ['lab/simulator/a.ts', "import { x } from '../../tokens/b.ts'", 'direction: lab/simulator/a → tokens/b'],
     [
-      'simulator/a.ts',
-      "import { x } from '../providers/openai/b.ts'",
-      'direction: simulator/a → providers/openai/b',
+      'lab/simulator/a.ts',
+      "export * from '../../transcript/b.ts'",
+      'direction: lab/simulator/a → transcript/b',
     ],
-    ['transcript/a.ts', "import { x } from '../tokens/window.ts'", 'direction: transcript/a → tokens/window'],
+    [
+      'lab/simulator/a.ts',
+      "const x = await import('../../engine/b.ts')",
+      'direction: lab/simulator/a → engine/b',
+    ],
+    [
+      'lab/simulator/a.ts',
+      "import { x } from '../../providers/openai/b.ts'",
+      'direction: lab/simulator/a → providers/openai/b',
+    ],
+    ['transcript/a.ts', "import { x } from '../tokens/count.ts'", 'direction: transcript/a → tokens/count'],
+    ['situation/a.ts', "import { x } from '../request/b.ts'", 'direction: situation/a → request/b'],
+    ['request/a.ts', "import { x } from '../accounts/b.ts'", 'direction: request/a → accounts/b'],
+    [
+      'background/a.ts',
+      "import { x } from '../layers/3-session-memory/b.ts'",
+      'direction: background/a → layers/3-session-memory/b',
+    ],
+    [
+      'layers/1-tool-results/a.ts',
+      "import { x } from '../../engine/b.ts'",
+      'direction: layers/1-tool-results/a → engine/b',
+    ],
+    [
+      'loop/a.ts',
+      "import { x } from '../layers/4-compaction/compact.ts'",
+      'direction: loop/a → layers/4-compaction/compact',
+    ],
     ['session/a.ts', '', 'direction: session/a'],
     [
       'layers/1-tool-results/a.ts',
@@ -204,6 +259,7 @@ describe('the rules bite', () => {
     ],
     ['ledger/a.ts', "import { x } from '../wire/index.ts'", 'index: ledger/a → wire/index'],
     ['ledger/index.ts', "export { x } from '../wire/a.ts'", 'index: ledger/index → wire/a'],
+    ['tokens/index.ts', "export { x } from '../request/a.ts'", 'index: tokens/index → request/a'],
     ['ledger/a.ts', "import { x } from 'node:fs'", 'outside: ledger/a → node:fs'],
     ['node/a.ts', "import { x } from 'left-pad'", 'outside: node/a → left-pad'],
     [
@@ -247,8 +303,12 @@ describe('the rules bite', () => {
     ['wire/a.test.ts', "import { x } from 'node:fs'"],
     ['wire/a.test.ts', "import { x } from '../../../../test/kit/cases.ts'"],
     ['transcript/a.ts', "import { x } from '../tokens/estimate.ts'"],
-    ['simulator/a.ts', "import { x } from '../providers/offline/answer.ts'"],
+    ['lab/simulator/a.ts', "import { x } from '../offline/answer.ts'"],
     ['engine/a.ts', "import { x } from '../layers/4-compaction/plan.ts'"],
+    ['engine/index.ts', "export { x } from '../request/a.ts'"],
+    ['loop/a.ts', "import type { x } from '../layers/2-micro-compaction/policy.ts'"],
+    ['loop/a.test.ts', "import { x } from '../layers/2-micro-compaction/server-clearing.ts'"],
+    ['lab/replay/a.ts', "import { x } from '../../layers/2-micro-compaction/stand-in.ts'"],
     ['engine/a.ts', 'export const x = (at: number) => new Date(at).toISOString()'],
     ['engine/a.ts', 'export const x = ports.process'],
     ['node/database.ts', ''],
@@ -266,13 +326,33 @@ describe('the rules bite', () => {
 
   test('the measure and the digest may not meet', () => {
     const broken = brokenIn([
-      ['replay/measure.ts', "import { x } from './words.ts'"],
-      ['replay/words.ts', "import { x } from '../engine/identifiers.ts'"],
+      ['lab/replay/measure.ts', "import { x } from './words.ts'"],
+      ['lab/replay/words.ts', "import { x } from '../../engine/identifiers.ts'"],
       ['layers/2-micro-compaction/digest.ts', "import { x } from '../../engine/identifiers.ts'"],
       ['engine/identifiers.ts', "import { x } from '../wire/a.ts'"],
       ['wire/a.ts', ''],
     ])
     expect(broken).toContain('judge: packages/palimpsest/src/engine/identifiers.ts')
+  })
+})
+
+describe('a folder', () => {
+  const files = (folder: string, count: number) =>
+    Array.from({ length: count }, (_, i): [string, string] => [`${folder}/file-${i}.ts`, ''])
+
+  test('has rooms before it has too many files', () => {
+    expect(brokenIn(files('wire', FOLDER_FILES_MAX))).toEqual([])
+    expect(brokenIn(files('wire', FOLDER_FILES_MAX + 1))).toEqual([`folder size: ${LIBRARY}/wire`])
+    expect(
+      brokenIn([...files('wire', FOLDER_FILES_MAX), ...files('wire/room', 2), ['wire/a.test.ts', '']]),
+    ).toEqual([])
+  })
+
+  test('called engine is small, whatever its rooms', () => {
+    expect(brokenIn([...files('engine', ENGINE_FILES_MAX - 1), ...files('engine/room', 1)])).toEqual([])
+    expect(brokenIn([...files('engine', ENGINE_FILES_MAX - 1), ...files('engine/room', 2)])).toEqual([
+      `folder size: ${LIBRARY}/engine`,
+    ])
   })
 })
 
@@ -292,6 +372,7 @@ function violationsOf(all: readonly SourceInfo[]): Violation[] {
     ...library.flatMap(outsideOf),
     ...all.filter((source) => source.path.startsWith(`${CLI}/`)).flatMap(cliOf),
     ...all.flatMap(sizeOf),
+    ...foldersOf(shipped),
     ...all.flatMap(nameOf),
     ...shipped.flatMap(purityOf),
     ...cyclesOf(all),
@@ -315,7 +396,8 @@ function inside(path: string): string | undefined {
 }
 
 function partOf(place: string): string {
-  return place.split('/')[0] ?? place
+  const [first = place, second] = place.split('/')
+  return first === 'lab' && second !== undefined ? `${first}/${second}` : first
 }
 
 function isIndex(place: string): boolean {
@@ -329,14 +411,17 @@ function directionOf(source: SourceInfo): Violation[] {
   if (allowed === undefined) {
     return [{ rule: 'direction', where: from, what: `${partOf(from)} stands in no row of the table` }]
   }
+  const forTests = source.isTest ? (TESTS_MAY_IMPORT[partOf(from)] ?? []) : []
   return source.imports.flatMap((edge): Violation[] => {
     const to = edge.path === undefined ? undefined : inside(edge.path)
     if (to === undefined) return []
     const where = `${from} → ${to}`
     if (isIndex(from) && to === GATE) return []
     if (isIndex(to)) return [{ rule: 'index', where, what: 'import the file itself' }]
-    if (isIndex(from) && from !== 'index' && partOf(from) !== partOf(to)) {
-      return [{ rule: 'index', where, what: `an index lists ${partOf(from)} alone` }]
+    const isListed = partOf(from) === partOf(to) || LISTS[partOf(from)]?.includes(partOf(to))
+    if (isIndex(from) && from !== 'index' && isListed) return []
+    if (isIndex(from) && from !== 'index') {
+      return [{ rule: 'index', where, what: `it does not list ${partOf(to)}` }]
     }
     if (from.endsWith('/plan') && partOf(to) === 'ports') {
       return [{ rule: 'plan', where, what: 'ask for data, not for ports' }]
@@ -344,7 +429,8 @@ function directionOf(source: SourceInfo): Violation[] {
     if (partOf(from) === 'layers' && partOf(to) === 'layers' && layerOf(from) !== layerOf(to)) {
       return [{ rule: 'layer', where, what: `${layerOf(from)} must not know ${layerOf(to)}` }]
     }
-    if (partOf(from) === partOf(to) || allowed.some((prefix) => begins(to, prefix))) return []
+    if (partOf(from) === partOf(to) || [...allowed, ...forTests].some((prefix) => begins(to, prefix)))
+      return []
     return [
       { rule: 'direction', where, what: `${partOf(from)} may import ${allowed.join(', ') || 'nothing'}` },
     ]
@@ -352,7 +438,7 @@ function directionOf(source: SourceInfo): Violation[] {
 }
 
 function begins(place: string, prefix: string): boolean {
-  return prefix.includes('/') ? place.startsWith(prefix) : partOf(place) === prefix
+  return partOf(place) === prefix || (prefix.includes('/') && place.startsWith(prefix))
 }
 
 function layerOf(place: string): string {
@@ -402,6 +488,19 @@ function sizeOf(source: SourceInfo): Violation[] {
         : []),
     ]),
   ]
+}
+
+function foldersOf(shipped: readonly SourceInfo[]): Violation[] {
+  const counts = new Map<string, number>()
+  for (const { path } of shipped) {
+    const isEngine = path.startsWith(`${LIBRARY}/engine/`)
+    const folder = isEngine ? `${LIBRARY}/engine` : dirname(path)
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].flatMap(([where, count]): Violation[] => {
+    const most = where === `${LIBRARY}/engine` ? ENGINE_FILES_MAX : FOLDER_FILES_MAX
+    return count > most ? [{ rule: 'folder size', where, what: `${count} source files` }] : []
+  })
 }
 
 function nameOf({ path }: SourceInfo): Violation[] {
@@ -464,7 +563,7 @@ function importsOf(all: readonly SourceInfo[], source: SourceInfo): SourceInfo[]
 
 /** Both may know data and the wire. Neither may lean on the other's idea of what an identifier is. */
 function judgeOf(all: readonly SourceInfo[]): Violation[] {
-  const measure = all.filter(({ path, isTest }) => !isTest && inside(path)?.startsWith('replay/measure'))
+  const measure = all.filter(({ path, isTest }) => !isTest && inside(path)?.startsWith('lab/replay/measure'))
   const digest = all.filter(
     ({ path, isTest }) => !isTest && /^layers\/2-micro-compaction\/.*digest/.test(inside(path) ?? ''),
   )

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { COMMANDS, PLANNED } from '../packages/palimpsest-cli/src/command-table.ts'
+import { COMMANDS, PLANNED } from '../packages/palimpsest-cli/src/commands/command-table.ts'
 import { agent } from '../packages/palimpsest-cli/src/commands/agent.ts'
-import { commandHelp, overview } from '../packages/palimpsest-cli/src/help.ts'
+import { commandHelp, overview } from '../packages/palimpsest-cli/src/commands/help.ts'
 import { COMMANDS as TYPED } from '../packages/palimpsest-cli/src/tui/commands/command-names.ts'
 import { ROOT } from './kit/source-tree.ts'
 

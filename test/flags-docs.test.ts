@@ -24,7 +24,10 @@ describe('the list of flags', () => {
 
 /** What decides, in shipped code. */
 const deciding = globSync(
-  [`${LIBRARY}/{engine,layers,loop,context,proxy}/**/*.ts`, 'packages/palimpsest-cli/src/{*,headless/*}.ts'],
+  [
+    `${LIBRARY}/{situation,request,accounts,background,layers,engine,loop,context,proxy}/**/*.ts`,
+    'packages/palimpsest-cli/src/{*,commands/*,print/*,run/**/*}.ts',
+  ],
   {
     cwd: ROOT,
   },

@@ -5,7 +5,7 @@ import { htmlToText } from '../packages/palimpsest-cli/src/agent/web/html-to-tex
 import { replaceText } from '../packages/palimpsest-cli/src/agent/files/replace-text.ts'
 import { typedText } from '../packages/palimpsest/src/facts/own-words.ts'
 import { readResult } from '../packages/palimpsest/src/facts/read-result.ts'
-import { findInvented } from '../packages/palimpsest/src/layers/4-compaction/find-invented.ts'
+import { findInvented } from '../packages/palimpsest/src/layers/4-compaction/proof/find-invented.ts'
 import { readNotes } from '../packages/palimpsest/src/layers/3-session-memory/prompt.ts'
 import { parseOverflow } from '../packages/palimpsest/src/tokens/overflow.ts'
 

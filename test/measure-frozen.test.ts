@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { frozenHash, measureFiles, measureHash, readMeasureFile } from '../bench/replay/measure-hash.ts'
 
-const REPLAY = join(import.meta.dirname, '../packages/palimpsest/src/replay')
+const REPLAY = join(import.meta.dirname, '../packages/palimpsest/src/lab/replay')
 
 test('the measure of the replay is the frozen one; bench/replay/measure-hash.ts says how to change it', () => {
   expect(measureHash()).toBe(frozenHash())

@@ -16,8 +16,8 @@ import type { Tool } from '../packages/palimpsest/src/wire/request.ts'
 import {
   createOfflineModel,
   OFFLINE_MODEL,
-} from '../packages/palimpsest/src/providers/offline/create-offline-model.ts'
-import { ROUNDS_MAX } from '../packages/palimpsest/src/providers/offline/search/plan-search.ts'
+} from '../packages/palimpsest/src/lab/offline/create-offline-model.ts'
+import { ROUNDS_MAX } from '../packages/palimpsest/src/lab/offline/search/plan-search.ts'
 
 const text = { type: 'string' }
 const integer = { type: 'integer' }

@@ -27,7 +27,7 @@ describe('questions to the offline model', () => {
     await using asking = await createAsk(own)
     const { answer } = await asking.ask('Where are the auto-compact thresholds computed?')
     const key = {
-      file: 'packages/palimpsest/src/tokens/thresholds.ts',
+      file: 'packages/palimpsest/src/situation/thresholds.ts',
       snippet: 'export function computeThresholds(',
     }
     expect(isRight(own, { id: '', question: '', plain: false, keys: [key] }, answer)).toBe(true)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { cases } from './kit/cases.ts'
-import { createCounter } from '../packages/palimpsest/src/simulator/count.ts'
+import { createCounter } from '../packages/palimpsest/src/lab/simulator/context/count.ts'
 import { findModelFacts } from '../packages/palimpsest/src/wire/model-facts.ts'
 import { isPlausiblePrompt } from '../packages/palimpsest/src/tokens/plausible-usage.ts'
 

@@ -35,7 +35,7 @@ const SHORT_TEXTS: readonly (Found & { readonly reason: string })[] = [
     reason: 'of a line 2,000 characters are looked at',
   },
   {
-    file: 'packages/palimpsest/src/replay/measure/extract.ts',
+    file: 'packages/palimpsest/src/lab/replay/measure/extract.ts',
     source: String.raw`[.,;:!?'"~-]+$`,
     flags: '',
     reason: 'single words; and the measure is frozen',
@@ -45,22 +45,22 @@ const SHORT_TEXTS: readonly (Found & { readonly reason: string })[] = [
 /** Made at run time, most of them when a function is called. */
 const NOT_CHECKED: { readonly [file: string]: string } = {
   'packages/palimpsest/src/facts/languages/language.ts': 'lists of words of ours',
-  'packages/palimpsest/src/providers/offline/reply-events.ts': 'a fixed length',
-  'packages/palimpsest/src/providers/offline/search/compose-answer.ts':
+  'packages/palimpsest/src/lab/offline/reply-events.ts': 'a fixed length',
+  'packages/palimpsest/src/lab/offline/search/compose-answer.ts':
     'a name, escaped, after at most 200 characters',
   'packages/palimpsest/src/recall/find-quotes.ts': 'the source of one of the next',
   'packages/palimpsest/src/recall/query.ts':
     'a query of at most 2,000 characters, escaped; spaces alone repeat, between its words',
-  'packages/palimpsest/src/replay/measure/extract.ts':
+  'packages/palimpsest/src/lab/replay/measure/extract.ts':
     'the measure is frozen; it reads recorded sessions, in a worker',
 }
 
 /** Made at run time, when the file is loaded: checked as they come. */
 const MADE_AT_LOAD = [
   'packages/palimpsest/src/facts/own-words.ts',
-  'packages/palimpsest/src/providers/offline/extract/changed-files.ts',
-  'packages/palimpsest/src/providers/offline/search/find-definition.ts',
-  'packages/palimpsest/src/replay/measure/tool-call.ts',
+  'packages/palimpsest/src/lab/offline/extract/changed-files.ts',
+  'packages/palimpsest/src/lab/offline/search/find-definition.ts',
+  'packages/palimpsest/src/lab/replay/measure/tool-call.ts',
   'packages/palimpsest/src/tokens/overflow.ts',
   'packages/palimpsest/src/transcript/chain-link.ts',
 ]

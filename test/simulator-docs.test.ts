@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { DEFAULT_SWITCHES, STRICT_SWITCHES } from '../packages/palimpsest/src/simulator/switches.ts'
+import { DEFAULT_SWITCHES, STRICT_SWITCHES } from '../packages/palimpsest/src/lab/simulator/switches.ts'
 import { TABLES, withTables } from './kit/simulator-tables.ts'
 import { ROOT } from './kit/source-tree.ts'
 

@@ -13,10 +13,10 @@ import { createSandbox } from '../../packages/palimpsest-cli/src/agent/sandbox/c
 import { createShells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
 import { SYSTEM_PROMPT } from '../../packages/palimpsest-cli/src/agent/system-prompt.ts'
 import { createTools } from '../../packages/palimpsest-cli/src/agent/tools/create-tools.ts'
-import type { Output } from '../../packages/palimpsest-cli/src/headless/output.ts'
-import { requestPrefix } from '../../packages/palimpsest-cli/src/headless/request-prefix.ts'
-import { runHeadless } from '../../packages/palimpsest-cli/src/headless/run-headless.ts'
-import { readWindow } from '../../packages/palimpsest-cli/src/window-settings.ts'
+import type { Output } from '../../packages/palimpsest-cli/src/print/output.ts'
+import { requestPrefix } from '../../packages/palimpsest-cli/src/run/request-prefix.ts'
+import { runHeadless } from '../../packages/palimpsest-cli/src/print/run-headless.ts'
+import { readWindow } from '../../packages/palimpsest-cli/src/run/window-settings.ts'
 import type { CodeBase } from './read-questions.ts'
 
 // A question put to the offline model as a user would put it: the real loop, the real tools, the code base's folder. Only the disk is

@@ -1,6 +1,6 @@
-import { pairStrategies, type PairedRow } from '../../packages/palimpsest/src/replay/pair-strategies.ts'
-import type { ReplayReport } from '../../packages/palimpsest/src/replay/report.ts'
-import { PEERS } from '../../packages/palimpsest/src/replay/strategies/peers/all.ts'
+import { pairStrategies, type PairedRow } from '../../packages/palimpsest/src/lab/replay/pair-strategies.ts'
+import type { ReplayReport } from '../../packages/palimpsest/src/lab/replay/report.ts'
+import { PEERS } from '../../packages/palimpsest/src/lab/replay/strategies/peers/all.ts'
 
 // Where ours is not ahead: against each policy of others, the columns in which it is behind. Written by the machine, so that nothing is
 // left out of README by hand.

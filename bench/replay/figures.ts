@@ -2,9 +2,9 @@ import {
   pairStrategies,
   type Difference,
   type PairedRow,
-} from '../../packages/palimpsest/src/replay/pair-strategies.ts'
-import type { PooledRow, ReplayReport } from '../../packages/palimpsest/src/replay/report.ts'
-import { ABLATIONS } from '../../packages/palimpsest/src/replay/strategies/palimpsest.ts'
+} from '../../packages/palimpsest/src/lab/replay/pair-strategies.ts'
+import type { PooledRow, ReplayReport } from '../../packages/palimpsest/src/lab/replay/report.ts'
+import { ABLATIONS } from '../../packages/palimpsest/src/lab/replay/strategies/palimpsest.ts'
 import { measureHash } from './measure-hash.ts'
 
 // FIGURES.md: every figure of every strategy, ours against the others, what its parts bring, and the controls.

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 //   node bench/replay/measure-hash.ts            prints the hash
 //   node bench/replay/measure-hash.ts --write    freezes the measure as it is
 
-const FOLDER = join(import.meta.dirname, '../../packages/palimpsest/src/replay')
+const FOLDER = join(import.meta.dirname, '../../packages/palimpsest/src/lab/replay')
 const FROZEN = join(import.meta.dirname, 'MEASURE')
 
 /** Beside the measure's own folder: what says what a step and its history are, what a request shows of it, and how rows are made of that. */
@@ -29,8 +29,10 @@ export function measureFiles(): string[] {
   return [...own, ...AROUND].toSorted()
 }
 
+/** As if the replay lay right under `src`, where it was frozen: its place in the tree is no part of the measure. */
 export function readMeasureFile(name: string): string {
-  return readFileSync(join(FOLDER, name), 'utf8')
+  const outside = '../'.repeat(name.split('/').length)
+  return readFileSync(join(FOLDER, name), 'utf8').replaceAll(`from '${outside}../`, `from '${outside}`)
 }
 
 export function measureHash(read: (name: string) => string = readMeasureFile): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
 import { findChromium, launchChromium } from '../../test/kit/chromium.ts'
 import { hasBothSets, projectSessions } from '../../test/kit/recorded-projects.ts'
 import { RECORDED_DATA } from '../../test/kit/recorded.ts'

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 
-import { toReport, type ReplayReport } from '../../packages/palimpsest/src/replay/report.ts'
+import { toReport, type ReplayReport } from '../../packages/palimpsest/src/lab/replay/report.ts'
 import { hasBothSets, projectSessions } from '../../test/kit/recorded-projects.ts'
 import { RECORDED_DATA } from '../../test/kit/recorded.ts'
 import { figures } from './figures.ts'

@@ -1,4 +1,4 @@
-import type { PooledRow, ReplayReport } from '../../packages/palimpsest/src/replay/report.ts'
+import type { PooledRow, ReplayReport } from '../../packages/palimpsest/src/lab/replay/report.ts'
 import { sayClaim } from './claim.ts'
 
 // The table that README shows: what each policy costs and keeps, window by window. It stands in FIGURES.md too, word for word.

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 
 import { expect, test } from 'vitest'
 
-import type { RunWishes } from '../../packages/palimpsest-cli/src/headless/set-scene.ts'
+import type { RunWishes } from '../../packages/palimpsest-cli/src/run/set-scene.ts'
 
 import { openConversation } from '../../packages/palimpsest-cli/src/tui/host/open-conversation.ts'
 import type { TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'

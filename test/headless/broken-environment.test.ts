@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { COMMANDS } from '../../packages/palimpsest-cli/src/command-table.ts'
+import { COMMANDS } from '../../packages/palimpsest-cli/src/commands/command-table.ts'
 import { agent } from '../../packages/palimpsest-cli/src/commands/agent.ts'
 import { cases } from '../kit/cases.ts'
 import { createInProcess, type InProcessOptions, type InProcessRan } from '../kit/in-process.ts'

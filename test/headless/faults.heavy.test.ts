@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { Fault, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { Fault, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { createBench, jsonLines, onlyTranscript, sentBody, text, type Bench } from '../kit/headless.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test, vi } from 'vitest'
 
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import { call, createBench, onlyTranscript, put, text, type Bench } from '../kit/headless.ts'
 
 // Flags as a user sets them, through the command: a file, a service, and never a wait.

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { createRandom } from '../../packages/palimpsest/src/replay/measure/random.ts'
-import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
-import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import { createRandom } from '../../packages/palimpsest/src/lab/replay/measure/random.ts'
+import { SOURCE_HEADER } from '../../packages/palimpsest/src/lab/simulator/headers.ts'
+import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { View } from '../../packages/palimpsest/src/transcript/view.ts'
 import { cases } from '../kit/cases.ts'
 import { longAnswers, longText, ROUNDS_TO_FILL, setFlags, summaryStep, WINDOW } from '../kit/compacting.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { settings } from '../kit/compacting.ts'
 import { call, onlyTranscript, put, text } from '../kit/headless.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { longAnswers, ROUNDS_TO_FILL, setFlags, settings, WINDOW } from '../kit/compacting.ts'
 import { call, text } from '../kit/headless.ts'

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { BACKGROUND_SHARE_MAX } from '../../packages/palimpsest/src/engine/background-bill.ts'
-import { NOTES_BYTES_MAX } from '../../packages/palimpsest/src/node/notes-file.ts'
-import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
-import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import { BACKGROUND_SHARE_MAX } from '../../packages/palimpsest/src/background/background-bill.ts'
+import { NOTES_BYTES_MAX } from '../../packages/palimpsest/src/node/transcripts/notes-file.ts'
+import { SOURCE_HEADER } from '../../packages/palimpsest/src/lab/simulator/headers.ts'
+import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import {
   longAnswers,

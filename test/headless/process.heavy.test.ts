@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { INPUT_BYTES_MAX } from '../../packages/palimpsest-cli/src/read-input.ts'
+import { INPUT_BYTES_MAX } from '../../packages/palimpsest-cli/src/run/read-input.ts'
 import {
   call,
   COMMAND,

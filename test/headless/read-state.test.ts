@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { isJsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { summaryStep, switchOff } from '../kit/compacting.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { decodeLine } from '../../packages/palimpsest/src/transcript/codec.ts'
+import { decodeLine } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
 import { recallOf } from '../../packages/palimpsest/src/transcript/recall-tool.ts'
 import type { MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { isBlock, toBlocks } from '../../packages/palimpsest/src/wire/message.ts'

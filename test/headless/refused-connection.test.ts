@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
 
 // Nothing listens at the address: on this machine that is told at once, with what to start or to set.

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { readSession } from '../../packages/palimpsest/src/replay/read/read-session.ts'
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import { readSession } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { setFlags } from '../kit/compacting.ts'
 import { decisionsIn, replayDecisions } from '../kit/decisions.ts'
 import { call, createBench, put, text, transcriptsOf, type Bench } from '../kit/headless.ts'

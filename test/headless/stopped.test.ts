@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 import { expect, test } from 'vitest'
 
-import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
 import { createCommandBench, type CommandBench, type CommandRun } from '../kit/command-bench.ts'
 import { longAnswers, summaryStep, switchOff } from '../kit/compacting.ts'
 import { cutAnswer } from '../kit/cut-answer.ts'

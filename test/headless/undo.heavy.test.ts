@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { LoggedRequest } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { LoggedRequest } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { askForSummaries, longAnswers, stream, summaryStep, switchOff } from '../kit/compacting.ts'
 import {

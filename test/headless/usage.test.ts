@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
-import { INPUT_BYTES_MAX, type Input } from '../../packages/palimpsest-cli/src/read-input.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
+import { INPUT_BYTES_MAX, type Input } from '../../packages/palimpsest-cli/src/run/read-input.ts'
 import { transcriptsOf } from '../kit/headless.ts'
 import { tempFolder } from '../kit/temp-home.ts'
 

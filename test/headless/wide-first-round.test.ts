@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { call, text } from '../kit/headless.ts'
 

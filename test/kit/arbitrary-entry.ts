@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { decodeLine } from '../../packages/palimpsest/src/transcript/codec.ts'
+import { decodeLine } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
 import { ORIGINS, type Entry, type MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import type { Usage } from '../../packages/palimpsest/src/wire/usage.ts'
 import type { JsonText } from '../../packages/palimpsest/src/wire/json.ts'

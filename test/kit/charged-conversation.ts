@@ -2,7 +2,7 @@ import {
   buildRequest,
   type BuiltRequest,
   type CacheLifetimes,
-} from '../../packages/palimpsest/src/engine/build-request.ts'
+} from '../../packages/palimpsest/src/request/build-request.ts'
 import {
   chargeRequest,
   createCache,

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 
 // A server of chat completions behind a real socket, as strict as the strictest templates of chat: one system message and at the

@@ -1,6 +1,6 @@
-import { listSessions } from '../../packages/palimpsest/src/node/list-sessions.ts'
-import { loadTranscript } from '../../packages/palimpsest/src/node/load-transcript.ts'
-import { readTranscript } from '../../packages/palimpsest/src/node/read-transcript.ts'
+import { listSessions } from '../../packages/palimpsest/src/node/transcripts/list-sessions.ts'
+import { loadTranscript } from '../../packages/palimpsest/src/node/transcripts/load-transcript.ts'
+import { readTranscript } from '../../packages/palimpsest/src/node/transcripts/read-transcript.ts'
 import { viewOf } from '../../packages/palimpsest/src/transcript/view.ts'
 
 // Opens one large file in a process of its own, so that its memory can be told, and prints what it took as JSON.

@@ -1,7 +1,10 @@
-import { openHome } from '../../packages/palimpsest/src/node/inside-home.ts'
-import { takeLock } from '../../packages/palimpsest/src/node/lock.ts'
-import { openProject } from '../../packages/palimpsest/src/node/paths.ts'
-import { createTranscript, openTranscript } from '../../packages/palimpsest/src/node/transcript-file.ts'
+import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
+import { takeLock } from '../../packages/palimpsest/src/node/files/lock.ts'
+import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
+import {
+  createTranscript,
+  openTranscript,
+} from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 
 // A process of its own for tests of locks and crashes. It does as its arguments say and prints one line per event.

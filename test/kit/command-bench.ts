@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 import type { World } from '../../packages/palimpsest-cli/src/world.ts'
-import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
-import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import {
   createSimulator,
   STRICT_SWITCHES,
   type LoggedRequest,
   type Simulator,
-} from '../../packages/palimpsest/src/simulator/index.ts'
-import { SOURCE_HEADER } from '../../packages/palimpsest/src/simulator/headers.ts'
+} from '../../packages/palimpsest/src/lab/simulator/index.ts'
+import { SOURCE_HEADER } from '../../packages/palimpsest/src/lab/simulator/headers.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 
 // The command in this process, from its arguments to its exit code, against the simulator behind a real socket. Time stands still unless

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { call, jsonLines, put, text, type Bench, type Ran } from './headless.ts'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { BuiltRequest } from '../../packages/palimpsest/src/engine/build-request.ts'
+import type { BuiltRequest } from '../../packages/palimpsest/src/request/build-request.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import type { View } from '../../packages/palimpsest/src/transcript/view.ts'
 import type { MessagesResponse } from '../../packages/palimpsest/src/wire/response.ts'

@@ -1,9 +1,9 @@
-import { readSession } from '../../packages/palimpsest/src/replay/read/read-session.ts'
-import { factsOf } from '../../packages/palimpsest/src/replay/replay-one.ts'
-import { toReplaySession } from '../../packages/palimpsest/src/replay/replay-session.ts'
-import { runStrategy } from '../../packages/palimpsest/src/replay/run-strategy.ts'
-import { fitSizes } from '../../packages/palimpsest/src/replay/size-model.ts'
-import { palimpsestWith } from '../../packages/palimpsest/src/replay/strategies/palimpsest.ts'
+import { readSession } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
+import { factsOf } from '../../packages/palimpsest/src/lab/replay/replay-one.ts'
+import { toReplaySession } from '../../packages/palimpsest/src/lab/replay/replay-session.ts'
+import { runStrategy } from '../../packages/palimpsest/src/lab/replay/run-strategy.ts'
+import { fitSizes } from '../../packages/palimpsest/src/lab/replay/size-model.ts'
+import { palimpsestWith } from '../../packages/palimpsest/src/lab/replay/strategies/palimpsest.ts'
 import type { BlockRef, Entry, EntryId } from '../../packages/palimpsest/src/transcript/entry.ts'
 
 // What an engine decided in a conversation, told by the entries alone, so that two runs of it can be compared.

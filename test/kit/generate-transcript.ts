@@ -1,4 +1,4 @@
-import type { TranscriptFile } from '../../packages/palimpsest/src/node/transcript-file.ts'
+import type { TranscriptFile } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import type { Entry, EntryId, MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { parseMessage } from '../../packages/palimpsest/src/wire/parse.ts'
 

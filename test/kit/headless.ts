@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline'
 
 import { inject, onTestFinished } from 'vitest'
 
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
-import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import {
   createSimulator,
   STRICT_SWITCHES,
   type Simulator,
-} from '../../packages/palimpsest/src/simulator/index.ts'
+} from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { runInside, type InsideRun } from './run-inside.ts'
 import { ROOT } from './source-tree.ts'

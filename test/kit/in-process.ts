@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { runCli } from '../../packages/palimpsest-cli/src/run-cli.ts'
+import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
 import type { World } from '../../packages/palimpsest-cli/src/world.ts'
 import { tempFolder } from './temp-home.ts'
 

@@ -6,8 +6,8 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { expect } from 'vitest'
 
-import { loadTranscript } from '../../packages/palimpsest/src/node/load-transcript.ts'
-import { readTranscript } from '../../packages/palimpsest/src/node/read-transcript.ts'
+import { loadTranscript } from '../../packages/palimpsest/src/node/transcripts/load-transcript.ts'
+import { readTranscript } from '../../packages/palimpsest/src/node/transcripts/read-transcript.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { viewOf, type View } from '../../packages/palimpsest/src/transcript/view.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 
 import { beforeRequest } from '../../packages/palimpsest/src/engine/before-request.ts'
-import { buildRequest } from '../../packages/palimpsest/src/engine/build-request.ts'
+import { buildRequest } from '../../packages/palimpsest/src/request/build-request.ts'
 import { onToolResult } from '../../packages/palimpsest/src/engine/on-tool-result.ts'
 import {
   appendTo,
   messageBody,
   type EntryBody,
   type Session,
-} from '../../packages/palimpsest/src/engine/session.ts'
-import { sizeOf } from '../../packages/palimpsest/src/engine/size-of.ts'
+} from '../../packages/palimpsest/src/situation/session.ts'
+import { sizeOf } from '../../packages/palimpsest/src/situation/size-of.ts'
 import { StorageError } from '../../packages/palimpsest/src/errors.ts'
 import { BUILT_IN_FLAGS } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'

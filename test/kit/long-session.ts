@@ -1,6 +1,6 @@
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
-import { createRandom } from '../../packages/palimpsest/src/replay/measure/random.ts'
-import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import { createRandom } from '../../packages/palimpsest/src/lab/replay/measure/random.ts'
+import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { codeText, number, proseText } from './scripted-text.ts'
 

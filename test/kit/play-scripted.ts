@@ -1,6 +1,6 @@
 import type { EditCause } from '../../packages/palimpsest/src/transcript/entry.ts'
 import type { LoopEvent } from '../../packages/palimpsest/src/loop/events.ts'
-import { STRICT_SWITCHES, type LoggedRequest } from '../../packages/palimpsest/src/simulator/index.ts'
+import { STRICT_SWITCHES, type LoggedRequest } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createTestAgent, type TestAgent, type TestAgentOptions } from './agent.ts'
 import { scriptedTools, stepsOf, type ScriptedSession } from './scripted-session.ts'
 import { allFlagsOff, windowSetup } from './window-setup.ts'

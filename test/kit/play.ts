@@ -1,11 +1,11 @@
-import { buildRequest } from '../../packages/palimpsest/src/engine/build-request.ts'
+import { buildRequest } from '../../packages/palimpsest/src/request/build-request.ts'
 import type {
   BoundaryEntry,
   Entry,
   EntryId,
   MessageEntry,
 } from '../../packages/palimpsest/src/transcript/entry.ts'
-import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
+import { modelPolicy } from '../../packages/palimpsest/src/situation/model-policy.ts'
 import { placeOfUser } from '../../packages/palimpsest/src/transcript/place-system.ts'
 import type { ThinkingPolicy } from '../../packages/palimpsest/src/transcript/settle.ts'
 import type { ViewBlock } from '../../packages/palimpsest/src/transcript/view-block.ts'

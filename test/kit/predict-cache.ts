@@ -16,7 +16,7 @@ import {
 import type {
   RecordedResponse,
   RecordedSession,
-} from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
+} from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 import type { Entry, EntryId } from '../../packages/palimpsest/src/transcript/entry.ts'
 import type { ViewBlock } from '../../packages/palimpsest/src/transcript/view-block.ts'
 import { emptyView, step, type View } from '../../packages/palimpsest/src/transcript/view.ts'

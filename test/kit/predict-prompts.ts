@@ -1,7 +1,7 @@
 import type {
   RecordedClearing,
   RecordedSession,
-} from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
+} from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 import {
   factorOf,
   startCalibration,

@@ -1,8 +1,8 @@
-import { NOTES_TEMPLATE } from '../../packages/palimpsest/src/engine/limits.ts'
-import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
+import { TEMPLATE as NOTES_TEMPLATE } from '../../packages/palimpsest/src/layers/3-session-memory/template.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
 import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import type { FlagName } from '../../packages/palimpsest/src/flags/flags.ts'
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createTestAgent, echoTool, type TestAgent } from './agent.ts'
 import { windowSetup } from './window-setup.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { half } from '../../packages/palimpsest/src/replay/half.ts'
+import { half } from '../../packages/palimpsest/src/lab/replay/half.ts'
 import { RECORDED_DATA } from './recorded.ts'
 
 // The recorded sessions of both sets, by project. Sessions of one project share files, habits and people, so all of them are for tuning

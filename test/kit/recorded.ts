@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { readSession } from '../../packages/palimpsest/src/replay/read/read-session.ts'
-import type { RecordedSession } from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
+import { readSession } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
+import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 
 // Recorded sessions of real agents stand outside the project and are never part of it. A test that needs them is skipped, and says so.
 

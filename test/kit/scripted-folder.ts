@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { ScriptedCall, ScriptedSession } from './scripted-session.ts'
 
 // A scripted session for the real tools: their results are made to be what the script says by what lies in the folder.

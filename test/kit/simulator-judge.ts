@@ -1,5 +1,5 @@
-import { createSimulator, type Simulator } from '../../packages/palimpsest/src/simulator/index.ts'
-import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import { createSimulator, type Simulator } from '../../packages/palimpsest/src/lab/simulator/index.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import { parseResponse } from '../../packages/palimpsest/src/wire/parse.ts'
 import type { Judge } from './conversation.ts'
 

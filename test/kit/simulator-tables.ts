@@ -1,14 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { OVERFLOW_FORMATS, PLAIN_OVERFLOW } from '../../packages/palimpsest/src/simulator/overflow-formats.ts'
-import { RULES } from '../../packages/palimpsest/src/simulator/refusal.ts'
-import type { Rule } from '../../packages/palimpsest/src/simulator/rules/rule.ts'
+import {
+  OVERFLOW_FORMATS,
+  PLAIN_OVERFLOW,
+} from '../../packages/palimpsest/src/lab/simulator/overflow-formats.ts'
+import { RULES } from '../../packages/palimpsest/src/lab/simulator/refusal.ts'
+import type { Rule } from '../../packages/palimpsest/src/lab/simulator/rules/rule.ts'
 import {
   BETA_GATES,
   DEFAULT_SWITCHES,
   type BetaGate,
-} from '../../packages/palimpsest/src/simulator/switches.ts'
+} from '../../packages/palimpsest/src/lab/simulator/switches.ts'
 import { ROOT } from './source-tree.ts'
 
 // The tables of docs/simulator.md, as the code has them. A test compares; to write them anew:

@@ -1,6 +1,9 @@
-import type { ProjectFolder } from '../../packages/palimpsest/src/node/paths.ts'
-import { readTranscript, type TranscriptItem } from '../../packages/palimpsest/src/node/read-transcript.ts'
-import { createTranscript } from '../../packages/palimpsest/src/node/transcript-file.ts'
+import type { ProjectFolder } from '../../packages/palimpsest/src/node/files/paths.ts'
+import {
+  readTranscript,
+  type TranscriptItem,
+} from '../../packages/palimpsest/src/node/transcripts/read-transcript.ts'
+import { createTranscript } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { fileOptions } from './temp-home.ts'
 

@@ -2,9 +2,9 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { openHome } from '../../packages/palimpsest/src/node/inside-home.ts'
-import { openProject, type ProjectFolder } from '../../packages/palimpsest/src/node/paths.ts'
-import type { TranscriptFileOptions } from '../../packages/palimpsest/src/node/transcript-file.ts'
+import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
+import { openProject, type ProjectFolder } from '../../packages/palimpsest/src/node/files/paths.ts'
+import type { TranscriptFileOptions } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import type { Entry, MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 
 // Real files for one test, removed when it ends.

@@ -1,12 +1,13 @@
-import { microPolicy, storagePolicy } from '../../packages/palimpsest/src/engine/limits.ts'
-import { modelPolicy } from '../../packages/palimpsest/src/engine/model-policy.ts'
+import { microPolicy } from '../../packages/palimpsest/src/layers/2-micro-compaction/policy.ts'
+import { storagePolicy } from '../../packages/palimpsest/src/layers/1-tool-results/policy.ts'
+import { modelPolicy } from '../../packages/palimpsest/src/situation/model-policy.ts'
 import { createFlags, type Flags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import { FLAGS, type Flag } from '../../packages/palimpsest/src/flags/flags.ts'
 import type { TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import { startCalibration } from '../../packages/palimpsest/src/tokens/calibrate.ts'
 import { NO_MODELS, resolveModel } from '../../packages/palimpsest/src/tokens/models.ts'
-import { computeThresholds } from '../../packages/palimpsest/src/tokens/thresholds.ts'
-import { computeWindow } from '../../packages/palimpsest/src/tokens/window.ts'
+import { computeThresholds } from '../../packages/palimpsest/src/situation/thresholds.ts'
+import { computeWindow } from '../../packages/palimpsest/src/situation/window.ts'
 
 export type WindowSetup = Pick<
   TurnSetup,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { decodeLine, encodeEntry } from '../../packages/palimpsest/src/transcript/codec.ts'
+import { decodeLine, encodeEntry } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { toViewBlocks } from '../../packages/palimpsest/src/transcript/view-block.ts'
 import { findMember, splitArray, withoutMember } from '../../packages/palimpsest/src/wire/json.ts'

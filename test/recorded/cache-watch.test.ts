@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { judgeRecorded, type JudgedSession } from '../../bench/recorded-cache.ts'
-import { cacheHistory, type CacheEvent } from '../../packages/palimpsest/src/engine/cache-history.ts'
+import { cacheHistory, type CacheEvent } from '../../packages/palimpsest/src/accounts/cache-history.ts'
 import { readRecorded, hasRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
 
 const LIFETIMES = { system: '1h', messages: '5m' } as const

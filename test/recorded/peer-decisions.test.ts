@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
-import { factsOf } from '../../packages/palimpsest/src/replay/replay-one.ts'
-import type { RecordedSession } from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
-import { classic } from '../../packages/palimpsest/src/replay/strategies/peers/classic.ts'
-import { pi } from '../../packages/palimpsest/src/replay/strategies/peers/pi.ts'
+import { factsOf } from '../../packages/palimpsest/src/lab/replay/replay-one.ts'
+import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
+import { classic } from '../../packages/palimpsest/src/lab/replay/strategies/peers/classic.ts'
+import { pi } from '../../packages/palimpsest/src/lab/replay/strategies/peers/pi.ts'
 import type {
   Moment,
   Strategy,
   StrategySettings,
-} from '../../packages/palimpsest/src/replay/strategies/strategy.ts'
+} from '../../packages/palimpsest/src/lab/replay/strategies/strategy.ts'
 import { viewOf } from '../../packages/palimpsest/src/transcript/view.ts'
 import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
 import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'

@@ -5,8 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { isBlock, toBlocks, type Block } from '../../packages/palimpsest/src/wire/message.ts'
 import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
-import type { RecordedSession } from '../../packages/palimpsest/src/replay/read/recorded-session.ts'
-import { unroll } from '../../packages/palimpsest/src/replay/read/unroll.ts'
+import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
+import { unroll } from '../../packages/palimpsest/src/lab/replay/read/unroll.ts'
 import {
   hasRecorded,
   readRecorded,

@@ -3,17 +3,20 @@ import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { SHARE_COLUMNS } from '../../packages/palimpsest/src/replay/measure/score.ts'
-import { readSession } from '../../packages/palimpsest/src/replay/read/read-session.ts'
+import { SHARE_COLUMNS } from '../../packages/palimpsest/src/lab/replay/measure/score.ts'
+import { readSession } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
 import {
   replayOne,
   TIME_REVERSED,
   type SessionReport,
-} from '../../packages/palimpsest/src/replay/replay-one.ts'
-import { toReplaySession, type ReplaySession } from '../../packages/palimpsest/src/replay/replay-session.ts'
-import type { Row } from '../../packages/palimpsest/src/replay/row.ts'
-import { STRATEGIES } from '../../packages/palimpsest/src/replay/strategies/all.ts'
-import { writeViews } from '../../packages/palimpsest/src/replay/write-views.ts'
+} from '../../packages/palimpsest/src/lab/replay/replay-one.ts'
+import {
+  toReplaySession,
+  type ReplaySession,
+} from '../../packages/palimpsest/src/lab/replay/replay-session.ts'
+import type { Row } from '../../packages/palimpsest/src/lab/replay/row.ts'
+import { STRATEGIES } from '../../packages/palimpsest/src/lab/replay/strategies/all.ts'
+import { writeViews } from '../../packages/palimpsest/src/lab/replay/write-views.ts'
 import { allOf } from '../kit/all-of.ts'
 import { bothSetsNote, hasBothSets, projectSessions } from '../kit/recorded-projects.ts'
 import { RECORDED_DATA } from '../kit/recorded.ts'

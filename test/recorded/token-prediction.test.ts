@@ -10,7 +10,7 @@ import {
   writeFigures,
   type PredictedSession,
 } from '../../bench/recorded-tokens.ts'
-import { half } from '../../packages/palimpsest/src/replay/half.ts'
+import { half } from '../../packages/palimpsest/src/lab/replay/half.ts'
 import { hasRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
 
 const MEDIAN_MAX = 0.08

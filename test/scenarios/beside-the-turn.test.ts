@@ -4,19 +4,19 @@ import {
   billOf,
   besideSpending,
   mayCallBeside,
-} from '../../packages/palimpsest/src/engine/background-bill.ts'
-import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
-import { restBehind } from '../../packages/palimpsest/src/engine/prepared.ts'
+} from '../../packages/palimpsest/src/background/background-bill.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
+import { restBehind } from '../../packages/palimpsest/src/layers/4-compaction/summary/prepared.ts'
 import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
-import { NOTES_TEMPLATE } from '../../packages/palimpsest/src/engine/limits.ts'
-import { FAILURES_MAX } from '../../packages/palimpsest/src/layers/4-compaction/breaker.ts'
-import { recordOf } from '../../packages/palimpsest/src/layers/4-compaction/record.ts'
+import { TEMPLATE as NOTES_TEMPLATE } from '../../packages/palimpsest/src/layers/3-session-memory/template.ts'
+import { FAILURES_MAX } from '../../packages/palimpsest/src/background/breaker.ts'
+import { recordOf } from '../../packages/palimpsest/src/situation/compaction-record.ts'
 import {
   compactBeforeExpiry,
   waitForExpiryMs,
 } from '../../packages/palimpsest/src/loop/compact-before-expiry.ts'
 import { createConfirm } from '../../packages/palimpsest/src/loop/confirm-compaction.ts'
-import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import type { BoundaryEntry, Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { createTestAgent, type TestAgent, type TestAgentOptions } from '../kit/agent.ts'
 

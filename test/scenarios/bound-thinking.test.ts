@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import type { EntryBody } from '../../packages/palimpsest/src/engine/session.ts'
+import type { EntryBody } from '../../packages/palimpsest/src/situation/session.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
-import { STRICT_SWITCHES, type LoggedRequest } from '../../packages/palimpsest/src/simulator/index.ts'
+import { STRICT_SWITCHES, type LoggedRequest } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { createTestAgent, echoTool, type TestAgent, type TestAgentOptions } from '../kit/agent.ts'
 import { expectGolden, sessionOfSize, type SessionSize } from '../kit/golden-ledger.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
-import { createCacheWatch } from '../../packages/palimpsest/src/engine/cache-watch.ts'
-import type { ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
+import { createCacheWatch } from '../../packages/palimpsest/src/accounts/cache-watch.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { cases } from '../kit/cases.ts'
 import { createTestAgent } from '../kit/agent.ts'
 

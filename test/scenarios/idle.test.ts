@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { CLEARED_TEXT } from '../../packages/palimpsest/src/engine/clear-results.ts'
+import { CLEARED_TEXT } from '../../packages/palimpsest/src/layers/2-micro-compaction/stand-in.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
 import type { Source } from '../../packages/palimpsest/src/ports.ts'
-import { STRICT_SWITCHES } from '../../packages/palimpsest/src/simulator/index.ts'
+import { STRICT_SWITCHES } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createTestAgent, echoTool, type TestAgent } from '../kit/agent.ts'
 import { startsWithAll } from '../kit/headless.ts'
 import { windowSetup } from '../kit/window-setup.ts'

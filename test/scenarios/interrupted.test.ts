@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
 import { costOfUsage } from '../../packages/palimpsest/src/ledger/prices.ts'
-import { createCacheWatch } from '../../packages/palimpsest/src/engine/cache-watch.ts'
-import { STRICT_SWITCHES, type ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import { createCacheWatch } from '../../packages/palimpsest/src/accounts/cache-watch.ts'
+import { STRICT_SWITCHES, type ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { Entry, MessageEntry, SpentEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { isBlock, toBlocks } from '../../packages/palimpsest/src/wire/message.ts'
 import { promptTokens, type Usage } from '../../packages/palimpsest/src/wire/usage.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { STRICT_SWITCHES } from '../../packages/palimpsest/src/simulator/index.ts'
+import { STRICT_SWITCHES } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createTestAgent } from '../kit/agent.ts'
 import { sentBody } from '../kit/headless.ts'
 

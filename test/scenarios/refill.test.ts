@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
-import { decideCompaction, NEAR_ROUNDS } from '../../packages/palimpsest/src/layers/4-compaction/decide.ts'
-import { recordOf } from '../../packages/palimpsest/src/layers/4-compaction/record.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
+import {
+  decideCompaction,
+  NEAR_ROUNDS,
+} from '../../packages/palimpsest/src/layers/4-compaction/when/decide.ts'
+import { recordOf } from '../../packages/palimpsest/src/situation/compaction-record.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
-import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import type { BoundaryEntry, Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { createTestAgent, MODEL, type Said, type TestAgent } from '../kit/agent.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
-import { STRICT_SWITCHES } from '../../packages/palimpsest/src/simulator/index.ts'
+import { STRICT_SWITCHES } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { createTestAgent, echoTool } from '../kit/agent.ts'
 import { sentBody } from '../kit/headless.ts'
 

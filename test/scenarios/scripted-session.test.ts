@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { createRandom } from '../../packages/palimpsest/src/replay/measure/random.ts'
+import { createRandom } from '../../packages/palimpsest/src/lab/replay/measure/random.ts'
 import { sample, scriptSession } from '../kit/scripted-session.ts'
 import { PAUSE_SECONDS, SHARES, TOOL_SIZES } from '../kit/session-sizes.ts'
 

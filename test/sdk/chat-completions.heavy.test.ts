@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest'
 
 import { openChatServer, type ChatReply } from '../kit/chat-server.ts'
 import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import { collectResponse } from '../../packages/palimpsest/src/loop/collect-response.ts'
-import { OVERFLOW_FORMATS, overflowBody } from '../../packages/palimpsest/src/simulator/overflow-formats.ts'
+import {
+  OVERFLOW_FORMATS,
+  overflowBody,
+} from '../../packages/palimpsest/src/lab/simulator/overflow-formats.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import {
   createAiSdkModel,

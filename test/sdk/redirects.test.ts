@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
-import { serve, type FetchHandler, type Served } from '../../packages/palimpsest/src/node/serve.ts'
+import { serve, type FetchHandler, type Served } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import type { ModelRequest, StreamModel } from '../../packages/palimpsest/src/ports.ts'
-import { createSimulator } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import { createSimulator } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import { createAiSdkModel } from '../../packages/palimpsest/src/providers/ai-sdk/create-ai-sdk-model.ts'
 import { createAnthropicModel } from '../../packages/palimpsest/src/providers/anthropic/create-model.ts'
 import { createListModels } from '../../packages/palimpsest/src/providers/anthropic/list-models.ts'

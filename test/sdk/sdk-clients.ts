@@ -1,11 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OlderAnthropic from 'anthropic-sdk-0x'
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import {
   createSimulator,
   type SimulatorOptions,
-} from '../../packages/palimpsest/src/simulator/create-simulator.ts'
-import type { Simulator } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+} from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
+import type { Simulator } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 
 // The real SDKs of both generations against the simulator, through their `fetch` option and through a socket.
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { openHome } from '../../packages/palimpsest/src/node/inside-home.ts'
-import { openProject } from '../../packages/palimpsest/src/node/paths.ts'
-import { serve } from '../../packages/palimpsest/src/node/serve.ts'
+import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
+import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import { call, createBench, put, sentBody, text, transcriptsOf, type Bench } from '../kit/headless.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 

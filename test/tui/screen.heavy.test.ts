@@ -13,9 +13,9 @@ import {
   summaryStep,
   WINDOW,
 } from '../kit/compacting.ts'
-import { openHome } from '../../packages/palimpsest/src/node/inside-home.ts'
-import { openProject } from '../../packages/palimpsest/src/node/paths.ts'
-import { createTranscript } from '../../packages/palimpsest/src/node/transcript-file.ts'
+import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
+import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
+import { createTranscript } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import { generateTranscript } from '../kit/generate-transcript.ts'
 import { createBench, type Bench } from '../kit/headless.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/simulator/index.ts'
+import type { ScriptBlock, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { CommandBench } from '../kit/command-bench.ts'
 import { call, text, thinking } from '../kit/headless.ts'
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 
-import { readInput } from './read-input.ts'
-import { runCli } from './run-cli.ts'
+import { readInput } from './run/read-input.ts'
+import { runCli } from './commands/run-cli.ts'
 import { createConsole } from './tui/console.ts'
 import { WRONG_USAGE } from './world.ts'
 
@@ -46,7 +46,7 @@ function fail(error: unknown): void {
 }
 
 async function endWith(error: unknown): Promise<void> {
-  const { reportError } = await import('./report-error.ts')
+  const { reportError } = await import('./print/report-error.ts')
   const { text, exit } = reportError(error, { debug: process.argv.includes('--debug') })
   process.stderr.write(text, () => process.exit(exit))
 }

@@ -1,4 +1,4 @@
-import type { Input } from './read-input.ts'
+import type { Input } from './run/read-input.ts'
 import type { Console } from './tui/console.ts'
 
 /** All that a command sees of the machine it runs on. `main` fills it; tests fill it otherwise. */

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-import { runCli } from '../../../packages/palimpsest-cli/src/run-cli.ts'
+import { runCli } from '../../../packages/palimpsest-cli/src/commands/run-cli.ts'
 import {
   createSimulator,
   STRICT_SWITCHES,
   type Simulator,
-} from '../../../packages/palimpsest/src/simulator/index.ts'
+} from '../../../packages/palimpsest/src/lab/simulator/index.ts'
 import { openChatServer, type ChatServer } from '../chat-server.ts'
 import { openHostileServer, type HostileServer } from './hostile-server.ts'
 

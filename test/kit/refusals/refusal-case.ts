@@ -1,5 +1,5 @@
-import type { SimulatorOptions } from '../../../packages/palimpsest/src/simulator/create-simulator.ts'
-import type { RuleId } from '../../../packages/palimpsest/src/simulator/refusal.ts'
+import type { SimulatorOptions } from '../../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
+import type { RuleId } from '../../../packages/palimpsest/src/lab/simulator/refusal.ts'
 import type { JsonObject } from '../../../packages/palimpsest/src/wire/json.ts'
 
 /** A request that breaks one rule, and exactly what is answered. */

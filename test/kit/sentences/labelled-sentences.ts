@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { textField, textsField } from '../../../packages/palimpsest/src/replay/read/field.ts'
+import { textField, textsField } from '../../../packages/palimpsest/src/lab/replay/read/field.ts'
 import { isJsonObject } from '../../../packages/palimpsest/src/wire/json.ts'
 import { readSentences, sessionRows, type Half, type RecordedSentence } from './recorded-sentences.ts'
 

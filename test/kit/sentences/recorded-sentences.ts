@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
-import { half } from '../../../packages/palimpsest/src/replay/half.ts'
-import { readSession } from '../../../packages/palimpsest/src/replay/read/read-session.ts'
+import { half } from '../../../packages/palimpsest/src/lab/replay/half.ts'
+import { readSession } from '../../../packages/palimpsest/src/lab/replay/read/read-session.ts'
 import { projectSessions } from '../recorded-projects.ts'
 import { RECORDED_DATA } from '../recorded.ts'
 import { splitSentences } from './split-sentences.ts'

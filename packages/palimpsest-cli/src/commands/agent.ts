@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { Command } from './command.ts'
 
 /** `palimpsest -p`: one turn to its end. */
 export const agent: Command = {
@@ -34,6 +34,5 @@ export const agent: Command = {
   },
   wordsMax: 1,
   // Its parts are loaded with the first run: `--version` and `--help` need none of them.
-  run: async (input, world) =>
-    await (await import('../headless/run-agent-command.ts')).runAgentCommand(input, world),
+  run: async (input, world) => await (await import('./run-agent-command.ts')).runAgentCommand(input, world),
 }

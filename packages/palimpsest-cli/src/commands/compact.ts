@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { Command } from './command.ts'
 
 export const compact: Command = {
   name: 'compact',
@@ -21,5 +21,5 @@ export const compact: Command = {
   },
   wordsMax: Infinity,
   run: async (input, world) =>
-    await (await import('../headless/run-compact-command.ts')).runCompactCommand(input, world),
+    await (await import('./run-compact-command.ts')).runCompactCommand(input, world),
 }

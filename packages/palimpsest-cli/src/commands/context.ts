@@ -4,14 +4,14 @@ import type { Totals } from 'palimpsest/transcript'
 
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/load-settings.ts'
-import type { Command, CommandInput } from '../command.ts'
-import type { ViewDescription } from '../describe-view.ts'
-import { historyTexts } from '../history-texts.ts'
-import { palimpsestHome } from '../palimpsest-home.ts'
-import { proofText } from '../proof-text.ts'
-import type { SessionHistory } from '../session-history.ts'
+import type { Command, CommandInput } from './command.ts'
+import type { ViewDescription } from '../run/describe-view.ts'
+import { historyTexts } from '../stored/history-texts.ts'
+import { palimpsestHome } from '../run/palimpsest-home.ts'
+import { proofText } from '../print/proof-text.ts'
+import type { SessionHistory } from '../stored/session-history.ts'
 import { undoCommand } from '../stored/undo-command.ts'
-import type { WindowReading } from '../window-settings.ts'
+import type { WindowReading } from '../run/window-settings.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 /** The shape of `palimpsest context --json`. */
@@ -111,13 +111,13 @@ async function readContext(
     import('palimpsest/transcript'),
     import('palimpsest/node'),
   ])
-  const { findSession } = await import('../find-session.ts')
-  const { readWindow } = await import('../window-settings.ts')
-  const { readModels } = await import('../known-models.ts')
-  const { chooseModel } = await import('../headless/choose-model.ts')
-  const { createCostOf } = await import('../cost-of.ts')
-  const { readHistory } = await import('../session-history.ts')
-  const { describeView } = await import('../describe-view.ts')
+  const { findSession } = await import('../stored/find-session.ts')
+  const { readWindow } = await import('../run/window-settings.ts')
+  const { readModels } = await import('../run/models/known-models.ts')
+  const { chooseModel } = await import('../run/models/choose-model.ts')
+  const { createCostOf } = await import('../run/cost-of.ts')
+  const { readHistory } = await import('../stored/session-history.ts')
+  const { describeView } = await import('../run/describe-view.ts')
   const { modelOf } = await import('../stored/open-stored.ts')
   const { toModelName } = await import('palimpsest/wire')
   const { id, path } = await findSession(sessionId, world)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { tempFolder } from '../../../../test/kit/temp-home.ts'
-import { runCli } from '../run-cli.ts'
+import { runCli } from './run-cli.ts'
 
 test('names what is wrong, where, and the cure; exit code 1', async () => {
   const { home, run } = await world()

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
-import type { Command, CommandInput } from '../command.ts'
-import { palimpsestHome } from '../palimpsest-home.ts'
+import type { Command, CommandInput } from './command.ts'
+import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
 export const doctor: Command = {
@@ -26,7 +26,7 @@ async function runDoctor({ flags }: CommandInput, world: World): Promise<ExitCod
   const findings = await examine(home, world.nodeVersion, world)
   if (typeof flags['bundle'] === 'string') {
     const { bundleOf } = await import('../doctor/bundle.ts')
-    const { writeOutputFile } = await import('../output-file.ts')
+    const { writeOutputFile } = await import('../print/output-file.ts')
     const path = resolve(world.cwd, flags['bundle'])
     const text = await bundleOf(findings, { home, nodeVersion: world.nodeVersion }, world)
     await writeOutputFile('--bundle', path, text)

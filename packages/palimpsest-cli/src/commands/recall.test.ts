@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { runCli } from '../run-cli.ts'
+import { runCli } from './run-cli.ts'
 
 // A project's folder as it lies on disk: two sessions of ours, one of another agent, stored results, links that lead out of it.
 

@@ -1,7 +1,7 @@
 import { UsageError } from 'palimpsest'
 import type { RecallHit } from 'palimpsest/recall'
 
-import type { Command, CommandInput } from '../command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const recall: Command = {

@@ -7,7 +7,7 @@ import type { ReplayReport } from 'palimpsest/replay'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { claudeCodeSession } from '../../../../test/kit/claude-code-session.ts'
-import { runCli } from '../run-cli.ts'
+import { runCli } from './run-cli.ts'
 import type { World } from '../world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'replay-'))

@@ -4,7 +4,7 @@ import { UsageError } from 'palimpsest'
 import type { Strategy } from 'palimpsest/replay'
 import { parseTokens } from 'palimpsest/tokens'
 
-import type { Command, CommandInput } from '../command.ts'
+import type { Command, CommandInput } from './command.ts'
 import type { SessionFile } from '../replay/find-session-files.ts'
 import type { ReplayDocument } from '../replay/replay-document.ts'
 import type { SessionTask } from '../replay/session-task.ts'
@@ -238,19 +238,19 @@ async function printed(document: ReplayDocument, world: World): Promise<string> 
 
 /** A path that cannot be written is known at once, and what stands there stays until there is a page. */
 async function checkPage(path: string): Promise<string> {
-  const { checkOutputFile } = await import('../output-file.ts')
+  const { checkOutputFile } = await import('../print/output-file.ts')
   await checkOutputFile('--html', path)
   return path
 }
 
 async function writePage(path: string, document: ReplayDocument, world: World): Promise<void> {
   const { renderPage } = await import('../replay/page/render-page.ts')
-  const { writeOutputFile } = await import('../output-file.ts')
+  const { writeOutputFile } = await import('../print/output-file.ts')
   await writeOutputFile('--html', path, renderPage(document, { version: world.version, at: world.now() }))
 }
 
 async function writeViewsFile(asked: Asked, path: string, world: World): Promise<void> {
-  const { writeOutputFile } = await import('../output-file.ts')
+  const { writeOutputFile } = await import('../print/output-file.ts')
   await writeOutputFile('--views', path, viewLines(asked, world))
 }
 

@@ -1,8 +1,8 @@
 import { UsageError } from 'palimpsest'
 import type { SessionSummary } from 'palimpsest/node'
 
-import type { Command, CommandInput } from '../command.ts'
-import { palimpsestHome, storedHome } from '../palimpsest-home.ts'
+import type { Command, CommandInput } from './command.ts'
+import { palimpsestHome, storedHome } from '../run/palimpsest-home.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const sessions: Command = {
@@ -24,7 +24,7 @@ async function runSessions(input: CommandInput, world: World): Promise<ExitCode>
 
 async function removeAll(ids: readonly string[], world: World): Promise<ExitCode> {
   const { openHome, removeSession } = await import('palimpsest/node')
-  const { findSession } = await import('../find-session.ts')
+  const { findSession } = await import('../stored/find-session.ts')
   const home = await openHome(palimpsestHome(world))
   const found = await Promise.all(ids.map(async (id) => await findSession(id, world)))
   for (const { id, path } of found) {
@@ -36,7 +36,7 @@ async function removeAll(ids: readonly string[], world: World): Promise<ExitCode
 
 async function listAll({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { listSessions } = await import('palimpsest/node')
-  const { createCostOf } = await import('../cost-of.ts')
+  const { createCostOf } = await import('../run/cost-of.ts')
   const { sessions, warnings } = await listSessions(await storedHome(world), createCostOf())
   const { toPrintable, toPrintableJson } = await import('../agent/printable.ts')
   for (const warning of warnings) world.printError(`palimpsest: ${toPrintable(warning)}\n`)

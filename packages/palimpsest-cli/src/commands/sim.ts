@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { UsageError } from 'palimpsest'
 import type { ScriptStep } from 'palimpsest/simulator'
 
-import type { Command, CommandInput } from '../command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 
 const PORT_MAX = 65_535

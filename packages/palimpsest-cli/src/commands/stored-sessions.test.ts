@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { runCli } from '../run-cli.ts'
+import { runCli } from './run-cli.ts'
 
 const CLOSED = { state: 'closed', failures: 0 }
 const ID = '0b6f3c1e-0000-4000-8000-000000000001'

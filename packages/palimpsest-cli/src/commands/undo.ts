@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { Command } from './command.ts'
 
 /** The three of them change what is in the view of a stored session; nothing is ever taken out of its file. */
 export const undo: Command = {

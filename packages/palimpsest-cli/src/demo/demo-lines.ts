@@ -6,7 +6,7 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 import { shortCount } from '../tui/screen/status-line.ts'
 import { pathName } from '../tui/screen/turn-lines.ts'
 import { line, span, type StyledLine } from '../tui/text/styled-line.ts'
-import type { WindowReading } from '../window-settings.ts'
+import type { WindowReading } from '../run/window-settings.ts'
 
 // What the demo shows of what happens: a line for each round, and one for everything that the layers do.
 

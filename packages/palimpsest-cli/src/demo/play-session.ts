@@ -5,9 +5,9 @@ import { createAnthropicModel } from 'palimpsest/providers/anthropic'
 import { createSimulator, type ScriptBlock, type ScriptStep, type Stats } from 'palimpsest/simulator'
 import { isBlock, type Block } from 'palimpsest/wire'
 
-import { prepareRun } from '../headless/prepare-run.ts'
-import { beginConversation, besideOf, turnSetup, type HeadlessRun } from '../headless/run-headless.ts'
-import type { WindowReading } from '../window-settings.ts'
+import { prepareRun } from '../run/prepare-run.ts'
+import { beginConversation, besideOf, turnSetup, type HeadlessRun } from '../print/run-headless.ts'
+import type { WindowReading } from '../run/window-settings.ts'
 import type { World } from '../world.ts'
 import type { RecordedCall, RecordedSession, RecordedTurn } from './recorded-session.ts'
 

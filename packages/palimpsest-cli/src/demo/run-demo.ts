@@ -8,7 +8,7 @@ import { conversationTokens } from 'palimpsest/wire'
 import type { Stats } from 'palimpsest/simulator'
 
 import { cutLine, line, paintLine, span, type StyledLine } from '../tui/text/styled-line.ts'
-import type { WindowReading } from '../window-settings.ts'
+import type { WindowReading } from '../run/window-settings.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 import { barLine, eventLines, nextLines, reportLines } from './demo-lines.ts'
 import { BREAK_MS, MODEL, playSession, type PlayEvent } from './play-session.ts'

@@ -1,6 +1,6 @@
-import { sentenceOf } from '../report-error.ts'
+import { sentenceOf } from '../print/report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
-import { LIMIT_MS_MAX, readLimits, saveLimits, type KeptLimit } from '../limits/limits-file.ts'
+import { LIMIT_MS_MAX, readLimits, saveLimits, type KeptLimit } from '../run/limits/limits-file.ts'
 import type { World } from '../world.ts'
 import type { Finding } from './finding.ts'
 

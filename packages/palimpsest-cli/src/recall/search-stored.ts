@@ -5,8 +5,8 @@ import { UsageError } from 'palimpsest'
 import { readStored, readStoredFile, type StoredItem } from 'palimpsest/node'
 import { createBestHits, toQuery, type RecallHit } from 'palimpsest/recall'
 
-import { projectFolders, whichSession } from '../find-session.ts'
-import { storedHome } from '../palimpsest-home.ts'
+import { projectFolders, whichSession } from '../stored/find-session.ts'
+import { storedHome } from '../run/palimpsest-home.ts'
 import type { World } from '../world.ts'
 import { addHits } from './add-hits.ts'
 

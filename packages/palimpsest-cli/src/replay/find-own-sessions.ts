@@ -1,6 +1,6 @@
 import { basename, join, relative, sep } from 'node:path'
 
-import { palimpsestHome } from '../palimpsest-home.ts'
+import { palimpsestHome } from '../run/palimpsest-home.ts'
 import type { World } from '../world.ts'
 import { filesBelow } from './files-below.ts'
 import type { SessionFile } from './find-session-files.ts'

@@ -1,7 +1,7 @@
 import { readTranscript } from 'palimpsest/node'
 import type { Entry } from 'palimpsest/transcript'
 
-import { findById } from '../find-by-id.ts'
+import { findById } from './find-by-id.ts'
 import type { StoredSession } from './open-stored.ts'
 
 /** By its id or the beginning of it, in view or long out of it. */

@@ -6,12 +6,12 @@ import { viewOf, type Entry, type View } from 'palimpsest/transcript'
 import { toModelName } from 'palimpsest/wire'
 
 import { toPrintable } from '../agent/printable.ts'
-import { chooseModel } from '../headless/choose-model.ts'
-import { findGround } from '../headless/find-ground.ts'
-import { openSession, type OpenedSession } from '../headless/open-session.ts'
-import { readModels } from '../known-models.ts'
-import { palimpsestHome } from '../palimpsest-home.ts'
-import { readWindow, type WindowReading } from '../window-settings.ts'
+import { chooseModel } from '../run/models/choose-model.ts'
+import { findGround } from '../run/find-ground.ts'
+import { openSession, type OpenedSession } from '../run/open-session.ts'
+import { readModels } from '../run/models/known-models.ts'
+import { palimpsestHome } from '../run/palimpsest-home.ts'
+import { readWindow, type WindowReading } from '../run/window-settings.ts'
 import type { World } from '../world.ts'
 
 // A stored session, opened to change what is in its view: locked, with what is needed to say how large the view would be.

@@ -1,8 +1,8 @@
 import { UsageError } from 'palimpsest'
 import type { Entry } from 'palimpsest/transcript'
 
-import type { CommandInput } from '../command.ts'
-import { textOf } from '../headless/read-flags.ts'
+import type { CommandInput } from '../commands/command.ts'
+import { textOf } from '../run/read-flags.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 import { findEntry } from './find-entry.ts'
 import { withStored } from './open-stored.ts'

@@ -1,8 +1,8 @@
 import type { LoopEvent } from 'palimpsest/loop'
 import type { BoundaryEntry } from 'palimpsest/transcript'
 
-import { sentenceOf } from '../report-error.ts'
-import type { RunWishes } from '../headless/set-scene.ts'
+import { sentenceOf } from '../print/report-error.ts'
+import type { RunWishes } from '../run/set-scene.ts'
 import type { World } from '../world.ts'
 import { note, type CommandEnd, type CommandPlace } from './commands/command-place.ts'
 import { openTranscriptPage, openRemovedPage } from './commands/open-pages.ts'

@@ -1,5 +1,5 @@
-import type { EntryBody, Session } from './session.ts'
-import { interruptedResults } from './interrupted.ts'
+import type { EntryBody, Session } from '../situation/session.ts'
+import { interruptedResults } from '../situation/interrupted.ts'
 
 // After a turn: the third moment. However it ended, the conversation is left so that the next turn can begin.
 

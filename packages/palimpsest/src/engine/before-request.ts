@@ -1,15 +1,16 @@
 import { planShare } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
-import { thresholdsAfterUndo, undoneIn } from './after-undo.ts'
+import { thresholdsAfterUndo, undoneIn } from '../situation/after-undo.ts'
 import { planningMoment } from './edit-moment.ts'
 import { guardCompaction, guardRequest, storeAll, waitsForRefusal } from './guard-request.ts'
-import { interruptedResults } from './interrupted.ts'
+import { interruptedResults } from '../situation/interrupted.ts'
 import { makeRoom } from './make-room.ts'
-import { withCacheEdits } from './plan-cache-edits.ts'
-import { planEdit, type EditLimits, type PlannedEdit } from './plan-edit.ts'
-import { sizeOf } from './size-of.ts'
-import { storageFor } from './storage-for.ts'
+import { withCacheEdits } from '../layers/2-micro-compaction/with-cache-edits.ts'
+import { planEdit } from './plan-edit.ts'
+import type { EditLimits, PlannedEdit } from '../layers/2-micro-compaction/planned-edit.ts'
+import { sizeOf } from '../situation/size-of.ts'
+import { storageFor } from '../layers/1-tool-results/storage-for.ts'
 import {
   AUTO_COMPACT,
   AUTO_DECISIONS,
@@ -17,7 +18,7 @@ import {
   type AutoDecision,
   type EngineStep,
 } from './auto-compact.ts'
-import type { Session } from './session.ts'
+import type { Session } from '../situation/session.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
 // handed the session back with it; at the end it says whether the request may be sent.

@@ -1,8 +1,9 @@
-import { compact, type CompactJob, type CompactResult } from './compact.ts'
-import type { CompactEvent, CompactPorts, FindNotes } from './compaction-setup.ts'
-import { usableNotes } from './notes-for.ts'
-import type { Session } from './session.ts'
-import { steadyHost } from './steady-host.ts'
+import { compact } from '../layers/4-compaction/compact.ts'
+import type { CompactJob, CompactResult } from '../layers/4-compaction/compaction-setup.ts'
+import type { CompactEvent, CompactPorts, FindNotes } from '../layers/4-compaction/compaction-setup.ts'
+import { usableNotes } from '../layers/3-session-memory/notes-for.ts'
+import type { Session } from '../situation/session.ts'
+import { steadyHost } from '../layers/4-compaction/compaction-host.ts'
 
 /** A compaction with all that may serve as its summary, notes too; whatever the host cannot do, it goes on. */
 export function compactSession(

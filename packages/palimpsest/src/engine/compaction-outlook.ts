@@ -1,15 +1,15 @@
 import type { CompactionOutlook } from '../layers/2-micro-compaction/plan.ts'
 import { compactionPolicy, leftTokens } from '../layers/4-compaction/policy.ts'
 import type { Flags } from '../flags/create-flags.ts'
-import type { Thresholds } from '../tokens/thresholds.ts'
+import type { Thresholds } from '../situation/thresholds.ts'
 import type { View } from '../transcript/view.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { settle } from '../transcript/settle.ts'
 import { mayCompact, type AutoCompaction } from './auto-compact.ts'
-import { targetFor } from './compact.ts'
-import { usableNotes } from './notes-for.ts'
-import { restBehind } from './prepared.ts'
-import type { Sizing } from './size-of.ts'
+import { targetFor } from '../layers/4-compaction/compact.ts'
+import { usableNotes } from '../layers/3-session-memory/notes-for.ts'
+import { restBehind } from '../layers/4-compaction/summary/prepared.ts'
+import type { Sizing } from '../situation/size-of.ts'
 
 /** Of a compaction to come, what its price depends on. */
 export type ComingCompaction = Pick<

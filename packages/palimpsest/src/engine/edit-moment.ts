@@ -4,11 +4,12 @@ import { SPARES_COMPACTION } from '../layers/2-micro-compaction/plan.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
-import { undoneIn } from './after-undo.ts'
+import { undoneIn } from '../situation/after-undo.ts'
 import { compactionOutlook, type ComingCompaction } from './compaction-outlook.ts'
-import { microFor } from './micro-for.ts'
-import { planEdit, type EditLimits, type EditMoment } from './plan-edit.ts'
-import { offersSignedCompaction } from './server-compaction.ts'
+import { microFor } from '../layers/2-micro-compaction/micro-for.ts'
+import { planEdit, type EditMoment } from './plan-edit.ts'
+import type { EditLimits } from '../layers/2-micro-compaction/planned-edit.ts'
+import { offersSignedCompaction } from '../layers/4-compaction/summary/server-compaction.ts'
 
 export interface ClearingLimits extends EditLimits {
   readonly compaction?: ComingCompaction

@@ -1,8 +1,8 @@
 import type { Ports } from '../ports.ts'
 import { autoCompact, type AutoLimits, type EngineStep } from './auto-compact.ts'
-import { isCollapsing, planCollapse } from './collapse.ts'
-import type { Session } from './session.ts'
-import { sizeOf } from './size-of.ts'
+import { isCollapsing, planCollapse } from '../layers/4-compaction/when/collapse.ts'
+import type { Session } from '../situation/session.ts'
+import { sizeOf } from '../situation/size-of.ts'
 
 /** Before a request: the oldest spans are folded where that mode is on, else the whole is compacted once it is over the threshold. */
 export async function* makeRoom(

@@ -4,9 +4,9 @@ import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
 import type { Origin, SeenFile } from '../transcript/entry.ts'
 import type { Block, ToolResultBlock, ToolUseBlock } from '../wire/message.ts'
-import { storageFor } from './storage-for.ts'
-import { storedBody, type StoredBody } from './stored-body.ts'
-import { messageBody, type EntryBody } from './session.ts'
+import { storageFor } from '../layers/1-tool-results/storage-for.ts'
+import { storedBody, type StoredBody } from '../layers/1-tool-results/stored-body.ts'
+import { messageBody, type EntryBody } from '../situation/session.ts'
 
 // A tool result arrived: the first of the engine's four moments.
 

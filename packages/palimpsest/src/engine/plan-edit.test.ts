@@ -4,8 +4,8 @@ import { createTestAgent, echoTool, type TestAgent } from '../../../../test/kit/
 import { windowSetup } from '../../../../test/kit/window-setup.ts'
 import { createFlags } from '../flags/create-flags.ts'
 import { planEdit } from './plan-edit.ts'
-import { COMPACTION_BETA } from './server-compaction.ts'
-import { sizeOf } from './size-of.ts'
+import { COMPACTION_BETA } from '../layers/4-compaction/summary/server-compaction.ts'
+import { sizeOf } from '../situation/size-of.ts'
 
 const MINUTE_MS = 60_000
 const READS = 20

@@ -1,3 +1,4 @@
+import type { EditLimits, PlannedEdit } from '../layers/2-micro-compaction/planned-edit.ts'
 import { clearingEdit } from '../layers/2-micro-compaction/apply.ts'
 import { planMedia, type MediaPlan } from '../layers/2-micro-compaction/media.ts'
 import {
@@ -7,40 +8,25 @@ import {
   type ClearPlan,
   type CompactionOutlook,
   type MicroSituation,
-  type PlanNumbers,
   type Prices,
 } from '../layers/2-micro-compaction/plan.ts'
 import type { MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
 import { planSnip, type SnipPlan } from '../layers/2-micro-compaction/snip.ts'
-import { planForced } from '../layers/4-compaction/plan-forced.ts'
+import { planForced } from '../layers/4-compaction/when/plan-forced.ts'
 import { TTL_MS } from '../ledger/cache.ts'
 import { findTier } from '../ledger/prices.ts'
 import { factorOf } from '../tokens/calibrate.ts'
-import type { Thresholds } from '../tokens/thresholds.ts'
 import type { BlockRef, EditEntry } from '../transcript/entry.ts'
 import { settle, type Settled } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
-import type { ModelFacts } from '../wire/model-facts.ts'
-import { boughtLifetime } from './choose-lifetime.ts'
-import type { EntryBody } from './session.ts'
-import type { Sizing } from './size-of.ts'
+import { boughtLifetime } from '../request/choose-lifetime.ts'
+import type { EntryBody } from '../situation/session.ts'
 
 // All edits due before one request, as one: each further one would cost another rewrite of what follows it.
 
 const PRICE_TOKENS = 1_000_000
 /** The part of the window that stays verbatim when it is full: on recorded sessions most of what is needed again lies there. */
 const TAIL_SHARE = 0.2
-
-export interface EditLimits extends Sizing {
-  readonly facts: ModelFacts
-  readonly thresholds: Thresholds
-  readonly micro: MicroPolicy
-  /** Lifetime bought for the messages. */
-  readonly lifetime: '5m' | '1h' | undefined
-  readonly isMain: boolean
-  /** Where nothing compacts: the oldest rounds go when the window is full. */
-  readonly dropsWhenFull?: boolean
-}
 
 export interface EditMoment {
   readonly now: number
@@ -52,12 +38,6 @@ export interface EditMoment {
   readonly serverCompacts?: boolean
   /** Absent where nothing compacts. */
   readonly compaction?: CompactionOutlook | undefined
-}
-
-export interface PlannedEdit {
-  readonly edit: EntryBody<EditEntry>
-  readonly why: string
-  readonly numbers?: PlanNumbers
 }
 
 export function planEdit(view: View, moment: EditMoment, limits: EditLimits): PlannedEdit | undefined {

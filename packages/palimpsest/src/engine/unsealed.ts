@@ -4,8 +4,8 @@ import type { ProviderFailure } from '../errors.ts'
 import type { EntryId } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 import { isBlock } from '../wire/message.ts'
-import { compactionBodies } from './compaction-bodies.ts'
-import type { NamedBody } from './session.ts'
+import { compactionBodies } from '../layers/4-compaction/summary/compaction-bodies.ts'
+import type { NamedBody } from '../situation/session.ts'
 
 // A signed block is worth nothing at another account or endpoint: every request with it is refused. What it says then goes in the clear,
 // as the summary of a boundary that keeps everything else. The thinking behind it goes by itself.

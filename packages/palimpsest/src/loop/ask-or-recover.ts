@@ -1,5 +1,5 @@
-import { refusedBlock } from '../engine/answers/refused-block.ts'
-import type { NamedBody, Session } from '../engine/session.ts'
+import { refusedBlock } from './answers/refused-block.ts'
+import type { NamedBody, Session } from '../situation/session.ts'
 import { unsealed } from '../engine/unsealed.ts'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { factorOf } from '../tokens/calibrate.ts'

@@ -7,7 +7,7 @@ import {
   type TestAgent,
   type TestAgentOptions,
 } from '../../../../test/kit/agent.ts'
-import { createCacheWatch } from '../engine/cache-watch.ts'
+import { createCacheWatch } from '../accounts/cache-watch.ts'
 import { createFlags } from '../flags/create-flags.ts'
 import type { EditEntry } from '../transcript/entry.ts'
 import { isJsonObject } from '../wire/json.ts'

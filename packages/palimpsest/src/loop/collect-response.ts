@@ -1,4 +1,4 @@
-import { ownIds, type OwnIds } from '../engine/answers/own-ids.ts'
+import { ownIds, type OwnIds } from './answers/own-ids.ts'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelEvent } from '../ports.ts'
 import { overflowFailure, parseOverflow } from '../tokens/overflow.ts'
@@ -10,7 +10,7 @@ import type { ErrorBody, MessagesResponse } from '../wire/response.ts'
 import { problemText } from '../wire/shape.ts'
 import type { Delta, StreamEvent } from '../wire/stream-event.ts'
 import { toWellFormedJson } from '../wire/well-formed.ts'
-import { beginBlock, type BegunBlock } from './begin-block.ts'
+import { beginBlock, type BegunBlock } from './answers/begin-block.ts'
 import type { LoopEvent } from './events.ts'
 
 // From stream to one whole answer. An answer is whole when its stream said so; anything less is a failure and leaves nothing behind. What it

@@ -1,5 +1,5 @@
-import type { CacheBreak } from '../engine/cache-watch.ts'
-import type { CompactionPath } from '../engine/compaction-setup.ts'
+import type { CacheBreak } from '../accounts/cache-watch.ts'
+import type { CompactionPath } from '../layers/4-compaction/compaction-setup.ts'
 import type { MessageEntry, Entry } from '../transcript/entry.ts'
 import type { JsonObject } from '../wire/json.ts'
 import type { ProviderFailure } from '../errors.ts'

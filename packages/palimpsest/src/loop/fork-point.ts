@@ -1,4 +1,4 @@
-import { forkRequest, type ForkParent } from '../engine/fork-request.ts'
+import { forkRequest, type ForkParent } from '../request/fork-request.ts'
 import { TTL_MS } from '../ledger/cache.ts'
 import type { Fork, ForkOutcome, ModelRequest, Ports, RunFork, TraceEvent } from '../ports.ts'
 import { estimatePrompt } from '../tokens/plausible-usage.ts'

@@ -1,6 +1,6 @@
 import type { ProviderFailure } from '../errors.ts'
 import type { LimitDoubt, Refused } from '../tokens/doubt-limit.ts'
-import type { Thresholds } from '../tokens/thresholds.ts'
+import type { Thresholds } from '../situation/thresholds.ts'
 
 /** What a refusal, or an answer, taught of the window: from now on these count. */
 export interface LearnedLimit {

@@ -1,6 +1,6 @@
-import { appendMessage, appendTo, type Session } from '../engine/session.ts'
+import { appendMessage, appendTo, type Session } from '../situation/session.ts'
 import { onToolResult } from '../engine/on-tool-result.ts'
-import type { StoragePolicy } from '../engine/limits.ts'
+import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
 import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import type { ToolUseBlock } from '../wire/message.ts'

@@ -1,5 +1,5 @@
 import type { EngineStep } from '../engine/auto-compact.ts'
-import { appendTo, type Session } from '../engine/session.ts'
+import { appendTo, type Session } from '../situation/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
 

@@ -1,9 +1,9 @@
-import { appendTo, type Session } from '../engine/session.ts'
+import { appendTo, type Session } from '../situation/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
-import type { MeteredModel } from './meter-model.ts'
-import type { NotesKeeper } from './notes-keeper.ts'
-import type { PreparedKeeper } from './prepared-keeper.ts'
+import type { MeteredModel } from '../accounts/meter-model.ts'
+import type { NotesKeeper } from '../background/keepers.ts'
+import type { PreparedKeeper } from '../background/keepers.ts'
 
 export type Metered = Pick<MeteredModel, 'take' | 'notices'>
 

@@ -19,7 +19,7 @@ export {
   readCompactionSwitches,
 } from './setting.ts'
 export type { CompactionSwitches, Setting } from './setting.ts'
-export { computeThresholds, reportContext } from './thresholds.ts'
-export type { ContextReport, ThresholdOverrides, Thresholds } from './thresholds.ts'
-export { computeWindow, WORKING_WINDOW_DEFAULT } from './window.ts'
-export type { Window, WindowSettings } from './window.ts'
+export { computeThresholds, reportContext } from '../situation/thresholds.ts'
+export type { ContextReport, ThresholdOverrides, Thresholds } from '../situation/thresholds.ts'
+export { computeWindow, WORKING_WINDOW_DEFAULT } from '../situation/window.ts'
+export type { Window, WindowSettings } from '../situation/window.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cases } from '../../../../test/kit/cases.ts'
 import { chainOf } from './chain-of.ts'
-import { decodeLine } from './codec.ts'
+import { decodeLine } from './lines/codec.ts'
 import type { Entry } from './entry.ts'
 import { linkSummaries } from './link-summaries.ts'
 

@@ -1,5 +1,5 @@
 import { linkOf, type ChainLink } from './chain-link.ts'
-import { isLoose } from './codec.ts'
+import { isLoose } from './lines/codec.ts'
 import type { Entry, EntryId } from './entry.ts'
 import { withParallelParts } from './parallel-parts.ts'
 

@@ -1,4 +1,4 @@
-import { findSimilarName } from '../../similar-name.ts'
+import { findSimilarName } from '../similar-name.ts'
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
 import { matchRegularPattern, parseRegularPattern } from '../patterns/regular-pattern.ts'

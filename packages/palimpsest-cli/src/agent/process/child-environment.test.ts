@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
 import { readSources, ROOT } from '../../../../../test/kit/source-tree.ts'
-import { CHAT_SERVERS } from '../../headless/chat-servers.ts'
+import { CHAT_SERVERS } from '../../run/models/chat-servers.ts'
 import { commandEnvironment, readingEnvironment, withVariables } from './child-environment.ts'
 import { KEY_VARIABLES, URL_VARIABLES } from './key-variables.ts'
 

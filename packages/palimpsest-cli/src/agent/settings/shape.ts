@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
-import { findSimilarName } from '../../similar-name.ts'
+import { findSimilarName } from '../similar-name.ts'
 
 import type { JsonNode } from './json-text.ts'
 

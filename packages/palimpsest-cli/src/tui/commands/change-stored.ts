@@ -1,6 +1,6 @@
-import { sentenceOf } from '../../report-error.ts'
+import { sentenceOf } from '../../print/report-error.ts'
 import { toPrintable } from '../../agent/printable.ts'
-import type { CommandInput } from '../../command.ts'
+import type { CommandInput } from '../../commands/command.ts'
 import type { ExitCode, World } from '../../world.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 

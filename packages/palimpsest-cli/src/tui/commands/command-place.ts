@@ -1,6 +1,6 @@
 import type { LoopEvent } from 'palimpsest/loop'
 
-import type { RunWishes } from '../../headless/set-scene.ts'
+import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
 import type { Conversation } from '../host/open-conversation.ts'
 import { noteLines } from '../screen/turn-lines.ts'

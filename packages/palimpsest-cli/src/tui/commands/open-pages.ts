@@ -1,6 +1,6 @@
 import { openChain } from 'palimpsest/node'
 
-import { ID_CHARS } from '../../find-by-id.ts'
+import { ID_CHARS } from '../../stored/find-by-id.ts'
 import type { Conversation } from '../host/open-conversation.ts'
 import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
 import { conversationSource, endSource } from '../pager/conversation-source.ts'

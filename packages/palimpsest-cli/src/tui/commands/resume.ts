@@ -1,8 +1,8 @@
 import { listSessions } from 'palimpsest/node'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { createCostOf } from '../../cost-of.ts'
-import { palimpsestHome } from '../../palimpsest-home.ts'
+import { createCostOf } from '../../run/cost-of.ts'
+import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 /** Another session, by id or from a list that can be searched. */
@@ -10,7 +10,7 @@ export async function resume(which: string, place: CommandPlace): Promise<Comman
   const { conversation, wishes, ui, world } = place
   const named = which || (await pickSession(place))
   if (named === undefined || named === '') return undefined
-  const { whichSession } = await import('../../find-session.ts')
+  const { whichSession } = await import('../../stored/find-session.ts')
   // Found before this one is left: a name that is wrong is told here.
   const { path } = await whichSession(named, { ...world, cwd: wishes.cwd })
   if (path === conversation.prepared.opened.file.path) return note('that is this session', place)

@@ -1,4 +1,4 @@
-import { describeView, type ViewDescription } from '../../describe-view.ts'
+import { describeView, type ViewDescription } from '../../run/describe-view.ts'
 import type { Conversation } from './open-conversation.ts'
 
 /** What fills the window of a conversation now. */

@@ -3,7 +3,7 @@ import type { LoopEvent } from 'palimpsest/loop'
 import { estimateText, factorOf } from 'palimpsest/tokens'
 import type { Entry, Totals } from 'palimpsest/transcript'
 
-import type { HeadlessRun } from '../../headless/run-headless.ts'
+import type { HeadlessRun } from '../../print/run-headless.ts'
 import { afterResponse, estimated, withUsage, type Figures } from '../screen/status-line.ts'
 
 /** Of a session as it is opened: all of its requests count, and the size is not known to be as the provider counts until the next response. */

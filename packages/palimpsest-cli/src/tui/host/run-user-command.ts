@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import type { PreparedRun } from '../../headless/prepare-run.ts'
+import type { PreparedRun } from '../../run/prepare-run.ts'
 
 type Own = Pick<PreparedRun, 'allowOwn'> & Pick<PreparedRun['run'], 'tools'>
 

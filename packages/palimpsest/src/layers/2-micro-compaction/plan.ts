@@ -1,4 +1,4 @@
-import type { Thresholds } from '../../tokens/thresholds.ts'
+import type { Thresholds } from '../../situation/thresholds.ts'
 import type { View } from '../../transcript/view.ts'
 import type { MicroPolicy } from './policy.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'

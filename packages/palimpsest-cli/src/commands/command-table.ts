@@ -1,0 +1,42 @@
+import type { Command, PlannedCommand } from './command.ts'
+import { compact } from './compact.ts'
+import { context } from './context.ts'
+import { demo } from './demo.ts'
+import { doctor } from './doctor.ts'
+import { pin } from './pin.ts'
+import { recall } from './recall.ts'
+import { replay } from './replay.ts'
+import { restore } from './restore.ts'
+import { sessions } from './sessions.ts'
+import { sim } from './sim.ts'
+import { undo } from './undo.ts'
+
+export const COMMANDS: readonly Command[] = [
+  demo,
+  replay,
+  sim,
+  sessions,
+  context,
+  compact,
+  undo,
+  pin,
+  restore,
+  recall,
+  doctor,
+]
+
+export const PLANNED: readonly PlannedCommand[] = [
+  {
+    name: 'proxy',
+    usage: '--upstream URL',
+    summary: 'context management for any client of the Messages API',
+  },
+  { name: 'run', usage: '-- COMMAND …', summary: 'a proxy of its own for one command' },
+  { name: 'mcp', usage: '[--http PORT]', summary: 'recall and memory as an MCP server' },
+  { name: 'acp', usage: '', summary: 'the agent behind the Agent Client Protocol' },
+  { name: 'agents', usage: '[--json]', summary: 'the types of agents there are' },
+  { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
+  { name: 'memory', usage: 'list|show|log|undo|check', summary: 'long-term memory' },
+  { name: 'dream', usage: '[--now]', summary: 'consolidates memory across sessions' },
+  { name: 'purge', usage: 'TEXT', summary: 'removes a secret from everything that is stored' },
+]

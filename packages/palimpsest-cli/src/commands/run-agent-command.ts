@@ -1,0 +1,178 @@
+import { UsageError } from 'palimpsest'
+import { openHome } from 'palimpsest/node'
+
+import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
+import { parseRule, splitRuleList, type Rule } from '../agent/permissions/rule.ts'
+import { toPrintable } from '../agent/printable.ts'
+import type { CommandInput } from './command.ts'
+import { createOutput, FORMATS, type Format } from '../print/output.ts'
+import type { SessionChoice } from '../run/open-session.ts'
+import { countOf, folderOf, pathOf, textOf } from '../run/read-flags.ts'
+import { prepareRun } from '../run/prepare-run.ts'
+import type { RunWishes } from '../run/set-scene.ts'
+import { runHeadless } from '../print/run-headless.ts'
+import type { Console } from '../tui/console.ts'
+import { INPUT_BYTES_MAX } from '../run/read-input.ts'
+import { palimpsestHome } from '../run/palimpsest-home.ts'
+import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
+
+/** Rounds of one turn, where nobody says how many. */
+const ROUNDS_MAX = 200
+
+export async function runAgentCommand(input: CommandInput, world: World): Promise<ExitCode> {
+  if (input.flags['print'] !== true) return await talkOrShow(input, world)
+  return await runPrint(await promptOf(input, world), input, world)
+}
+
+/** Without a terminal: what is piped in is the prompt; where nothing is, and nothing was asked for, the demo runs. */
+async function talkOrShow(input: CommandInput, world: World): Promise<ExitCode> {
+  const { console } = world
+  if (console) return await talk(input, world, console)
+  if (input.words.length > 0 || Object.keys(input.flags).length > 0)
+    throw new UsageError('the interactive agent needs a terminal. `palimpsest -p "prompt"` runs one turn')
+  const piped = await world.readInput(false)
+  if (piped.kind === 'text' && piped.text.trim() !== '') return await runPrint(piped.text, input, world)
+  const { runDemo } = await import('../demo/run-demo.ts')
+  return await runDemo({ isFast: false }, world)
+}
+
+async function runPrint(prompt: string, input: CommandInput, world: World): Promise<ExitCode> {
+  const home = await openHome(palimpsestHome(world))
+  const wishes = await readWishes(prompt, input, world)
+  const tells = input.flags['verbose'] === true
+  return await runPrompt(wishes, { format: formatOf(input), tells }, home, world)
+}
+
+async function talk(input: CommandInput, world: World, console: Console): Promise<ExitCode> {
+  const home = await openHome(palimpsestHome(world))
+  const { runInteractive } = await import('../tui/run-interactive.ts')
+  const options = {
+    home,
+    prompt: input.words.join(' '),
+    isPlain: input.flags['plain'] === true,
+    picks: input.flags['resume'] === '',
+  }
+  return await runInteractive(await readWishes('', input, world), options, world, console)
+}
+
+async function runPrompt(
+  wishes: RunWishes,
+  { format, tells }: { readonly format: Format; readonly tells: boolean },
+  home: string,
+  world: World,
+): Promise<ExitCode> {
+  const { run, opened, shells, hooks, flags, modelList, mode, about, notices } = await prepareRun(
+    wishes,
+    home,
+    world,
+  )
+  try {
+    const lines = tells ? [`${run.prefix.model}, ${about}`, ...notices] : notices
+    for (const notice of lines) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
+    const facts = {
+      sessionId: opened.session.id,
+      model: run.prefix.model,
+      tools: run.tools.map(({ name }) => name),
+      cwd: wishes.cwd,
+      permissionMode: mode,
+    }
+    const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
+    return result.end.reason === 'answered' ? DONE : FAILED
+  } finally {
+    flags.close()
+    await modelList.close()
+    await shells.killAll()
+    await hooks.close()
+    await opened.file.close()
+  }
+}
+
+async function readWishes(prompt: string, input: CommandInput, world: World): Promise<RunWishes> {
+  const cwd = await folderOf(textOf(input, 'cwd'), world)
+  return {
+    prompt,
+    cwd,
+    session: sessionOf(input, world),
+    model: textOf(input, 'model'),
+    baseUrl: textOf(input, 'base-url'),
+    window: countOf(input, 'window')?.toString(),
+    settingsFile: pathOf(textOf(input, 'settings'), world),
+    trust: input.flags['trust'] === true,
+    mode: modeOf(input),
+    allowed: rulesOf(input),
+    roundsMax: countOf(input, 'max-turns') ?? ROUNDS_MAX,
+    maxCostUsd: dollarsOf(input),
+    systemPrompt: {
+      ...given('systemPrompt', textOf(input, 'system-prompt')),
+      ...given('appendSystemPrompt', textOf(input, 'append-system-prompt')),
+    },
+    debug: input.flags['debug'] === true,
+  }
+}
+
+/** Words of the command, and behind them what is piped in. A dash alone stands for the pipe. */
+async function promptOf(command: CommandInput, world: World): Promise<string> {
+  const words = command.words.find((word) => word !== '-')
+  const input = await world.readInput(words === undefined)
+  if (input.kind === 'too-long')
+    throw new UsageError(
+      `over ${INPUT_BYTES_MAX / 1024 / 1024} MB on stdin: write it to a file and name it in the prompt`,
+    )
+  if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; going on without it\n')
+  const piped = input.kind === 'text' ? input.text : ''
+  const prompt = [words ?? '', piped].filter((part) => part.trim() !== '').join('\n\n')
+  if (prompt === '') throw new UsageError('no prompt: give one after -p, or on stdin')
+  return prompt
+}
+
+function sessionOf(input: CommandInput, world: World): SessionChoice {
+  const which = textOf(input, 'resume')
+  const id = textOf(input, 'session-id')
+  const goesOn = input.flags['continue'] === true
+  if ([which !== undefined, id !== undefined, goesOn].filter(Boolean).length > 1)
+    throw new UsageError('--continue, --resume and --session-id exclude each other: give one')
+  // Whoever sits at a terminal is shown the list.
+  if (which === '' && world.console && input.flags['print'] !== true) return { kind: 'new' }
+  if (which === '') throw new UsageError('--resume: which session? `palimpsest sessions` lists their ids')
+  if (which !== undefined) return { kind: 'resume', which }
+  if (goesOn) return { kind: 'continue' }
+  return id === undefined ? { kind: 'new' } : { kind: 'new', id }
+}
+
+function formatOf(input: CommandInput): Format {
+  const text = textOf(input, 'output-format') ?? 'text'
+  const format = FORMATS.find((known) => known === text)
+  if (!format) throw new UsageError(`--output-format "${text}": it is one of ${FORMATS.join(', ')}`)
+  return format
+}
+
+function modeOf(input: CommandInput): RunWishes['mode'] {
+  const text = textOf(input, 'permission-mode')
+  if (text === undefined) return undefined
+  const mode = findPermissionMode(text)
+  if (!mode) throw new UsageError(`--permission-mode "${text}": it is one of ${PERMISSION_MODES.join(', ')}`)
+  return mode
+}
+
+function rulesOf(input: CommandInput): readonly Rule[] {
+  return splitRuleList(textOf(input, 'allowed-tools') ?? '').map((text) => {
+    const parsed = parseRule(text, 'allow')
+    if (parsed.ok) return parsed.rule
+    throw new UsageError(`--allowed-tools "${text}": ${parsed.message}`)
+  })
+}
+
+function dollarsOf(input: CommandInput): number | undefined {
+  const text = textOf(input, 'max-cost')
+  if (text === undefined) return undefined
+  const dollars = Number(text)
+  if (!Number.isFinite(dollars) || dollars <= 0)
+    throw new UsageError(`--max-cost "${text}": dollars, more than 0`)
+  return dollars
+}
+
+function given<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {
+  const found: { [key in Name]?: string } = {}
+  if (value !== undefined) Object.assign(found, { [name]: value })
+  return found
+}

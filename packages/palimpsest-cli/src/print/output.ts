@@ -1,0 +1,299 @@
+import type { CacheBreak } from 'palimpsest/engine'
+import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
+import type { BoundaryEntry, Entry, MessageEntry } from 'palimpsest/transcript'
+import { isBlock, toBlocks } from 'palimpsest/wire'
+
+import { toPrintable, toPrintableLine } from '../agent/printable.ts'
+import { proofText } from './proof-text.ts'
+import type { World } from '../world.ts'
+import type { RunUsage } from './run-usage.ts'
+
+// What a headless run prints. `stream-json` is the shape that scripts around existing coding agents read: one object a line, `init`
+// first, `result` last. Only what is on disk is printed.
+
+export const FORMATS = ['text', 'json', 'stream-json'] as const
+export type Format = (typeof FORMATS)[number]
+
+export interface RunFacts {
+  readonly sessionId: string
+  readonly model: string
+  readonly tools: readonly string[]
+  readonly cwd: string
+  readonly permissionMode: string
+}
+
+export interface RunResult {
+  readonly end: TurnEnd
+  readonly turns: number
+  readonly durationMs: number
+  readonly usage: RunUsage
+  readonly costUsd: number
+  /** Of that, what nobody billed us for: answers that were broken off. */
+  readonly estimatedUsd: number
+  /** By who wrote the summary. */
+  readonly compactions: { readonly [path: string]: number }
+  /** Text of the last answer. */
+  readonly text: string
+}
+
+export interface Output {
+  /** Whether the result says what the run cost. */
+  readonly tellsCost: boolean
+  readonly begin: () => void
+  readonly event: (event: LoopEvent) => void
+  readonly end: (result: RunResult) => void
+  /** The run broke off: the disk or we are to blame. Whoever caught it tells the user; a stream still gets its last line. */
+  readonly breakOff: (result: RunResult, problem: string) => void
+}
+
+export function createOutput(
+  format: Format,
+  facts: RunFacts,
+  world: Pick<World, 'print' | 'printError'>,
+): Output {
+  switch (format) {
+    case 'text':
+      return textOutput(world)
+    case 'json':
+      return {
+        tellsCost: true,
+        begin: () => undefined,
+        event: (event) => noteAll(event, world),
+        end: (result) => printLine(resultLine(result, facts), world),
+        breakOff: (result, problem) => printLine(brokenLine(result, facts, problem), world),
+      }
+    case 'stream-json':
+      return streamOutput(facts, world)
+    default:
+      return format satisfies never
+  }
+}
+
+/** The answer alone on stdout; what the user should know besides goes to stderr. */
+function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
+  const { print, printError } = world
+  return {
+    tellsCost: false,
+    begin: () => undefined,
+    event: (event) => noteAll(event, world),
+    end: ({ end, text }) => {
+      if (text !== '') print(`${toPrintable(text)}\n`)
+      const problem = problemOf(end)
+      if (problem !== undefined) printError(`palimpsest: ${toPrintable(problem)}\n`)
+    },
+    breakOff: () => undefined,
+  }
+}
+
+/** The longest that a stream is silent: whoever reads it knows that the run is alive, whatever it waits for. */
+const SILENCE_MS_MAX = 20_000
+
+function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'>): Output {
+  const session = { session_id: facts.sessionId }
+  let isCompacting = false
+  const pulse = createPulse(() => tell(statusLine()))
+  const tell = (line: object): void => {
+    printLine(line, world)
+    pulse.restart()
+  }
+  const statusLine = (): object => {
+    return { type: 'system', subtype: 'status', status: isCompacting ? 'compacting' : null, ...session }
+  }
+  const tellStatus = (compacting: boolean): void => {
+    if (compacting === isCompacting) return
+    isCompacting = compacting
+    tell(statusLine())
+  }
+  return {
+    tellsCost: true,
+    begin: () => {
+      const { model, tools, cwd, permissionMode } = facts
+      tell({ type: 'system', subtype: 'init', ...session, model, tools, cwd, permissionMode })
+    },
+    event: (event) => {
+      noteEvent(event, world)
+      if (event.type === 'message' || event.type === 'tool-end') tell(messageLine(event.entry, facts))
+      if (event.type === 'cache-break') tell(breakLine(event.break, facts))
+      if (event.type === 'compaction-start') tellStatus(true)
+      if (event.type === 'compaction-end') tellStatus(false)
+      if (event.type === 'engine')
+        for (const entry of event.entries) for (const line of engineLines(entry, facts)) tell(line)
+    },
+    end: (result) => {
+      tellStatus(false)
+      tell(resultLine(result, facts))
+      pulse.stop()
+    },
+    breakOff: (result, problem) => {
+      tellStatus(false)
+      tell(brokenLine(result, facts, problem))
+      pulse.stop()
+    },
+  }
+}
+
+/** Beats when nothing else was told for so long. */
+function createPulse(beat: () => void): { readonly restart: () => void; readonly stop: () => void } {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    restart: () => {
+      clearTimeout(timer)
+      timer = setTimeout(beat, SILENCE_MS_MAX)
+      // It tells of work, and is none.
+      timer.unref()
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+function engineLines(entry: Entry, facts: RunFacts): readonly object[] {
+  // A copy that a boundary keeps was printed as what it repeats.
+  if (entry.kind === 'message') return entry.part === 'kept' ? [] : [messageLine(entry, facts)]
+  if (entry.kind !== 'boundary') return []
+  const { trigger, preTokens, postTokens, messagesSummarized } = entry.meta
+  const compact_metadata = {
+    trigger,
+    pre_tokens: preTokens,
+    post_tokens: postTokens,
+    messages_summarized: messagesSummarized,
+  }
+  const subtype = 'compact_boundary'
+  return [{ type: 'system', subtype, session_id: facts.sessionId, uuid: entry.id, compact_metadata }]
+}
+
+function breakLine(broken: CacheBreak, facts: RunFacts): object {
+  const { cause, path, expectedTokens, readTokens, diagnosis } = broken
+  return {
+    type: 'system',
+    subtype: 'cache_break',
+    session_id: facts.sessionId,
+    cause,
+    path,
+    expected_tokens: expectedTokens,
+    read_tokens: readTokens,
+    ...(diagnosis === undefined ? {} : { diagnosis }),
+  }
+}
+
+function messageLine(entry: MessageEntry, facts: RunFacts): object {
+  const type = entry.message.role === 'assistant' ? 'assistant' : 'user'
+  return {
+    type,
+    message: entry.message,
+    session_id: facts.sessionId,
+    parent_tool_use_id: null,
+    uuid: entry.id,
+    // Nobody said it: it stands for what was said.
+    ...(entry.part === 'summary' || entry.part === 'attachment' ? { isSynthetic: true } : {}),
+  }
+}
+
+function resultLine(result: RunResult, facts: RunFacts): object {
+  const { end, turns, durationMs, usage, costUsd, estimatedUsd, compactions, text } = result
+  const problem = problemOf(end)
+  return {
+    type: 'result',
+    subtype: subtypeOf(end),
+    is_error: problem !== undefined,
+    duration_ms: durationMs,
+    num_turns: turns,
+    result: problem === undefined ? text : problem,
+    session_id: facts.sessionId,
+    total_cost_usd: costUsd,
+    ...(estimatedUsd > 0 && { estimated_cost_usd: estimatedUsd }),
+    ...(Object.keys(compactions).length > 0 && { compactions }),
+    usage,
+  }
+}
+
+function brokenLine(result: RunResult, facts: RunFacts, problem: string): object {
+  return {
+    ...resultLine(result, facts),
+    subtype: 'error_during_execution',
+    is_error: true,
+    result: problem,
+  }
+}
+
+type Subtype = 'success' | 'error_max_turns' | 'error_max_budget_usd' | 'error_during_execution'
+
+function subtypeOf({ reason }: TurnEnd): Subtype {
+  if (reason === 'answered') return 'success'
+  if (reason === 'max-cost') return 'error_max_budget_usd'
+  return reason === 'max-rounds' ? 'error_max_turns' : 'error_during_execution'
+}
+
+/** A sentence for a turn that did not end in an answer. */
+export function problemOf(end: TurnEnd): string | undefined {
+  switch (end.reason) {
+    case 'answered':
+      return undefined
+    case 'max-rounds':
+      return 'the turn reached --max-turns before an answer. Resume the session to go on'
+    case 'max-cost':
+      return maxCostText(end)
+    case 'aborted':
+      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to go on`
+    case 'refused':
+      return `the model refused: ${end.explanation}`
+    case 'window-full':
+    case 'failed':
+      return end.message
+    default:
+      return end satisfies never
+  }
+}
+
+function maxCostText({ neededUsd, leftUsd }: Extract<TurnEnd, { reason: 'max-cost' }>): string {
+  const cure = 'Raise it and resume the session to continue'
+  if (neededUsd === undefined || leftUsd === undefined) return `the session reached --max-cost. ${cure}`
+  return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
+}
+
+/** Cents and below: what is left of a small limit is no 0. */
+function dollars(usd: number): string {
+  return usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2)
+}
+
+/** What the user should know while it runs: waits, calls that were not permitted. On stderr, whatever the format. */
+export function noteEvent(event: LoopEvent, { printError }: Pick<World, 'printError'>): void {
+  const text = noteOf(event)
+  if (text !== undefined) printError(`${toPrintable(text)}\n`)
+}
+
+/** And, where no line on stdout tells of it, compactions. */
+function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
+  noteEvent(event, world)
+  for (const entry of event.type === 'engine' ? event.entries : [])
+    if (entry.kind === 'boundary') world.printError(`${toPrintable(compactedText(entry.meta))}\n`)
+}
+
+/** What a compaction did, in a line. */
+export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
+  return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${proofText(proof)})`
+}
+
+function noteOf(event: LoopEvent): string | undefined {
+  if (event.type === 'retry-wait')
+    return `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`
+  if (event.type === 'notice') return event.text
+  if (event.type === 'cache-break') return breakNote(event.break)
+  return event.type === 'tool-end' ? event.denied : undefined
+}
+
+/** Where nothing that was sent had changed, there is nothing for the user to mend. */
+function breakNote({ cause, path, expectedTokens, readTokens }: CacheBreak): string | undefined {
+  if (cause === 'unknown') return undefined
+  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`
+}
+
+function printLine(value: object, { print }: Pick<World, 'print'>): void {
+  print(`${toPrintableLine(value)}\n`)
+}
+
+/** Text blocks of an answer, joined. */
+export function answerText({ message }: MessageEntry): string {
+  return toBlocks(message.content)
+    .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+    .join('')
+}

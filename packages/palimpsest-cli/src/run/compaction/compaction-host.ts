@@ -1,0 +1,131 @@
+import type { CompactionHost, Restored, RestoreWish } from 'palimpsest'
+import type { BlobStore } from 'palimpsest/node'
+
+import { sentenceOf } from '../../print/report-error.ts'
+import type { Hooks } from '../../agent/hooks/create-hooks.ts'
+import { compactSections } from '../../agent/instructions/compact-section.ts'
+import type { Instructions } from '../../agent/instructions/load-instructions.ts'
+import { renderContextAgain, renderInstructions } from '../../agent/instructions/render-context.ts'
+import type { Shells } from '../../agent/shell/shells.ts'
+import type { PlaceContext } from '../place-context.ts'
+import { readAgain, type ReadAgainSetup } from './read-again.ts'
+import { HOOK_CHARS_MAX, runSessionStart, tellInstructions } from '../session-hooks.ts'
+
+// What the command does around a compaction: hooks before and after, and what only it can read. Nothing here can make a compaction
+// fail; what goes wrong is a line for the user.
+
+export interface HostSetup {
+  readonly hooks: Hooks
+  readonly context: PlaceContext
+  readonly reading: ReadAgainSetup
+  readonly shells: Pick<Shells, 'ids' | 'find'>
+  readonly blobs: BlobStore
+  readonly model: string
+  readonly home: string
+  /** The instruction files as the conversation last showed them; undefined where that is not known. */
+  readonly shown: string | undefined
+  /** What the conversation began with stays in view: it is shown again only where it changed. */
+  readonly keepsStart?: boolean
+  readonly report: (text: string) => void
+}
+
+export function createCompactionHost(setup: HostSetup): CompactionHost {
+  const { hooks, report } = setup
+  let { shown } = setup
+  return {
+    before: async ({ trigger, instructions }, signal) => {
+      const input = { trigger, custom_instructions: instructions }
+      const answers = await hooks.run({ event: 'PreCompact', value: trigger, input }, signal)
+      const sections = compactSections(await loadQuietly(setup))
+      const added = [sections, ...answers.map(({ text }) => text?.slice(0, HOOK_CHARS_MAX))].filter(Boolean)
+      const block = answers.find(({ objection }) => objection !== undefined)?.objection
+      return {
+        ...(block === undefined ? {} : { block }),
+        ...(added.length > 0 ? { instructions: added.join('\n\n') } : {}),
+        notices: answers.flatMap(({ notice }) => notice ?? []),
+      }
+    },
+    restore: async (wish, signal) => {
+      const instructions = await loadQuietly(setup)
+      const text = renderInstructions(instructions)
+      const changed = shown !== undefined && shown !== text
+      const isMissing = !setup.keepsStart || changed
+      const context = isMissing ? await contextAgain(instructions, changed, setup) : []
+      shown = text
+      tellInstructions(instructions.files, 'compact', setup)
+      const started = await startAgain(setup, signal)
+      return [
+        ...context,
+        ...(await filesAgain(wish, instructions, setup, signal)),
+        ...workOf(wish, setup.shells),
+        ...started,
+      ]
+    },
+    after: async ({ trigger, summary }, signal) => {
+      const input = { trigger, compact_summary: summary }
+      const answers = await hooks.run({ event: 'PostCompact', value: trigger, input }, signal)
+      for (const { notice, objection } of answers) if (notice ?? objection) report(notice ?? objection ?? '')
+    },
+  }
+}
+
+/** Files that vanish or change meanwhile are no reason to stop. */
+async function loadQuietly({ context, report }: HostSetup): Promise<Instructions> {
+  try {
+    return await context.instructions()
+  } catch (error) {
+    report(`the instruction files could not be read again: ${sentenceOf(error)}`)
+    return { files: [], notices: [] }
+  }
+}
+
+async function contextAgain(
+  instructions: Instructions,
+  changed: boolean,
+  { context }: HostSetup,
+): Promise<readonly Restored[]> {
+  const environment = await context.environment()
+  return [{ text: renderContextAgain(instructions, environment, changed), origin: 'engine' }]
+}
+
+async function filesAgain(
+  wish: RestoreWish,
+  { files }: Instructions,
+  { reading }: HostSetup,
+  signal: AbortSignal,
+): Promise<readonly Restored[]> {
+  const shown = new Set(files.map(({ path }) => path))
+  const again = await readAgain(wish, reading, shown, signal)
+  return again.map(({ path, text, seen }) => ({
+    text: `The file ${path}, read again when the conversation was compacted:\n\n${text}`,
+    origin: 'tool',
+    files: seen,
+  }))
+}
+
+/** Open to-dos and shells that go on. */
+function workOf({ todos }: RestoreWish, shells: HostSetup['shells']): readonly Restored[] {
+  const open = todos.map(({ text, state }) => `- ${state === 'running' ? '(in progress) ' : ''}${text}`)
+  const running = shells.ids().flatMap((id) => {
+    const shell = shells.find(id)
+    if (!shell) return []
+    const end = shell.end()
+    if (!end) return [`- ${id} is running: ${shell.command}`]
+    return end.kind === 'exited' ? [`- ${id} ended with exit code ${end.code}: ${shell.command}`] : []
+  })
+  const parts = [
+    ...(open.length > 0 ? [`The to-do list, as it stands:\n${open.join('\n')}`] : []),
+    ...(running.length > 0
+      ? [`Shells in the background (BashOutput reads what they print):\n${running.join('\n')}`]
+      : []),
+  ]
+  return parts.map((text) => ({ text, origin: 'engine' }))
+}
+
+async function startAgain(setup: HostSetup, signal: AbortSignal): Promise<readonly Restored[]> {
+  const about = { source: 'compact', model: setup.model } as const
+  const { newId } = setup.reading
+  const { texts, notices } = await runSessionStart(about, { ...setup, newId }, signal)
+  for (const notice of notices) setup.report(notice)
+  return texts.map((text) => ({ text, origin: 'hook' }))
+}

@@ -1,0 +1,104 @@
+import type { LoopTool, Permit } from 'palimpsest/loop'
+import type { RestoreWish } from 'palimpsest'
+import type { SeenFile } from 'palimpsest/transcript'
+
+import { toAbsolutePath } from '../../agent/paths/absolute-path.ts'
+import { isInside, realPathOf } from '../../agent/paths/real-path.ts'
+
+// Files that the conversation read, read again now: a summary flattens what they say, and they may have changed. By the same tool and
+// the same permit as the model's own calls, so nothing is read that it could not read.
+
+export interface ReadAgainSetup {
+  readonly read: LoopTool
+  readonly permit: Permit
+  readonly cwd: string
+  readonly userHome: string
+  /** Not read again: the home, with plans and memories, which have their own way into view. */
+  readonly leftOut: readonly string[]
+  readonly newId: () => string
+}
+
+export interface AgainFile {
+  readonly path: string
+  readonly text: string
+  /** As the tool tells it: what is shown, whole or in part, is seen. */
+  readonly seen: readonly SeenFile[]
+}
+
+/** More attempts than this find nothing that is still there. */
+const ATTEMPTS_PER_FILE = 4
+
+/**
+ * Of the `filesMax` read most recently those that are not in view. What is gone, no text or forbidden is passed over; what is in view
+ * counts: files from before it were judged less worth keeping.
+ */
+export async function readAgain(
+  wish: RestoreWish,
+  setup: ReadAgainSetup,
+  shown: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<readonly AgainFile[]> {
+  const real = async (path: string): Promise<string | undefined> => await realOf(path, setup)
+  const seen = new Set([...(await Promise.all([...wish.visible].map(real))), ...shown])
+  const files: AgainFile[] = []
+  let inView = 0
+  let room = wish.charsMax
+  for (const path of wish.files.slice(0, wish.filesMax * ATTEMPTS_PER_FILE)) {
+    if (files.length + inView >= wish.filesMax || signal.aborted) break
+    const place = await real(path)
+    if (place === undefined) continue
+    if (seen.has(place)) {
+      inView++
+      continue
+    }
+    if (setup.leftOut.some((folder) => isInside(folder, place))) continue
+    seen.add(place)
+    const again = await readOnce(place, Math.min(room, wish.charsPerFile), setup, signal)
+    if (again === undefined) continue
+    files.push({ path: place, ...again })
+    room -= again.text.length
+  }
+  return files
+}
+
+/** Undefined for what is no path of this machine. */
+async function realOf(
+  path: string,
+  { cwd, userHome }: Pick<ReadAgainSetup, 'cwd' | 'userHome'>,
+): Promise<string | undefined> {
+  try {
+    return await realPathOf(toAbsolutePath(path, { cwd, home: userHome }))
+  } catch {
+    return undefined
+  }
+}
+
+async function readOnce(
+  path: string,
+  charsMax: number,
+  { read, permit, newId }: ReadAgainSetup,
+  signal: AbortSignal,
+): Promise<Omit<AgainFile, 'path'> | undefined> {
+  const input = { file_path: path }
+  const context = { toolUseId: `restore-${newId()}`, signal }
+  try {
+    const verdict = await permit(read, input, context)
+    if (!verdict.allow) return undefined
+    const { content, isError, files = [] } = await read.run(input, context)
+    if (isError || typeof content !== 'string') return undefined
+    const text = content.length <= charsMax ? content : cutAtLine(content, charsMax)
+    return text === undefined ? undefined : { text, seen: files }
+  } catch {
+    // A file that cannot be read is one that is not shown again: its path is in the summary.
+    return undefined
+  }
+}
+
+/** Whole lines, and how to go on. Undefined where not even one fits. */
+function cutAtLine(text: string, charsMax: number): string | undefined {
+  const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', charsMax)))
+  if (kept === '') return undefined
+  const last = /(?:^|\n) *(\d+)\t[^\n]*$/.exec(kept)?.[1]
+  const how = last === undefined ? '' : ` Go on with offset=${Number(last) + 1}.`
+  return `${kept}\n[The file goes on.${how}]`
+}

@@ -1,0 +1,124 @@
+import type { TraceEvent } from 'palimpsest'
+import type { LearnedLimit, LimitKeeper, LimitVerdict, Refusal } from 'palimpsest/loop'
+import { doubtLimit, learnedKey, limitNamed, type Models } from 'palimpsest/tokens'
+import { parseModelName } from 'palimpsest/wire'
+
+import { sentenceOf } from '../../print/report-error.ts'
+import type { WindowReading } from '../window-settings.ts'
+import { readLimits, saveLimits, type Limits } from './limits-file.ts'
+
+/** Beside system and tools: a question, an answer and a summary. With less there is nothing to compact that would help. */
+export const CONVERSATION_TOKENS_MIN = 2_000
+/** What was answered is noted again once it is so much more. */
+const NOTED_GROWTH = 1.25
+
+export interface LimitSetup {
+  readonly home: string
+  readonly model: string
+  readonly endpoint: string
+  /** The window as it is with these learned. */
+  readonly readingWith: (learned: Models['learned']) => WindowReading
+  /** From now on it is so. */
+  readonly changed: (reading: WindowReading, learned: Models['learned']) => void
+  readonly now: () => number
+  readonly trace: (event: TraceEvent) => void
+  readonly report: (problem: string) => void
+}
+
+/** Tokens by model and endpoint, as windows are computed from them. */
+export function learnedIn({ learned }: Limits): Models['learned'] {
+  return Object.fromEntries(Object.entries(learned).map(([key, { tokens }]) => [key, tokens]))
+}
+
+/** Whether a conversation has room in a window, beside what stands before its messages. */
+export function hasRoom({ thresholds }: Pick<WindowReading, 'thresholds'>, prefixTokens: number): boolean {
+  return thresholds.blocking >= prefixTokens + CONVERSATION_TOKENS_MIN
+}
+
+export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
+  const { home, endpoint } = setup
+  const { id: model } = parseModelName(setup.model)
+  const key = learnedKey(model, endpoint)
+  const keep = async (limits: Limits): Promise<void> => {
+    await saveLimits(home, limits).catch((error: unknown) => {
+      const why = sentenceOf(error)
+      setup.report(`the window of ${model} could not be noted for the next run: ${why}`)
+    })
+  }
+  return {
+    refused: async (refusal) => {
+      // Others may have learned meanwhile.
+      const limits = await readLimits(home, setup.now())
+      const verdict = judge(refusal, limits, key, setup)
+      const { reason, limit } = verdict
+      setup.trace({
+        name: 'limit',
+        reason,
+        ...(limit === undefined ? {} : { limit }),
+        sentTokens: refusal.sentTokens,
+      })
+      if (verdict.kind !== 'learned') return verdict
+      // A limit that was said twice is true although more was answered before: servers are started anew.
+      const { [key]: _, ...answered } = limits.answered
+      const learned = {
+        ...limits.learned,
+        [key]: { tokens: verdict.limit, at: setup.now(), said: refusal.said },
+      }
+      await keep({ learned, answered })
+      setup.changed(verdict.reading, learnedIn({ learned, answered }))
+      return { kind: 'learned', learned: toldAs(verdict.reading, learnedText(model, verdict.reading)) }
+    },
+    answered: async (tokens) => {
+      const limits = await readLimits(home, setup.now())
+      const { [key]: kept, ...others } = limits.learned
+      const isRefuted = kept !== undefined && tokens >= kept.tokens
+      const known = limits.answered[key]?.tokens ?? 0
+      if (!isRefuted && tokens < NOTED_GROWTH * known) return undefined
+      const answered = { ...limits.answered, [key]: { tokens: Math.max(tokens, known), at: setup.now() } }
+      await keep({ learned: isRefuted ? others : limits.learned, answered })
+      if (!isRefuted) return undefined
+      setup.trace({ name: 'limit', reason: 'refuted', limit: kept.tokens, answeredTokens: tokens })
+      const reading = setup.readingWith(learnedIn({ learned: others, answered }))
+      setup.changed(reading, learnedIn({ learned: others, answered }))
+      return toldAs(reading, refutedText(model, kept.tokens, tokens))
+    },
+  }
+}
+
+type Judged =
+  | {
+      readonly kind: 'learned'
+      readonly reason: string
+      readonly limit: number
+      readonly reading: WindowReading
+    }
+  | (Extract<LimitVerdict, { kind: 'doubted' }> & { readonly reason: string })
+  | { readonly kind: 'nothing'; readonly reason: string; readonly limit?: number }
+
+function judge(refusal: Refusal, limits: Limits, key: string, { readingWith }: LimitSetup): Judged {
+  const limit = limitNamed(refusal.failure, refusal.sentTokens)
+  if (limit === undefined) return { kind: 'nothing', reason: 'none named' }
+  const before = readingWith(learnedIn(limits))
+  const reading = readingWith({ ...learnedIn(limits), [key]: limit })
+  if (reading.window.window >= before.window.window) return { kind: 'nothing', reason: 'known', limit }
+  const answeredTokens = Math.max(refusal.answeredTokens, limits.answered[key]?.tokens ?? 0)
+  const facts = { ...refusal, answeredTokens: refusal.isRepeated ? 0 : answeredTokens }
+  const why = doubtLimit(limit, facts, hasRoom(reading, refusal.prefixTokens))
+  return why
+    ? { kind: 'doubted', reason: why, limit, why }
+    : { kind: 'learned', reason: 'learned', limit, reading }
+}
+
+function toldAs({ thresholds, window }: WindowReading, notice: string): LearnedLimit {
+  const { scale, effective: effectiveTokens, window: windowTokens } = window
+  return { thresholds, scale, effectiveTokens, windowTokens, notice }
+}
+
+function learnedText(model: string, { window }: WindowReading): string {
+  return `The window of ${model} here is ${window.window.toLocaleString('en')} tokens, as the provider says. For a day that counts; \`palimpsest doctor\` shows it.`
+}
+
+function refutedText(model: string, limit: number, answered: number): string {
+  const [said, was] = [limit, answered].map((tokens) => tokens.toLocaleString('en'))
+  return `The provider answered a request of ${was} tokens, so the window of ${model} is not ${said}, as it said before. That is forgotten.`
+}

@@ -1,0 +1,31 @@
+import type { StreamModel } from 'palimpsest'
+import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
+
+import type { World } from '../../world.ts'
+import { serverOf } from './chat-servers.ts'
+import { chooseModel, type ChosenModel, type ModelWishes } from './choose-model.ts'
+
+/** The chosen model; a request that names another one goes where that one is asked: the model of before a switch, or a summary's own. */
+export function chooseAndRoute(wishes: ModelWishes, world: Pick<World, 'env'>): ChosenModel {
+  const chosen = chooseModel(wishes, world)
+  const others = new Map<string, StreamModel>()
+  const findOther = (model: string): StreamModel => {
+    const known = others.get(model)
+    if (known) return known
+    // The address that was given is the chosen one's.
+    const other = chooseModel({ ...wishes, model, baseUrl: undefined }, world)
+    // Nobody is asked for a model by a name that is not its own: where it cannot be reached any more, the offline model extracts.
+    const stream = other.model === model ? other.streamModel : createOfflineModel()
+    others.set(model, stream)
+    return stream
+  }
+  const streamModel: StreamModel = (request, signal) =>
+    (isAskedThere(request.model, chosen) ? chosen.streamModel : findOther(request.model))(request, signal)
+  return { ...chosen, streamModel }
+}
+
+function isAskedThere(model: string, chosen: ChosenModel): boolean {
+  if (model === chosen.model) return true
+  const [here, there] = [model, chosen.model].map((name) => (name === OFFLINE_MODEL ? name : serverOf(name)))
+  return here === there
+}

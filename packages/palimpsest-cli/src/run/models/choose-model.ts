@@ -1,0 +1,240 @@
+import { UsageError, type StreamModel } from 'palimpsest'
+import { createAiSdkModel } from 'palimpsest/providers/ai-sdk'
+import {
+  createAnthropicModel,
+  createListModels,
+  type AnthropicOptions,
+  type ListModels,
+} from 'palimpsest/providers/anthropic'
+import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
+import { NO_MODELS, resolveModel } from 'palimpsest/tokens'
+import { EXTENDED_WINDOW_BETA, parseModelName, toModelName } from 'palimpsest/wire'
+
+import { chooseEndpoint, type Endpoint } from '../../agent/settings/choose-endpoint.ts'
+import type { Settings } from '../../agent/settings/load-settings.ts'
+import { shownUrl, urlName } from '../../agent/settings/shown-url.ts'
+import { urlProblem } from '../../agent/settings/url-problem.ts'
+import type { World } from '../../world.ts'
+import { findServer, serverUrl, splitModel, type ChatServer } from './chat-servers.ts'
+
+const STANDARD_URL = 'https://api.anthropic.com'
+/** What is asked when a key is there and nobody named a model. */
+const STANDARD_MODEL = 'claude-opus-5-5'
+/** An address that only a project named gets this instead of a key. */
+const NO_KEY = 'no-key'
+
+export interface ChosenModel {
+  /** As the provider knows it. */
+  readonly model: string
+  /** As the user named it: `[1m]` behind it asks for the extended window. */
+  readonly named: string
+  readonly streamModel: StreamModel
+  /** Which models the endpoint has. Absent where it does not tell. */
+  readonly listModels?: ListModels
+  /** Names the place, in files too: limits learned there belong to it. */
+  readonly endpoint: string
+  /** Its address, for people. Absent where there is none. */
+  readonly address?: string
+  /** Whom it asks and what told so, in a few words. */
+  readonly about: string
+  readonly notices: readonly string[]
+  /** What the provider does not promise; told where somebody looks. */
+  readonly cautions: readonly string[]
+}
+
+export interface ModelWishes {
+  readonly model?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly settings: Settings
+  /** The user's own settings alone. */
+  readonly userSettings: Settings
+}
+
+/**
+ * Offline where neither a key nor an address is there, or where it is asked for. A server's name before the model's asks that one; then
+ * Anthropic, where its key or an address is there; then a server that the environment speaks of.
+ */
+export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): ChosenModel {
+  const given = wishes.model ?? env['PALIMPSEST_MODEL'] ?? wishes.settings.model
+  if (given === undefined) return withName(chooseFor(undefined, wishes, env), false)
+  const { id, extended } = parseModelName(given)
+  return withName(chooseFor(id, wishes, env), extended)
+}
+
+function withName(chosen: Unnamed, extended: boolean): ChosenModel {
+  const { model, notices } = chosen
+  if (!extended) return { ...chosen, named: model }
+  const { capabilities, contextWindow } = resolveModel(NO_MODELS, model, '').facts
+  const named = toModelName(model, [EXTENDED_WINDOW_BETA])
+  if (capabilities.extendedWindow !== undefined) return { ...chosen, named }
+  const isLarge = contextWindow >= EXTENDED_TOKENS
+  const ignored = `${model} has no extended window: [1m] is ignored`
+  return { ...chosen, named: model, notices: isLarge ? notices : [...notices, ignored] }
+}
+
+type Unnamed = Omit<ChosenModel, 'named'>
+
+const EXTENDED_TOKENS = 1_000_000
+
+function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['env']): Unnamed {
+  if (named === OFFLINE_MODEL) return offline('offline', [])
+  const asked = named === undefined ? undefined : splitModel(named)
+  if (asked) return chat(asked.server, asked.model, wishes, env)
+  const endpoint = anthropicEndpoint(wishes, env)
+  if (endpoint || env['ANTHROPIC_API_KEY'] || env['ANTHROPIC_AUTH_TOKEN'])
+    return anthropic(named ?? STANDARD_MODEL, endpoint, wishes, env)
+  const found = findServer(env)
+  const model = found && (named ?? openaiModel(found.server, env))
+  if (found && model !== undefined) return chat(found.server, model, wishes, env)
+  return offline(
+    'offline: no key, no base URL in the environment',
+    found
+      ? [`${found.by} is set, but no model is named: --model ${found.server.name}/NAME asks it`]
+      : named === undefined
+        ? []
+        : [
+            `${named} needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.`,
+          ],
+  )
+}
+
+function openaiModel({ name, standardModel }: ChatServer, env: World['env']): string | undefined {
+  if (name !== 'openai') return standardModel
+  // Behind another address nobody knows what there is.
+  return env['OPENAI_MODEL'] || (env['OPENAI_BASE_URL'] ? undefined : standardModel)
+}
+
+function anthropicEndpoint(wishes: ModelWishes, env: World['env']): Endpoint | undefined {
+  const { settings, userSettings } = wishes
+  return chooseEndpoint({
+    flag: goodUrl('--base-url', wishes.baseUrl),
+    environment:
+      goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']) ??
+      goodUrl('ANTHROPIC_BASE_URL', env['ANTHROPIC_BASE_URL']),
+    settings,
+    userSettings,
+    standard: STANDARD_URL,
+  })
+}
+
+function anthropic(
+  model: string,
+  endpoint: Endpoint | undefined,
+  wishes: ModelWishes,
+  env: World['env'],
+): Unnamed {
+  const mayCarryKeys = endpoint?.mayCarryKeys ?? true
+  const given = ['PALIMPSEST_BASE_URL', 'ANTHROPIC_BASE_URL'].find((name) => env[name])
+  const options = {
+    ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
+    ...(endpoint ? { baseUrl: endpoint.url } : {}),
+    reachCure: reachCure(wishes, given ?? 'PALIMPSEST_BASE_URL'),
+    ...timesOf(wishes),
+  }
+  const url = endpoint?.url ?? STANDARD_URL
+  const key = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
+  return {
+    model,
+    streamModel: createAnthropicModel(options),
+    listModels: createListModels(options),
+    endpoint: urlName(url),
+    address: shownUrl(url),
+    about: `asks ${shownUrl(url)}${mayCarryKeys && key !== undefined ? ` with ${key}` : ''}`,
+    notices: mayCarryKeys ? bothKeys(env) : [withoutKey(url)],
+    cautions: [],
+  }
+}
+
+/** The name keeps the server's before it, so that the session finds its way back there. */
+function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World['env']): Unnamed {
+  const { urlVariable = '', keyVariable = '', standardUrl, name, caution } = server
+  const given = env[urlVariable]
+  const endpoint = chooseEndpoint({
+    flag: goodUrl('--base-url', wishes.baseUrl),
+    environment:
+      goodUrl(urlVariable, given ? serverUrl(given, server) : undefined) ??
+      goodUrl('PALIMPSEST_BASE_URL', env['PALIMPSEST_BASE_URL']),
+    settings: wishes.settings,
+    userSettings: wishes.userSettings,
+    standard: standardUrl,
+  }) ?? { url: standardUrl, mayCarryKeys: true }
+  const apiKey = endpoint.mayCarryKeys ? env[keyVariable] : undefined
+  const prefix = `${name}/`
+  return {
+    model: `${prefix}${model}`,
+    streamModel: createAiSdkModel({
+      baseUrl: endpoint.url,
+      modelName: (full) => (full.startsWith(prefix) ? full.slice(prefix.length) : full),
+      keyCure: keyVariable === '' ? 'Check the base URL.' : `Set ${keyVariable} to a valid key.`,
+      reachCure: reachCure(wishes, urlVariable || 'PALIMPSEST_BASE_URL', server.startCommand),
+      ...(apiKey ? { apiKey } : {}),
+      ...timesOf(wishes),
+    }),
+    endpoint: urlName(endpoint.url),
+    address: shownUrl(endpoint.url),
+    about: `asks ${shownUrl(endpoint.url)}${apiKey ? ` with ${keyVariable}` : ''}; caching is up to the server`,
+    notices: [
+      ...(endpoint.mayCarryKeys || !env[keyVariable] ? [] : [withoutKey(endpoint.url)]),
+      ...(caution === undefined || env['PALIMPSEST_CONTEXT_TOKENS'] ? [] : [caution]),
+    ],
+    cautions: [CHAT_CACHING],
+  }
+}
+
+/** For an address of this machine at which nothing listens. */
+function reachCure({ baseUrl }: ModelWishes, variable: string, startCommand?: string): string {
+  const start = startCommand === undefined ? 'Start the server' : `Start it with \`${startCommand}\``
+  return `${start}, or set ${baseUrl === undefined ? variable : '--base-url'} to where it is.`
+}
+
+function timesOf({ settings }: ModelWishes): Pick<AnthropicOptions, 'times'> {
+  return settings.answerTimes === undefined ? {} : { times: settings.answerTimes }
+}
+
+const CHAT_CACHING =
+  'chat completions have no breakpoints and no lifetimes: prefixes stay byte-identical, what the server caches of them it alone decides'
+
+function withoutKey(url: string): string {
+  return `${shownUrl(url)} was chosen by the project: it gets no key. --base-url makes it yours.`
+}
+
+type Keys = Pick<AnthropicOptions, 'apiKey' | 'authToken' | 'headers'>
+
+/** One of the two: the provider takes no more. */
+function keyOf(env: World['env']): Keys {
+  const apiKey = env['ANTHROPIC_API_KEY']
+  const authToken = env['ANTHROPIC_AUTH_TOKEN']
+  if (apiKey) return { apiKey }
+  return authToken ? { authToken } : { apiKey: NO_KEY }
+}
+
+function bothKeys(env: World['env']): readonly string[] {
+  if (!env['ANTHROPIC_API_KEY'] || !env['ANTHROPIC_AUTH_TOKEN']) return []
+  return ['ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set: the key is used. Unset one of them.']
+}
+
+/** The provider's client adds headers from its environment, and they may hold keys too. */
+function withoutKeys(env: World['env']): Keys {
+  const lines = (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '').split('\n')
+  const names = lines.flatMap((line) => (line.includes(':') ? [line.slice(0, line.indexOf(':')).trim()] : []))
+  return { apiKey: NO_KEY, headers: Object.fromEntries(names.map((name) => [name, null])) }
+}
+
+/** A variable that is set to nothing is not set. */
+function goodUrl(name: string, url: string | undefined): string | undefined {
+  if (url === undefined || (url === '' && !name.startsWith('--'))) return undefined
+  const problem = urlProblem(url)
+  if (problem === undefined) return url
+  throw new UsageError(`${name} "${shownUrl(url)}" ${problem}`)
+}
+
+function offline(about: string, notices: readonly string[]): Unnamed {
+  return {
+    model: OFFLINE_MODEL,
+    streamModel: createOfflineModel(),
+    endpoint: 'offline',
+    about,
+    notices,
+    cautions: [],
+  }
+}

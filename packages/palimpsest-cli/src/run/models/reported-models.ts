@@ -1,0 +1,180 @@
+import { realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { TraceEvent } from 'palimpsest'
+import type { ListModels } from 'palimpsest/providers/anthropic'
+import { NO_MODELS, withReportedModels, type Models } from 'palimpsest/tokens'
+import { findModelFacts, isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+import { readPlainText } from 'palimpsest/node'
+
+import { placeOwnFile } from '../../agent/files/place-own-file.ts'
+
+// What a provider says of its models. It is asked beside the first request of a run, where what is known is older than a day; nobody waits
+// for the answer, and what goes wrong is told in the trace alone.
+
+const NAME = 'reported-models.json'
+/** A list has some dozens of models, an endpoint some hundred bytes of each. */
+const FILE_BYTES_MAX = 1_000_000
+const ENDPOINTS_MAX = 20
+const FRESH_MS = 24 * 3_600_000
+/** What is older counts for nothing: endpoints change. */
+const USED_MS = 30 * FRESH_MS
+
+type Reported = Models['reported']
+
+interface Known {
+  readonly at: number
+  readonly reported: Reported
+}
+
+type KnownByEndpoint = { readonly [endpoint: string]: Known }
+
+/** What this endpoint said of its models; nothing where it was not asked, or long ago. A damaged file counts as none. */
+export async function readReported(home: string, endpoint: string, now: number): Promise<Reported> {
+  const known = (await readKnown(home))[endpoint]
+  return known && isYoung(known, now, USED_MS) ? known.reported : {}
+}
+
+export interface ModelListOptions {
+  readonly home: string
+  readonly endpoint: string
+  /** Absent where the endpoint does not speak it. */
+  readonly listModels: ListModels | undefined
+  readonly isOn: () => boolean
+  readonly now: () => number
+  readonly trace: (event: TraceEvent) => void
+  /** Told where something new is known. */
+  readonly arrived: (reported: Reported) => void
+}
+
+export interface ModelListKeeper {
+  /** Asks, where that is due. Returns at once; a second time it does nothing. */
+  readonly begin: () => void
+  /** Ends a question that is under way; an answer that has come is kept. */
+  readonly close: () => Promise<void>
+}
+
+export function createModelListKeeper(options: ModelListOptions): ModelListKeeper {
+  const stop = new AbortController()
+  let working: Promise<void> | undefined
+  return {
+    begin: () => {
+      const { listModels } = options
+      if (working || !listModels) return
+      working = ask(listModels, options, stop.signal).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error)
+        if (!stop.signal.aborted) options.trace({ name: 'model-list', reason })
+      })
+    },
+    close: async () => {
+      stop.abort()
+      await working
+    },
+  }
+}
+
+async function ask(listModels: ListModels, options: ModelListOptions, signal: AbortSignal): Promise<void> {
+  const { home, endpoint, isOn, now, trace } = options
+  const before = (await readKnown(home))[endpoint]
+  if (!isOn() || (before && isYoung(before, now(), FRESH_MS))) return
+  const list = await listModels(signal)
+  if (list.kind === 'failed') return trace({ name: 'model-list', reason: list.reason })
+  // An endpoint that does not have it is not asked again at once; what it had said stands.
+  const reported = list.kind === 'list' ? sizesIn(list.body) : (before?.reported ?? {})
+  traceDifferences(reported, trace)
+  trace({ name: 'model-list', reason: list.kind, models: Object.keys(reported).length })
+  if (list.kind === 'list') options.arrived(reported)
+  await save(home, endpoint, { at: now(), reported })
+}
+
+/** How much each takes and gives. What else a provider says of a model shapes requests, and is left to the table. */
+function sizesIn(body: unknown): Reported {
+  const { reported } = withReportedModels(NO_MODELS, body)
+  return Object.fromEntries(Object.entries(reported).map(([id, one]) => [id, sizesOf(one)]))
+}
+
+function sizesOf({
+  maxInput,
+  maxOutput,
+}: {
+  readonly maxInput?: number | undefined
+  readonly maxOutput?: number | undefined
+}): { readonly maxInput?: number; readonly maxOutput?: number } {
+  return {
+    ...(maxInput === undefined ? {} : { maxInput }),
+    ...(maxOutput === undefined ? {} : { maxOutput }),
+  }
+}
+
+/** The table may be old, or the endpoint not what it says. */
+function traceDifferences(reported: Reported, trace: ModelListOptions['trace']): void {
+  for (const [model, { maxInput }] of Object.entries(reported)) {
+    const facts = findModelFacts(model)
+    const tableTokens = facts && Math.min(facts.contextWindow, facts.maxInput ?? Infinity)
+    if (maxInput === undefined || tableTokens === undefined || maxInput === tableTokens) continue
+    trace({
+      name: 'model-window',
+      reason: 'the provider says otherwise',
+      model,
+      tableTokens,
+      reportedTokens: maxInput,
+    })
+  }
+}
+
+function isYoung({ at }: Known, now: number, msMax: number): boolean {
+  // A time in the future, or none that can be read, is not young.
+  return now - at >= 0 && now - at < msMax
+}
+
+async function readKnown(home: string): Promise<KnownByEndpoint> {
+  const path = join(home, NAME)
+  try {
+    const { size } = await stat(path)
+    const value: unknown = size > FILE_BYTES_MAX ? undefined : JSON.parse(await readPlainText(path))
+    const endpoints = isJsonObject(value) ? value['endpoints'] : undefined
+    return isJsonObject(endpoints) ? knownIn(endpoints) : {}
+  } catch {
+    return {}
+  }
+}
+
+function knownIn(endpoints: JsonObject): KnownByEndpoint {
+  return Object.fromEntries(
+    Object.entries(endpoints).flatMap(([endpoint, value]) => {
+      if (!isJsonObject(value) || typeof value['at'] !== 'number' || !isJsonObject(value['models'])) return []
+      return [[endpoint, { at: value['at'], reported: reportedIn(value['models']) }] as const]
+    }),
+  )
+}
+
+function reportedIn(models: JsonObject): Reported {
+  return Object.fromEntries(
+    Object.entries(models).flatMap(([id, value]) => {
+      if (!isJsonObject(value)) return []
+      const { maxInput, maxOutput } = value
+      const found = sizesOf({ maxInput: countIn(maxInput), maxOutput: countIn(maxOutput) })
+      return [[id, found] as const]
+    }),
+  )
+}
+
+function countIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
+}
+
+async function save(home: string, endpoint: string, known: Known): Promise<void> {
+  // Others may have asked meanwhile.
+  const others = Object.entries(await readKnown(home)).filter(([name]) => name !== endpoint)
+  const newest = others.toSorted(([, a], [, b]) => b.at - a.at).slice(0, ENDPOINTS_MAX - 1)
+  const endpoints = Object.fromEntries(
+    [[endpoint, known] as const, ...newest].map(([name, one]) => [name, toJson(one)]),
+  )
+  const document: Json = { endpoints }
+  await placeOwnFile(join(await realpath(home), NAME), Buffer.from(`${JSON.stringify(document)}\n`))
+}
+
+function toJson({ at, reported }: Known): JsonObject {
+  const models = Object.fromEntries(Object.entries(reported).map(([id, one]) => [id, sizesOf(one)]))
+  return { at, models }
+}

@@ -1,0 +1,52 @@
+import type { NotesFile } from 'palimpsest/node'
+
+import { sentenceOf } from '../../print/report-error.ts'
+
+// The file with the notes. What a model wrote stays until it writes anew; what is computed is written over after every answer.
+
+const COMPUTED_HEAD =
+  '<!-- Written anew after every answer. To keep changes of your own, remove this line: then it is the notes that a model goes on with. -->'
+
+export interface NotesWriter {
+  readonly write: (text: string) => Promise<void>
+  /** Nobody waits for it; of many that come while one is written, the newest is. */
+  readonly writeComputed: (text: string) => void
+  readonly settled: () => Promise<void>
+}
+
+/** What somebody wrote; undefined where the file holds only what was computed. */
+export function writtenNotes(found: string | undefined): string | undefined {
+  const text = found?.trim() ?? ''
+  return text === '' || text.startsWith(COMPUTED_HEAD) ? undefined : text
+}
+
+/** A file that cannot be written stops nothing: what it would say is in the transcript. Of notes that a model wrote it is told, once. */
+export function createNotesWriter(file: NotesFile, report: (text: string) => void): NotesWriter {
+  let isTold = false
+  let next: string | undefined
+  let working: Promise<void> | undefined
+  const drain = async (): Promise<void> => {
+    while (next !== undefined) {
+      const text = next
+      next = undefined
+      try {
+        await file.save(`${text.trimEnd()}\n`)
+      } catch (error) {
+        if (isTold || text.startsWith(COMPUTED_HEAD)) continue
+        report(`the notes are not in their file: ${sentenceOf(error)}`)
+        isTold = true
+      }
+    }
+    working = undefined
+  }
+  const write = async (text: string): Promise<void> => {
+    next = text
+    working ??= drain()
+    await working
+  }
+  return {
+    write,
+    writeComputed: (text) => void write(`${COMPUTED_HEAD}\n\n${text}`),
+    settled: async () => await working,
+  }
+}

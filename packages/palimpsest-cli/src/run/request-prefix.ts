@@ -1,0 +1,80 @@
+import { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, type EntryBody } from 'palimpsest/engine'
+import type { LoopTool } from 'palimpsest/loop'
+import type { PrefixEntry } from 'palimpsest/transcript'
+import { EXTENDED_WINDOW_BETA, type ModelFacts } from 'palimpsest/wire'
+
+import type { WindowReading } from './window-settings.ts'
+
+// What stands before the messages of every request. Rendered once per conversation; the order of tools and members is part of it.
+
+/** Lets the system prompt be kept for an hour. */
+const HOUR_BETA = 'extended-cache-ttl-2025-04-11'
+/** With it, thinking that is bound elsewhere is dropped and reported instead of refused: a net, not a plan. */
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
+/** For models whose thinking has a fixed budget. */
+const THINKING_BUDGET_TOKENS = 10_000
+
+export function requestPrefix(options: {
+  readonly model: string
+  /** The extended window is wanted. */
+  readonly extended?: boolean
+  readonly facts: ModelFacts
+  readonly system: string
+  readonly tools: readonly LoopTool[]
+  readonly reason: string
+  /** What the provider is to clear by itself. */
+  readonly contextManagement?: string | undefined
+}): EntryBody<PrefixEntry> {
+  const { model, extended, facts, system, tools, reason, contextManagement } = options
+  const { bindsPrefix } = facts.thinking
+  const thinking = thinkingParameter(facts)
+  return {
+    kind: 'prefix',
+    model,
+    betas: [
+      HOUR_BETA,
+      ...(extended ? [EXTENDED_WINDOW_BETA] : []),
+      ...(bindsPrefix ? [BINDING_BETA] : []),
+      ...(bindsPrefix && facts.capabilities.onDemandCompaction ? [COMPACTION_BETA] : []),
+      ...(contextManagement === undefined ? [] : [CONTEXT_MANAGEMENT_BETA]),
+    ],
+    system: JSON.stringify([{ type: 'text', text: system }]),
+    tools: JSON.stringify(
+      tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+    ),
+    parameters: {
+      ...(thinking === undefined ? {} : { thinking }),
+      ...(contextManagement === undefined ? {} : { context_management: contextManagement }),
+    },
+    reason,
+  }
+}
+
+function thinkingParameter(facts: ModelFacts): string | undefined {
+  const { thinking } = facts
+  const binding = thinking.bindsPrefix ? { block_binding: { prefix_mismatch_behavior: 'drop_block' } } : {}
+  if (thinking.modes.includes('adaptive')) return JSON.stringify({ type: 'adaptive', ...binding })
+  const budget = thinkingBudget(facts)
+  return budget === 0 ? undefined : JSON.stringify({ type: 'enabled', budget_tokens: budget })
+}
+
+/** What a model may think before it answers, where that is fixed. An answer must be allowed more. */
+function thinkingBudget({ thinking: { modes } }: ModelFacts): number {
+  return !modes.includes('adaptive') && modes.includes('enabled') ? THINKING_BUDGET_TOKENS : 0
+}
+
+/** Room for one answer; more is asked for by going on. */
+const OUTPUT_TOKENS_MAX = 32_000
+/** Of the window: so that what was asked, the answer and a summary fit beside each other. */
+const OUTPUT_SHARE_MAX = 1 / 3
+/** After the thinking, something must be said. */
+const SAID_TOKENS_MIN = 1_024
+
+/** As much as one answer may be. */
+export function outputTokensFor({
+  model: { facts },
+  window,
+}: Pick<WindowReading, 'model' | 'window'>): number {
+  const most = Math.min(OUTPUT_TOKENS_MAX, facts.maxOutput, Math.floor(OUTPUT_SHARE_MAX * window.working))
+  return Math.max(most, thinkingBudget(facts) + SAID_TOKENS_MIN)
+}

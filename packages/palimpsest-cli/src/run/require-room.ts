@@ -1,0 +1,60 @@
+import { UsageError } from 'palimpsest'
+import {
+  computeThresholds,
+  computeWindow,
+  estimateText,
+  factorOf,
+  startCalibration,
+  type ResolvedModel,
+} from 'palimpsest/tokens'
+
+import type { World } from '../world.ts'
+import type { WindowReading } from './window-settings.ts'
+
+// A window that cannot hold what stands before the first word is told at once, with the least that works. Compacting or saying less
+// would be advice that nobody can follow.
+
+/** Beside what always stands there: a question, an answer, and what is read for it. */
+const ROOM_SHARE = 1.25
+const ROOM_TOKENS = 500
+/** Windows are named in steps that people type. */
+const WINDOW_STEP = 1_000
+
+export interface Standing {
+  /** As they are sent. */
+  readonly system: string
+  readonly tools: string
+  /** Instruction files and environment, where the conversation has yet to begin. */
+  readonly opening: string
+}
+
+export function requireRoom(
+  { system, tools, opening }: Standing,
+  reading: WindowReading,
+  { env }: World,
+): void {
+  const { model, window, thresholds } = reading
+  const raw = estimateText(system) + estimateText(tools) + estimateText(opening)
+  const standing = Math.ceil(factorOf(startCalibration(model.facts.tokenizer)) * raw)
+  if (standing < thresholds.blocking) return
+  const why = `the system prompt, the tools and the instructions are about ${standing} tokens before anything is said`
+  const wanted = Math.ceil(standing * ROOM_SHARE + ROOM_TOKENS)
+  if (standing < computeThresholds(window).blocking)
+    throw new UsageError(
+      `PALIMPSEST_BLOCKING_LIMIT=${env['PALIMPSEST_BLOCKING_LIMIT']} is too small: ${why}. The least that works is ${wanted}`,
+    )
+  const least = leastWindow(wanted, model)
+  const cure =
+    least <= model.facts.contextWindow
+      ? `The least that works is --window ${least}, or the same in PALIMPSEST_WINDOW or the setting workingWindow`
+      : `The least that works is ${least}, and ${model.facts.id} has ${model.facts.contextWindow}: name another model, or shorten the instruction files`
+  throw new UsageError(`a window of ${window.working} tokens is too small: ${why}. ${cure}`)
+}
+
+/** In steps: the smallest window in which so many tokens fit before anything is compacted. */
+function leastWindow(tokens: number, { facts }: ResolvedModel): number {
+  for (let least = WINDOW_STEP; ; least += WINDOW_STEP) {
+    const model = { facts: { ...facts, contextWindow: least, prices: [] }, known: true }
+    if (computeThresholds(computeWindow(model, { workingWindow: 'full' })).auto >= tokens) return least
+  }
+}

@@ -1,0 +1,222 @@
+import { delimiter, isAbsolute } from 'node:path'
+
+import { createBlobStore, type BlobStore } from 'palimpsest/node'
+import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
+import type { Models } from 'palimpsest/tokens'
+import { toModelName } from 'palimpsest/wire'
+
+import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
+import { createAccess, type Access } from '../agent/paths/access.ts'
+import { isInside } from '../agent/paths/real-path.ts'
+import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
+import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
+import type { Rule } from '../agent/permissions/rule.ts'
+import { openStoredRules } from '../agent/permissions/always/stored-rules.ts'
+import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
+import type { Sandbox } from '../agent/sandbox/sandbox.ts'
+import type { AskTrust } from '../agent/settings/trust.ts'
+import { commandEnvironment, type Environment } from '../agent/process/child-environment.ts'
+import { createShells, type Shells } from '../agent/shell/shells.ts'
+import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
+import type { AskUser } from '../agent/tools/ask-user-tool.ts'
+import { createTools } from '../agent/tools/create-tools.ts'
+import { readModels } from './models/known-models.ts'
+import { withoutUnfit } from './limits/without-unfit.ts'
+import { createSessionRecall } from '../recall/recall-session.ts'
+import { readWindow, type WindowReading } from './window-settings.ts'
+import type { World } from '../world.ts'
+import { chooseAndRoute } from './models/choose-and-route.ts'
+import type { ChosenModel } from './models/choose-model.ts'
+import { findGround, type Ground } from './find-ground.ts'
+import { resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
+import { createPlaceContext, type PlaceContext } from './place-context.ts'
+
+// What a run takes place in: settings, model, window, tools, hooks. Nothing here has been told or asked yet.
+
+export interface RunWishes {
+  readonly prompt: string
+  readonly cwd: string
+  readonly session: SessionChoice
+  readonly model?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly window?: string | undefined
+  readonly settingsFile?: string | undefined
+  readonly trust: boolean
+  readonly mode?: PermissionMode | undefined
+  readonly allowed: readonly Rule[]
+  readonly roundsMax: number
+  readonly maxCostUsd?: number | undefined
+  readonly systemPrompt: PromptOptions
+  readonly debug: boolean
+  /** No turn is run: the session is only looked after. Nothing begins, so no hook is told of a beginning. */
+  readonly isMaintenance?: boolean
+  /** What the conversation began with stays in view, whatever is compacted. */
+  readonly keepsStart?: boolean
+  /** Absent: nobody is there to be asked. */
+  readonly user?: {
+    readonly permit: NonNullable<PermitOptions['ask']>
+    readonly answer: AskUser
+    readonly trust: AskTrust
+    readonly compact: NonNullable<TurnCompaction['confirm']>
+  }
+}
+
+/** With what became known since the run began. */
+export type ReadingOf = (model: string, models?: Partial<Models>) => WindowReading
+
+export interface Scene {
+  readonly wishes: RunWishes
+  readonly home: string
+  readonly opened: OpenedSession
+  readonly ground: Ground
+  readonly chosen: ChosenModel
+  readonly reading: WindowReading
+  /** The window of any model at the chosen endpoint. */
+  readonly readingOf: ReadingOf
+  readonly mode: PermissionMode
+  readonly blobs: BlobStore
+  readonly hooks: Hooks
+  readonly tools: readonly LoopTool[]
+  readonly permit: Permit
+  /** Lets a call run a command that the user typed. */
+  readonly allowOwn: (toolUseId: string, command: string) => void
+  readonly shells: Shells
+  /** Of rules that were stored, for the user. */
+  readonly problems: readonly string[]
+  readonly place: PlaceContext
+}
+
+export async function setScene(
+  opened: OpenedSession,
+  wishes: RunWishes,
+  home: string,
+  world: World,
+): Promise<Scene> {
+  const { session, project } = opened
+  const projectFolder = project.project
+  const ground = await findGround({ ...wishes, home, projectFolder, askTrust: wishes.user?.trust }, world)
+  const { settings, userSettings, isTrusted } = ground
+  const { prefix } = session.view
+  const model = wishes.model ?? (prefix && toModelName(prefix.model, prefix.betas))
+  const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
+  const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
+  const { endpoint } = chosen
+  const mode = wishes.mode ?? settings.mode ?? 'default'
+  const { cwd } = wishes
+  const { additionalFolders } = settings
+  const stage = { opened, wishes, ground, mode, home }
+  const work = await findWork(stage, world)
+  const { access, sandbox } = work
+  const made = makeTools(work, stage, world)
+  const all = await readModels(home, endpoint, world.now())
+  const readWith = (name: string, models: Models): WindowReading =>
+    readWindow(name, { ...world, env }, settings, { models, endpoint })
+  const { models: known, problems: unfit } = withoutUnfit(all, {
+    readingOf: (models) => readWith(chosen.named, models),
+    texts: [
+      composeSystemPrompt(wishes.systemPrompt),
+      JSON.stringify(made.tools),
+      prefix?.system,
+      prefix?.tools,
+    ],
+  })
+  const readingOf: ReadingOf = (name, models = {}) => readWith(name, { ...known, ...models })
+  return {
+    wishes,
+    home,
+    opened,
+    ground,
+    chosen,
+    reading: readingOf(chosen.named),
+    readingOf,
+    mode,
+    blobs: createBlobStore(project, session.id),
+    hooks: openHooks(stage, world),
+    problems: [...unfit, ...work.problems],
+    ...made,
+    place: createPlaceContext(
+      { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox },
+      world,
+    ),
+  }
+}
+
+interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'mode' | 'home'> {}
+
+/** Hooks see what the commands of the model see: none of our keys. */
+function openHooks({ opened, wishes, ground, mode }: Stage, world: World): Hooks {
+  const { settings } = ground
+  return createHooks({
+    hooks: settings.disableAllHooks ? {} : settings.hooks,
+    env: commandEnvironment({ ...world.env, ...settings.env }, wishes.cwd),
+    cwd: wishes.cwd,
+    projectFolder: opened.project.project,
+    sessionId: opened.session.id,
+    transcriptPath: opened.file.path,
+    mode,
+  })
+}
+
+interface Work extends Pick<Scene, 'problems'> {
+  readonly access: Access
+  readonly sandbox: Sandbox
+  /** Of the program, and of the settings. */
+  readonly env: Environment
+}
+
+/** Which folders, files and programs there are for this run. */
+async function findWork({ opened, wishes, ground, home }: Stage, world: World): Promise<Work> {
+  const { settings } = ground
+  const stored = await openStoredRules(opened.project.folder, wishes.cwd)
+  const access = await createAccess({
+    cwd: wishes.cwd,
+    home: world.userHome,
+    additionalFolders: settings.additionalFolders,
+    readableFolders: resultFolders(opened),
+    ownHome: home,
+    rules: [...settings.rules, ...stored.rules, ...wishes.allowed],
+  })
+  const env = { ...world.env, ...settings.env }
+  const machine = { platform: world.platform, architecture: process.arch }
+  const sandbox = createSandbox({ policy: settings.sandbox ?? 'auto', access, env, machine })
+  return { access, sandbox, env, problems: stored.notice === undefined ? [] : [stored.notice] }
+}
+
+function makeTools(
+  { access, sandbox, env }: Work,
+  { opened, wishes, ground, mode, home }: Stage,
+  world: World,
+): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells'> {
+  const { user } = wishes
+  const shells = createShells()
+  const { project, session, file } = opened
+  const blobs = createBlobStore(project, session.id)
+  const tools = createTools({
+    access,
+    sandbox,
+    sessionFolder: opened.folder,
+    shells,
+    env,
+    now: world.now,
+    recall: createSessionRecall({ project, id: session.id, path: file.path, blobs }),
+    ...(user ? { askUser: user.answer } : {}),
+  })
+  const permit = createPermit({
+    access,
+    mode: () => mode,
+    isTrusted: ground.isTrusted,
+    sandbox,
+    env: commandEnvironment(env, access.cwd),
+    protectedFolders: [home, ...programFolders(env['PATH'], access.folders)],
+    ...(user ? { ask: user.permit } : {}),
+  })
+  const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
+    access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
+  return { tools, permit, allowOwn, shells }
+}
+
+/** Where the user's programs lie: what is written there runs with the next word he types. Not where all of the work would be among them. */
+function programFolders(path: string | undefined, folders: readonly string[]): readonly string[] {
+  const entries = (path ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
+  return entries.filter((entry) => !folders.some((folder) => isInside(entry, folder)))
+}

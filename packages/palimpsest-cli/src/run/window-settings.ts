@@ -1,0 +1,84 @@
+import {
+  computeThresholds,
+  computeWindow,
+  NO_MODELS,
+  parsePercent,
+  parseTokens,
+  readCompactionSwitches,
+  resolveModel,
+  type Models,
+  type ResolvedModel,
+  type Setting,
+  type Thresholds,
+  type Window,
+} from 'palimpsest/tokens'
+import { parseModelName } from 'palimpsest/wire'
+
+import type { Settings } from '../agent/settings/load-settings.ts'
+import type { World } from '../world.ts'
+
+export interface WindowReading {
+  readonly model: ResolvedModel
+  readonly window: Window
+  readonly thresholds: Thresholds
+  /** Whether anything may compact by itself. */
+  readonly autoEnabled: boolean
+  /** Whether anything may compact at all. */
+  readonly compactEnabled: boolean
+  /** Values of the environment that could not be meant. */
+  readonly warnings: readonly string[]
+}
+
+/** What is known of models beside the table, and the place they are asked at. */
+export interface KnownModels {
+  readonly models: Models
+  readonly endpoint: string
+}
+
+const NOTHING_LEARNED: KnownModels = { models: NO_MODELS, endpoint: '' }
+
+/** The window of a model as the environment, the settings and refusals bound it. */
+export function readWindow(
+  modelName: string,
+  { env }: Pick<World, 'env'>,
+  { workingWindow, autoCompactEnabled }: Pick<Settings, 'workingWindow' | 'autoCompactEnabled'> = {},
+  { models, endpoint }: KnownModels = NOTHING_LEARNED,
+): WindowReading {
+  const { id, extended } = parseModelName(modelName)
+  const model = resolveModel(models, id, endpoint)
+  const windowMax = parseTokens('PALIMPSEST_WINDOW', env['PALIMPSEST_WINDOW'])
+  const contextTokens = parseTokens('PALIMPSEST_CONTEXT_TOKENS', env['PALIMPSEST_CONTEXT_TOKENS'])
+  const autoPercent = parsePercent('PALIMPSEST_AUTOCOMPACT_PCT', env['PALIMPSEST_AUTOCOMPACT_PCT'])
+  const blockingLimit = parseTokens('PALIMPSEST_BLOCKING_LIMIT', env['PALIMPSEST_BLOCKING_LIMIT'])
+  const switches = readCompactionSwitches({
+    disableCompact: env['DISABLE_COMPACT'],
+    disableAutoCompact: env['DISABLE_AUTO_COMPACT'],
+    autoCompactEnabled,
+  })
+  const window = computeWindow(model, {
+    extended,
+    ...(workingWindow === undefined ? {} : { workingWindow }),
+    ...named('windowMax', windowMax),
+    ...named('contextTokens', contextTokens),
+  })
+  const settings: readonly Setting<number>[] = [windowMax, contextTokens, autoPercent, blockingLimit]
+  return {
+    model,
+    window,
+    thresholds: computeThresholds(window, {
+      autoEnabled: switches.auto,
+      ...named('autoPercent', autoPercent),
+      ...named('blockingLimit', blockingLimit),
+    }),
+    autoEnabled: switches.auto,
+    compactEnabled: switches.manual,
+    warnings: [...settings.flatMap(({ warning }) => warning ?? []), ...switches.warnings],
+  }
+}
+
+/** A setting that is there, under its name; nothing where it is not. */
+function named<Name extends string>(name: Name, { value }: Setting<number>): { [key in Name]?: number } {
+  const found: { [key in Name]?: number } = {}
+  if (value !== undefined) Object.assign(found, { [name]: value })
+  return found
+}

@@ -1,0 +1,41 @@
+import { readTranscript } from 'palimpsest/node'
+import type { Entry } from 'palimpsest/transcript'
+
+import { createCostOf } from '../run/cost-of.ts'
+
+/** The conversation's own answers. */
+const CONVERSATION = 'main'
+/** A boundary of another agent does not say who wrote its summary. */
+const UNKNOWN_PATH = 'unknown'
+
+/** What a session's whole file tells, what left the view long ago included. */
+export interface SessionHistory {
+  /** US dollars by who asked: the conversation, and calls beside it. */
+  readonly costs: { readonly [source: string]: number }
+  /** Compactions by who wrote their summary. */
+  readonly compactions: { readonly [path: string]: number }
+}
+
+/** `known` are all entries where they are loaded already. */
+export async function readHistory(
+  path: string,
+  known: readonly Entry[] | undefined,
+): Promise<SessionHistory> {
+  const costOf = createCostOf()
+  const costs = new Map<string, number>()
+  const compactions = new Map<string, number>()
+  const add = (entry: Entry): void => {
+    if (entry.sidechain) return
+    if (entry.kind === 'boundary') {
+      const by = entry.meta.path ?? UNKNOWN_PATH
+      compactions.set(by, (compactions.get(by) ?? 0) + 1)
+    }
+    if (entry.kind !== 'message' && entry.kind !== 'spent') return
+    const source = entry.kind === 'spent' ? entry.source : CONVERSATION
+    const cost = costOf(entry)
+    if (cost !== 0 || entry.kind === 'spent') costs.set(source, (costs.get(source) ?? 0) + cost)
+  }
+  if (known) known.forEach(add)
+  else for await (const item of readTranscript(path)) if (item.kind === 'entry') add(item.entry)
+  return { costs: Object.fromEntries(costs), compactions: Object.fromEntries(compactions) }
+}

@@ -1,0 +1,23 @@
+import type { View } from '../transcript/view.ts'
+import { recordOf, type CompactionRecord } from '../situation/compaction-record.ts'
+
+// Models that fail again and again are left alone for a while. The state hangs on the conversation's newest boundary.
+
+/** A model that failed so often in a row is not asked again by itself. */
+export const FAILURES_MAX = 3
+/** After so long it is asked once more. */
+export const BREAKER_REST_MS = 30 * 60_000
+
+/** Whether models failed so often that none is asked by itself now, for a summary or for what may become one. */
+export function isBreakerOpen(view: View, now: number): boolean {
+  return isOpenAfter(recordOf(view.boundary?.entry), { now, model: view.prefix?.model ?? '' })
+}
+
+/** Open after failures in a row; half open on another model, or after a rest. */
+export function isOpenAfter(
+  before: CompactionRecord | undefined,
+  { now, model }: { readonly now: number; readonly model: string },
+): boolean {
+  if (!before || before.failures < FAILURES_MAX) return false
+  return model === before.model && now - before.triedAt < BREAKER_REST_MS
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+
+import { allBlocks, inventSession, type Scripted } from '../../../../../../test/kit/invented-session.ts'
+import { createControls } from './controls.ts'
+import { findOutcomes } from './outcomes.ts'
+import { createScorer, measureSession, type Measured, type Score } from './score.ts'
+import { makePage, wholePage, type Sight } from './sight.ts'
+
+const GREEN = 'Tests  4 passed (4)\nDuration 1.2s'
+const RED =
+  'Exit code 1\nFAIL login.test.ts > keeps the session\nAssertionError: expected 3 to be 4\nTests  1 failed (4)'
+
+const bash = (command: string, result: string): Scripted => ({
+  calls: [{ name: 'Bash', input: { command }, result, isError: result.startsWith('Exit code') }],
+})
+const read = (path: string, result: string): Scripted => ({
+  calls: [{ name: 'Read', input: { file_path: path }, result }],
+})
+
+/** The same at every step: what is shown is a matter of whole results, by their number. */
+function scoreOf(script: readonly Scripted[], hides: readonly number[], text?: string): Score['shares'] {
+  const session = inventSession([{ user: 'Mend it.' }, ...script, { say: 'Well.' }])
+  const measured = measureSession(session, allBlocks(session))
+  const results = measured.corpus.blocks.flatMap(({ kind }, index) => (kind === 'result' ? [index] : []))
+  const gone = new Set(hides.map((number) => results[number]))
+  const sight: Sight = {
+    shows: (line) => !gone.has(measured.corpus.lineBlocks[line] ?? -1),
+    made: text === undefined ? [] : [wholePage(makePage(text, false))],
+  }
+  return lastStep(measured, sight)
+}
+
+/** Of the last step alone: all of the script is before it. */
+function lastStep(measured: Measured, sight: Sight): Score['shares'] {
+  const scorer = createScorer(measured, { recalls: false })
+  scorer.add(measured.needs.length - 1, sight, false)
+  return scorer.end().shares
+}
+
+describe('unresolved errors: the newest result of a command decides', () => {
+  const red = [bash('npm test', GREEN), bash('npm test', RED)]
+
+  test.each([
+    ['everything is shown', [], 1],
+    ['the good run left, the failed one did not', [0], 1],
+    ['both left', [0, 1], 0],
+    ['the older good run stands there, the newer failed one left', [1], 0],
+  ])('%s', (_, hides, expected) => {
+    expect(scoreOf(red, hides).unresolved_errors).toBe(expected)
+  })
+
+  test('a message that says what went wrong, with the command, will do where nothing contradicts it', () => {
+    const told = 'Not resolved:\n- Bash `npm test`: FAIL login.test.ts > keeps the session'
+    expect(scoreOf(red, [0, 1], told).unresolved_errors).toBe(1)
+    expect(scoreOf(red, [1], told).unresolved_errors).toBe(0)
+  })
+
+  test('a message that does not say which command it was will not', () => {
+    const crumb = 'FAIL login.test.ts > keeps the session\nTests  1 failed (4)'
+    expect(scoreOf(red, [0, 1], crumb).unresolved_errors).toBe(0)
+  })
+
+  test('what an older failure said will not', () => {
+    const script = [bash('npm test', RED.replaceAll('login', 'logout')), bash('npm test', RED)]
+    const told = 'Bash `npm test`: FAIL logout.test.ts > keeps the session'
+    expect(scoreOf(script, [1]).unresolved_errors).toBe(0)
+    expect(scoreOf(script, [0, 1], told).unresolved_errors).toBe(0)
+  })
+
+  test('a piece of the result that says what went wrong will do', () => {
+    const piece = RED.split('\n').slice(1).join('\n')
+    expect(scoreOf(red, [0, 1], `What failed:\n${piece}`).unresolved_errors).toBe(1)
+  })
+
+  test('a good run of the same command ends it, and so does one of a wider one; a narrower one does not', () => {
+    const narrow = [bash('npm test -- login.test.ts', RED)]
+    const same = bash('cd /repo && npm test -- login.test.ts 2>&1 | tail -3', GREEN)
+    expect(scoreOf([...narrow, same], [0, 1]).unresolved_errors).toBeNull()
+    expect(scoreOf([...narrow, bash('npm test', GREEN)], [0, 1]).unresolved_errors).toBeNull()
+    expect(scoreOf([...red, bash('npm test -- login.test.ts', GREEN)], [0, 1, 2]).unresolved_errors).toBe(0)
+    const both = bash('npm run build && npm test', RED)
+    expect(scoreOf([both, bash('npm test', GREEN)], [0, 1]).unresolved_errors).toBe(0)
+    const parts = [bash('npm test', GREEN), bash('npm run build', 'built')]
+    expect(scoreOf([both, ...parts], [0, 1, 2]).unresolved_errors).toBeNull()
+  })
+
+  test('a check that was piped is judged by its own words', () => {
+    const piped = bash('npm test 2>&1 | tail -4', 'FAIL login.test.ts\n Tests  1 failed | 3 passed (4)')
+    expect(scoreOf([piped], [0]).unresolved_errors).toBe(0)
+    const fine = bash('npm test 2>&1 | tail -4', 'ok: 3 failed attempts are counted\n Tests  4 passed (4)')
+    expect(scoreOf([fine], [0]).unresolved_errors).toBeNull()
+  })
+
+  test('what is no failure of a command is not counted', () => {
+    const refused = "The user doesn't want to proceed with this tool use."
+    const script: Scripted[] = [
+      bash('grep -rn nothing src', 'Exit code 1'),
+      { calls: [{ name: 'Bash', input: { command: 'rm -rf build' }, result: refused, isError: true }] },
+      { calls: [{ name: 'Edit', input: { file_path: '/p/a.ts' }, result: 'not found', isError: true }] },
+    ]
+    expect(scoreOf(script, [0, 1, 2]).unresolved_errors).toBeNull()
+  })
+
+  test('another command is mended by its program: the mistake was in the words behind it', () => {
+    const failed = bash('git rebase main', 'Exit code 1\nerror: could not apply 27a33e9')
+    expect(scoreOf([failed], [0]).unresolved_errors).toBe(0)
+    expect(scoreOf([failed, bash('git rebase --continue', 'done')], [0, 1]).unresolved_errors).toBeNull()
+    expect(scoreOf([failed, bash('git status', 'clean')], [0, 1]).unresolved_errors).toBe(0)
+  })
+})
+
+describe('order: nothing that is kept contradicts a newer result that left', () => {
+  const script = [bash('npm test', GREEN), bash('npm test', RED)]
+
+  test.each([
+    ['everything is shown', [], 1],
+    ['the older left', [0], 1],
+    ['both left', [0, 1], 1],
+    ['the newer left, the older stands there', [1], 0],
+  ])('%s', (_, hides, expected) => {
+    expect(scoreOf(script, hides).order).toBe(expected)
+  })
+
+  test('is no question where a call was made once, or says the same but for numbers', () => {
+    expect(scoreOf([bash('npm test', GREEN)], []).order).toBeNull()
+    const again = [bash('npm test', GREEN), bash('npm test', GREEN.replace('1.2s', '3.4s'))]
+    expect(scoreOf(again, [1]).order).toBeNull()
+  })
+
+  test('goes for files that were read twice, and not for edits', () => {
+    const file = 'alpha beta\ngamma delta\nepsilon zeta\neta theta'
+    const changed = file.replace('gamma', 'GAMMA')
+    expect(scoreOf([read('/p/a.ts', file), read('/p/a.ts', changed)], [1]).order).toBe(0)
+    expect(scoreOf([read('/p/a.ts', file), read('/p/b.ts', changed)], [1]).order).toBeNull()
+    const edit = (result: string): Scripted => ({
+      calls: [{ name: 'Edit', input: { file_path: '/p/a.ts', old_string: 'x' }, result }],
+    })
+    expect(scoreOf([edit('updated once'), edit('updated twice')], [1]).order).toBeNull()
+  })
+
+  test('a piece of the older counts as kept, a piece of the newer as heard only where it says how it ended', () => {
+    const long = (end: string): string => `step one\nstep two\nstep three\nstep four\n${end}`
+    const runs = [
+      bash('npm test', long('Tests  4 passed (4)')),
+      bash(
+        'npm test',
+        `Exit code 1\n${long('FAIL login.test.ts\nAssertionError: 3 is not 4\nTests  1 failed (4)')}`,
+      ),
+    ]
+    const older = 'step three\nstep four\nTests  4 passed (4)'
+    const head = 'step one\nstep two\nstep three\nstep four'
+    const evidence = 'step four\nFAIL login.test.ts\nAssertionError: 3 is not 4'
+    expect(scoreOf(runs, [0, 1], older).order).toBe(0)
+    expect(scoreOf(runs, [1], head).order).toBe(0)
+    expect(scoreOf(runs, [1], evidence).order).toBe(1)
+  })
+})
+
+describe('what nobody wins with crumbs', () => {
+  const file = (name: string): string =>
+    Array.from({ length: 30 }, (_, i) => `  const ${name}_${i} = make_${name}(base_${name}_${i})`).join('\n')
+  const session = inventSession([
+    { user: 'Mend it.' },
+    read('/p/a.ts', file('alpha')),
+    bash('npm test', RED),
+    ...Array.from({ length: 20 }, (_, i) => read(`/p/other-${i}.ts`, file(`other${i}`))),
+    {
+      say: 'alpha_7 and alpha_9 go.',
+      calls: [
+        {
+          name: 'Edit',
+          input: { file_path: '/p/a.ts', old_string: file('alpha').split('\n').slice(7, 10).join('\n') },
+          result: 'updated',
+        },
+      ],
+    },
+  ])
+  const measured = measureSession(session, allBlocks(session))
+  const step = measured.needs.length - 1
+  const scored = (sight: Sight): Score['shares'] => {
+    const scorer = createScorer(measured, { recalls: false })
+    scorer.add(step, sight, false)
+    return scorer.end().shares
+  }
+
+  test('needed lines, chosen with hindsight and quoted one by one, win what was counted before and nothing else', () => {
+    const { crumbs, oracle } = createControls(measured)
+    expect(scored(crumbs(step, 20_000))).toMatchObject({
+      frr_line_quoted: 1,
+      edit_line_quoted: 1,
+      frr_line: 0,
+      edit_line: 0,
+      edit_whole: 0,
+      unresolved_errors: 0,
+    })
+    expect(scored(oracle(step, 20_000))).toMatchObject({
+      frr_line: 1,
+      edit_line: 1,
+      edit_whole: 1,
+      unresolved_errors: 1,
+    })
+  })
+})
+
+test('a failure is told by the lines that say what went wrong, in a check by those that are red', () => {
+  const result = 'Exit code 1\n(pass) throws UnknownFlagError\nFAIL login.test.ts\n Tests  1 failed (4)'
+  const session = inventSession([{ user: 'Mend it.' }, bash('bun run test', result), { say: 'Well.' }])
+  const { corpus } = measureSession(session, allBlocks(session))
+  const [failure] = findOutcomes(corpus).failures
+  const lines = result.split('\n')
+  const first = failure?.firstLine ?? 0
+  expect(failure?.evidence.map((line) => lines[line - first])).toEqual([lines[2], lines[3]])
+})

@@ -1,0 +1,212 @@
+import { hashText, type Hash } from '../../../wire/hash.ts'
+import { isBlock, type ToolUseBlock } from '../../../wire/message.ts'
+import { checksLeft, commandKey, type CommandKey } from './command-key.ts'
+import { lineText, type Corpus, type CorpusBlock } from './corpus.ts'
+import { saysSomething } from './excerpts.ts'
+import { isShellCall, looksAtState, sameCallKey, shellCommand } from './tool-call.ts'
+
+// How calls ended, and which result of several is the newest. What an older one says no longer holds where a newer one says otherwise.
+
+/** One result of a call. */
+export interface Outcome {
+  readonly toolUseId: string
+  /** Its lines in the history: from the first, up to but without the end. */
+  readonly firstLine: number
+  readonly endLine: number
+  readonly failed: boolean
+  /** Of a failure: the lines that say what went wrong, the most telling first. */
+  readonly evidence: readonly number[]
+  /** By which words a text names the call. */
+  readonly named: string
+}
+
+/** A command that failed, until a newer result of it decides otherwise. */
+export interface FailedCommand extends Outcome {
+  /** The line at which it was mended, or a newer failure took its place; Infinity where nothing did. */
+  readonly until: number
+  /** Results of the same command that were good and came before it. */
+  readonly goodBefore: readonly Outcome[]
+}
+
+/** Results of one and the same call that do not all say the same, oldest first. */
+export interface RepeatedCall {
+  /** Two that say the same have one hash. */
+  readonly outcomes: readonly (Outcome & { readonly says: Hash })[]
+}
+
+export interface Outcomes {
+  readonly failures: readonly FailedCommand[]
+  readonly repeated: readonly RepeatedCall[]
+  /** Calls that changed nothing because they failed or were refused, whatever they were. */
+  readonly failedCalls: ReadonlySet<string>
+}
+
+export function findOutcomes(corpus: Corpus): Outcomes {
+  const found = readOutcomes(corpus)
+  return {
+    failures: findFailures(found),
+    repeated: findRepeated(found),
+    failedCalls: new Set(found.flatMap(({ toolUseId, ended }) => (ended === 'good' ? [] : [toolUseId]))),
+  }
+}
+
+interface FoundOutcome extends Outcome {
+  /** Not run: the user said no, or it was broken off. */
+  readonly ended: 'good' | 'failed' | 'not-run'
+  /** Of a shell call. */
+  readonly command: CommandKey | undefined
+  /** Of a call that looks at how things are: two with one key asked the same. */
+  readonly asked: string | undefined
+  readonly says: Hash
+}
+
+function readOutcomes(corpus: Corpus): FoundOutcome[] {
+  const calls = new Map<string, ToolUseBlock>()
+  const found: FoundOutcome[] = []
+  for (const block of corpus.blocks) {
+    if (isBlock(block.block, 'tool_use')) calls.set(block.block.id, block.block)
+    if (!isBlock(block.block, 'tool_result')) continue
+    const { tool_use_id: toolUseId } = block.block
+    const call = calls.get(toolUseId)
+    if (call) found.push(outcomeOf(corpus, block, call))
+  }
+  return found
+}
+
+function outcomeOf(corpus: Corpus, block: CorpusBlock, call: ToolUseBlock): FoundOutcome {
+  const { firstLine, endLine } = block
+  const text = corpus.text.slice(corpus.lineStarts[firstLine], corpus.lineStarts[endLine])
+  const command = isShellCall(call) ? commandKey(shellCommand(call)) : undefined
+  const isMarked = isBlock(block.block, 'tool_result') && block.block.is_error === true
+  const ended = endOf(text, isMarked, command)
+  return {
+    toolUseId: call.id,
+    firstLine,
+    endLine,
+    failed: ended === 'failed',
+    evidence: ended === 'failed' ? evidenceLines(corpus, block, command) : [],
+    named: command?.named ?? call.name,
+    ended,
+    command,
+    asked: command ? `shell ${command.same}` : looksAtState(call) ? sameCallKey(call) : undefined,
+    says: hashText(`${ended} ${withoutNumbers(text)}`),
+  }
+}
+
+/** Exit codes stand at the top or at the end of a result; in between they may be quoted. */
+const EXIT_HEAD_CHARS = 400
+const EXIT_TAIL_CHARS = 200
+const EXIT_CODE =
+  /^\W{0,3}(?:(?:command |process )?exit(?:ed)?(?: with)?(?: code| status):? |exit_code"?:? ?)(-?\d+)/im
+const NOT_RUN =
+  /^\s*(?:The user (?:doesn't want|does not want|rejected|declined|denied)|\[?Request interrupted|\[Interrupted before|<tool_use_error>(?:Sibling tool call|Blocked:)|User rejected|aborted by user|Permission (?:for this action was|to use \S+ (?:has been|was)) denied|Tool (?:use|execution) (?:was )?(?:rejected|aborted))/i
+/** Programs whose exit code 1 says no: nothing was found, or things differ. */
+const SAYS_NO = /^(?:e?grep|rg|diff|cmp|test|\[|which|git (?:diff|grep)|p?grep|ps)\b/
+
+/** How a check says that it failed. Of one that was piped through something the exit code is lost; its words are not. */
+const RED_START =
+  /^(?: {0,20}(?:-{1,5} )?FAIL(?:ED)?\b| {0,20}(?:[✗✘×✖]|\(fail\)) |not ok\b|error(?:\[\w{1,20}\]|: (?:script |test failed|could not compile|aborting))|npm (?:ERR!|error )|make: \*\*\* |panic: |Traceback \(most recent call last\))/
+const RED_ANYWHERE = /\berror TS\d{1,6}: |\bpanicked at\b|\bBUILD FAILED\b|\bERROR task failed\b/
+const COUNTED = /(?<![\w.])[1-9]\d{0,6} fail(?:ed|ing|ures?)?\b/
+/** What stands before a count of failures; in a sentence other words do. */
+const BEFORE_COUNT =
+  /^(?:[^A-Za-z]{0,80}|\s{0,20}Tests?:?\s{1,20}|\s{0,20}Test (?:Files|Suites):?\s{1,20}|test result: \w{1,10}\. \d{1,7} passed; )$/
+/** A place in a file, with what is wrong there. */
+const DIAGNOSTIC = /^\s*(?:error\b.*|\S+\.\w+[:(]\d+(?:[:,]\d+)?\)?:? \S.*)/
+
+function endOf(text: string, isMarked: boolean, command: CommandKey | undefined): FoundOutcome['ended'] {
+  if (NOT_RUN.test(text)) return 'not-run'
+  const exit = exitCode(text)
+  if (exit === 1 && command && SAYS_NO.test(command.same)) return 'good'
+  if (exit === undefined ? isMarked : exit !== 0) return 'failed'
+  const isJudged = command?.isCheck === true && command.losesExit
+  return isJudged && text.split('\n').some(isRed) ? 'failed' : 'good'
+}
+
+/** Longer lines are data, not a verdict. */
+const VERDICT_CHARS_MAX = 400
+
+function isRed(line: string): boolean {
+  if (line.length > VERDICT_CHARS_MAX) return false
+  const counted = COUNTED.exec(line)
+  const isCounted = counted !== null && BEFORE_COUNT.test(line.slice(0, counted.index))
+  return isCounted || RED_START.test(line) || RED_ANYWHERE.test(line)
+}
+
+function isDiagnostic(line: string): boolean {
+  return line.length <= VERDICT_CHARS_MAX && DIAGNOSTIC.test(line)
+}
+
+function exitCode(text: string): number | undefined {
+  const found = EXIT_CODE.exec(text.slice(0, EXIT_HEAD_CHARS)) ?? EXIT_CODE.exec(text.slice(-EXIT_TAIL_CHARS))
+  return found ? Number(found[1]) : undefined
+}
+
+/** Times, counts and line numbers differ from run to run and say nothing new; whether it failed is told apart. */
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/[\d\s]+/g, '')
+}
+
+const TELLING =
+  /error|fail|exception|denied|not found|no such|does not exist|cannot|can't|could not|panic|fatal|unexpected|undefined|timed out|refused|conflict/i
+/** What a tool says of the call before what the program printed. */
+const ENVELOPE =
+  /^(?:exit code|chunk id|wall time|process exited|original token count|total output lines|output:|warning: truncated)/i
+/** A check tells of what went well, too, and names errors that were expected. */
+const PASSING = /\(pass\)|^\s*(?:[✓✔]|ok\b|PASS\b|--- PASS)/
+/** Further lines of one failure say no more of it. */
+const EVIDENCE_MAX = 40
+
+function evidenceLines(
+  corpus: Corpus,
+  { firstLine, endLine }: CorpusBlock,
+  command: CommandKey | undefined,
+): number[] {
+  const lines = Array.from({ length: endLine - firstLine }, (_, i) => firstLine + i)
+  const written = lines.filter((line) => saysSomething(lineText(corpus, line)))
+  const isTold = (line: number): boolean => command?.isCheck !== true || !PASSING.test(lineText(corpus, line))
+  const matching = (is: (text: string) => boolean): number[] =>
+    written.filter((line) => is(lineText(corpus, line)) && isTold(line))
+  const printed = written.filter((line) => !ENVELOPE.test(lineText(corpus, line).trim()))
+  const red = command?.isCheck ? [...matching(isRed), ...matching(isDiagnostic)] : []
+  const choices = [[...new Set(red)], matching((text) => TELLING.test(text)), printed, written, [firstLine]]
+  return (choices.find((choice) => choice.length > 0) ?? []).slice(0, EVIDENCE_MAX)
+}
+
+function findFailures(found: readonly FoundOutcome[]): FailedCommand[] {
+  const run = found.filter(({ ended, command }) => command && ended !== 'not-run')
+  return run.flatMap((outcome, i) => {
+    if (!outcome.failed) return []
+    const same = run.slice(0, i).filter(({ command }) => command?.same === outcome.command?.same)
+    return [
+      {
+        ...outcome,
+        until: decidedAt(outcome, run.slice(i + 1)),
+        goodBefore: same.filter(({ failed }) => !failed),
+      },
+    ]
+  })
+}
+
+/** Where newer results tell how a failed command stands now; Infinity where none does. */
+function decidedAt({ command }: FoundOutcome, later: readonly FoundOutcome[]): number {
+  let left = command?.checks ?? []
+  // Of parts that run in turn the last is the one that was wanted.
+  const wanted = command?.programs.at(-1)
+  for (const { command: next, failed, firstLine } of later) {
+    if (!next || !command) continue
+    if (next.same === command.same) return firstLine
+    if (!command.isCheck && wanted !== undefined && next.programs.includes(wanted)) return firstLine
+    if (failed || left.length === 0) continue
+    left = checksLeft(left, next)
+    if (left.length === 0) return firstLine
+  }
+  return Infinity
+}
+
+function findRepeated(found: readonly FoundOutcome[]): RepeatedCall[] {
+  const run = found.filter(({ ended, asked }) => asked !== undefined && ended !== 'not-run')
+  return [...Map.groupBy(run, ({ asked }) => asked).values()]
+    .filter((outcomes) => new Set(outcomes.map(({ says }) => says)).size > 1)
+    .map((outcomes) => ({ outcomes }))
+}

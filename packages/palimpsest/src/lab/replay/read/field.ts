@@ -1,0 +1,51 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../wire/json.ts'
+
+// Reading foreign JSON at the door: a field is of the kind asked for, or it is not there.
+
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function textField(object: JsonObject | undefined, key: string): string | undefined {
+  const value = object?.[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function numberField(object: JsonObject | undefined, key: string): number | undefined {
+  const value = object?.[key]
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+export function objectField(object: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = object?.[key]
+  return isJsonObject(value) ? value : undefined
+}
+
+export function listField(object: JsonObject | undefined, key: string): readonly Json[] {
+  const value = object?.[key]
+  return isList(value) ? value : []
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+export function objectsField(object: JsonObject | undefined, key: string): readonly JsonObject[] {
+  return listField(object, key).filter(isJsonObject)
+}
+
+export function textsField(object: JsonObject | undefined, key: string): readonly string[] {
+  return listField(object, key).filter((item) => typeof item === 'string')
+}
+
+/** Milliseconds of an ISO text or of a number; NaN where there is neither. */
+export function timeField(object: JsonObject | undefined, key: string): number {
+  const value = object?.[key]
+  if (typeof value === 'number') return value
+  return typeof value === 'string' ? Date.parse(value) : Number.NaN
+}

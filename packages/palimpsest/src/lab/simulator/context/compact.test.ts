@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest'
+import type { CompactionBlock, WireMessage } from '../../../wire/message.ts'
+import type { MessagesResponse } from '../../../wire/response.ts'
+import { createSimulator, type Simulator, type SimulatorOptions } from '../create-simulator.ts'
+import type { ScriptStep } from '../answering/script.ts'
+
+const ON_DEMAND = { 'anthropic-beta': 'compact-2026-09-04' }
+const THRESHOLD = { 'anthropic-beta': 'compact-2026-01-12' }
+
+function said(text: string): ScriptStep {
+  return {
+    content: [
+      { type: 'thinking', thinking: `about ${text}` },
+      { type: 'text', text },
+    ],
+  }
+}
+
+function send(simulator: Simulator, body: object, headers = ON_DEMAND) {
+  return simulator.answer(
+    { model: 'claude-opus-5-5', max_tokens: 500, system: 'You help.', ...body },
+    headers,
+  )
+}
+
+function ask(simulator: Simulator, body: object, headers = ON_DEMAND): MessagesResponse {
+  const { body: answer } = send(simulator, body, headers)
+  expect(answer).toMatchObject({ type: 'message' })
+  return answer as MessagesResponse
+}
+
+function errorOf(simulator: Simulator, messages: readonly WireMessage[], more: object = {}): unknown {
+  return (send(simulator, { messages, ...more }).body as { error?: unknown }).error
+}
+
+/** Two turns, and the conversation compacted after the second prompt. */
+function play(options: SimulatorOptions = {}): {
+  simulator: Simulator
+  history: WireMessage[]
+  reply: WireMessage
+  block: CompactionBlock
+  compacted: MessagesResponse
+} {
+  const script = [said('one'), said('two'), { content: [{ type: 'text', text: 'They count.' }] }]
+  const simulator = createSimulator({ clock: 'virtual', ...options, script })
+  const history: WireMessage[] = [{ role: 'user', content: 'Count.' }]
+  history.push({ role: 'assistant', content: ask(simulator, { messages: history }).content })
+  history.push({ role: 'user', content: 'On.' })
+  const reply: WireMessage = { role: 'assistant', content: ask(simulator, { messages: history }).content }
+  const compacted = ask(simulator, { messages: history, compaction: { type: 'summarize' } })
+  return { simulator, history, reply, block: compacted.content[0] as CompactionBlock, compacted }
+}
+
+const NEXT: WireMessage = { role: 'user', content: 'And on.' }
+const BOUND = /bound to a different conversation/
+
+describe('compaction on demand', () => {
+  test('answers with a signed block alone', () => {
+    const { compacted } = play()
+    expect(compacted).toMatchObject({
+      stop_reason: 'compaction',
+      content: [
+        {
+          type: 'compaction',
+          content: 'They count.',
+          encrypted_content: null,
+          signature: expect.stringMatching(/^[A-Za-z0-9+/=]{40,}$/),
+          tool_changes: [],
+        },
+      ],
+    })
+  })
+
+  test('without a script the offline model summarises', () => {
+    const simulator = createSimulator({ clock: 'virtual' })
+    const messages: WireMessage[] = [{ role: 'user', content: 'Never touch src/main.ts.' }]
+    const { content } = ask(simulator, { messages, compaction: { type: 'summarize' } })
+    expect((content[0] as CompactionBlock).content).toContain('Never touch src/main.ts.')
+  })
+
+  test('the block first, kept turns behind it: their thinking stays valid, and so does what follows', () => {
+    const { simulator, reply, block } = play()
+    simulator.addSteps([said('three')])
+    const messages: WireMessage[] = [{ role: 'assistant', content: [block] }, reply, NEXT]
+    const answer = ask(simulator, { messages })
+    messages.push({ role: 'assistant', content: answer.content }, { role: 'user', content: 'More.' })
+    expect(errorOf(simulator, messages)).toBeUndefined()
+  })
+
+  test('the block and the kept turn may be one message', () => {
+    const { simulator, reply, block } = play()
+    const kept = Array.isArray(reply.content) ? reply.content : []
+    const messages: WireMessage[] = [{ role: 'assistant', content: [block, ...kept] }, NEXT]
+    expect(errorOf(simulator, messages)).toBeUndefined()
+  })
+
+  test('kept thinking is refused when something stands between, or when the system prompt changed', () => {
+    const { simulator, reply, block } = play()
+    const between: WireMessage[] = [
+      { role: 'assistant', content: [block] },
+      { role: 'user', content: 'By the way.' },
+      reply,
+      NEXT,
+    ]
+    expect(errorOf(simulator, between)).toMatchObject({ message: expect.stringMatching(BOUND) })
+    const messages: WireMessage[] = [{ role: 'assistant', content: [block] }, reply, NEXT]
+    expect(errorOf(simulator, messages, { system: 'You hinder.' })).toMatchObject({
+      message: expect.stringMatching(BOUND),
+    })
+  })
+
+  test('thinking made behind the block is not valid behind the messages it replaced', () => {
+    const { simulator, history, reply, block } = play()
+    simulator.addSteps([said('three')])
+    const answer = ask(simulator, { messages: [{ role: 'assistant', content: [block] }, reply, NEXT] })
+    const undone = [...history, reply, NEXT, { role: 'assistant', content: answer.content } as const, NEXT]
+    expect(errorOf(simulator, undone)).toMatchObject({
+      message: expect.stringMatching(/^messages\.5.*bound/),
+    })
+  })
+
+  test('kept turns of the role that the summarised ones ended with lose their thinking', () => {
+    const script = [said('one'), { content: [{ type: 'text', text: 'They count.' }] }, said('two')]
+    const simulator = createSimulator({ clock: 'virtual', script })
+    const history: WireMessage[] = [{ role: 'user', content: 'Count.' }]
+    const one: WireMessage = { role: 'assistant', content: ask(simulator, { messages: history }).content }
+    const { content } = ask(simulator, { messages: history, compaction: { type: 'summarize' } })
+    const ok: WireMessage[] = [{ role: 'assistant', content }, one, NEXT]
+    expect(errorOf(simulator, ok)).toBeUndefined()
+    const merged: WireMessage[] = [{ role: 'assistant', content }, NEXT, one, NEXT]
+    expect(errorOf(simulator, merged)).toMatchObject({ message: expect.stringMatching(BOUND) })
+  })
+
+  test('only the block is in the prompt, not what it stands for', () => {
+    const { simulator, block } = play({ tokens: 'characters' })
+    const { usage } = ask(simulator, { messages: [{ role: 'assistant', content: [block] }, NEXT] })
+    expect(usage.input_tokens).toBe('You help.'.length + 'They count.'.length + 'And on.'.length)
+  })
+
+  test('an edited block is refused, each kind by its code (compaction.content, compaction.tool-changes)', () => {
+    const { simulator, block } = play()
+    const behind = (changed: CompactionBlock): unknown =>
+      errorOf(simulator, [{ role: 'assistant', content: [changed] }, NEXT])
+    expect(behind({ ...block, content: 'They sing.' })).toEqual({
+      type: 'invalid_request_error',
+      message: 'messages.0.content.0.content: differs from the text its signature recorded',
+      details: { error_code: 'compaction_content_mismatch' },
+    })
+    const tool_changes = [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'x' } }] as const
+    expect(behind({ ...block, tool_changes })).toEqual({
+      type: 'invalid_request_error',
+      message: 'messages.0.content.0.tool_changes: differ from what was returned with the block',
+      details: { error_code: 'compaction_tool_changes_mismatch' },
+    })
+    expect(behind({ ...block, signature: `A${block.signature}` })).toMatchObject({
+      details: { error_code: 'compaction_signature_invalid' },
+    })
+  })
+
+  test('a block without content is no block', () => {
+    const { simulator, history, reply } = play()
+    const nothing: WireMessage = { role: 'assistant', content: [{ type: 'compaction', content: null }] }
+    expect(errorOf(simulator, [...history, reply, NEXT].toSpliced(1, 0, nothing))).toBeUndefined()
+  })
+
+  test('fails where the model says nothing, and the block without content means nothing', () => {
+    const { simulator, history, reply } = play()
+    simulator.addSteps([{ content: [{ type: 'tool_use', name: 'read', input: {} }] }])
+    const { content, stop_reason } = ask(simulator, { messages: history, compaction: { type: 'summarize' } })
+    expect(stop_reason).toBe('compaction')
+    expect(content).toEqual([{ type: 'compaction', content: null, encrypted_content: null }])
+    expect(errorOf(simulator, [...history, { role: 'assistant', content }, reply, NEXT])).toBeUndefined()
+  })
+
+  test('its tokens are an iteration, not part of the top level; by a switch they are', () => {
+    const apart = play({ tokens: 'characters' }).compacted.usage
+    expect([apart.input_tokens, apart.output_tokens]).toEqual([0, 0])
+    expect(apart.iterations).toMatchObject([{ type: 'compaction', output_tokens: 'They count.'.length }])
+    const together = play({ tokens: 'characters', switches: { compactionUsage: 'top-level' } }).compacted
+      .usage
+    expect(together.input_tokens).toBe(together.iterations?.[0]?.input_tokens)
+    expect(together.output_tokens).toBe('They count.'.length)
+  })
+
+  test('can be unavailable for a while (by a fault)', () => {
+    const { simulator, history } = play()
+    simulator.addFaults([
+      { fault: { type: 'status', status: 529, error_code: 'compaction_unavailable', message: 'Retry.' } },
+    ])
+    const { status, body } = send(simulator, { messages: history, compaction: { type: 'summarize' } })
+    expect(status).toBe(529)
+    expect(body).toMatchObject({
+      error: { type: 'overloaded_error', details: { error_code: 'compaction_unavailable' } },
+    })
+  })
+
+  test('is counted like the conversation itself', async () => {
+    const simulator = createSimulator({ tokens: 'characters' })
+    const response = await simulator.fetch(
+      new Request('http://simulator/v1/messages/count_tokens', {
+        method: 'POST',
+        headers: { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', ...ON_DEMAND },
+        body: JSON.stringify({
+          model: 'claude-opus-5-5',
+          messages: [{ role: 'user', content: 'Count.' }],
+          compaction: { type: 'summarize' },
+        }),
+      }),
+    )
+    expect(await response.json()).toEqual({ input_tokens: 6 })
+  })
+})
+
+describe('compaction over a threshold', () => {
+  const LONG = 'x'.repeat(50_000)
+  const edit = (more: object = {}): object => ({
+    context_management: {
+      edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 }, ...more }],
+    },
+  })
+  const create = (): Simulator =>
+    createSimulator({ clock: 'virtual', tokens: 'characters', script: [said('done'), said('again')] })
+
+  test('below it nothing happens', () => {
+    const answer = ask(create(), { messages: [{ role: 'user', content: 'short' }], ...edit() }, THRESHOLD)
+    expect(answer.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
+    expect(answer.usage.iterations).toBeUndefined()
+  })
+
+  test('the block comes first, then the answer; the size is that of the last message iteration', () => {
+    const simulator = create()
+    const messages: WireMessage[] = [{ role: 'user', content: LONG }]
+    const answer = ask(simulator, { messages, ...edit() }, THRESHOLD)
+    expect(answer.content.map(({ type }) => type)).toEqual(['compaction', 'thinking', 'text'])
+    const summary = (answer.content[0] as CompactionBlock).content ?? ''
+    const [compaction, message] = answer.usage.iterations ?? []
+    // 9 of the system prompt, 50,000, and the server's own prompt of 400
+    expect(compaction).toMatchObject({
+      type: 'compaction',
+      input_tokens: 50_409,
+      output_tokens: summary.length,
+    })
+    expect(message).toMatchObject({ type: 'message', input_tokens: 9 + summary.length })
+    expect(answer.usage.input_tokens).toBe(9 + summary.length)
+    // input 4, output 20 dollars a million: both iterations are paid
+    const output = summary.length + (message?.output_tokens ?? 0)
+    expect(simulator.requests()[0]?.cost_usd).toBeCloseTo(
+      ((50_409 + 9 + summary.length) * 4 + output * 20) / 1e6,
+      12,
+    )
+  })
+
+  test('the next request may send the whole history or begin with the block', () => {
+    const simulator = create()
+    const messages: WireMessage[] = [{ role: 'user', content: LONG }]
+    const answer = ask(simulator, { messages, ...edit() }, THRESHOLD)
+    const behind: WireMessage[] = [{ role: 'assistant', content: answer.content }, NEXT]
+    const whole = ask(simulator, { messages: [...messages, ...behind], ...edit() }, THRESHOLD)
+    expect(whole.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
+    const cut = ask(simulator, { messages: behind, ...edit() }, THRESHOLD)
+    expect(cut.usage.input_tokens).toBe(whole.usage.input_tokens)
+  })
+
+  test('where the summary fails the answer comes from the whole conversation', () => {
+    const simulator = createSimulator({
+      clock: 'virtual',
+      tokens: 'characters',
+      script: [
+        {
+          content: [
+            { type: 'compaction', content: null },
+            { type: 'text', text: 'all the same' },
+          ],
+        },
+      ],
+    })
+    const answer = ask(simulator, { messages: [{ role: 'user', content: LONG }], ...edit() }, THRESHOLD)
+    expect(answer.content).toEqual([
+      { type: 'compaction', content: null, encrypted_content: null },
+      { type: 'text', text: 'all the same' },
+    ])
+    expect(answer.usage.input_tokens).toBe(50_009)
+  })
+
+  test('it may pause there', () => {
+    const simulator = create()
+    const messages: WireMessage[] = [{ role: 'user', content: LONG }]
+    const paused = ask(simulator, { messages, ...edit({ pause_after_compaction: true }) }, THRESHOLD)
+    expect(paused).toMatchObject({ stop_reason: 'compaction', content: [{ type: 'compaction' }] })
+    messages.push({ role: 'assistant', content: paused.content })
+    expect(ask(simulator, { messages, ...edit() }, THRESHOLD).content.at(-1)).toMatchObject({ text: 'again' })
+  })
+})

@@ -1,0 +1,23 @@
+import type { Flags } from '../../flags/create-flags.ts'
+import { FLAGS } from '../../flags/flags.ts'
+import type { StoragePolicy } from './policy.ts'
+
+/** The policy as the flags have it at this moment. Undefined: nothing more is stored; what was stored stays so. */
+export function storageFor(flags: Flags, policy: StoragePolicy, tool?: string): StoragePolicy | undefined {
+  if (!flags.value('tool-result-storage')) return undefined
+  const resultCharsMax = flags.value(tool === undefined ? 'result-chars-max' : `result-chars-max:${tool}`)
+  // A policy is what is built in, scaled to the window: so is what a flag says instead.
+  return {
+    ...policy,
+    resultCharsMax: scaled(policy.resultCharsMax, resultCharsMax, FLAGS['result-chars-max'].builtIn),
+    answerCharsMax: scaled(
+      policy.answerCharsMax,
+      flags.value('answer-chars-max'),
+      FLAGS['answer-chars-max'].builtIn,
+    ),
+  }
+}
+
+function scaled(size: number, value: number, builtIn: number): number {
+  return Math.floor((size * value) / builtIn)
+}

@@ -1,0 +1,72 @@
+import type { NotesLimits } from '../../background/keepers.ts'
+import { lastSent } from '../../situation/last-sent.ts'
+import { factsOf } from '../../facts/facts-of.ts'
+import { computedNotes } from './computed.ts'
+import { cutSections } from './cut-sections.ts'
+import { notesDue, notesInView } from './plan.ts'
+import { notesPrompt } from './prompt.ts'
+import { isBare } from './template.ts'
+import { factorOf } from '../../tokens/calibrate.ts'
+import { estimateText } from '../../tokens/estimate.ts'
+import type { EntryId } from '../../transcript/entry.ts'
+import { settle } from '../../transcript/settle.ts'
+import type { View } from '../../transcript/view.ts'
+
+// Notes of a conversation, as the engine's callers need them: whether a model is to write some now, and what they say as a summary.
+
+export interface NotesPolicy {
+  readonly template: string
+  /** The user's own request for notes. */
+  readonly prompt?: string
+  readonly eager: boolean
+  readonly scale: number
+}
+
+export interface NotesWish {
+  readonly prompt: string
+  /** The last message that a request has carried: what the notes will cover. */
+  readonly upTo: EntryId
+  readonly why: string
+}
+
+/** What the notes say at no cost, as of now. */
+export function notesWithoutModel(view: View, template: string): string {
+  return computedNotes(factsOf(view), template)
+}
+
+/** Undefined where none are due, or nothing was sent yet. `written`: notes that somebody wrote, should none be in view. */
+export function notesWish(
+  view: View,
+  at: 'response' | 'turn-end',
+  limits: NotesLimits,
+  policy: NotesPolicy & { readonly written?: string | undefined },
+): NotesWish | undefined {
+  const upTo = lastSent(view)
+  if (upTo === undefined) return undefined
+  const factor = factorOf(limits.calibration)
+  const why = notesDue(view, {
+    at,
+    ...limits,
+    rawBefore: settle(view, limits.thinking).tokens,
+    toTokens: (raw) => raw * factor,
+    scale: policy.scale,
+    eager: policy.eager,
+  })
+  if (why === undefined || (!policy.eager && limits.isSpared?.())) return undefined
+  const { template, scale, prompt, written } = policy
+  const notes = notesInView(view)?.entry.text ?? written ?? notesWithoutModel(view, template)
+  const text = notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) })
+  const isFitting = limits.sizeTokens + factor * estimateText(text) < limits.blockingTokens
+  return isFitting ? { prompt: text, upTo, why } : undefined
+}
+
+/** Notes that can be the summary, and the first node they do not cover. */
+export function usableNotes(
+  view: View,
+  policy: Pick<NotesPolicy, 'template' | 'scale'>,
+  whole: string,
+): { readonly text: string; readonly rest: number } | undefined {
+  const found = notesInView(view)
+  if (!found || isBare(found.entry.text, policy.template)) return undefined
+  return { text: cutSections(found.entry.text, policy.scale, whole), rest: found.node + 1 }
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+
+import { said } from '../../../../../test/kit/said.ts'
+import type { Entry } from '../../transcript/entry.ts'
+import { step, viewOf, type View } from '../../transcript/view.ts'
+import { BUILT_IN_FLAGS } from '../../flags/create-flags.ts'
+import { resolveModel, NO_MODELS } from '../../tokens/models.ts'
+import { compact } from './compact.ts'
+import type { CompactResult } from './compaction-setup.ts'
+import { NO_HOST } from './compaction-host.ts'
+
+const LINES = 120
+const THINKING = { model: '', bindsPrefix: false, readsFrom: [] }
+
+test('what stays as a copy is what stood in view: a stand-in stands in its place again', async () => {
+  const entries = said([{ user: 'go' }, read('a'), read('b'), ...ran(20)])
+  const standIn = JSON.stringify({ type: 'tool_result', tool_use_id: 't2', content: 'cleared: gone' })
+  const edit: Entry = {
+    kind: 'edit',
+    id: 'edit',
+    parent: null,
+    at: 0,
+    cause: 'batch',
+    replace: [{ at: { entry: 'e3', index: 0 }, with: [standIn] }],
+    drop: [],
+    freedTokens: 0,
+  }
+  const pin: Entry = {
+    kind: 'pin',
+    id: 'pin',
+    parent: null,
+    at: 0,
+    target: { entry: 'e3', index: 0 },
+    on: true,
+  }
+  const before = viewOf([...entries, edit, pin])
+  const after = await compacted(before)
+  const shown = after.nodes.find((node) => node.entries.includes('e3'))
+  expect(shown?.blocks.map(({ json }) => json)).toEqual([standIn])
+  expect(shown?.blocks[0]?.original).toBe(false)
+})
+
+test('compacted again and again, copies name the first original and quoted lines go on', async () => {
+  let view = viewOf(said([{ user: 'go' }, read('a'), ...ran(8)]))
+  let first = 100
+  for (let i = 0; i < 4; i++) {
+    view = await compacted(view)
+    for (const entry of said(ran(8), first)) view = step(view, entry)
+    first += 100
+  }
+  expect(view.nodes[0]?.source.part).toBe('summary')
+  const ids = new Set(view.nodes.flatMap((node) => node.entries))
+  expect([...ids].every((id) => !id.startsWith('copy of'))).toBe(true)
+  expect(textOf(view)).toContain('export function a_7(')
+})
+
+test('before anything was answered, nothing is compacted', async () => {
+  expect(await outcome(viewOf(said([{ user: 'go' }])))).toMatchObject({ kind: 'refused' })
+})
+
+async function compacted(view: View): Promise<View> {
+  const result = await outcome(view)
+  if (result.kind !== 'compacted') throw new Error(result.why)
+  expect(result.path).toBe('fold')
+  const { bodies } = result
+  let after = view
+  for (const [i, body] of bodies.entries())
+    after = step(after, { ...body, id: body.id ?? `more ${view.log.length} ${i}`, parent: null, at: 0 })
+  return after
+}
+
+/** Where no model can be asked. */
+async function outcome(view: View): Promise<CompactResult> {
+  let made = 0
+  const ports = {
+    host: NO_HOST,
+    clock: { now: () => 0, sleep: async () => undefined, within: async <T>(work: Promise<T>) => await work },
+    newId: () => `made ${view.log.length} ${made++}`,
+    trace: () => undefined,
+    flags: BUILT_IN_FLAGS,
+  }
+  const wish = { cause: 'asked', span: { kind: 'whole' } } as const
+  const steps = compact({ id: 's', view }, { wish, setup: setup() }, ports, new AbortController().signal)
+  let next = await steps.next()
+  while (!next.done) next = await steps.next()
+  return next.value
+}
+
+function setup() {
+  return {
+    facts: resolveModel(NO_MODELS, 'claude-opus-4-5', '').facts,
+    source: 'main',
+    calibration: { start: 1, samples: [] },
+    thinking: THINKING,
+    thresholds: { warning: 8_000, error: 10_000, auto: 12_000, blocking: 14_000 },
+    scale: 0.15,
+    sizeTokens: 14_000,
+    prefixTokens: 1_000,
+  }
+}
+
+function textOf(view: View): string {
+  return view.nodes.flatMap((node) => node.blocks.map(({ json }) => json)).join('\n')
+}
+
+function read(name: string) {
+  const lines = Array.from(
+    { length: LINES },
+    (_, i) => `export function ${name}_${i}(input: string): string {`,
+  )
+  return { call: 'Read', input: { file_path: `/p/${name}.ts` }, result: lines.join('\n') }
+}
+
+function ran(rounds: number) {
+  return Array.from({ length: rounds }, (_, i) => ({
+    call: 'Bash',
+    input: { command: `step ${i}` },
+    result: `printed ${i}\n`.repeat(LINES),
+  }))
+}

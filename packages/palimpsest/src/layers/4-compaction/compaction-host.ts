@@ -1,0 +1,36 @@
+import type { CompactionHost, TraceEvent } from '../../ports.ts'
+
+/** What the host cannot do is left out, and traced: a full window is no moment to fail. What was called off stays called off. */
+export function steadyHost(host: CompactionHost, trace: (event: TraceEvent) => void): CompactionHost {
+  const orElse = async <T>(
+    step: string,
+    work: () => Promise<T>,
+    instead: T,
+    signal: AbortSignal,
+  ): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted) throw error
+      trace({ name: 'host-failed', step, reason: error instanceof Error ? error.message : String(error) })
+      return instead
+    }
+  }
+  return {
+    before: async (input, signal) =>
+      await orElse('before', async () => await host.before(input, signal), {}, signal),
+    restore: async (wish, signal) =>
+      await orElse('restore', async () => await host.restore(wish, signal), [], signal),
+    after: async (input, signal) => {
+      await orElse('after', async () => await host.after(input, signal), undefined, signal)
+      trace({ name: 'compaction-phase', phase: 'hooks-after', reason: input.trigger })
+    },
+  }
+}
+
+/** Without hooks and without files to read. */
+export const NO_HOST: CompactionHost = {
+  before: async () => ({}),
+  restore: async () => [],
+  after: async () => undefined,
+}

@@ -1,0 +1,82 @@
+import type { NamedBody } from '../../situation/session.ts'
+import type { CompactionCause } from './when/decide.ts'
+import type { CompactionPolicy, KeepStyle } from './policy.ts'
+import type { AskModel, Clock, CompactionHost, Ports, RunFork } from '../../ports.ts'
+import type { Thresholds } from '../../situation/thresholds.ts'
+import type { ModelFacts } from '../../wire/model-facts.ts'
+import type { View } from '../../transcript/view.ts'
+import type { CompactionSpan } from './keep/keep-for.ts'
+import type { Prepared } from '../../background/keepers.ts'
+import type { Sizing } from '../../situation/size-of.ts'
+
+export interface CompactWish {
+  readonly cause: CompactionCause
+  readonly span: CompactionSpan
+  readonly instructions?: string
+}
+
+export interface CompactSetup extends Sizing {
+  readonly thresholds: Thresholds
+  /** Of sizes, below a full-size window. */
+  readonly scale: number
+  readonly facts: ModelFacts
+  readonly source: string
+  /** Another model for summaries: it has nothing of ours in its cache, so it is never asked by a fork. */
+  readonly summaryModel?: string
+  /** How much stays. Left out: lean. */
+  readonly keep?: KeepStyle
+  /** Instead of the policy that scale and style give. */
+  readonly policy?: CompactionPolicy
+  /** Notes may be the summary. */
+  readonly notesTemplate?: string
+  /** Told in the summary: where the whole is. */
+  readonly transcriptPath?: string
+  /** The size of the next request, and of what stands before its messages. */
+  readonly sizeTokens: number
+  readonly prefixTokens: number
+}
+
+/** A compaction that is wished for, and what is known for it. */
+export interface CompactJob {
+  readonly wish: CompactWish
+  readonly setup: CompactSetup
+}
+
+export type CompactResult =
+  | {
+      readonly kind: 'compacted'
+      readonly bodies: readonly NamedBody[]
+      readonly summary: string
+      readonly path: string
+    }
+  /** Nothing was done, and the sentence says why. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Automatic compaction no longer helps. */
+  | { readonly kind: 'stopped'; readonly why: string }
+
+export interface SummaryPorts extends Pick<Ports, 'flags' | 'trace'> {
+  readonly clock: Clock
+  /** Left out: no model can be asked, and the summary that needs none serves. */
+  readonly askModel?: AskModel | undefined
+  readonly runFork?: RunFork | undefined
+  /** A summary that was made before it was needed. */
+  readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
+}
+
+/** Notes that can be the summary, and the first node they do not cover. */
+export type FindNotes = (
+  view: View,
+  setup: CompactSetup,
+) => { readonly text: string; readonly rest: number } | undefined
+
+export type CompactPorts = SummaryPorts &
+  Pick<Ports, 'newId'> & { readonly host: CompactionHost; readonly findNotes?: FindNotes }
+
+/** Where the summary comes from: the provider, notes, one made in time, a fork of the conversation, a request of its own, no model. */
+export type CompactionPath = 'server' | 'notes' | 'prepared' | 'fork' | 'plain' | 'fold'
+
+export type CompactEvent =
+  | { readonly type: 'compaction-start'; readonly cause: CompactionCause }
+  | { readonly type: 'compaction-path'; readonly path: CompactionPath }
+  | { readonly type: 'keep-alive' }
+  | { readonly type: 'notice'; readonly text: string }

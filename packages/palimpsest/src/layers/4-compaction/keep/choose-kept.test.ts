@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { cases } from '../../../../../../test/kit/cases.ts'
+import { said } from '../../../../../../test/kit/said.ts'
+import { settle } from '../../../transcript/settle.ts'
+import type { Entry } from '../../../transcript/entry.ts'
+import { viewOf, type View } from '../../../transcript/view.ts'
+import { chooseKept, type KeptChoice, type KeptRoom } from './choose-kept.ts'
+import { COMPACTION_POLICY } from '../policy.ts'
+
+const WINDOW_TOKENS = 40_000
+const LINES = 60
+
+const read = (path: string) => ({ call: 'Read', input: { file_path: path }, result: code(path) })
+const ran = (command: string) => ({ call: 'Bash', input: { command }, result: code(command) })
+const edited = (path: string) => ({
+  call: 'Edit',
+  input: { file_path: path, old_string: 'a', new_string: 'b' },
+  result: 'done',
+})
+
+test('of two old rounds of one size, a read that nobody changed stays before the output of a command', () => {
+  const view = viewOf(said([{ user: 'go' }, ran('make'), read('/p/a.ts'), ...filling(20)]))
+  expect(titles(view, choose(view, { keptShare: 0.3 }))).toContain('/p/a.ts')
+  expect(titles(view, choose(view, { keptShare: 0.3 }))).not.toContain('make')
+})
+
+test.each([
+  ['changed since', edited('/p/a.ts')],
+  ['read again', read('/p/a.ts')],
+])('a file that was %s: its older read goes first', (_name, later) => {
+  const view = viewOf(said([{ user: 'go' }, read('/p/a.ts'), read('/p/b.ts'), later, ...filling(20)]))
+  const kept = choose(view, { keptShare: 0.25 })
+  expect(kept.copied).not.toContain(2)
+  expect(kept.copied).toContain(4)
+})
+
+test.each([
+  ['a command', ran('npm test')],
+  ['a search', { call: 'Grep', input: { pattern: 'x' }, result: 'a.ts:1: x' }],
+])(
+  'an older result of %s that a newer one contradicts does not stay, even where the newer one goes',
+  (_name, older) => {
+    const newer = { ...older, result: 'FAIL' }
+    const view = viewOf(said([{ user: 'go' }, older, newer, read('/p/b.ts'), ...filling(10)]))
+    const all = { keptShare: 0.9, keptShareMax: 0.9, keptTokensMax: Infinity }
+    expect(choose(view, all).copied).not.toContain(2)
+    // One that says the same, but for numbers, contradicts nothing.
+    const same = viewOf(said([{ user: 'go' }, older, older, read('/p/b.ts'), ...filling(10)]))
+    expect(choose(same, all).copied).toContain(2)
+  },
+)
+
+test('the newest run of a command that failed stays whole until it runs well', () => {
+  const failed = { ...ran('npm test'), result: 'Exit code 1\nFAIL login.test.ts', error: true }
+  const view = viewOf(said([{ user: 'go' }, failed, ...filling(20)]))
+  expect(choose(view, { keptShare: 0.2 }).copied).toEqual(expect.arrayContaining([1, 2]))
+  const mended = viewOf(said([{ user: 'go' }, failed, ...filling(19), ran('npm test')]))
+  expect(choose(mended, { keptShare: 0.2 }).copied).not.toContain(2)
+})
+
+test("the user's messages stay, the newest first, up to their share; a long one goes alone", () => {
+  const long = 'word '.repeat(9_000)
+  const view = viewOf(
+    said([{ user: 'one' }, ran('a'), { user: long }, ran('b'), { user: 'two' }, ...filling(20)]),
+  )
+  expect(choose(view).copied).toEqual(expect.arrayContaining([0, 6]))
+  expect(choose(view).copied).not.toContain(3)
+})
+
+test('what is pinned stays, whatever it is worth', () => {
+  const entries = said([{ user: 'go' }, ran('make'), ...filling(30)])
+  const result = entries[2]
+  const pin: Entry = {
+    kind: 'pin',
+    id: 'p',
+    parent: null,
+    at: 0,
+    target: { entry: result?.id ?? '', index: 0 },
+    on: true,
+  }
+  const view = viewOf([...entries, pin])
+  expect(choose(view).copied).toEqual(expect.arrayContaining([1, 2]))
+})
+
+test('a tail never begins before the last boundary, and what that left is chosen from anew', () => {
+  const before = said([{ user: 'go' }, read('/p/a.ts'), ran('make')])
+  const [head, tail] = [before[1]?.id ?? '', before.at(-1)?.id ?? '']
+  const summary: Entry = {
+    kind: 'message',
+    id: 's',
+    parent: null,
+    at: 0,
+    origin: 'engine',
+    part: 'summary',
+    message: { role: 'user', content: 'summary' },
+    json: '{"role":"user","content":"summary"}',
+  }
+  const boundary: Entry = {
+    kind: 'boundary',
+    id: 'b',
+    parent: null,
+    at: 0,
+    summary: ['s'],
+    kept: { head, tail, anchor: 's' },
+    keeps: 'tail',
+    attachments: [],
+    logicalParent: null,
+    meta: { trigger: 'auto', preTokens: 0 },
+  }
+  const view = viewOf([...before, boundary, summary, ...said([ran('later'), ran('last')], 50)])
+  const kept = choose(view, { keptShare: 1, keptShareMax: 1, tailTokens: Infinity, tailShare: 1 })
+  expect(kept.tailFrom).toBe(view.boundary?.nodes)
+  // The earlier summary is none of what stays.
+  expect(kept.copied).toEqual([1, 2, 3, 4])
+})
+
+test('(V1) rounds stay or go whole, and what stays fits its share', () => {
+  const spoken = fc.array(
+    fc.oneof(
+      fc.constantFrom('a', 'b', 'c').map((name) => read(`/p/${name}.ts`)),
+      fc.constantFrom('make', 'rg x', 'cat /p/a.ts').map(ran),
+      fc.constantFrom('a', 'b').map((name) => edited(`/p/${name}.ts`)),
+      fc.constantFrom('yes', 'no').map((user) => ({ user })),
+    ),
+    { minLength: 3, maxLength: 40 },
+  )
+  fc.assert(
+    fc.property(spoken, fc.double({ min: 0.1, max: 0.8, noNaN: true }), (list, keptShare) => {
+      const view = viewOf(said([{ user: 'go' }, ...list, read('/p/z.ts')]))
+      const { copied, tailFrom } = choose(view, { keptShare })
+      for (const index of copied) {
+        const node = view.nodes[index]
+        if (node?.role === 'assistant' && view.nodes[index + 1]?.answers !== undefined)
+          expect(copied).toContain(index + 1)
+        if (node?.answers !== undefined) expect(copied).toContain(index - 1)
+      }
+      expect(view.nodes[tailFrom]?.answers).toBeUndefined()
+      const rounds = copied.filter((index) => view.nodes[index]?.source.origin !== 'user')
+      const { rawBefore } = roomOf(view)
+      const tokens = rounds.reduce((sum, i) => sum + (rawBefore[i + 1] ?? 0) - (rawBefore[i] ?? 0), 0)
+      expect(tokens).toBeLessThanOrEqual(Math.max(keptShare, COMPACTION_POLICY.keptShareMax) * WINDOW_TOKENS)
+    }),
+    cases(60, 2_000),
+  )
+})
+
+function choose(view: View, policy: Partial<typeof COMPACTION_POLICY> = {}): KeptChoice {
+  return chooseKept(view, roomOf(view), { ...COMPACTION_POLICY, keptTokensMin: 0, tailTokens: 0, ...policy })
+}
+
+function roomOf(view: View): KeptRoom {
+  const { tokens: rawBefore } = settle(view, { model: '', bindsPrefix: false, readsFrom: [] })
+  return { autoTokens: WINDOW_TOKENS, prefixTokens: 0, toTokens: (raw) => raw, rawBefore }
+}
+
+/** What the calls of the copied nodes are about. */
+function titles(view: View, { copied }: KeptChoice): string[] {
+  return copied.flatMap((index) =>
+    (view.nodes[index]?.blocks ?? []).map(
+      ({ json }) => /"(?:file_path|command)":"([^"]*)"/.exec(json)?.[1] ?? '',
+    ),
+  )
+}
+
+function filling(rounds: number) {
+  return Array.from({ length: rounds }, (_, i) => ran(`step ${i}`))
+}
+
+function code(name: string): string {
+  return Array.from({ length: LINES }, (_, i) => `const value${i} = compute(${i}) // ${name}`).join('\n')
+}

@@ -1,0 +1,169 @@
+import { factsOf } from '../../../facts/facts-of.ts'
+import { familyOf } from '../../../facts/read-call.ts'
+import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
+import { isBlock } from '../../../wire/message.ts'
+import { excerptShareIn, keptTokens, type CompactionPolicy } from '../policy.ts'
+import { isUserNode, tailStart } from './tail.ts'
+import { supersededCalls } from './superseded.ts'
+import { worthOf } from './worth.ts'
+
+// What stays as it was when the window is full: the tail, the user's messages, and of the older rounds those that are worth most for
+// their room.
+
+export interface KeptRoom {
+  /** Tokens at which the window counts as full. */
+  readonly autoTokens: number
+  /** Tokens of what stands before the messages. */
+  readonly prefixTokens: number
+  /** Tokens of a raw estimate. */
+  readonly toTokens: (raw: number) => number
+  /** Estimated tokens before each node, raw, and of all. */
+  readonly rawBefore: readonly number[]
+}
+
+export interface KeptChoice {
+  /** The first node of the tail. */
+  readonly tailFrom: number
+  /** Older nodes that stay, in order: rounds whole, and messages of the user. */
+  readonly copied: readonly number[]
+  /** Tokens for the summary, and for excerpts beside it. */
+  readonly summaryTokens: number
+  readonly excerptTokens: number
+}
+
+export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy): KeptChoice {
+  const { toTokens, rawBefore } = room
+  const behindPrefix = Math.max(0, room.autoTokens - room.prefixTokens)
+  const tokensOf = (index: number): number => toTokens((rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0))
+  const users = keptUsers(view, policy.userShare * behindPrefix, tokensOf)
+  const userTokens = sumOf(users, tokensOf)
+  const free = Math.max(0, behindPrefix - userTokens)
+  const summaryTokens = Math.max(
+    policy.summaryShare * free,
+    Math.min(policy.summaryTokensMin, policy.summaryShareMax * free),
+  )
+  const stays = policy.keptShare > 0 ? Math.max(0, keptTokens(policy, free) - summaryTokens) : 0
+  const excerptTokens = Math.min(excerptShareIn(policy, free) * stays, policy.excerptTokensMax)
+  const budget = stays - excerptTokens
+  const tailMax = Math.min(policy.tailTokens, policy.tailShare * budget)
+  const tailFrom = tailStart(view, rawBefore, tailMax / toTokens(1))
+  const tailNodes = view.nodes.slice(tailFrom).flatMap((node, i) => (isUserNode(node) ? [] : [tailFrom + i]))
+  const tailTokens = sumOf(tailNodes, tokensOf)
+  const superseded = supersededCalls(view)
+  const rounds = roundsBefore(view, tailFrom).filter(
+    (round) =>
+      round.some((index) => hasPinned(view, index)) ||
+      !round.some((index) => answersAny(view.nodes[index], superseded)),
+  )
+  const evidence = evidenceRounds(view, rounds, { tokensMax: policy.evidenceShare * stays, tokensOf })
+  const left = budget - tailTokens - sumOf(evidence.flat(), tokensOf)
+  const others = rounds.filter((round) => !evidence.includes(round))
+  const kept = [...evidence.flat(), ...keptRounds(view, others, { room, budget: left, tokensOf })]
+  const chosen = new Set([...kept, ...users])
+  const older = Array.from({ length: tailFrom }, (_, index) => index)
+  return {
+    tailFrom,
+    copied: older.filter((index) => chosen.has(index)),
+    summaryTokens,
+    excerptTokens: Math.max(0, excerptTokens + Math.min(0, left)),
+  }
+}
+
+function sumOf(nodes: readonly number[], tokensOf: (index: number) => number): number {
+  return nodes.reduce((sum, index) => sum + tokensOf(index), 0)
+}
+
+/** The user's messages that stay, the newest first while there is room. A long one goes, and shorter ones before it stay. */
+function keptUsers(view: View, tokensMax: number, tokensOf: (index: number) => number): number[] {
+  let left = tokensMax
+  const kept: number[] = []
+  for (let i = view.nodes.length - 1; i >= 0; i--) {
+    const node = view.nodes[i]
+    if (!node || !isUserNode(node) || tokensOf(i) > left) continue
+    left -= tokensOf(i)
+    kept.push(i)
+  }
+  return kept
+}
+
+/** An answer with its results, or one other message. */
+type Round = readonly number[]
+
+/** Rounds before the tail; the user's messages and what an earlier compaction made are none. */
+function roundsBefore(view: View, tailFrom: number): Round[] {
+  const rounds: number[][] = []
+  let answer: number[] | undefined
+  for (const [index, node] of view.nodes.slice(0, tailFrom).entries()) {
+    if (node.answers !== undefined && answer) {
+      answer.push(index)
+      continue
+    }
+    answer = undefined
+    if (isUserNode(node) || isMade(node)) continue
+    answer = [index]
+    rounds.push(answer)
+  }
+  return rounds
+}
+
+function isMade({ source }: ViewNode): boolean {
+  return source.part === 'summary' || source.part === 'attachment'
+}
+
+function answersAny(node: ViewNode | undefined, calls: ReadonlySet<string>): boolean {
+  return (node?.blocks ?? []).some(
+    ({ block }) => isBlock(block, 'tool_result') && calls.has(block.tool_use_id),
+  )
+}
+
+/** Rounds in which a command failed that has not run well since, the newest first while there is room: what went wrong, word for word. */
+function evidenceRounds(
+  view: View,
+  rounds: readonly Round[],
+  { tokensMax, tokensOf }: { readonly tokensMax: number; readonly tokensOf: (index: number) => number },
+): Round[] {
+  const failed = factsOf(view).errors.filter(({ tool }) => familyOf(tool) === 'shell')
+  const entries = new Set(failed.map(({ entry }) => entry))
+  let left = tokensMax
+  return rounds.toReversed().filter((round) => {
+    const isFailed = round.some((index) => view.nodes[index]?.entries.some((entry) => entries.has(entry)))
+    const tokens = sumOf(round, tokensOf)
+    if (!isFailed || tokens > left) return false
+    left -= tokens
+    return true
+  })
+}
+
+/** Those that are worth most for their room, and all that is pinned. */
+function keptRounds(
+  view: View,
+  rounds: readonly Round[],
+  {
+    room,
+    budget,
+    tokensOf,
+  }: { readonly room: KeptRoom; readonly budget: number; readonly tokensOf: (index: number) => number },
+): number[] {
+  const worth = worthOf(view, room.toTokens)
+  const ranked = rounds
+    .map((round) => {
+      const tokens = sumOf(round, tokensOf)
+      const isPinned = round.some((index) => hasPinned(view, index))
+      const total = round.reduce((sum, index) => sum + (worth[index] ?? 0), 0)
+      return { round, tokens, isPinned, density: isPinned ? Infinity : total / Math.max(1, tokens) }
+    })
+    .toSorted((a, b) => b.density - a.density)
+  let left = budget
+  return ranked.flatMap(({ round, tokens, isPinned, density }) => {
+    if (!isPinned && (density <= 0 || tokens > left)) return []
+    left -= tokens
+    return round
+  })
+}
+
+function hasPinned(view: View, index: number): boolean {
+  return (
+    view.pinned.size > 0 &&
+    (view.nodes[index]?.blocks.some(({ at }) => view.pinned.has(blockKey(at))) ?? false)
+  )
+}

@@ -1,0 +1,195 @@
+import { chooseKept, type KeptChoice, type KeptRoom } from './choose-kept.ts'
+import { compactionPolicy, type CompactionPolicy } from '../policy.ts'
+import { excerptsOf } from './excerpts.ts'
+import { factorOf } from '../../../tokens/calibrate.ts'
+import { estimateText } from '../../../tokens/estimate.ts'
+import type { EntryId } from '../../../transcript/entry.ts'
+import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
+import type { Sizing } from '../../../situation/size-of.ts'
+
+// What stays verbatim in a compaction, and how much room that leaves for the rest.
+
+/** Of what is left beside the kept messages and the summary's need, for files read again. */
+const RESTORED_SHARE = 0.5
+/** How often a choice is made again, smaller. */
+const CHOICES_MAX = 8
+const CHOICE_STEP = 0.85
+const RESTORED_TOKENS_MAX = 25_000
+/** Of the threshold, with the summary, whatever stays. */
+const LEFT_SHARE_MOST = 0.95
+
+export type CompactionSpan =
+  | { readonly kind: 'whole' }
+  /** The entry and what follows it is summarised; what precedes it stays. */
+  | { readonly kind: 'from'; readonly entry: EntryId }
+  /** What precedes the entry is summarised. */
+  | { readonly kind: 'up_to'; readonly entry: EntryId }
+
+export interface KeepWish extends Sizing {
+  readonly span: CompactionSpan
+  /** Only the last round stays. */
+  readonly harder: boolean
+  /** Nothing older than the newest answer stays: the summary covers all before it, and nothing may stand between. */
+  readonly newestOnly?: boolean
+  /** The tail begins here or before: what follows is not in the summary. */
+  readonly tailFrom?: number
+  readonly scale: number
+  readonly prefixTokens: number
+  readonly thresholds: { readonly auto: number }
+  /** What the conversation may hold afterwards. */
+  readonly targetTokens: number
+  /** How much stays, and of what. Left out: as learned. */
+  readonly policy?: CompactionPolicy
+  /** Summary and repairs need so much: less stays as it was where they would have less. */
+  readonly neededTokens?: number
+}
+
+export interface KeptPlan {
+  readonly keeps: 'tail' | 'head'
+  readonly span: CompactionSpan['kind']
+  readonly kept: readonly ViewNode[]
+  readonly copied: readonly ViewNode[]
+  /** What leaves the view. */
+  readonly summarised: readonly ViewNode[]
+  /** Of kept and copied together. */
+  readonly keptTokens: number
+  /** Room for files that are read again. */
+  readonly restoredTokens: number
+  /** Room for the summary with its repairs. */
+  readonly summaryTokens: number
+  /** Of that, for a summary that no model wrote: what it has to say is known, and more is not better. */
+  readonly foldTokens: number
+  /** Lines of what leaves, word for word; '' where there are none. */
+  readonly quotes: string
+}
+
+export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish): KeptPlan {
+  const factor = factorOf(wish.calibration)
+  const room: KeptRoom = {
+    autoTokens: wish.thresholds.auto,
+    prefixTokens: wish.prefixTokens,
+    toTokens: (raw) => raw * factor,
+    rawBefore,
+  }
+  const rawOf = (index: number): number => (rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0)
+  const tokensOf = (indexes: Iterable<number>): number =>
+    factor * [...indexes].reduce((sum, index) => sum + rawOf(index), 0)
+  const needed = wish.neededTokens ?? 0
+  const mostKept = Math.max(0, wish.targetTokens - wish.prefixTokens - needed)
+  const { choice, stays, range } = chooseStays(view, room, wish, { mostKept, tokensOf })
+  const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
+  const keptTokens = tokensOf(stays)
+  const isQuoting = wish.span.kind === 'whole' && !isBare(wish)
+  // They yield to whatever else stays.
+  const excerptTokens = Math.min(choice.excerptTokens, Math.max(0, mostKept - keptTokens))
+  const quotes = excerptsOf(view, gone, [...stays], { ...room, tokensMax: isQuoting ? excerptTokens : 0 })
+  const fixed = wish.prefixTokens + keptTokens + factor * estimateText(quotes)
+  const left = Math.max(0, wish.targetTokens - fixed)
+  const spare = Math.max(0, left - needed)
+  const restoredTokens = wish.harder ? 0 : Math.min(spare * RESTORED_SHARE, RESTORED_TOKENS_MAX * wish.scale)
+  const { keeps, from, to } = range
+  return {
+    keeps,
+    span: wish.span.kind,
+    kept: view.nodes.slice(from, to),
+    copied: nodesAt(
+      view,
+      [...stays].filter((index) => index < from || index >= to).toSorted((a, b) => a - b),
+    ),
+    summarised: nodesAt(view, gone),
+    keptTokens,
+    restoredTokens,
+    summaryTokens: Math.max(left - restoredTokens, choice.summaryTokens, leastSummary(wish, fixed)),
+    foldTokens: Math.max(choice.summaryTokens, needed),
+    quotes,
+  }
+}
+
+/** As they stand in the transcript: results of one request are a message each. */
+export function countMessages(nodes: readonly ViewNode[]): number {
+  return nodes.reduce((count, { entries }) => count + entries.length, 0)
+}
+
+/** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
+function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: number): number {
+  return Math.min(neededTokens, LEFT_SHARE_MOST * thresholds.auto - fixedTokens)
+}
+
+interface Stays {
+  readonly choice: KeptChoice
+  readonly stays: ReadonlySet<number>
+  readonly range: ReturnType<typeof rangeOf>
+}
+
+/** By the policy; and where that leaves the summary too little, by a smaller one. */
+function chooseStays(
+  view: View,
+  room: KeptRoom,
+  wish: KeepWish,
+  {
+    mostKept,
+    tokensOf,
+  }: { readonly mostKept: number; readonly tokensOf: (indexes: Iterable<number>) => number },
+): Stays {
+  const policy = wish.policy ?? compactionPolicy(wish.scale)
+  let share = isBare(wish) ? 0 : 1
+  for (let i = 1; ; i++) {
+    const choice = chooseKept(view, room, smaller(policy, share))
+    const range = rangeOf(view, choice.tailFrom, wish)
+    const isCopying = wish.span.kind === 'whole' && !wish.newestOnly
+    const copied = isCopying ? choice.copied.filter((index) => index < range.from) : []
+    const stays = new Set([...copied, ...pinnedNodes(view), ...indexes(range.from, range.to)])
+    const kept = tokensOf(stays)
+    if (kept <= mostKept || share === 0 || wish.neededTokens === undefined) return { choice, stays, range }
+    share = i < CHOICES_MAX ? share * Math.min(CHOICE_STEP, mostKept / kept) : 0
+  }
+}
+
+/** Only the newest round stays. */
+function isBare({ harder, newestOnly }: KeepWish): boolean {
+  return harder || newestOnly === true
+}
+
+function smaller(policy: CompactionPolicy, share: number): CompactionPolicy {
+  if (share === 1) return policy
+  return {
+    ...policy,
+    keptShare: share * policy.keptShare,
+    keptTokensMin: share * policy.keptTokensMin,
+    userShare: share * policy.userShare,
+  }
+}
+
+function indexes(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i)
+}
+
+function nodesAt({ nodes }: View, wanted: readonly number[]): ViewNode[] {
+  return wanted.flatMap((index) => nodes[index] ?? [])
+}
+
+/** What is pinned is never removed, and neither is the other half of its round. */
+function pinnedNodes({ nodes, pinned }: View): number[] {
+  if (pinned.size === 0) return []
+  return nodes.flatMap((node, index) => {
+    if (!node.blocks.some(({ at }) => pinned.has(blockKey(at)))) return []
+    if (node.answers !== undefined) return [index - 1, index]
+    return nodes[index + 1]?.answers === undefined ? [index] : [index, index + 1]
+  })
+}
+
+function rangeOf(view: View, start: number, { span, tailFrom }: KeepWish) {
+  const end = view.nodes.length
+  if (span.kind === 'from') return { keeps: 'head' as const, from: 0, to: startAt(view, span.entry) ?? end }
+  const named = span.kind === 'up_to' ? startAt(view, span.entry) : undefined
+  // Never across a boundary.
+  const first = Math.min(named ?? start, tailFrom ?? end)
+  return { keeps: 'tail' as const, from: Math.max(first, view.boundary?.nodes ?? 0), to: end }
+}
+
+/** The node of an entry; for results, the answer that asked for them: a round is not split. */
+function startAt({ nodes }: View, entry: EntryId): number | undefined {
+  const found = nodes.findIndex((node) => node.entries.includes(entry))
+  if (found < 0) return undefined
+  return nodes[found]?.answers === undefined ? found : Math.max(0, found - 1)
+}

@@ -1,0 +1,44 @@
+import { commandWords } from '../../../facts/like-call.ts'
+import { readCall } from '../../../facts/read-call.ts'
+import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
+import type { View } from '../../../transcript/view.ts'
+import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../../wire/message.ts'
+
+// Of several results of one command, search or read the newest decides. An older one that says something else must not stay: who reads on
+// would believe it.
+
+/** Calls, by id, whose result a newer result of the same call contradicts. */
+export function supersededCalls({ nodes }: View): ReadonlySet<string> {
+  const asked = new Map<string, string>()
+  const newest = new Map<string, string>()
+  const superseded = new Set<string>()
+  for (const { block } of nodes.flatMap(({ blocks }) => blocks)) {
+    const key = isBlock(block, 'tool_use') ? callKey(block) : undefined
+    if (key !== undefined && isBlock(block, 'tool_use')) asked.set(block.id, key)
+  }
+  for (const { block, original } of nodes.toReversed().flatMap(({ blocks }) => blocks.toReversed())) {
+    const key = isBlock(block, 'tool_result') ? asked.get(block.tool_use_id) : undefined
+    if (!isBlock(block, 'tool_result') || key === undefined) continue
+    const says = original ? saysOf(block) : ''
+    const later = newest.get(key)
+    if (later === undefined) newest.set(key, says)
+    else if (later !== says) superseded.add(block.tool_use_id)
+  }
+  return superseded
+}
+
+/** Undefined for a call that does something, and for one that says how things were: neither says how they are. */
+function callKey(use: ToolUseBlock): string | undefined {
+  if (use.name === RECALL_TOOL) return undefined
+  const { command, changes } = readCall(use)
+  if (command !== undefined) return `shell ${commandWords(command).join(' ')}`
+  return changes.length > 0 ? undefined : `${use.name} ${JSON.stringify(use.input)}`
+}
+
+/** Times, counts and line numbers differ from run to run and say nothing new; whether it failed does. */
+function saysOf(result: ToolResultBlock): string {
+  const text = toBlocks(result.content)
+    .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+    .join('\n')
+  return `${result.is_error === true} ${text.replaceAll(/[\d\s]+/g, '')}`
+}

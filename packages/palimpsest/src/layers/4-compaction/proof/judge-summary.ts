@@ -1,0 +1,173 @@
+import { encodeFacts } from '../../../facts/encode-facts.ts'
+import { factsOf } from '../../../facts/facts-of.ts'
+import type { Facts } from '../../../facts/facts.ts'
+import { foldSummary } from '../summary/fold.ts'
+import { summaryPrompt } from '../summary/prompt.ts'
+import { prove, type Proof } from './prove.ts'
+import { factorOf } from '../../../tokens/calibrate.ts'
+import { estimateText } from '../../../tokens/estimate.ts'
+import { offersRecall } from '../../../transcript/recall-tool.ts'
+import type { View, ViewNode } from '../../../transcript/view.ts'
+import { isBlock, toBlocks } from '../../../wire/message.ts'
+import type { CompactSetup } from '../compaction-setup.ts'
+import type { KeptPlan } from '../keep/keep-for.ts'
+import { SUMMARY_TOKENS_MAX } from '../../../request/plain-request.ts'
+
+// Whether a text may stand for what leaves the view: it is smaller than that, it leaves room, and what it forgot is appended to it.
+
+/** Of the conversation afterwards, at most: more would be a record with a summary beside it. */
+const REPAIR_SHARE_MAX = 0.25
+/** Of the room for summary and repairs, kept free of the summary: what the record alone would take, within these. */
+const REPAIR_ROOM_SHARE_MIN = 0.15
+const REPAIR_ROOM_SHARE_MAX = 0.5
+/** What a budget of characters is tried with first; what comes of it is weighed. */
+const CHARS_PER_TOKEN = 4
+/** Of the room to write in: a model that is asked for a length keeps it only roughly. */
+const WRITABLE_SHARE = 0.8
+const PROMPT = summaryPrompt({ kind: 'whole' })
+/** Of summaries, which are full of names, about. */
+const SUMMARY_CHARS_PER_TOKEN = 2
+/** Of what the window holds behind the prefix: the least and the most that summary and repairs are said to need, and how often the record. */
+const NEED_SHARE_MIN = 0.1
+const NEED_SHARE_MAX = 0.3
+const NEED_PER_RECORD = 2
+const FITTINGS_MAX = 4
+/** A text that was shortened by what it was too long is seldom just right. */
+const FITTING_MARGIN = 0.97
+
+export interface Judgeable {
+  readonly view: View
+  readonly plan: KeptPlan
+  readonly setup: Pick<CompactSetup, 'calibration' | 'prefixTokens'>
+}
+
+export interface SummaryJudge {
+  /** Undefined where the text may not be used. */
+  readonly proofOf: (text: string) => Proof | undefined
+  /** The summary that needs no model. It is always there. */
+  readonly fold: () => Proof
+  /** What a summary may take. */
+  readonly tokensMax: number
+}
+
+export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): SummaryJudge {
+  const factor = factorOf(setup.calibration)
+  const tokensOf = (text: string): number => factor * estimateText(text)
+  const replaced = factor * plan.summarised.reduce((sum, node) => sum + rawOf(node), 0)
+  const visibleEntries = new Set([...plan.copied, ...plan.kept].flatMap((node) => node.entries))
+  const visible = textOf([...plan.copied, ...plan.kept])
+  const hasRecall = offersRecall(view.prefix)
+  const known = `${textOf(view.nodes)}\n${JSON.stringify(encodeFacts(facts))}`
+  const occurs = (identifier: string): boolean => known.includes(identifier)
+  const proved = (summary: string): Proof => {
+    const room = plan.summaryTokens - tokensOf(summary)
+    const others = setup.prefixTokens + plan.keptTokens + tokensOf(summary)
+    const share = (REPAIR_SHARE_MAX / (1 - REPAIR_SHARE_MAX)) * others
+    return fitted(Math.min(room, share), {
+      write: (budgetChars) =>
+        prove({ summary, facts, visible, visibleEntries, budgetChars, occurs, hasRecall }),
+      tokensOf: ({ repairs }) => tokensOf(repairs),
+    })
+  }
+  const reserve = Math.max(
+    REPAIR_ROOM_SHARE_MIN * plan.summaryTokens,
+    Math.min(REPAIR_ROOM_SHARE_MAX * plan.summaryTokens, tokensOf(recordOf(facts))),
+  )
+  const tokensMax = plan.summaryTokens - reserve
+  return {
+    proofOf: (text) => {
+      const tokens = tokensOf(text)
+      if (tokens >= replaced || tokens > plan.summaryTokens) return undefined
+      const proof = proved(text)
+      // Longer than was asked for, but nothing is missing.
+      return tokens <= tokensMax || proof.left === 0 ? proof : undefined
+    },
+    fold: () =>
+      proved(
+        fitted(plan.summaryTokens, {
+          charsMax: plan.foldTokens * CHARS_PER_TOKEN,
+          write: (budgetChars) =>
+            foldSummary({ facts, budgetChars, kind: plan.span, visibleEntries, hasRecall }),
+          tokensOf,
+        }),
+      ),
+    tokensMax,
+  }
+}
+
+/** What is to be said whole, by the summary or behind it. Words of the user may be cut. */
+function recordOf(facts: Facts): string {
+  const needed = { ...facts, words: [] }
+  return prove({ summary: '', facts: needed, visible: '', budgetChars: Infinity }).repairs
+}
+
+/** What summary and repairs need together. */
+export function neededTokens(
+  view: View,
+  {
+    calibration,
+    thresholds,
+    prefixTokens,
+  }: Pick<CompactSetup, 'calibration' | 'thresholds' | 'prefixTokens'>,
+): number {
+  const behindPrefix = Math.max(0, thresholds.auto - prefixTokens)
+  const record = factorOf(calibration) * estimateText(recordOf(factsOf(view)))
+  const wanted = Math.max(NEED_SHARE_MIN * behindPrefix, NEED_PER_RECORD * record)
+  return Math.min(wanted, NEED_SHARE_MAX * behindPrefix)
+}
+
+/** How long a summary may be; undefined where there is more room than models write. */
+export function charsToAskFor(
+  { tokensMax }: Pick<SummaryJudge, 'tokensMax'>,
+  view: View,
+  setup: CompactSetup,
+): number | undefined {
+  const promptTokens = factorOf(setup.calibration) * estimateText(PROMPT)
+  const writable = setup.facts.contextWindow - lastSentTokens(view, setup) - promptTokens
+  const tokens = Math.max(0, Math.min(tokensMax, WRITABLE_SHARE * writable))
+  return tokens < SUMMARY_TOKENS_MAX ? Math.floor(tokens * SUMMARY_CHARS_PER_TOKEN) : undefined
+}
+
+/** The request before was so large: one for a summary has its prompt behind that, and the summary must fit into the window too. */
+function lastSentTokens({ nodes }: View, { sizeTokens, calibration }: CompactSetup): number {
+  const newest = nodes.findLastIndex((node) => node.role === 'assistant')
+  const since = newest < 0 ? [] : nodes.slice(newest)
+  return sizeTokens - factorOf(calibration) * since.reduce((sum, node) => sum + rawOf(node), 0)
+}
+
+/** Estimated tokens of a message, before calibration. */
+export function rawOf(node: ViewNode): number {
+  return node.blocks.reduce((sum, block) => sum + block.tokens, 0)
+}
+
+interface Fitting<T> {
+  /** Unless given, what the tokens come to. */
+  readonly charsMax?: number
+  readonly write: (charsMax: number) => T
+  readonly tokensOf: (written: T) => number
+}
+
+/** Budgets are in characters, room is in tokens: it is written again, shorter, until it fits. */
+function fitted<T>(tokensMax: number, { charsMax = Infinity, write, tokensOf }: Fitting<T>): T {
+  let chars = Math.max(0, Math.floor(Math.min(charsMax, tokensMax * CHARS_PER_TOKEN)))
+  let written = write(chars)
+  for (let i = 0; i < FITTINGS_MAX; i++) {
+    const tokens = tokensOf(written)
+    if (tokens <= Math.max(0, tokensMax)) break
+    chars = Math.floor(((chars * Math.max(0, tokensMax)) / tokens) * FITTING_MARGIN)
+    written = write(chars)
+  }
+  return written
+}
+
+function textOf(nodes: readonly ViewNode[]): string {
+  return nodes.flatMap((node) => node.blocks.map(({ block, json }) => shownText(block, json))).join('\n')
+}
+
+function shownText(block: ViewNode['blocks'][number]['block'], json: string): string {
+  if (isBlock(block, 'text')) return block.text
+  if (!isBlock(block, 'tool_result')) return json
+  return toBlocks(block.content ?? '')
+    .map((part) => (isBlock(part, 'text') ? part.text : ''))
+    .join('\n')
+}

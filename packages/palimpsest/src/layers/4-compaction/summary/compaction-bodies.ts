@@ -1,0 +1,145 @@
+import { withLeft } from '../../../situation/compaction-record.ts'
+import type { Restored } from '../../../ports.ts'
+import type {
+  BlockRef,
+  BoundaryMeta,
+  EditEntry,
+  EntryId,
+  KeptSegment,
+  MessageEntry,
+  PinEntry,
+} from '../../../transcript/entry.ts'
+import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
+import { settle, tokensEnd } from '../../../transcript/settle.ts'
+import { messageEntries } from '../keep/message-entries.ts'
+import type { SignedBlock } from './signed-block.ts'
+import { messageBody, viewWith, type EntryBody, type NamedBody } from '../../../situation/session.ts'
+import { sizeSinceAnswer, type Sizing } from '../../../situation/size-of.ts'
+
+/** What the conversation becomes. */
+export interface NewConversation {
+  readonly keeps: 'tail' | 'head'
+  readonly summary: string
+  /** The summary itself is this block, and comes first; `summary` is what goes with it, behind what is kept. */
+  readonly signed?: SignedBlock
+  /** Lines of what leaves; a message of its own behind the summary, where the next compaction finds them. */
+  readonly quotes: string
+  /** Nodes that stay as they are, in a row. */
+  readonly kept: readonly ViewNode[]
+  /** Older nodes that stay, pairs whole, oldest first. */
+  readonly copied: readonly ViewNode[]
+  readonly restored: readonly Restored[]
+  readonly meta: BoundaryMeta
+}
+
+/** All of it in one batch: a crash leaves the old conversation or the new one. */
+export function compactionBodies(
+  view: View,
+  { keeps, summary, signed, quotes, kept, copied, restored, meta }: NewConversation,
+  newId: () => EntryId,
+): readonly NamedBody[] {
+  const named = <T extends EntryBody<MessageEntry>>(body: T) => ({ ...body, id: newId() })
+  const boundary = newId()
+  const texts = [summary, quotes].filter((text) => text !== '').map(madeBody)
+  const made = (signed ? [signedBody(signed)] : texts).map(named)
+  const copyBodies = messageEntries(view, copied)
+    .filter(mayBeCopied)
+    .map((entry) => copyBody(entry, newId()))
+  const again = restored.map(({ text, origin, files }) =>
+    messageBody({ role: 'user', content: text }, origin, { part: 'attachment', ...(files && { files }) }),
+  )
+  const attachments = [...(signed ? texts : []), ...again].map(named)
+  const segment = segmentOf(kept, keeps === 'tail' ? (made.at(-1)?.id ?? boundary) : boundary)
+  const head: NamedBody = {
+    kind: 'boundary',
+    id: boundary,
+    summary: made.map(({ id }) => id),
+    keeps,
+    ...(segment && { kept: segment }),
+    ...(copyBodies.length > 0 && { copies: copyBodies.map(({ id }) => id) }),
+    attachments: attachments.map(({ id }) => id),
+    logicalParent: view.leaf,
+    meta,
+  }
+  return [
+    head,
+    ...made,
+    ...copyBodies,
+    ...attachments,
+    ...standInBodies(copied),
+    ...pinBodies(view, [...copied, ...kept]),
+    ...titleAgain(view),
+  ]
+}
+
+/** The same, the boundary telling what they leave of the conversation: as it will be counted until the next answer. */
+export function withCount(
+  view: View,
+  bodies: readonly NamedBody[],
+  sizing: Sizing,
+): { readonly bodies: readonly NamedBody[]; readonly postTokens: number } {
+  const after = viewWith(view, bodies)
+  const postTokens = sizeSinceAnswer(after, sizing)
+  const left = { estimate: tokensEnd(settle(after, sizing.thinking)), model: sizing.thinking.model }
+  const counted = bodies.map((body): NamedBody => {
+    if (body.kind !== 'boundary') return body
+    return { ...body, meta: { ...body.meta, postTokens, extra: withLeft(body.meta.extra ?? {}, left) } }
+  })
+  return { bodies: counted, postTokens }
+}
+
+/** Pins are said again behind the boundary: loading begins there. */
+function pinBodies(view: View, nodes: readonly ViewNode[]): readonly EntryBody<PinEntry>[] {
+  const pinned = nodes.flatMap((node) => node.blocks.filter(({ at }) => view.pinned.has(blockKey(at))))
+  const targets = new Map(pinned.map(({ at }) => [blockKey(at), at]))
+  return [...targets.values()].map((target) => ({ kind: 'pin', target, on: true }))
+}
+
+/** The list of sessions looks for it near the end of the file. */
+function titleAgain({ log }: View): readonly NamedBody[] {
+  const last = log.findLast((entry) => entry.kind === 'title')
+  return last ? [{ kind: 'title', title: last.title, firstPrompt: last.firstPrompt }] : []
+}
+
+function madeBody(text: string): EntryBody<MessageEntry> {
+  return messageBody({ role: 'user', content: text }, 'engine', { part: 'summary' })
+}
+
+/** A copy repeats its original; what stood in the place of a block stands there again. */
+function standInBodies(copied: readonly ViewNode[]): readonly EntryBody<EditEntry>[] {
+  const standIns = new Map<string, { readonly at: BlockRef; readonly with: string[] }>()
+  for (const { at, json, original } of copied.flatMap((node) => node.blocks)) {
+    if (original) continue
+    const known = standIns.get(blockKey(at))
+    if (known) known.with.push(json)
+    else standIns.set(blockKey(at), { at, with: [json] })
+  }
+  const replace = [...standIns.values()]
+  return replace.length > 0 ? [{ kind: 'edit', cause: 'forced', replace, drop: [], freedTokens: 0 }] : []
+}
+
+function signedBody({ json, block, standsFor }: SignedBlock): EntryBody<MessageEntry> {
+  const message = { role: 'assistant' as const, content: [block] }
+  return messageBody(message, 'model', {
+    part: 'summary',
+    json: `{"role":"assistant","content":[${json}]}`,
+    standsFor,
+  })
+}
+
+/** A signed block stands for what was before it, and only at the beginning. */
+function mayBeCopied({ standsFor }: MessageEntry): boolean {
+  return standsFor === undefined
+}
+
+/** Counted and paid for as the message it repeats, so without usage. */
+function copyBody(entry: MessageEntry, id: EntryId): NamedBody<MessageEntry> & { readonly id: EntryId } {
+  const { id: own, parent: _parent, at: _at, usage: _usage, sentEstimate: _sent, ...body } = entry
+  return { ...body, part: 'kept', copyOf: entry.copyOf ?? own, id }
+}
+
+function segmentOf(kept: readonly ViewNode[], anchor: EntryId): KeptSegment | undefined {
+  const head = kept[0]?.entries[0]
+  const tail = kept.at(-1)?.entries.at(-1)
+  return head === undefined || tail === undefined ? undefined : { head, tail, anchor }
+}

@@ -1,0 +1,118 @@
+import type { EntryId } from '../../../transcript/entry.ts'
+import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
+import { shortId } from '../../../transcript/short-id.ts'
+
+// A text in parts that share a budget of characters. What does not fit is named, never dropped silently.
+
+export interface Part {
+  readonly heading: string
+  /** Of the budget, before what other parts do not need is given out. All shares together are at most 1. */
+  readonly share: number
+  readonly write: (charsMax: number) => Written
+}
+
+export interface Written {
+  readonly lines: readonly string[]
+  /** How many facts it says. */
+  readonly said: number
+  /** What did not fit. */
+  readonly left?: { readonly what: string; readonly count: number; readonly ids: readonly EntryId[] }
+}
+
+export interface WrittenParts {
+  /** One for each part, with its heading. Empty where it has nothing to say. */
+  readonly blocks: readonly string[]
+  /** Names what did not fit. Empty where everything did. */
+  readonly notice: string
+  readonly said: number
+  /** Facts that are only named by number or id. */
+  readonly left: number
+}
+
+/** For the sentence that names what is not shown. */
+const LEFT_CHARS = 320
+
+/** Earlier parts are more important: they are the first to get what others do not need. */
+export function writeParts(parts: readonly Part[], charsMax: number, hasRecall: boolean): WrittenParts {
+  const wanted = parts.map((part) => lengthOf(part, part.write(Infinity)))
+  const all = wanted.reduce((sum, chars) => sum + chars, 0)
+  const budget = all <= charsMax ? charsMax : Math.max(0, charsMax - LEFT_CHARS)
+  const rooms = shareOut(
+    wanted,
+    parts.map(({ share }) => share),
+    budget,
+  )
+  const written = parts.map((part, i) => part.write(Math.max(0, (rooms[i] ?? 0) - part.heading.length - 2)))
+  const blocks = parts.map(({ heading }, i) => {
+    const lines = written[i]?.lines ?? []
+    return lines.length > 0 ? `${heading}\n${lines.join('\n')}` : ''
+  })
+  const lefts = written.flatMap(({ left }) => (left && left.count > 0 ? [left] : []))
+  return {
+    blocks,
+    notice: noticeOf(lefts, hasRecall),
+    said: written.reduce((sum, { said }) => sum + said, 0),
+    left: lefts.reduce((sum, { count }) => sum + count, 0),
+  }
+}
+
+function lengthOf({ heading }: Part, { lines }: Written): number {
+  return lines.length === 0 ? 0 : heading.length + 2 + lines.reduce((sum, line) => sum + line.length + 1, 0)
+}
+
+/** What each part gets: its share at most, then in order what is left over. */
+function shareOut(wanted: readonly number[], shares: readonly number[], budget: number): readonly number[] {
+  const rooms = wanted.map((chars, i) => Math.min(chars, Math.floor((shares[i] ?? 0) * budget)))
+  let rest = budget - rooms.reduce((sum, room) => sum + room, 0)
+  return rooms.map((room, i) => {
+    const more = Math.min((wanted[i] ?? 0) - room, rest)
+    rest -= more
+    return room + more
+  })
+}
+
+/** More than this are named by the first and the last. */
+const LEFT_IDS_MAX = 6
+
+function noticeOf(lefts: readonly NonNullable<Written['left']>[], hasRecall: boolean): string {
+  if (lefts.length === 0) return ''
+  const named = lefts.map(({ what, count, ids }) => {
+    const [first = '', last = ''] = [ids[0], ids.at(-1)]
+    const shown =
+      ids.length > LEFT_IDS_MAX ? `${shortId(first)} to ${shortId(last)}` : ids.map(shortId).join(' ')
+    return `${count} ${what}${shown === '' ? '' : ` (${shown})`}`
+  })
+  const way = hasRecall ? `${RECALL_TOOL} shows them by id` : 'the transcript has them whole'
+  return `Not shown for lack of room (${way}): ${named.join('; ')}.`
+}
+
+/** One line each, the newest first to be said, in their own order. */
+export function writeList(
+  items: readonly { readonly text: string; readonly id?: EntryId }[],
+  what: string,
+  charsMax: number,
+): Written {
+  const lines: string[] = []
+  const ids: EntryId[] = []
+  let room = charsMax
+  let leftOut = 0
+  for (const { text, id } of items.toReversed()) {
+    const line = `- ${text}`
+    if (line.length + 1 > room) {
+      leftOut++
+      if (id !== undefined) ids.push(id)
+      continue
+    }
+    room -= line.length + 1
+    lines.push(line)
+  }
+  return {
+    lines: lines.toReversed(),
+    said: lines.length,
+    left: { what, count: leftOut, ids: [...new Set(ids.toReversed())] },
+  }
+}
+
+export function clip(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, Math.max(0, charsMax - 1))}…`
+}

@@ -1,0 +1,73 @@
+import type { UserWords } from '../../../facts/facts.ts'
+import type { EntryId } from '../../../transcript/entry.ts'
+import { shortId } from '../../../transcript/short-id.ts'
+import type { Written } from './write-parts.ts'
+
+// Messages of the user, each as long as there is room for: whole; by head and tail; by a short head and tail; by its id.
+
+/** Head and tail of a message that is not shown whole, the longest form first. */
+const CUTS: readonly { readonly head: number; readonly tail: number }[] = [
+  { head: 1_200, tail: 600 },
+  { head: 240, tail: 120 },
+  { head: 70, tail: 30 },
+]
+
+/** Every message gets its shortest form before any gets a longer one: the newest first, the very first right behind it. */
+export function writeWords(words: readonly UserWords[], charsMax: number): Written {
+  const forms = words.map(formsOf)
+  const chosen: (number | undefined)[] = words.map(() => undefined)
+  const order = orderOf(words.length)
+  let room = charsMax
+  for (let longest = CUTS.length; longest >= 0; longest--)
+    for (const i of order) {
+      const own = forms[i] ?? []
+      const next = own.findIndex((form, level) => level >= longest && form !== undefined)
+      const level = next < 0 ? own.findLastIndex((form) => form !== undefined) : next
+      const now = chosen[i]
+      const more = costOf(own[level]) - (now === undefined ? 0 : costOf(own[now]))
+      if (level === now || more > room) continue
+      room -= more
+      chosen[i] = level
+    }
+  const lines = chosen.flatMap((level, i) => (level === undefined ? [] : (forms[i]?.[level] ?? [])))
+  const left = words.filter((_, i) => chosen[i] === undefined).map(({ entry }) => entry)
+  return { lines, said: lines.length, left: { what: 'messages of the user', count: left.length, ids: left } }
+}
+
+function orderOf(count: number): readonly number[] {
+  const newestFirst = Array.from({ length: count }, (_, i) => count - 1 - i)
+  return count < 3 ? newestFirst : [count - 1, 0, ...newestFirst.slice(1, -1)]
+}
+
+function costOf(line: string | undefined): number {
+  return line === undefined ? 0 : line.length + 1
+}
+
+/** Whole first, then ever shorter. Undefined: no shorter than the one before. */
+function formsOf({ entry, text, cut }: UserWords): readonly (string | undefined)[] {
+  const chars = cut?.chars ?? text.length
+  const tail = cut?.tail ?? text
+  const whole = cut ? undefined : asItem(text)
+  let shortest = whole?.length ?? Infinity
+  const shorter = CUTS.map((size) => {
+    const line = cutLine(entry, chars, text.slice(0, size.head), tail.slice(-size.tail))
+    if (line.length >= shortest) return undefined
+    shortest = line.length
+    return line
+  })
+  return [whole, ...shorter]
+}
+
+function cutLine(entry: EntryId, chars: number, head: string, tail: string): string {
+  return asItem(`${cutMark(entry, chars)} ${head} […] ${tail}`)
+}
+
+/** How a message that is not whole is known. */
+export function cutMark(entry: EntryId, chars: number): string {
+  return `[${shortId(entry)}, ${chars} characters]`
+}
+
+/** Lines of one message are indented, so that nothing in it passes for a heading. */
+function asItem(text: string): string {
+  return `- ${text.replaceAll('\n', '\n  ')}`
+}

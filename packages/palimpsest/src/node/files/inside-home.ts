@@ -1,0 +1,111 @@
+import { constants, type Stats } from 'node:fs'
+import { lstat, mkdir, open, realpath, stat, type FileHandle } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { StorageError, UsageError } from '../../errors.ts'
+import { kindOfFile } from './plain-file.ts'
+import { hasCode, toStorageError } from './to-storage-error.ts'
+
+// (S1) Nothing is written outside the home. The home itself may be reached through symbolic links; what lies inside may not lead
+// out of it. Folders are checked before use and, because a check and a use are two steps, the opened file is checked again.
+
+export const FOLDER_MODE = 0o700
+export const FILE_MODE = 0o600
+
+/** The real path of the home, made where it is not there yet. */
+export async function openHome(path: string): Promise<string> {
+  if (path === '') throw new UsageError('PALIMPSEST_HOME is empty: set it to a folder, or unset it')
+  try {
+    await makeWithParents(resolve(path))
+    const found = await stat(path)
+    if (!found.isDirectory()) throw new StorageError('not-found', notAHome(path, found))
+    return await realpath(path)
+  } catch (error) {
+    // Its parents were made on the way: whatever is still missing cannot be made.
+    if (hasCode(error, 'ENOENT')) throw new StorageError('no-permission', cannotMake(path), { cause: error })
+    throw toStorageError(error, 'make the folder', path)
+  }
+}
+
+/** What stands where the home should be. */
+export function notAHome(path: string, found: Stats): string {
+  return `${path} is ${kindOfFile(found)}, not a folder. Move it away, or choose another PALIMPSEST_HOME`
+}
+
+function cannotMake(path: string): string {
+  return `cannot make the folder ${path}: no folder can be made there. Choose another PALIMPSEST_HOME`
+}
+
+/** Not `recursive`: in folders that take no new ones (`/proc`) that never ends. */
+async function makeWithParents(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: FOLDER_MODE })
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return
+    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
+    await makeWithParents(dirname(path))
+    await mkdir(path, { mode: FOLDER_MODE })
+  }
+}
+
+/** Makes a folder below the home, each part with mode 0700. Parts that exist are left as they are. */
+export async function makeFolder(home: string, folder: string): Promise<string> {
+  const parts = partsBelow(home, folder)
+  let path = home
+  for (const part of parts) {
+    path = join(path, part)
+    try {
+      await mkdir(path, { mode: FOLDER_MODE })
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw toStorageError(error, 'make the folder', path)
+      // It may be a link: look before the next part is made behind it.
+      await requireInside(home, path)
+    }
+  }
+  return path
+}
+
+/** Throws unless the folder exists and really lies in the home. */
+export async function requireInside(home: string, folder: string): Promise<void> {
+  try {
+    const real = await realpath(folder)
+    partsBelow(home, real)
+    if ((await lstat(real)).isDirectory()) return
+  } catch (error) {
+    throw toStorageError(error, 'use', folder)
+  }
+  throw new StorageError('not-found', `cannot use ${folder}: it is a file, not a folder. Move it away`)
+}
+
+/** Opens a file below the home. The last part of the path is never followed if it is a link. */
+export async function openInside(home: string, path: string, flags: number): Promise<FileHandle> {
+  partsBelow(home, path)
+  await requireInside(home, dirname(path))
+  const handle = await openPlain(path, flags)
+  try {
+    await requireInside(home, dirname(path))
+    const [opened, named] = [await handle.stat(), await lstat(path)]
+    if (opened.ino === named.ino && opened.dev === named.dev) return handle
+    throw new StorageError('io', `cannot open ${path}: it changed meanwhile. Try again`)
+  } catch (error) {
+    await handle.close()
+    throw toStorageError(error, 'open', path)
+  }
+}
+
+async function openPlain(path: string, flags: number): Promise<FileHandle> {
+  try {
+    // Without O_NONBLOCK a named pipe in place of a file would wait for ever.
+    return await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, FILE_MODE)
+  } catch (error) {
+    throw toStorageError(error, 'open', path)
+  }
+}
+
+function partsBelow(home: string, path: string): readonly string[] {
+  const below = relative(home, path)
+  if (below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) {
+    const text = `${path} leads out of ${home}, and nothing is written there. Remove the symbolic link or ".." in it`
+    throw new StorageError('no-permission', text)
+  }
+  return below === '' ? [] : below.split(sep)
+}

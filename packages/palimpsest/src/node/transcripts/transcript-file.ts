@@ -1,0 +1,185 @@
+import { constants } from 'node:fs'
+import { unlink, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { StorageError, UsageError } from '../../errors.ts'
+import { encodeHeader, FORMAT, type Header } from '../../transcript/lines/header.ts'
+import { createAppender, type Appender, type ChainEnd, type WriteAt } from './appender.ts'
+import { syncFolder } from '../files/atomic-write.ts'
+import { findEnd } from './find-end.ts'
+import { makeFolder, openInside } from '../files/inside-home.ts'
+import { loadFrom, type LoadedTranscript } from './load-transcript.ts'
+import { takeLock } from '../files/lock.ts'
+import { requireSessionId, transcriptPath, type ProjectFolder } from '../files/paths.ts'
+import { isHeaderStart, readHeader } from './read-header.ts'
+import { readTotals, type CostOf } from './session-totals.ts'
+import { errorCode, toStorageError } from '../files/to-storage-error.ts'
+import { cutTornLine } from './torn-line.ts'
+import type { TranscriptWarning } from './transcript-warning.ts'
+
+// The one writer of a transcript. It holds the lock from opening to closing.
+
+export interface TranscriptFileOptions {
+  readonly project: ProjectFolder
+  readonly sessionId: string
+  /** The agent's, for an agent's own transcript; the session's otherwise. */
+  readonly path?: string
+  readonly cwd: string
+  readonly version: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** `each`: every append survives a power failure. `close`: only the end of the program. */
+  readonly sync?: 'each' | 'close'
+  /** What an answer cost, for the sums in the lines. */
+  readonly costOf?: CostOf
+  /** How bytes reach the file. */
+  readonly writeAt?: WriteAt
+}
+
+export interface TranscriptFile extends Appender {
+  readonly path: string
+  readonly header: Header
+  /** Resolves when all appends are done, the file is closed and the lock released. */
+  readonly close: () => Promise<void>
+}
+
+/** A new session. Throws a `UsageError` where there is one of that id. */
+export async function createTranscript(options: TranscriptFileOptions): Promise<TranscriptFile> {
+  const { file } = await openLocked(options, constants.O_CREAT | constants.O_EXCL)
+  return file
+}
+
+/** An existing session, to go on with. */
+export async function openTranscript(
+  options: TranscriptFileOptions,
+): Promise<{ readonly file: TranscriptFile; readonly loaded: LoadedTranscript }> {
+  return openLocked(options, 0)
+}
+
+async function openLocked(options: TranscriptFileOptions, flags: number) {
+  const { project, sessionId } = options
+  requireSessionId(sessionId)
+  const path = options.path ?? transcriptPath(project, sessionId)
+  await makeFolder(project.home, dirname(path))
+  const lock = await takeLock(project.home, `${path}.lock`)
+  try {
+    const handle = await openFile(options, path, flags)
+    try {
+      return await openWriter(options, { path, handle, release: lock.release })
+    } catch (error) {
+      await handle.close()
+      // A session that could not be begun leaves nothing in the way of the next try.
+      if (flags !== 0) await unlink(path)
+      throw error
+    }
+  } catch (error) {
+    await lock.release()
+    throw toStorageError(error, 'open', path)
+  }
+}
+
+async function openFile(options: TranscriptFileOptions, path: string, flags: number): Promise<FileHandle> {
+  try {
+    return await openInside(options.project.home, path, constants.O_RDWR | flags)
+  } catch (error) {
+    const code = errorCode(error instanceof Error ? error.cause : undefined)
+    if (code === 'EEXIST') {
+      throw new UsageError(`session ${options.sessionId} exists already: resume it, or choose another id`)
+    }
+    if (code !== 'ENOENT') throw error
+    const text = `there is no session ${options.sessionId} in ${dirname(path)}. "palimpsest sessions" lists them all`
+    throw new StorageError('not-found', text, { cause: error })
+  }
+}
+
+interface OpenFile {
+  readonly path: string
+  readonly handle: FileHandle
+  readonly release: () => Promise<void>
+}
+
+async function openWriter(options: TranscriptFileOptions, { path, handle, release }: OpenFile) {
+  const { cwd, version, sessionId, sync = 'each', costOf = () => 0, writeAt = writePlain } = options
+  if (!(await handle.stat()).isFile()) {
+    throw new StorageError('not-a-transcript', `${path} is not a file. Move it away`)
+  }
+  const warnings = await mendEnd(options, path, handle)
+  const loaded = await loadFrom(handle, path)
+  if (!loaded.header) throw new StorageError('io', `${path} changed while it was opened. Try again`)
+  const { size } = await handle.stat()
+  const appender = createAppender({
+    handle,
+    path,
+    envelope: { sessionId, cwd, version },
+    size,
+    totals: await readTotals(handle, Math.max(0, size - 1), costOf),
+    offsets: loaded.offsets,
+    chain: chainEndOf(loaded),
+    syncEach: sync === 'each',
+    costOf,
+    writeAt,
+  })
+  const close = closeOnce(appender, handle, release)
+  const file: TranscriptFile = { ...appender, path, header: loaded.header, close }
+  return { file, loaded: { ...loaded, warnings: [...warnings, ...loaded.warnings] } }
+}
+
+function chainEndOf({ entries, offsets }: LoadedTranscript): ChainEnd {
+  const prefix = entries.findLast((entry) => entry.kind === 'prefix')
+  const prefixOffset = prefix && offsets.get(prefix.id)
+  return { leaf: entries.at(-1)?.id ?? null, ...(prefixOffset !== undefined && { prefixOffset }) }
+}
+
+/** Afterwards the file begins with a header and ends with a line end. A file that is not ours is not touched. */
+async function mendEnd(
+  options: TranscriptFileOptions,
+  path: string,
+  handle: FileHandle,
+): Promise<readonly TranscriptWarning[]> {
+  const { size } = await handle.stat()
+  if (size === 0) return writeHeader(options, path, handle)
+  const header = await readHeader(handle, path)
+  const end = await findEnd(handle, size)
+  // A header that was cut short is the only line.
+  if (!header && !(end.torn === 0 && (await isHeaderStart(handle, size)))) {
+    const text = `${path} has no header of ours, so it is not written to. Go on in a fork of it`
+    throw new StorageError('not-a-transcript', text)
+  }
+  const { torn } = end
+  const cut = { home: options.project.home, path, offset: torn ?? size, size }
+  const warning = torn === undefined ? undefined : await cutTornLine(handle, cut)
+  if (end.unended) await handle.write('\n', cut.offset)
+  if (!warning) return []
+  return [warning, ...(header ? [] : await writeHeader(options, path, handle))]
+}
+
+async function writeHeader(options: TranscriptFileOptions, path: string, handle: FileHandle): Promise<[]> {
+  const { sessionId, version, project, now } = options
+  const header = { format: FORMAT, sessionId, project: project.project, created: now(), version }
+  await handle.write(`${encodeHeader(header)}\n`, 0)
+  await handle.sync()
+  await syncFolder(dirname(path))
+  return []
+}
+
+function closeOnce(
+  appender: Appender,
+  handle: FileHandle,
+  release: () => Promise<void>,
+): () => Promise<void> {
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    // An append of nothing ends when all before it have ended.
+    await appender.append([]).catch(() => undefined)
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+      await release()
+    }
+  }
+  return () => (closing ??= close())
+}
+
+async function writePlain(handle: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
+  return (await handle.write(bytes, 0, bytes.length, position)).bytesWritten
+}

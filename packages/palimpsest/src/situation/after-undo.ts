@@ -1,0 +1,47 @@
+import type { Thresholds } from './thresholds.ts'
+import type { Entry } from '../transcript/entry.ts'
+import { blockKey, type View } from '../transcript/view.ts'
+import { voidedBy } from '../transcript/voided.ts'
+
+// What the user took back stays back: until the next compaction nothing automatic acts before the blocking limit, and what an undone
+// clearing had cleared is not cleared again.
+
+export interface Undone {
+  readonly isAny: boolean
+  /** Blocks of undone clearings. */
+  readonly blocks: ReadonlySet<string>
+}
+
+const NOTHING: Undone = { isAny: false, blocks: new Set() }
+
+/** Undone since the newest boundary in force. */
+export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Undone {
+  const since = boundary ? log.slice(log.indexOf(boundary.entry) + 1) : log
+  if (!since.some(({ kind }) => kind === 'void')) return NOTHING
+  const voided = voidedBy(log)
+  const targets = new Set(
+    since.flatMap((entry) => (entry.kind === 'void' && !voided.has(entry.id) ? [entry.target] : [])),
+  )
+  const undone = log.filter((entry) => targets.has(entry.id) && isRemoval(entry))
+  const blocks = undone.flatMap((entry) =>
+    entry.kind === 'edit' ? entry.replace.map(({ at }) => blockKey(at)) : [],
+  )
+  // A target before what is loaded can only be a boundary.
+  const isAny = undone.length > 0 || [...targets].some((id) => !log.some((entry) => entry.id === id))
+  return { isAny, blocks: new Set(blocks) }
+}
+
+export function thresholdsAfterUndo(thresholds: Thresholds, { isAny }: Undone): Thresholds {
+  return isAny ? { ...thresholds, auto: Math.max(thresholds.auto, thresholds.blocking) } : thresholds
+}
+
+function isRemoval({ kind }: Entry): boolean {
+  return kind === 'edit' || kind === 'boundary'
+}
+
+/** What was taken back since the newest answer is in view again, and the last request did not carry it. */
+export function isUndoneSince({ log, nodes }: View): boolean {
+  const answer = nodes.findLast((node) => node.role === 'assistant')?.source
+  const undone = log.findLastIndex(({ kind }) => kind === 'void')
+  return undone >= 0 && undone > log.findLastIndex(({ id }) => id === answer?.id)
+}

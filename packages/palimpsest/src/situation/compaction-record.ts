@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonObject } from '../wire/json.ts'
+import type { BoundaryEntry } from '../transcript/entry.ts'
+
+// What a boundary tells the next decision: state hangs on the conversation, so a fork, a resumed session and a sub-agent each have
+// their own, and an undone compaction takes its state with it.
+
+export interface CompactionRecord {
+  /** What fired it. */
+  readonly cause: string
+  readonly source: string
+  readonly model: string
+  readonly thresholdTokens: number
+  /** Whether the window was full again within few rounds of the compaction before. */
+  readonly near: boolean
+  /** The user's messages since the compaction before; −1 for the first. */
+  readonly turnsSince: number
+  /** The user's message of the turn it fired in, and in which the one before fired. */
+  readonly turn: string | null
+  readonly previousTurn: string | null
+  /** Compactions in a row, up to this one, that were near the one before. */
+  readonly refills: number
+  /** Attempts in a row, up to this one, in which every model step failed. */
+  readonly failures: number
+  /** When a model was last asked for a summary; 0: never. */
+  readonly triedAt: number
+  /** What the steps before the one that served came to, in order: `fork: no_summary`. */
+  readonly outcomes: readonly string[]
+}
+
+const FIELD = 'record'
+
+export function withRecord(record: CompactionRecord, more: JsonObject): JsonObject {
+  return { ...more, [FIELD]: { ...record, outcomes: [...record.outcomes] } }
+}
+
+/** Undefined for another program's boundary, or a damaged one. */
+export function recordOf(boundary: BoundaryEntry | undefined): CompactionRecord | undefined {
+  const found = boundary?.meta.extra?.[FIELD]
+  if (!isJsonObject(found)) return undefined
+  const { turn, previousTurn, outcomes } = found
+  return {
+    cause: text(found, 'cause'),
+    source: text(found, 'source'),
+    model: text(found, 'model'),
+    thresholdTokens: count(found, 'thresholdTokens'),
+    near: found['near'] === true,
+    turnsSince: count(found, 'turnsSince'),
+    turn: typeof turn === 'string' ? turn : null,
+    previousTurn: typeof previousTurn === 'string' ? previousTurn : null,
+    refills: count(found, 'refills'),
+    failures: count(found, 'failures'),
+    triedAt: count(found, 'triedAt'),
+    outcomes: Array.isArray(outcomes) ? outcomes.filter((one) => typeof one === 'string') : [],
+  }
+}
+
+function text(from: JsonObject, key: string): string {
+  const value = from[key]
+  return typeof value === 'string' ? value : ''
+}
+
+function count(from: JsonObject, key: string): number {
+  const value = from[key]
+  return typeof value === 'number' ? value : 0
+}
+
+/** What a compaction left, as it was counted right after it. */
+export interface Left {
+  readonly tokens: number
+  /** Of its messages, before calibration. */
+  readonly estimate: number
+  /** Whose tokens they are. */
+  readonly model: string
+}
+
+const LEFT_FIELD = 'left'
+
+export function withLeft(extra: JsonObject, { estimate, model }: Omit<Left, 'tokens'>): JsonObject {
+  return { ...extra, [LEFT_FIELD]: { estimate, model } }
+}
+
+/** Undefined where the boundary does not tell. */
+export function leftBy(boundary: BoundaryEntry | undefined): Left | undefined {
+  const found = boundary?.meta.extra?.[LEFT_FIELD]
+  const tokens = boundary?.meta.postTokens
+  if (!isJsonObject(found) || tokens === undefined) return undefined
+  return { tokens, estimate: count(found, 'estimate'), model: text(found, 'model') }
+}

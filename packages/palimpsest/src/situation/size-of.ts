@@ -1,0 +1,202 @@
+import { leftBy } from './compaction-record.ts'
+import { factorOf, type Calibration } from '../tokens/calibrate.ts'
+import { answerTokens, countSince, isPlaceholder, type SinceAnchor } from '../tokens/count.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import type { BoundaryEntry, Entry, PrefixEntry } from '../transcript/entry.ts'
+import {
+  countedTokens,
+  droppedBefore,
+  settle,
+  tokensEnd,
+  type Settled,
+  type ThinkingPolicy,
+} from '../transcript/settle.ts'
+import type { View, ViewNode } from '../transcript/view.ts'
+import { isThinking } from '../wire/message.ts'
+import { promptTokens, type Usage } from '../wire/usage.ts'
+import { answerSize } from './answer-size.ts'
+import { leastAnswered, type LeastAnswered } from './least-answered.ts'
+
+// How large the next request will be: usage at the newest answer, less what left since, plus what came since. The view's running
+// sums make it a subtraction, whatever the layers did in between. Right behind a compaction it is what that was said to leave: whoever
+// asks, and whether or not what it replaced is loaded, gets one figure.
+
+export interface Sizing {
+  readonly thinking: ThinkingPolicy
+  readonly calibration: Calibration
+}
+
+export function sizeOf(view: View, sizing: Sizing): number {
+  return sizeSinceBoundary(view, sizing) ?? sizeSinceAnswer(view, sizing)
+}
+
+/** Whether it is as the provider counts: nothing came or went since the newest answer. */
+export function isSizeExact(view: View, sizing: Sizing): boolean {
+  const settled = settle(view, sizing.thinking)
+  const anchor = findAnchorNode(view)
+  if (!anchor || anchor.index !== view.nodes.length - 1) return false
+  const { source } = anchor.node
+  const raw = (settled.tokens[anchor.index + 1] ?? 0) - (settled.tokens[anchor.index] ?? 0)
+  const isWhole = !isPlaceholder(anchor.usage, factorOf(sizing.calibration) * raw)
+  return isWhole && source.under === settled.chains[anchor.index] && source.model === sizing.thinking.model
+}
+
+/** Undefined where something was answered since the newest compaction, or another model counted. */
+function sizeSinceBoundary(view: View, sizing: Sizing): number | undefined {
+  const { entry } = view.boundary ?? {}
+  const left = leftBy(entry)
+  if (!entry || !left || left.model !== sizing.thinking.model || isAnsweredSince(view, entry))
+    return undefined
+  const grownRaw = tokensEnd(settle(view, sizing.thinking)) - left.estimate
+  return Math.max(0, Math.ceil(left.tokens + factorOf(sizing.calibration) * grownRaw))
+}
+
+function isAnsweredSince({ log }: View, boundary: BoundaryEntry): boolean {
+  const newest = log.findLast((entry) => entry === boundary || hasUsage(entry))
+  return newest !== boundary
+}
+
+function hasUsage(entry: Entry): boolean {
+  return entry.kind === 'message' && entry.usage !== undefined && promptTokens(entry.usage) > 0
+}
+
+/** From the newest usage in view; used of a conversation that was just compacted, to say what that left. */
+export function sizeSinceAnswer(view: View, sizing: Sizing): number {
+  const settled = settle(view, sizing.thinking)
+  const anchor = findAnchorNode(view)
+  if (!anchor || isStale(anchor, settled, sizing))
+    return Math.ceil(factorOf(sizing.calibration) * (prefixEstimate(view) + tokensEnd(settled)))
+  const before = countedTokens(settled, anchor.index)
+  const answer = answerSize(settled, anchor, settled.texts.length, factorOf(sizing.calibration))
+  const behind = before + answer.raw
+  const since = {
+    answerRaw: answer.raw,
+    addedRaw: tokensEnd(settled) - behind,
+    removedRaw: sentBefore(anchor.node, settled, anchor.index) - before,
+  }
+  return (
+    countFromPrefix(view, settled, { anchor: { ...anchor, usage: answer.usage }, since, sizing }) ??
+    countSince(answer.usage, since, sizing.calibration)
+  )
+}
+
+interface Counted {
+  readonly anchor: AnchorNode
+  readonly since: SinceAnchor
+  readonly sizing: Sizing
+}
+
+/**
+ * After a compaction, what left is estimated, and is much more than what stayed. The least request that was answered under the same
+ * system and tools tells how large these are, and usages tell how large the kept messages between answers are. Where less is left to be
+ * estimated that way, it is the better count.
+ */
+function countFromPrefix(
+  view: View,
+  settled: Settled,
+  { anchor, since, sizing }: Counted,
+): number | undefined {
+  const least = since.removedRaw > 0 ? leastAnswered(view) : undefined
+  if (!least || view.prefix?.model !== sizing.thinking.model) return undefined
+  const kept = findKeptFrom(view, settled, anchor)
+  const beforeRaw = countedTokens(settled, kept.index)
+  if (least.sentEstimate + beforeRaw >= since.removedRaw) return undefined
+  // As if the answer that the kept ones begin with had been asked for now.
+  const factor = growthFactor(least, anchor, sizing)
+  const before = least.tokens - factor * least.sentEstimate + tokensBefore(view, settled, kept.index, factor)
+  const behind = countSince(anchor.usage, { ...since, removedRaw: 0 }, sizing.calibration)
+  return Math.ceil(before + behind - promptTokens(kept.usage))
+}
+
+/** Of the nodes before `limit`: answers as they were reported, the rest estimated. */
+function tokensBefore({ nodes, log }: View, settled: Settled, limit: number, factor: number): number {
+  // Copies tell no usage: it would count twice. Their originals do.
+  const usages = new Map(log.flatMap((entry) => ('usage' in entry ? [[entry.id, entry.usage] as const] : [])))
+  let tokens = 0
+  const dropped = droppedBefore(settled, limit)
+  for (const [index, node] of nodes.slice(0, limit).entries()) {
+    const thought = index < dropped ? between(settled.thought, index) : 0
+    const raw = between(settled.tokens, index) - thought
+    const usage = usages.get(node.source.id)
+    // Thinking is in what was reported, and may not be in what is sent.
+    const isWhole = node.blocks.every(({ block, original }) => original && !isThinking(block))
+    tokens += node.role === 'assistant' && usage && isWhole ? answerTokens(usage, factor * raw) : factor * raw
+  }
+  return tokens
+}
+
+function between(sums: readonly number[], index: number): number {
+  return (sums[index + 1] ?? 0) - (sums[index] ?? 0)
+}
+
+/** Raw tokens that a conversation must have grown by, before its growth says more than what is known of the model. */
+const GROWN_RAW_MIN = 4_000
+
+/** Tokens of a raw one: as the model is known by now, or else over all that was said since the least request. */
+function growthFactor(least: LeastAnswered, { node, usage }: AnchorNode, { calibration }: Sizing): number {
+  const grownRaw = (node.source.sentEstimate ?? 0) - least.sentEstimate
+  if (grownRaw < GROWN_RAW_MIN || calibration.samples.length > 0) return factorOf(calibration)
+  return (promptTokens(usage) - least.tokens) / grownRaw
+}
+
+/** The oldest answer from which on everything up to the anchor stands as it was sent. */
+function findKeptFrom({ nodes }: View, settled: Settled, anchor: AnchorNode): AnchorNode {
+  let oldest = anchor
+  for (let index = anchor.index - 1; index >= 0; index--) {
+    const node = nodes[index]
+    const { usage, sentEstimate } = node?.source ?? {}
+    if (!node || node.role !== 'assistant' || !usage || promptTokens(usage) === 0) continue
+    const sentBetween = (anchor.node.source.sentEstimate ?? Number.NaN) - (sentEstimate ?? Number.NaN)
+    const countedBetween = countedTokens(settled, anchor.index) - countedTokens(settled, index)
+    if (sentBetween !== countedBetween || node.source.model !== anchor.node.source.model) break
+    oldest = { index, node, usage }
+  }
+  return oldest
+}
+
+const prefixEstimates = new WeakMap<PrefixEntry, number>()
+
+/** Estimated tokens of what stands before the messages. An entry never changes, so it is looked at once. */
+function prefixEstimate({ prefix }: View): number {
+  if (!prefix) return 0
+  const known = prefixEstimates.get(prefix) ?? estimateText(prefix.system) + estimateText(prefix.tools)
+  prefixEstimates.set(prefix, known)
+  return known
+}
+
+interface AnchorNode {
+  readonly index: number
+  readonly node: ViewNode
+  readonly usage: Usage
+}
+
+/**
+ * The newest answer with a usage. Lines of one answer are one node already, so its results come after it. One that a compaction kept, and
+ * of which nobody knows what its request had held, tells the size of what is gone.
+ */
+function findAnchorNode({ nodes, boundary }: View): AnchorNode | undefined {
+  for (let index = nodes.length - 1; index >= 0; index--) {
+    const node = nodes[index]
+    if (!node?.source.usage || promptTokens(node.source.usage) === 0) continue
+    const isKept = index < (boundary?.nodes ?? 0)
+    return isKept && node.source.sentEstimate === undefined
+      ? undefined
+      : { index, node, usage: node.source.usage }
+  }
+  return undefined
+}
+
+/** Much went since another model counted: what is left of its figure is mostly the difference between the two. */
+function isStale({ node, index }: AnchorNode, { chains }: Settled, { thinking }: Sizing): boolean {
+  const { model, under, sentEstimate } = node.source
+  return model !== thinking.model && sentEstimate !== undefined && under !== chains[index]
+}
+
+/**
+ * What the answer's request had carried. The same bytes stand before it still, or the estimate made then counts: it may be another
+ * edition's, but it knows what is gone.
+ */
+function sentBefore({ source }: ViewNode, settled: Settled, index: number): number {
+  const now = countedTokens(settled, index)
+  return source.under === settled.chains[index] ? now : (source.sentEstimate ?? now)
+}
