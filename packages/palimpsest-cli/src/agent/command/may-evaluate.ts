@@ -13,6 +13,8 @@ export function mayEvaluate(name: string, args: readonly ShellWord[]): boolean {
   return (
     EVALUATING.has(name) ||
     (name === 'command' && !isLookup) ||
+    // `-x` runs the words after it.
+    (name === 'jobs' && args.length > 0) ||
     (name === 'printf' && printfMaySet(args)) ||
     ((name === 'test' || name === '[') && testMayEvaluate(args))
   )

@@ -115,6 +115,7 @@ function toCommand({ name, args, prefix }: Command): SimpleCommand {
   if (word !== undefined && ODD_NAME.test(word.value)) throw new Unreadable('a command name in it is odd')
   const assigned = prefix.filter((item): item is Assignment => item.type === 'Assignment')
   for (const { name: variable } of assigned) requireHarmless(variable, word !== undefined)
+  if (word !== undefined) assigned.forEach(requireNoPath)
   const words = args.map(toArgument)
   for (const arg of args)
     if (arg.type === 'Word' && arg.parts === undefined) requireLiteral(arg, HIDDEN_OPERATOR)
@@ -158,6 +159,15 @@ function requireHarmless(variable: string, isForCommand: boolean): void {
   throw new Unreadable(`it sets ${variable}, which may change what other commands do`)
 }
 
+/** A language or a time zone by its name. By a path, programs read any file as one, and run the formats in it. */
+const PLAIN_VALUE = /^(?:[\w.@:+,-]|(?<=\w)\/(?=\w))*$/
+
+function requireNoPath({ name, value }: Assignment): void {
+  const isPlain = value.type === 'Word' && toWord(value).kind === 'literal' && PLAIN_VALUE.test(value.value)
+  if (!isPlain || /^:|\.\./.test(value.type === 'Word' ? value.value : ''))
+    throw new Unreadable(`it sets ${name}, which may change what other commands do`)
+}
+
 const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
 const EVALUATING_TESTS = new Set(['-v', '-R', '-o'])
 
@@ -191,6 +201,11 @@ function requirePlain(node: SyntaxNode): void {
       return
     case 'For':
       requireHarmless(node.name.value, false)
+      return
+    case 'Redirect':
+      // Bash ends the redirection at the dash: in `<& -rm x` what follows it is a command.
+      if (/^-./.test(node.target?.text ?? '') && /^[<>]&$/.test(node.operator))
+        throw new Unreadable('a redirection in it is odd')
       return
     case 'Word':
       if (node.parts === undefined) requireLiteral(node, HIDDEN_EXPANSION)

@@ -121,6 +121,20 @@ describe('instruction files', () => {
     ])
   })
 
+  test('are no links to where keys are kept, trusted or not, and what begins with a dot in a home is such a place', async () => {
+    for (const folder of ['.ssh', '.tool']) mkdirSync(join(root, 'user', folder))
+    writeFileSync(join(root, 'user', '.ssh', 'id_rsa'), 'SECRET')
+    writeFileSync(join(root, 'user', '.tool', 'token'), 'SECRET')
+    symlinkSync(join(root, 'user', '.ssh', 'id_rsa'), join(project, 'AGENTS.md'))
+    symlinkSync(join(root, 'user', '.tool', 'token'), join(project, '..', 'AGENTS.md'))
+    put('CLAUDE.md', 'rules @~/.tool/token')
+    for (const isTrusted of [false, true]) {
+      const loaded = await load({ isTrusted })
+      expect(names(loaded)).toEqual(['parent/project/CLAUDE.md'])
+      expect(loaded.notices).toHaveLength(3)
+    }
+  })
+
   test('the user’s own file may import from its own folder', async () => {
     writeFileSync(join(root, 'home', 'AGENTS.md'), 'mine @more.md')
     writeFileSync(join(root, 'home', 'more.md'), 'more')

@@ -6,7 +6,7 @@ import { readRegular } from '../files/open-regular.ts'
 import { fromUnits, toTextForm } from '../files/text-form.ts'
 import { expandPath } from '../paths/absolute-path.ts'
 import { isHiddenUnderAName } from '../paths/access.ts'
-import { isPrivatePath, privatePlacesOf } from '../paths/private-places.ts'
+import { dottedPlaceAround, isPrivatePath, privatePlacesOf } from '../paths/private-places.ts'
 import { isInside, realPathOf } from '../paths/real-path.ts'
 import { Refusal } from '../refusal.ts'
 import { findImports } from './find-imports.ts'
@@ -55,6 +55,7 @@ interface Loading {
   readonly places: InstructionPlaces & {
     readonly realProject: string
     readonly realHome: string
+    readonly realUserHome: string
     readonly privatePlaces: readonly string[]
   }
   readonly files: InstructionFile[]
@@ -67,12 +68,14 @@ interface Loading {
 export async function loadInstructions(places: InstructionPlaces): Promise<Instructions> {
   const realProject = await realPathOf(places.projectFolder)
   const realHome = await realPathOf(places.home)
+  const realUserHome = await realPathOf(places.userHome)
   const loading: Loading = {
     places: {
       ...places,
       realProject,
       realHome,
-      privatePlaces: privatePlacesOf(await realPathOf(places.userHome)),
+      realUserHome,
+      privatePlaces: privatePlacesOf(realUserHome),
     },
     files: [],
     notices: [],
@@ -141,9 +144,11 @@ async function refusalOf(
   const { isHidden } = places
   if (isHidden !== undefined && (await isHiddenUnderAName({ isHidden }, wanted.path)))
     return 'a rule keeps it from being read unasked'
-  const isPrivate = isPrivatePath(real, places.privatePlaces, [places.realProject, places.realHome])
+  const closed = [...places.privatePlaces, ...dottedPlaceAround(real, places.realUserHome)]
+  const isPrivate = isPrivatePath(real, closed, [places.realProject, places.realHome])
   if (isPrivate && wanted.importedBy !== undefined)
     return `${wanted.importedBy} imports it from a place where keys are kept`
+  if (isPrivate && real !== wanted.path) return 'it is a link to a place where keys are kept'
   if (places.isTrusted || isInside(places.realProject, real) || isInside(places.realHome, real))
     return undefined
   if (wanted.importedBy === undefined && real === wanted.path) {

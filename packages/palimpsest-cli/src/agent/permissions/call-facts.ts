@@ -9,7 +9,8 @@ import { isInside, namesAlong } from '../paths/real-path.ts'
 import { toRefusal } from '../refusal.ts'
 import { optionalFlag, optionalText, requiredText } from '../tools/tool-input.ts'
 import { toPageUrl } from '../web/fetch-page.ts'
-import { isConfiguration, isNamedByGit, liesInRepository } from './protected-files.ts'
+import { isNamedByGit } from './named-by-git.ts'
+import { isConfiguration, liesInRepository } from './protected-files.ts'
 
 // What a call is about to touch, found out before anybody decides.
 
@@ -100,7 +101,7 @@ async function writeFacts(
   const isProtected =
     names.some(protects) ||
     (await liesInRepository(real, access.folders)) ||
-    (await isNamedByGit(real, access.folders))
+    (await isNamedByGit(real, access.home))
   const isWork = isWorkPath(access, real)
   return { kind: 'file', access: 'write', names, real, isInside: isWork, isProtected, protects }
 }

@@ -104,6 +104,15 @@ describe('rules about commands', () => {
     ['cd .. && npm run test', false],
     ['eval npm run test', false],
     ['npm run test & rm x', false],
+    ['npm run test 3<(rm x)', false],
+    ['npm run test x[ ]3>(rm x)', false],
+    ['npm run test <& -x', false],
+    ['x[ ;]]$(rm x); npm run test', false],
+    ['npm run test; pushd ..; ls', false],
+    ['TZ=/etc/passwd npm run test', false],
+    ['TZ=Europe/Berlin LANG=de_DE.UTF-8 npm run test', true],
+    ['LANGUAGE=../../evil npm run test', false],
+    ['LC_ALL=$(rm x) npm run test', false],
   ])('Bash(npm run test:*) and %j: %s', async (command, expected) => {
     await open({ rules: { allow: ['Bash(npm run test:*)'] } })
     mkdirSync(join(bench.work, 'sub'))
@@ -123,7 +132,18 @@ describe('rules about commands', () => {
     ['echo $(rm x)', false],
     ['$(echo rm) x', false],
     ['eval "r"m', false],
+    ['jobs -x rm x', false],
+    ['flock a rm x', false],
+    ['setarch -R rm x', false],
+    ['script -c "rm x" /dev/null', false],
+    ['bash -c "cd a && rm x"', false],
+    ['RM x', false],
+    ['<& -rm x', false],
+    ['x[ ]]$(rm x)', false],
+    ['echo 3<(rm x)', false],
+    ['echo $\\\n(rm x)', false],
     ['make clean', true],
+    ['bash build.sh', true],
   ])(
     'Bash(rm:*) forbids through wrappers and spellings; %j in bypass mode: %s',
     async (command, expected) => {
@@ -226,6 +246,25 @@ describe('reading commands and places', () => {
       rmSync(join(bench.work, 'link'))
     }
     expect(await bash(command)).toBe(expected)
+  })
+})
+
+describe('a line of which rules allow a part', () => {
+  test('finds no programs of the project for the rest', async () => {
+    const project = join(bench.root, 'project')
+    const [work, packages] = [join(project, 'sub'), join(project, 'node_modules', '.bin')]
+    for (const folder of [work, packages]) mkdirSync(folder, { recursive: true })
+    writeFileSync(join(packages, 'cat'), '#!/bin/sh\necho EVIL\n', { mode: 0o755 })
+    const options = { work, rules: { allow: ['Bash(make nothing)'] } }
+    const line = { command: 'make nothing; cat a.txt' }
+    const plain = await createWorkbench(options)
+    expect((await plain.permit('Bash', line)).allow).toBe(true)
+    await plain.dispose()
+    const env = { PATH: `${packages}:${process.env['PATH'] ?? ''}` }
+    const besieged = await createWorkbench({ ...options, env })
+    expect((await besieged.permit('Bash', line)).allow).toBe(false)
+    expect(textOf(await besieged.call('Bash', { command: 'cat a.txt' }))).not.toContain('EVIL')
+    await besieged.dispose()
   })
 })
 
@@ -339,6 +378,16 @@ describe('with a user', () => {
     )
     expect(bench.questions).toEqual([])
   })
+})
+
+describe('rules about hosts', () => {
+  test.each(['http://evil.test/', 'http://evil.test./', 'http://EVIL.test:80/', 'https://evil.test.:8443/x'])(
+    'WebFetch(domain:evil.test) forbids %s in bypass mode',
+    async (url) => {
+      await open({ mode: 'bypass', rules: { deny: ['WebFetch(domain:evil.test)'] } })
+      expect(await reason('WebFetch', { url })).toMatch(/forbids it/)
+    },
+  )
 })
 
 describe('hidden files', () => {

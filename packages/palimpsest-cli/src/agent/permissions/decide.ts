@@ -3,7 +3,7 @@ import type { CommandWay, OpenWay, UnaskedAnswer } from '../paths/command-grant.
 import { meetsCommand } from './match-command.ts'
 import { exampleOf, matchesPath, type PatternBase } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
-import type { Rule } from './rule.ts'
+import { matchesDomain, type Rule } from './rule.ts'
 
 // Who wins: what forbids, then what asks, then what allows, then the mode. Pure; everything about the disk is in the facts.
 
@@ -82,7 +82,8 @@ function decideWrite(tool: string, facts: FileFacts, policy: Policy): Decision {
 function speaksOfPlace(rule: Rule, facts: FileFacts, policy: Policy): boolean {
   if (!facts.isProtected) return facts.isInside || rule.pattern !== undefined
   const example = exampleOf(rule, policy)
-  return example !== undefined && facts.protects(example)
+  const isThisFile = example === facts.real && !/[*?[]/.test(rule.pattern ?? '')
+  return example !== undefined && (isThisFile || facts.protects(example))
 }
 
 function decideShell({ mode }: Policy, concerns: ShellConcerns): Decision {
@@ -153,10 +154,4 @@ function speaksOf(ruleTool: string, tool: string): boolean {
   if (ruleTool === 'Edit' || ruleTool === 'Write') return tool === 'Edit' || tool === 'Write'
   if (ruleTool.endsWith('*')) return tool.startsWith(ruleTool.slice(0, -1))
   return ruleTool.startsWith('mcp__') && tool.startsWith(`${ruleTool}__`)
-}
-
-function matchesDomain({ pattern }: Rule, host: string): boolean {
-  if (pattern === undefined) return true
-  const domain = pattern.slice('domain:'.length).toLowerCase()
-  return domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain
 }

@@ -1,6 +1,7 @@
 import type { ShellText, SimpleCommand } from '../command/parse-shell.ts'
 import { matchWildcard, parseWildcard, type Bounds, type Wildcard } from '../patterns/wildcard.ts'
 import type { Rule } from './rule.ts'
+import { WRAPPING_PROGRAMS } from './wrapping-programs.ts'
 
 // Rules about commands. A rule that allows must cover every command of a line; one that forbids needs to meet one of them. The time is
 // proportional to the length of rule and line, whatever they are.
@@ -40,12 +41,8 @@ function matchesFrom(
   return matchWildcard(wildcard, text, { startsAt, endsAt }).matches
 }
 
-/** Programs that run what stands behind them. A rule that forbids looks through them. */
-const WRAPPERS = new Set(
-  'sudo doas env nohup timeout nice ionice stdbuf setsid xargs time busybox watch strace ltrace chroot unshare parallel find'.split(
-    ' ',
-  ),
-)
+/** Programs that run what follows them, in words of their own or in one. A rule that forbids looks through them. */
+const WRAPPERS = new Set([...WRAPPING_PROGRAMS, ...'find sh bash dash ash zsh ksh mksh fish'.split(' ')])
 
 /** Is one of the commands forbidden? `unreadable`: nobody can say. */
 export function meetsCommand(rule: Rule, text: ShellText, source: string): 'yes' | 'no' | 'unreadable' {
@@ -56,13 +53,18 @@ export function meetsCommand(rule: Rule, text: ShellText, source: string): 'yes'
   return text.commands.some((command) => isMet(pattern, command)) ? 'yes' : 'no'
 }
 
-/** As it is written, by the program's bare name, and, behind a wrapper, from each word on, also one that names a program by its path. */
+/** As it is written, by the program's bare name in any case of letters, since some disks know no other, and, after a wrapper, from each word on, also one that names a program by its path. */
 function isMet(pattern: CommandPattern, command: SimpleCommand): boolean {
   if (command.name === undefined) return false
   const bare = squeeze(wordsOf(command).join(' '))
+  const lower = `${baseName(command.name).toLowerCase()}${bare.slice(baseName(command.name).length)}`
   const isWrapped = WRAPPERS.has(baseName(command.name))
   const startsAt = (at: number): boolean => at === 0 || (isWrapped && /[ /]/.test(bare.charAt(at - 1)))
-  return matchesFrom(pattern, squeeze(command.text), (at) => at === 0) || matchesFrom(pattern, bare, startsAt)
+  return (
+    matchesFrom(pattern, squeeze(command.text), (at) => at === 0) ||
+    matchesFrom(pattern, bare, startsAt) ||
+    matchesFrom(pattern, lower, startsAt)
+  )
 }
 
 function wordsOf({ name = '', args }: SimpleCommand): readonly string[] {

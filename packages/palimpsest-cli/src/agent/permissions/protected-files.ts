@@ -1,8 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 
-import { readRegular } from '../files/open-regular.ts'
-import { isInside, realPathOf } from '../paths/real-path.ts'
+import { isInside } from '../paths/real-path.ts'
 
 // Files that run something by themselves: when somebody enters a folder, opens it in an editor, calls git, logs in, or pushes. They are
 // never written unasked. Not among them is what runs when somebody builds, tests or installs (a Makefile, package.json, the sources): all
@@ -73,32 +72,6 @@ function plainName(name: string): string {
     .replace(/(?<![. ])[. ]+$/, '')
   if (plain === '') return name
   return /^git~\d$/.test(plain) ? '.git' : plain
-}
-
-const CONFIG_BYTES_MAX = 256 * 1024
-
-/** Folders of hooks, and files with more configuration, that the repository of a working folder names itself. Takes a real path. */
-export async function isNamedByGit(path: string, folders: readonly string[]): Promise<boolean> {
-  for (const folder of folders) {
-    const config = await readRegular(join(folder, '.git', 'config'), CONFIG_BYTES_MAX).then(
-      ({ bytes }) => bytes.toString('utf8'),
-      () => '',
-    )
-    // A line may be continued on the next one, and a heading may stand on the same one.
-    for (const line of config.replaceAll(/\\\r?\n/g, '').split('\n')) {
-      const [key = '', ...rest] = line.split('=')
-      const value = (/^[^#;]*/.exec(rest.join('=').replaceAll('"', ''))?.[0] ?? '').trim()
-      const name = key
-        .replace(/^\s*(\[[^\]]*\])+/, '')
-        .trim()
-        .toLowerCase()
-      // Hooks are named from the working folder, included files from where the configuration lies.
-      const base = name === 'hookspath' ? folder : name === 'path' ? join(folder, '.git') : undefined
-      if (base !== undefined && value !== '' && isInside(await realPathOf(`${base}/${value}`), path))
-        return true
-    }
-  }
-  return false
 }
 
 /**

@@ -79,3 +79,22 @@ export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
       : [],
   )
 }
+
+/** A rule forbids this host, or asks about it first. */
+export function forbidsHost(rules: readonly Rule[], { host, hostname }: URL): boolean {
+  return rules.some(
+    (rule) =>
+      rule.effect !== 'allow' &&
+      rule.tool === 'WebFetch' &&
+      (matchesDomain(rule, host) || matchesDomain(rule, hostname)),
+  )
+}
+
+export function matchesDomain({ pattern }: Rule, host: string): boolean {
+  if (pattern === undefined) return true
+  const domain = pattern
+    .slice('domain:'.length)
+    .toLowerCase()
+    .replace(/(?<!\.)\.+$/, '')
+  return domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain
+}

@@ -1,6 +1,7 @@
 import { parseShell, type ShellText, type SimpleCommand } from '../command/parse-shell.ts'
 import { proveWords } from '../command/proven/prove-line.ts'
 import type { Access } from '../paths/access.ts'
+import { findProgram } from '../sandbox/find-program.ts'
 import { leadTo, quoted, writtenWords } from './resolve-proof.ts'
 import { belowConcern, gitConcern, programConcern, type ReadingPolicy } from './unasked-way.ts'
 
@@ -50,6 +51,7 @@ async function provenWords(
 ): Promise<readonly string[] | undefined> {
   const proven = proveWords(name, args)
   if (!proven.ok || (await programConcern([name], policy)) !== undefined) return undefined
+  if (!(await isSystemsOwn(name, policy))) return undefined
   const readsBelow = name === 'git' || name === 'rg' || /^[ef]?grep$/.test(name)
   if (readsBelow && belowConcern(policy) !== undefined) return undefined
   let found: readonly string[] | undefined
@@ -61,6 +63,18 @@ async function provenWords(
     found = words
   }
   return found
+}
+
+/** Of the shell itself. */
+const BUILTINS = new Set('cd echo printf test [ true false : pwd type command'.split(' '))
+
+/** What was allowed finds programs of the project too; what was not must find those that it would find by itself. */
+async function isSystemsOwn(name: string, { env, sandbox }: ReadingPolicy): Promise<boolean> {
+  if (BUILTINS.has(name)) return true
+  const [found, own] = await Promise.all(
+    [env['PATH'], sandbox.variables['PATH']].map((path) => findProgram(name, path ?? '')),
+  )
+  return found?.path === own?.path
 }
 
 function replaceCommands(source: string, written: ReadonlyMap<SimpleCommand, readonly string[]>): string {
@@ -101,6 +115,7 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 async function basesOf(text: ReadableText, access: Access): Promise<readonly string[] | undefined> {
   const moves = text.commands.filter(({ name }) => name === 'cd')
   const here = access.shellFolder()
+  if (text.commands.some(({ name }) => name === 'pushd' || name === 'popd')) return undefined
   if (moves.length === 0) return [here]
   const [first] = text.topLevel
   if (moves.length > 1 || first === undefined || first !== moves[0]) return undefined

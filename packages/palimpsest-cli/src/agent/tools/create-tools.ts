@@ -2,7 +2,7 @@ import type { LoopTool } from 'palimpsest/loop'
 
 import { createCheckpoints } from '../files/checkpoints.ts'
 import type { Access } from '../paths/access.ts'
-import { privateHostsOf } from '../permissions/rule.ts'
+import { forbidsHost, privateHostsOf } from '../permissions/rule.ts'
 import {
   commandEnvironment,
   readingEnvironment,
@@ -64,7 +64,10 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createKillShellTool(shells),
     createGrepTool(search),
     createGlobTool(search),
-    createWebFetchTool({ privateHosts: privateHostsOf(access.rules) }),
+    createWebFetchTool({
+      privateHosts: privateHostsOf(access.rules),
+      isForbidden: (url) => forbidsHost(access.rules, url),
+    }),
     createTodoWriteTool(),
     createAskUserTool(options.askUser),
     createRecallTool(options.recall),

@@ -5,6 +5,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
+import { forbidsHost } from '../permissions/rule.ts'
+import { fetchPage } from '../web/fetch-page.ts'
 
 let server: Server
 let port = 0
@@ -113,6 +115,16 @@ describe('WebFetch', () => {
   ])('%s', async (name, expected) => {
     await local()
     expect(await fetchText(name)).toMatch(expected)
+  })
+
+  test('a redirect is not followed to where a rule forbids to go', async () => {
+    await local()
+    const start = new URL(`http://127.0.0.1:${port}/near`)
+    const options = { privateHosts: ['127.0.0.1'], signal: new AbortController().signal }
+    expect(await fetchPage(start, options)).toMatchObject({ kind: 'page' })
+    const rule = { effect: 'deny', tool: 'WebFetch', pattern: 'domain:127.0.0.1', text: '' } as const
+    const isForbidden = (url: URL): boolean => forbidsHost([rule], url)
+    expect(await fetchPage(start, { ...options, isForbidden })).toMatchObject({ kind: 'redirect' })
   })
 
   test('an abort ends it', async () => {

@@ -18,6 +18,8 @@ const REDIRECTS_MAX = 10
 export interface FetchOptions {
   /** Hosts (`localhost:3000`, `localhost`) that may be reached although their address is private. */
   readonly privateHosts: readonly string[]
+  /** Hosts that a rule forbids, or asks about: no redirect leads there. */
+  readonly isForbidden?: (url: URL) => boolean
   readonly signal: AbortSignal
 }
 
@@ -32,7 +34,8 @@ export type FetchedPage =
   /** To another host: whoever asked decides. */
   | { readonly kind: 'redirect'; readonly to: URL }
 
-export async function fetchPage(start: URL, { privateHosts, signal }: FetchOptions): Promise<FetchedPage> {
+export async function fetchPage(start: URL, options: FetchOptions): Promise<FetchedPage> {
+  const { privateHosts, isForbidden, signal } = options
   const limited = AbortSignal.any([signal, AbortSignal.timeout(PAGE_MS_MAX)])
   let url = start
   try {
@@ -51,7 +54,7 @@ export async function fetchPage(start: URL, { privateHosts, signal }: FetchOptio
         }
       }
       response.destroy()
-      if (!isSameHost(to, url)) return { kind: 'redirect', to }
+      if (!isSameHost(to, url) || isForbidden?.(to) === true) return { kind: 'redirect', to }
       url = to
     }
   } catch (error) {
@@ -68,6 +71,8 @@ export function toPageUrl(text: string): URL {
     throw new Refusal(`${url.protocol} addresses are not fetched, only http and https.`)
   if (url.username !== '' || url.password !== '')
     throw new Refusal('Addresses with a user name or password are not fetched.')
+  // A dot at the end of a name means the same host, and rules know it without.
+  url.hostname = url.hostname.replace(/(?<!\.)\.+$/, '')
   return url
 }
 

@@ -5,10 +5,10 @@ import type { ShellWord } from '../shell-word.ts'
 // `--`, so that the program cannot read them otherwise than they were read here.
 
 /**
- * `word` is plain letters and digits; `format` begins with a plus; `file` is opened; `regular` must be a plain file; `name` may be a file
+ * `word` is plain letters and digits; `moment` is a date in words; `format` begins with a plus; `file` is opened; `regular` must be a plain file; `name` may be a file
  * or something else, and stays as it is written.
  */
-export type ValueKind = 'number' | 'word' | 'text' | 'format' | 'file' | 'regular' | 'name'
+export type ValueKind = 'number' | 'word' | 'text' | 'moment' | 'format' | 'file' | 'regular' | 'name'
 
 export interface ArgumentGrammar {
   /** Letters of options without a value. */
@@ -154,6 +154,7 @@ function readShort(word: string, next: ShellWord | undefined, grammar: ArgumentG
 }
 
 const NUMBER = /^[-+]?\d+(\.\d+)?[bkKMGT]?$/
+const MOMENT = /^[\w@:+,./ -]+$/
 const WORD = /^[\w.,:%+-]+$/
 
 function toProven(word: ShellWord, kind: ValueKind, option: string): ProvenWord {
@@ -163,6 +164,7 @@ function toProven(word: ShellWord, kind: ValueKind, option: string): ProvenWord 
   if (word.kind !== 'literal' || isTilde(word)) throw new Unknown(`"${value}" is not plain`)
   if (kind === 'number' && !NUMBER.test(value)) throw new Unknown(`"${value}" is no number`)
   if (kind === 'format' && !value.startsWith('+')) throw new Unknown(`"${value}" is no format`)
+  if (kind === 'moment' && !MOMENT.test(value)) throw new Unknown(`"${value}" is no plain date`)
   if (kind === 'word' && !WORD.test(value)) throw new Unknown(`"${value}" is not plain`)
   return text(`${option}${value}`)
 }

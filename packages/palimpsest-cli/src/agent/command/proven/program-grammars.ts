@@ -328,9 +328,10 @@ const GRAMMARS = new Map<string, ArgumentGrammar>([
   [
     'date',
     {
+      // Not any text: `TZ="/x" now` opens the file /x.
       flags: 'uRI',
-      values: { d: 'text' },
-      long: { date: 'text', utc: 'flag', 'rfc-3339': 'word', 'iso-8601': 'word?' },
+      values: { d: 'moment' },
+      long: { date: 'moment', utc: 'flag', 'rfc-3339': 'word', 'iso-8601': 'word?' },
       rest: 'format',
       operandsMax: 1,
     },

@@ -194,6 +194,8 @@ describe('a line that is not', () => {
     'type -x ls',
     'command ls',
     // Git.
+    'date -d \'TZ="/etc/passwd" now\'',
+    'date --date=\'TZ="../outside/secret" 12:00\'',
     'git -c core.pager=x log',
     'git -C src status',
     'git --exec-path=. status',

@@ -1,3 +1,4 @@
+import { WRAPPING_PROGRAMS } from '../wrapping-programs.ts'
 import type { PlainCommand } from './plain-line.ts'
 
 // Which commands "always" may be offered for: exactly this one, again. Not even that for programs that run whatever they are given: a
@@ -16,20 +17,13 @@ const INTERPRETERS = words(`
   awk gawk mawk nawk goawk sed gsed ed ex vi vim nvim vimdiff view emacs emacsclient nano pico m4 bc dc
   sqlite sqlite3 psql mysql mariadb mongo mongosh redis-cli clickhouse duckdb gdb lldb bpftrace dtrace stap tclkit source`)
 
-/** They run the program that they are given, here or elsewhere. */
-const WRAPPERS = words(`
-  sudo sudoedit doas su runuser pkexec gosu su-exec setpriv capsh env envdir dotenv direnv direnv-exec xargs parallel timeout gtimeout nohup
-  nice ionice chrt taskset cpulimit time gtime stdbuf unbuffer setsid script watch watchexec entr fswatch inotifywait strace ltrace
-  valgrind perf rr chroot unshare nsenter bwrap firejail fakeroot fakechroot proot systemd-run systemd-nspawn start-stop-daemon daemonize
-  dbus-run-session xvfb-run flock run-parts faketime setarch arch linux32 linux64 caffeinate torsocks torify proxychains wine
-  ssh sshpass mosh rsh telnet nc ncat netcat socat screen tmux zellij byobu at batch crontab anacron exec eval command builtin coproc
-  cross-env concurrently npm-run-all run-p run-s nodemon pm2 forever foreman overmind hivemind honcho aws-vault doppler chamber vault op
-  qemu-x86_64 qemu-aarch64 qemu-arm watchman xdg-open open start trap cd pushd popd`)
+/** What follows happens elsewhere. */
+const MOVES = words('cd pushd popd trap')
 
 /** They fetch or find a program by its name and run it. */
 const RUNNERS = words(`npx bunx pnpx uvx pipx tox nox volta fnm nvm asdf rtx`)
 
-const NEVER = new Set([...INTERPRETERS, ...WRAPPERS, ...RUNNERS])
+const NEVER = new Set([...INTERPRETERS, ...WRAPPING_PROGRAMS, ...MOVES, ...RUNNERS])
 
 const LANGUAGE_TOOLS = words(
   'uv poetry pipenv pdm hatch rye pixi conda mamba micromamba go cargo dotnet flatpak snap nix',
@@ -62,7 +56,7 @@ export function whyNotNarrow({ name, args, text, isFed, isFixed }: PlainCommand)
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
   const running = own.find((arg) => isRunningWord(plainName(name), arg))
   if (running !== undefined) return `${name} ${running} runs whatever it is given`
-  if (!isFixed) return 'a variable in it may be anything the next time'
+  if (!isFixed) return 'a variable or a pattern in it may be anything the next time'
   if (isFed) return `what ${name} reads from its input may be anything`
   if (text.length > TEXT_CHARS_MAX) return 'the command is too long to be taken in at a glance'
   return undefined

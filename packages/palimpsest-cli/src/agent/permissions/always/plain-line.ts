@@ -19,7 +19,7 @@ export interface PlainCommand {
   readonly text: string
   /** It gets its input from a pipe, a file or a here-document. */
   readonly isFed: boolean
-  /** It stands there as a whole: no variable, no braces. */
+  /** It stands there as a whole: no variable, no braces, no pattern of names, among which an option may be the next time. */
   readonly isFixed: boolean
 }
 
@@ -70,8 +70,7 @@ function isFixed(part: WordPart): boolean {
     case 'AnsiCQuoted':
       return true
     case 'DoubleQuoted':
-    case 'Glob':
-      return (part.parts ?? []).every(isFixed)
+      return part.parts.every(isFixed)
     default:
       return false
   }

@@ -112,6 +112,7 @@ const BROAD = [
   'Bash(echo x > y)',
   'Bash(echo $(rm x))',
   'Bash(A=1 make)',
+  String.raw`Bash(rm \*.o)`,
   'Edit',
   'Edit(**)',
   'Edit(*.ts)',
@@ -127,7 +128,7 @@ const BROAD = [
 ]
 const NARROW = [
   'Bash(npm test)',
-  String.raw`Bash(rm \*.o)`,
+  String.raw`Bash(rm "\*.o")`,
   'Edit(./**)',
   'Edit(//other/folder/**)',
   'Edit(//other/file)',

@@ -1,0 +1,95 @@
+import { dirname, join, resolve } from 'node:path'
+
+import { readRegular } from '../files/open-regular.ts'
+import { expandPath } from '../paths/absolute-path.ts'
+import { isInside, realPathOf } from '../paths/real-path.ts'
+
+// Files that git runs by itself because its configuration names them: folders of hooks, more configuration, and programs of the work that
+// filter, compare, watch or sign.
+
+const CONFIG_BYTES_MAX = 256 * 1024
+const POINTER_BYTES_MAX = 8192
+/** Configuration includes configuration; git itself ends at ten. */
+const INCLUDES_MAX = 32
+
+/** Takes a real path, and where `~` leads. */
+export async function isNamedByGit(path: string, home: string): Promise<boolean> {
+  const users = [join(home, '.gitconfig'), join(home, '.config', 'git', 'config')]
+  for (let tree = dirname(path); ; tree = dirname(tree)) {
+    const configs = await configsOf(tree)
+    if (configs.length > 0 && (await namesPath(path, { tree, home, configs: [...configs, ...users] })))
+      return true
+    if (tree === dirname(tree)) return false
+  }
+}
+
+/** The files with the configuration of the repository whose files lie in this folder. Empty: it is none. */
+async function configsOf(tree: string): Promise<readonly string[]> {
+  const git = join(tree, '.git')
+  const pointer = await textOf(git, POINTER_BYTES_MAX)
+  const own = pointer === undefined ? git : resolve(tree, pointer.replace(/^gitdir:/, '').trim())
+  const common = await textOf(join(own, 'commondir'), POINTER_BYTES_MAX)
+  const folders = [own, ...(common === undefined ? [] : [resolve(own, common.trim())])]
+  const found = folders.flatMap((folder) => ['config', 'config.worktree'].map((name) => join(folder, name)))
+  const texts = await Promise.all(found.map((config) => textOf(config, CONFIG_BYTES_MAX)))
+  return texts.some((text) => text !== undefined) ? found : []
+}
+
+interface Naming {
+  /** Where what it names is meant from. */
+  readonly tree: string
+  readonly home: string
+  readonly configs: readonly string[]
+}
+
+async function namesPath(path: string, { tree, home, configs }: Naming): Promise<boolean> {
+  const waiting = [...configs]
+  const known = new Set(waiting)
+  for (let config = waiting.shift(); config !== undefined; config = waiting.shift()) {
+    for (const { name, value, line } of entriesOf((await textOf(config, CONFIG_BYTES_MAX)) ?? '')) {
+      const isInclude = name === 'path'
+      const cwd = isInclude ? dirname(config) : tree
+      const words = name === 'hookspath' || isInclude ? [value] : wordsOf(line)
+      for (const word of words) {
+        const real = await realPathOf(expandPath(word, { cwd, home })).catch(() => undefined)
+        if (real === path || (name === 'hookspath' && real !== undefined && isInside(real, path))) return true
+        if (!isInclude || real === undefined || known.has(real) || known.size > INCLUDES_MAX) continue
+        known.add(real)
+        waiting.push(real)
+      }
+    }
+  }
+  return false
+}
+
+/** A value may be a line for a shell: its words, whatever parts them. */
+function wordsOf(value: string): readonly string[] {
+  return value.split(/[\s'"`;|&()<>=!\\#]+/).filter((word) => word !== '' && !word.startsWith('-'))
+}
+
+interface ConfigEntry {
+  readonly name: string
+  readonly value: string
+  /** All that follows the name: what looks like a comment may be part of a value in quotes. */
+  readonly line: string
+}
+
+/** A line may be continued on the next one, and a heading may stand on the same one. */
+function entriesOf(text: string): readonly ConfigEntry[] {
+  return text
+    .replaceAll(/\\\r?\n/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [key = '', ...rest] = line.split('=')
+      const value = (/^[^#;]*/.exec(rest.join('=').replaceAll('"', ''))?.[0] ?? '').trim()
+      const name = key.replace(/^\s*(\[[^\]]*\])+/, '')
+      return value === '' ? [] : [{ name: name.trim().toLowerCase(), value, line: rest.join('=') }]
+    })
+}
+
+async function textOf(path: string, bytesMax: number): Promise<string | undefined> {
+  return await readRegular(path, bytesMax).then(
+    ({ bytes }) => bytes.toString('utf8'),
+    () => undefined,
+  )
+}
