@@ -1,29 +1,56 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
+import { createSimulator } from '../../packages/palimpsest/src/lab/simulator/index.ts'
+import { put } from '../kit/headless.ts'
 import { createInProcess } from '../kit/in-process.ts'
 
 // A window that cannot hold what stands before the first word: what is advised must work.
+
+const REFUSED =
+  /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions are about \d+ tokens before anything is said\. Set (.*)\n$/
 
 test.each([
   [['--window', '1'], {}],
   [['--window', '500'], {}],
   [[], { PALIMPSEST_WINDOW: '900' }],
-])('%j %j is refused at once with the least that works, and that works', async (args, env) => {
+])('%j %j is refused at once with a window that works, and that works', async (args, env) => {
   const { run } = await createInProcess()
   const refused = await run(['-p', 'hi', ...args], { env })
   expect(refused).toMatchObject({ exit: 2, out: '' })
-  const [, least = ''] =
-    /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions are about \d+ tokens before anything is said\. The least that works is --window (\d+), or the same in PALIMPSEST_WINDOW or the setting workingWindow\n$/.exec(
-      refused.err,
-    ) ?? []
+  const [, advice = ''] = REFUSED.exec(refused.err) ?? []
+  const [, least = ''] = /^--window (\d+) or PALIMPSEST_WINDOW=\1$/.exec(advice) ?? []
   const turn = async (more: readonly string[]): Promise<unknown> =>
     await run(['-p', 'What is in this folder?', '--window', least, ...more])
   expect(await turn([])).toMatchObject({ exit: 0, err: '' })
   expect(await turn(['--continue'])).toMatchObject({ exit: 0 })
   expect((await run(['sessions', '--json'])).out.match(/"id"/g)).toHaveLength(1)
+})
+
+// Each that bounds the window, alone and together: whoever does all that is advised has a window that works.
+test.each([
+  ['the setting', { workingWindow: 1_700 }, {}],
+  ['what the model is said to accept', {}, { PALIMPSEST_CONTEXT_TOKENS: '600' }],
+  ['the setting and the environment', { workingWindow: 1_700 }, { PALIMPSEST_WINDOW: '800' }],
+  ['all of them', { workingWindow: 1_700 }, { PALIMPSEST_CONTEXT_TOKENS: '600', PALIMPSEST_WINDOW: '800' }],
+])('too small by %s: what is advised works', async (_what, settings, env) => {
+  const served = await serve(createSimulator({ switches: { unknownModel: 'accept' } }).fetch)
+  onTestFinished(async () => await served.close())
+  const { run, home } = await createInProcess()
+  const set = async (values: object): Promise<void> =>
+    await put(join(home, 'settings.json'), JSON.stringify(values))
+  const say = ['-p', 'hi', '--base-url', served.url, '--model', 'claude-nobody-knows']
+  await set(settings)
+  const refused = await run(say, { env })
+  expect(refused).toMatchObject({ exit: 2, out: '' })
+  const [, advice = ''] = REFUSED.exec(refused.err) ?? []
+  const named = [...advice.matchAll(/(PALIMPSEST_\w+)=(\d+)/g)].map(([, name = '', tokens]) => [name, tokens])
+  const [, working] = /"workingWindow": (\d+) in the settings/.exec(advice) ?? []
+  await set(working === undefined ? settings : { workingWindow: Number(working) })
+  expect(await run(say, { env: { ...env, ...Object.fromEntries(named) } })).toMatchObject({ exit: 0 })
 })
 
 test('the least window grows with the instruction files; where no window of the model will do, that is said', async () => {
@@ -35,18 +62,16 @@ test('the least window grows with the instruction files; where no window of the 
   expect(await run(['-p', 'hi', '--window', String(least)])).toMatchObject({ exit: 0 })
   const long = ['--append-system-prompt', 'one more rule. '.repeat(200_000)]
   expect((await run(['-p', 'hi', ...long])).err).toMatch(
-    /The least that works is \d+, and palimpsest-offline has \d+: name another model, or shorten the instruction files\n$/,
+    /\. \d+ are enough, and palimpsest-offline has \d+: name another model, or shorten the instruction files\n$/,
   )
 })
 
-test('a blocking limit that holds nothing is named, with the least that works', async () => {
+test('a blocking limit that holds nothing is named, with one that works', async () => {
   const { run } = await createInProcess()
   const { exit, err } = await run(['-p', 'hi'], { env: { PALIMPSEST_BLOCKING_LIMIT: '100' } })
   expect(exit).toBe(2)
   const [, least = ''] =
-    /^palimpsest: PALIMPSEST_BLOCKING_LIMIT=100 is too small: .*\. The least that works is (\d+)\n$/.exec(
-      err,
-    ) ?? []
+    /^palimpsest: PALIMPSEST_BLOCKING_LIMIT=100 is too small: .*\. Set it to (\d+) or more\n$/.exec(err) ?? []
   expect(await run(['-p', 'hi'], { env: { PALIMPSEST_BLOCKING_LIMIT: least } })).toMatchObject({ exit: 0 })
 })
 
@@ -54,5 +79,8 @@ test('a stored session is not compacted for a window that cannot hold it', async
   const { run } = await createInProcess()
   await run(['-p', 'hi'])
   const { exit, err } = await run(['compact'], { env: { PALIMPSEST_WINDOW: '500' } })
-  expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('The least that works is --window') })
+  expect({ exit, err }).toEqual({
+    exit: 2,
+    err: expect.stringMatching(/Set --window \d+ or PALIMPSEST_WINDOW=\d+\n$/),
+  })
 })

@@ -9,9 +9,9 @@ import {
 } from 'palimpsest/tokens'
 
 import type { World } from '../world.ts'
-import type { WindowReading } from './window-settings.ts'
+import type { WindowBound, WindowReading } from './window-settings.ts'
 
-// A window that cannot hold what stands before the first word is told at once, with the least that works. Compacting or saying less
+// A window that cannot hold what stands before the first word is told at once, with one that works. Compacting or saying less
 // would be advice that nobody can follow.
 
 /** Beside what always stands there: a question, an answer, and what is read for it. */
@@ -41,20 +41,28 @@ export function requireRoom(
   const wanted = Math.ceil(standing * ROOM_SHARE + ROOM_TOKENS)
   if (standing < computeThresholds(window).blocking)
     throw new UsageError(
-      `PALIMPSEST_BLOCKING_LIMIT=${env['PALIMPSEST_BLOCKING_LIMIT']} is too small: ${why}. The least that works is ${wanted}`,
+      `PALIMPSEST_BLOCKING_LIMIT=${env['PALIMPSEST_BLOCKING_LIMIT']} is too small: ${why}. Set it to ${wanted} or more`,
     )
-  const least = leastWindow(wanted, model)
+  const enough = roomyWindow(wanted, model)
+  const ways = reading.bounds.flatMap(({ by, tokens }) => (tokens < enough ? WAYS[by](enough) : []))
   const cure =
-    least <= model.facts.contextWindow
-      ? `The least that works is --window ${least}, or the same in PALIMPSEST_WINDOW or the setting workingWindow`
-      : `The least that works is ${least}, and ${model.facts.id} has ${model.facts.contextWindow}: name another model, or shorten the instruction files`
+    enough <= model.facts.contextWindow && ways.length > 0
+      ? `Set ${ways.join(', and ')}`
+      : `${enough} are enough, and ${model.facts.id} has ${model.facts.contextWindow}: name another model, or shorten the instruction files`
   throw new UsageError(`a window of ${window.working} tokens is too small: ${why}. ${cure}`)
 }
 
-/** In steps: the smallest window in which so many tokens fit before anything is compacted. */
-function leastWindow(tokens: number, { facts }: ResolvedModel): number {
-  for (let least = WINDOW_STEP; ; least += WINDOW_STEP) {
-    const model = { facts: { ...facts, contextWindow: least, prices: [] }, known: true }
-    if (computeThresholds(computeWindow(model, { workingWindow: 'full' })).auto >= tokens) return least
+/** How to raise what bounds the window: where several are too low, one alone would not do. */
+const WAYS: { readonly [by in WindowBound['by']]: (tokens: number) => string } = {
+  PALIMPSEST_WINDOW: (tokens) => `--window ${tokens} or PALIMPSEST_WINDOW=${tokens}`,
+  PALIMPSEST_CONTEXT_TOKENS: (tokens) => `PALIMPSEST_CONTEXT_TOKENS=${tokens} if the model accepts that many`,
+  workingWindow: (tokens) => `"workingWindow": ${tokens} in the settings`,
+}
+
+/** In steps: a window in which so many tokens fit before anything is compacted. */
+function roomyWindow(tokens: number, { facts }: ResolvedModel): number {
+  for (let tried = WINDOW_STEP; ; tried += WINDOW_STEP) {
+    const model = { facts: { ...facts, contextWindow: tried, prices: [] }, known: true }
+    if (computeThresholds(computeWindow(model, { workingWindow: 'full' })).auto >= tokens) return tried
   }
 }

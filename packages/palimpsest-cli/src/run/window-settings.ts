@@ -21,12 +21,19 @@ export interface WindowReading {
   readonly model: ResolvedModel
   readonly window: Window
   readonly thresholds: Thresholds
+  /** What the user says of it that counts, whether or not it is the least. */
+  readonly bounds: readonly WindowBound[]
   /** Whether anything may compact by itself. */
   readonly autoEnabled: boolean
   /** Whether anything may compact at all. */
   readonly compactEnabled: boolean
   /** Values of the environment that could not be meant. */
   readonly warnings: readonly string[]
+}
+
+export interface WindowBound {
+  readonly by: 'PALIMPSEST_WINDOW' | 'PALIMPSEST_CONTEXT_TOKENS' | 'workingWindow'
+  readonly tokens: number
 }
 
 /** What is known of models beside the table, and the place they are asked at. */
@@ -70,10 +77,23 @@ export function readWindow(
       ...named('autoPercent', autoPercent),
       ...named('blockingLimit', blockingLimit),
     }),
+    bounds: [
+      ...bound('PALIMPSEST_WINDOW', windowMax.value),
+      // Of a model that the table holds, it is not believed.
+      ...bound(
+        'PALIMPSEST_CONTEXT_TOKENS',
+        model.known && !model.isReported ? undefined : contextTokens.value,
+      ),
+      ...bound('workingWindow', workingWindow === 'full' ? undefined : workingWindow),
+    ],
     autoEnabled: switches.auto,
     compactEnabled: switches.manual,
     warnings: [...settings.flatMap(({ warning }) => warning ?? []), ...switches.warnings],
   }
+}
+
+function bound(by: WindowBound['by'], tokens: number | undefined): readonly WindowBound[] {
+  return tokens === undefined ? [] : [{ by, tokens }]
 }
 
 /** A setting that is there, under its name; nothing where it is not. */
