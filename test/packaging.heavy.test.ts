@@ -28,7 +28,6 @@ let packed: Packed[] = []
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'palimpsest-packed-'))
-  await npm(ROOT, 'run', 'build')
   const { stdout } = await npm(
     ROOT,
     'pack',
