@@ -48,6 +48,24 @@ test('a wish to have something changed or run is one, however it is put', () => 
 })
 
 test.each([
+  'The retry delay should be 1 second',
+  'FIRST_WAIT_MS must be 1000 in retry.ts.',
+  'I want the retry delay to be 1 second',
+  "I'd like a dark mode",
+  'We need a test for this',
+  'The parser has to accept tabs too',
+  'It is far too slow. The cache ought to be larger',
+])('%j is one, though it orders nothing', (asked) => {
+  expect(asksForWork(asked)).toBe(true)
+})
+
+test.each([
+  'The retry delay should be 1 second. Where is it set?',
+  'I want to know where the delay is set',
+  "I'd like an overview of the modules",
+  'the place where sessions should be removed',
+  'tests that must be skipped on Windows',
+  'I need to find the default',
   'How do I add a test?',
   'Where is the retry delay computed?',
   'Which function writes the file?',

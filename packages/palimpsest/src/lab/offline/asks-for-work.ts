@@ -17,6 +17,12 @@ const QUESTION_START =
 /** Words before the verb that make a wish of it. */
 const POLITE =
   /^(?:(?:and|then|now|next|also|ok|okay|so|just|yes|well|hey|hi|hello|please|kindly|first|finally|instead|let'?s|let us|go ahead and|go on and|try to|try and|help me(?: to)?|(?:can|could|would|will) (?:you|we)(?: please| also| now)?|i(?:'d| would)? (?:like|want|need) you to|i(?:'d| would) like to|i want to|i need to|we need to|we should|you should|you must|you need to|your task is to|make sure (?:to|that you))[\s,:]+)+/
+/** Said of how something is to be, not asked: whoever says it wants it so. */
+const WISH =
+  /^(?:i|we)(?:'d| would)? (?:want|need|like|wish|prefer) (?!(?:you )?to (?:know|understand|see|find|learn|read|look|hear|ask|figure|explain|tell|show|search|list|describe|quote)\b|(?:an? |some |the )?(?:explanation|overview|list|summary|idea|answer|help)\b)/
+const DEMAND = /\b(?:should|must|ought to|needs? to|ha(?:s|ve) to)\b/
+/** What follows these says which thing is meant. */
+const RELATIVE = /\b(?:that|which|who|whose|what|where|why|how|when|whether|if)\b/
 const CLAUSE_END = /[.;:!?\n]+|,\s+|(?<!\s)\s+(?:and|then|but|so)\s+/
 
 /** Longer texts are documents: what is wanted stands at their beginning or their end. */
@@ -28,12 +34,22 @@ export function asksForWork(asked: string): boolean {
       ? `${asked.slice(0, READ_CHARS_MAX)}\n${asked.slice(-READ_CHARS_MAX)}`
       : asked
   const lower = withoutQuotes(text).toLowerCase().replaceAll('’', "'")
-  return sentencesOf(lower).some(({ words, isQuestion }) => {
+  const sentences = sentencesOf(lower)
+  // What is said before a question or after it is what the question is about.
+  const isAsking = sentences.some(({ words, isQuestion }) => isQuestion || QUESTION_START.test(words))
+  if (!isAsking && sentences.some(({ words }) => isWish(words))) return true
+  return sentences.some(({ words, isQuestion }) => {
     const wish = words.replace(POLITE, '')
     if (isQuestion && (wish === words || QUESTION_START.test(wish))) return false
     if (QUESTION_START.test(words)) return false
     return clausesOf(words).some(isOrder)
   })
+}
+
+function isWish(sentence: string): boolean {
+  if (/^(?:i|we)\b/.test(sentence)) return WISH.test(sentence)
+  const demand = DEMAND.exec(sentence)
+  return demand !== null && demand.index > 0 && !RELATIVE.test(sentence.slice(0, demand.index))
 }
 
 /** What stands in quotes or code is talked about. */

@@ -12,7 +12,7 @@ import { turnSoFar, type TurnSoFar } from './turn-so-far.ts'
 // What the model does with a request: fill a form, write a summary, search the folder, or quote the conversation.
 
 const WHAT_IT_IS =
-  '(Found by the offline extractive model: it searches and quotes, it does not reason. For a real model set ANTHROPIC_API_KEY, or --base-url and --model.)'
+  '(Found by the offline extractive model: it searches and quotes. It does not reason, change files or run commands. For a real model set ANTHROPIC_API_KEY, or --base-url and --model.)'
 
 /** Said at once: whoever wants something done learns nothing from what a search brings. */
 const CANNOT =
