@@ -121,6 +121,27 @@ describe('instruction files', () => {
     ])
   })
 
+  test('what a project imports imports nothing from outside, trusted or not; what comes from outside may', async () => {
+    put('AGENTS.md', 'rules @docs/rules.md @~/shared/own.md')
+    put('docs/rules.md', 'more @~/private.md @other.md')
+    put('docs/other.md', 'other')
+    mkdirSync(join(root, 'user', 'shared'))
+    writeFileSync(join(root, 'user', 'private.md'), 'SECRET')
+    writeFileSync(join(root, 'user', 'shared', 'own.md'), 'own @more.md')
+    writeFileSync(join(root, 'user', 'shared', 'more.md'), 'more of it')
+    const project = [
+      'parent/project/AGENTS.md',
+      'parent/project/docs/rules.md',
+      'parent/project/docs/other.md',
+    ]
+    expect(names(await load())).toEqual(project)
+    const trusted = await load({ isTrusted: true })
+    expect(names(trusted)).toEqual([...project, 'user/shared/own.md', 'user/shared/more.md'])
+    expect(trusted.notices.map((notice) => notice.replaceAll(root, ''))).toEqual([
+      '/user/private.md is not loaded: /parent/project/docs/rules.md imports it from outside of the project, and only AGENTS.md and CLAUDE.md can',
+    ])
+  })
+
   test('are no links to where keys are kept, trusted or not, and what begins with a dot in a home is such a place', async () => {
     for (const folder of ['.ssh', '.tool']) mkdirSync(join(root, 'user', folder))
     writeFileSync(join(root, 'user', '.ssh', 'id_rsa'), 'SECRET')

@@ -149,8 +149,11 @@ async function refusalOf(
   if (isPrivate && wanted.importedBy !== undefined)
     return `${wanted.importedBy} imports it from a place where keys are kept`
   if (isPrivate && real !== wanted.path) return 'it is a link to a place where keys are kept'
-  if (places.isTrusted || isInside(places.realProject, real) || isInside(places.realHome, real))
-    return undefined
+  if (isInside(places.realProject, real) || isInside(places.realHome, real)) return undefined
+  // Instruction files themselves are written by nobody unasked; what they import may be.
+  if (wanted.depth > 1 && isInside(places.realProject, wanted.importedBy ?? ''))
+    return `${wanted.importedBy} imports it from outside of the project, and only AGENTS.md and CLAUDE.md can`
+  if (places.isTrusted) return undefined
   if (wanted.importedBy === undefined && real === wanted.path) {
     const { uid } = await stat(real)
     const own = process.getuid?.()

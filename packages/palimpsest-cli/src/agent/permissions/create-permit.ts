@@ -1,6 +1,9 @@
+import { delimiter, isAbsolute } from 'node:path'
+
 import type { LoopTool, Permit, ToolContext, Verdict } from 'palimpsest/loop'
 
-import type { Access } from '../paths/access.ts'
+import { isWorkPath, type Access } from '../paths/access.ts'
+import { realPathOf } from '../paths/real-path.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal } from '../refusal.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -49,6 +52,7 @@ export function createPermit(options: PermitOptions): Permit {
   const { access } = options
   const added: Rule[] = []
   const queue = createQueue()
+  const programFolders = findProgramFolders(options)
   const decideWith = async (
     tool: LoopTool,
     facts: CallFacts,
@@ -63,7 +67,8 @@ export function createPermit(options: PermitOptions): Permit {
     return decide(tool.name, facts, { mode: options.mode(), rules, cwd, home }, concerns)
   }
   const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
-    const facts = await factsOf(tool, input, access, options.protectedFolders)
+    const folders = [...options.protectedFolders, ...(await programFolders)]
+    const facts = await factsOf(tool, input, access, folders)
     return { facts, decision: await decideWith(tool, facts) }
   }
   return async (tool, input, context) => {
@@ -87,6 +92,13 @@ export function createPermit(options: PermitOptions): Permit {
       throw error
     }
   }
+}
+
+/** Folders of the work in which programs are found by their names: what is there runs whenever somebody calls that name. Real. */
+async function findProgramFolders({ access, env }: PermitOptions): Promise<readonly string[]> {
+  const entries = (env['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
+  const real = await Promise.all(entries.map((entry) => realPathOf(entry).catch(() => entry)))
+  return real.filter((entry) => isWorkPath(access, entry) && !access.folders.includes(entry))
 }
 
 interface Looked {

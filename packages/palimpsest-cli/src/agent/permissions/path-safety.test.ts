@@ -1,6 +1,7 @@
 import {
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readdirSync,
   realpathSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 
 import fc from 'fast-check'
@@ -406,6 +408,10 @@ describe('configuration that decides what programs do', () => {
     '.gitlab-ci.yml',
     '.circleci/config.yml',
     'Jenkinsfile',
+    'AGENTS.md',
+    'docs/Claude.md',
+    '.github/copilot-instructions.md',
+    'flake.nix',
     'azure-pipelines.yml',
     '.config/fish/config.fish',
     '.ssh/authorized_keys',
@@ -544,6 +550,26 @@ describe('configuration that decides what programs do', () => {
       await inside.dispose()
       expect([folder, allow]).toEqual([folder, free])
     }
+  })
+
+  test('a folder in which programs are found by their names is protected, and no other', async () => {
+    const work = realpathSync(mkdtempSync(join(tmpdir(), 'palimpsest-path-')))
+    mkdirSync(join(work, 'bin'))
+    symlinkSync('bin', join(work, 'linked'))
+    const paths = [join(work, 'linked'), join(work, 'later'), work, process.env['PATH'] ?? '']
+    bench = await createWorkbench({ mode: 'accept-edits', work, env: { PATH: paths.join(':') } })
+    for (const [path, free] of [
+      ['bin/ls', false],
+      ['linked/ls', false],
+      ['later/ls', false],
+      ['ls', true],
+      ['src/bin/ls', true],
+    ] as const)
+      expect([path, (await bench.permit('Write', { file_path: path, content: 'x' })).allow]).toEqual([
+        path,
+        free,
+      ])
+    rmSync(work, { recursive: true })
   })
 
   test('a rule that names it allows it', async () => {

@@ -24,7 +24,9 @@ const NAMES = new Set(
     'githooks git-hooks mcp.json opencode.json crush.json config.fish authorized_keys launchagents launchdaemons sitecustomize.py',
     'usercustomize.py _vimrc _gvimrc _exrc _viminfo _darcs',
     // Folders that set up an environment when they are entered.
-    'mise.toml mise.local.toml rust-toolchain rust-toolchain.toml devbox.json devenv.nix devenv.yaml',
+    'mise.toml mise.local.toml rust-toolchain rust-toolchain.toml devbox.json devenv.nix devenv.yaml flake.nix shell.nix',
+    // What agents are told, and what they load with it.
+    'agents.md agents.override.md claude.md claude.local.md gemini.md copilot-instructions.md',
     // Package managers and builders that run what their configuration names, whatever they are called for.
     'pnpmfile.js bunfig.toml init.gradle pip.conf pip.ini nuget.config',
     // Machines that build what is pushed.
