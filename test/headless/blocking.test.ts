@@ -1,15 +1,12 @@
-import { mkdir } from 'node:fs/promises'
-
 import { expect, test } from 'vitest'
 
-import type { RunWishes } from '../../packages/palimpsest-cli/src/run/set-scene.ts'
-
-import { openConversation } from '../../packages/palimpsest-cli/src/tui/host/open-conversation.ts'
 import type { TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { longAnswers, summaryStep, setFlags, switchOff } from '../kit/compacting.ts'
 import { text } from '../kit/headless.ts'
+import { openScreen } from '../kit/open-screen.ts'
 
 // Who acts when the window is full: the threshold, the limit, the provider's refusal, or nobody.
 
@@ -88,20 +85,8 @@ test.each([
 test('in the screen an overflow is told with /compact, which then helps', async () => {
   const bench = await createCommandBench(smallModels(40_000))
   bench.simulator.addSteps(longAnswers('long', 9))
-  const world = bench.worldFor({ out: '', err: '' }, { ...ENV, DISABLE_AUTO_COMPACT: '1' })
-  const wishes: RunWishes = {
-    prompt: '',
-    cwd: bench.folder,
-    session: { kind: 'new' },
-    trust: false,
-    allowed: [],
-    roundsMax: 20,
-    systemPrompt: {},
-    debug: false,
-  }
-  await mkdir(bench.home)
   const { signal } = new AbortController()
-  const conversation = await openConversation(wishes, bench.home, world)
+  const conversation = await openScreen(bench, { ...ENV, DISABLE_AUTO_COMPACT: '1' })
   const ends: TurnEnd[] = []
   const say = async (words: string): Promise<void> => {
     for await (const event of conversation.say(words, signal))
@@ -120,4 +105,32 @@ test('in the screen an overflow is told with /compact, which then helps', async 
     },
     { reason: 'answered' },
   ])
+})
+
+test('on the screen, a window that a refusal taught holds from the next turn on', async () => {
+  const bench = await createCommandBench(smallModels(40_000))
+  await switchOff(bench, 'background-calls')
+  const main = { source: 'main' }
+  const toMain = (steps: readonly ScriptStep[]): readonly ScriptStep[] =>
+    steps.map((step) => ({ ...step, when: main }))
+  bench.simulator.addSteps([
+    { ...summaryStep('They write long answers.'), when: { source: 'compact' }, times: 9 },
+    ...toMain([...longAnswers('long', 4), DONE, DONE, ...longAnswers('more', 4), DONE]),
+  ])
+  const conversation = await openScreen(bench, ENV)
+  const { signal } = new AbortController()
+  const say = async (words: string): Promise<readonly number[]> => {
+    const before = bench.simulator.requests().length
+    for await (const _event of conversation.say(words, signal));
+    return bench.simulator
+      .requests()
+      .slice(before)
+      .map(({ status }) => status)
+  }
+  await say('write')
+  expect(conversation.facts.window.window).toBe(1_000_000)
+  expect(await say('many words '.repeat(6_000))).toContain(400)
+  expect(conversation.facts.window.window).toBe(40_000)
+  expect(new Set(await say('write more'))).toEqual(new Set([200]))
+  await conversation.close()
 })

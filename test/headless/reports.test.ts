@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
 import { claudeCodeSession } from '../kit/claude-code-session.ts'
-import { longAnswers, longText, summaryStep, switchOff } from '../kit/compacting.ts'
-import { call, jsonLines, jsonObject, text, transcriptsOf } from '../kit/headless.ts'
+import { longAnswers, longText, setFlags, summaryStep, switchOff } from '../kit/compacting.ts'
+import { call, jsonLines, jsonObject, put, text, transcriptsOf } from '../kit/headless.ts'
+import { openScreen } from '../kit/open-screen.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
 
@@ -152,12 +153,25 @@ test('a breaker that opened is told, with when it may try again', async () => {
   })
 })
 
-test('where nothing compacts by itself it is warned of the window’s end', async () => {
-  const { bench, env } = await filled('claude-opus-5-5')
-  expect(await contextOf(bench, { ...env, DISABLE_AUTO_COMPACT: '1' })).toMatchObject({
-    thresholds: { warning: 160_000, error: 170_000, auto: 167_000, blocking: 177_000 },
-  })
-})
+test.each([
+  ['DISABLE_AUTO_COMPACT', {}, {}, { DISABLE_AUTO_COMPACT: '1' }],
+  ['the setting', {}, { autoCompactEnabled: false }, {}],
+  ['the flag', { 'auto-compact': false }, {}, {}],
+])(
+  'where nothing compacts by itself because of %s, it is warned of the window’s end, by the command and on the screen',
+  async (_what, flags, settings, more) => {
+    const { bench, env } = await filled('claude-opus-5-5')
+    await setFlags(bench, { 'background-calls': false, ...flags })
+    await put(join(bench.home, 'settings.json'), JSON.stringify(settings))
+    const thresholds = { warning: 160_000, error: 170_000, auto: 167_000, blocking: 177_000 }
+    const off = { ...env, ...more }
+    expect(await contextOf(bench, off)).toMatchObject({ thresholds })
+    expect((await bench.run(['context'], off)).out).not.toMatch(/^ {2}auto /m)
+    const conversation = await openScreen(bench, off)
+    expect(conversation.facts).toMatchObject({ thresholds, autoEnabled: false })
+    await conversation.close()
+  },
+)
 
 /** A session that has read files. */
 async function filled(model: string, off: readonly string[] = ['server-compaction']) {

@@ -96,17 +96,19 @@ export const context: Command = {
 
 async function runContext({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { session } = flags
-  const { document, history } = await readContext(typeof session === 'string' ? session : undefined, world)
-  const text =
-    flags['json'] === true ? `${toPrintableJson(document)}\n` : toPrintable(toText(document, history))
+  const read = await readContext(typeof session === 'string' ? session : undefined, world)
+  const text = flags['json'] === true ? `${toPrintableJson(read.document)}\n` : toPrintable(toText(read))
   world.print(text)
   return DONE
 }
 
-async function readContext(
-  sessionId: string | undefined,
-  world: World,
-): Promise<{ readonly document: ContextDocument; readonly history: readonly string[] }> {
+interface ReadContext {
+  readonly document: ContextDocument
+  readonly history: readonly string[]
+  readonly autoEnabled: boolean
+}
+
+async function readContext(sessionId: string | undefined, world: World): Promise<ReadContext> {
   const [{ viewOf }, { loadTranscript, sessionTotals }] = await Promise.all([
     import('palimpsest/transcript'),
     import('palimpsest/node'),
@@ -127,10 +129,9 @@ async function readContext(
   const settings = await settingsHere(world)
   const { endpoint } = chooseModel({ model, settings, userSettings: settings }, world)
   const models = await readModels(palimpsestHome(world), endpoint, world.now())
-  const reading = readWindow(toModelName(model, view.prefix?.betas ?? []), world, settings, {
-    models,
-    endpoint,
-  })
+  const known = { models, endpoint }
+  const unflagged = readWindow(toModelName(model, view.prefix?.betas ?? []), world, settings, known)
+  const reading = await flagged(unflagged, { id, model, settings }, world)
   for (const warning of [...reading.warnings, ...loaded.warnings.map(({ text }) => text)]) {
     world.printError(`palimpsest: ${warning}\n`)
   }
@@ -138,7 +139,23 @@ async function readContext(
   const history = await readHistory(path, loaded.from === null ? loaded.entries : undefined)
   const description = describeView(view, { model, reading, totals, now: world.now() })
   const document = toDocument({ id, model, reading, totals, history }, description)
-  return { document, history: historyTexts(history, description.breakers) }
+  const { autoEnabled } = reading
+  return { document, history: historyTexts(history, description.breakers), autoEnabled }
+}
+
+/** As the flags of this session have it. What is wrong with them, `palimpsest doctor` says. */
+async function flagged(
+  reading: WindowReading,
+  { id, model, settings }: { readonly id: string; readonly model: string; readonly settings: Settings },
+  world: World,
+): Promise<WindowReading> {
+  const { openFlags } = await import('../flags/open-flags.ts')
+  const { asFlagged } = await import('../run/window-settings.ts')
+  const attributes = { id, model, version: world.version, platform: world.platform }
+  const silent = { report: () => undefined, trace: () => undefined }
+  const opened = await openFlags({ home: palimpsestHome(world), settings, attributes, ...silent }, world)
+  opened.close()
+  return asFlagged(reading, opened.flags)
 }
 
 interface About {
@@ -242,7 +259,7 @@ async function settingsHere(world: World): Promise<Settings> {
   return (await loadSettings({ home, projectFolder, isTrusted: trusted })).settings
 }
 
-function toText(document: ContextDocument, history: readonly string[]): string {
+function toText({ document, history, autoEnabled }: ReadContext): string {
   const { session, model, used, room, percent_left, thresholds, by_kind, cache, removals } = document
   const { cost_usd, cost_estimated_usd, used_estimated } = document
   const hits = cache.hit_rate === null ? '' : `, ${Math.round(cache.hit_rate * 100)}% read from the cache`
@@ -258,8 +275,10 @@ function toText(document: ContextDocument, history: readonly string[]): string {
       .filter(([, tokens]) => tokens > 0)
       .map(([kind, tokens]) => `  ${kind.replace('_', ' ').padEnd(14)} ${String(tokens).padStart(8)}`),
     '',
-    ...Object.entries(thresholds).map(
-      ([name, tokens]) => `  ${name.padEnd(14)} ${String(tokens).padStart(8)}  ${distance(tokens - used)}`,
+    ...Object.entries(thresholds).flatMap(([name, tokens]) =>
+      name === 'auto' && !autoEnabled
+        ? []
+        : [`  ${name.padEnd(14)} ${String(tokens).padStart(8)}  ${distance(tokens - used)}`],
     ),
     ...(removals.length > 0 ? ['', 'taken out:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [

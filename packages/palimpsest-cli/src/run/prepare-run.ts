@@ -29,6 +29,7 @@ import type { ChosenModel } from './models/choose-model.ts'
 import { createCompactionHost } from './compaction/compaction-host.ts'
 import { createPorts } from './create-ports.ts'
 import { followWindow, type FollowedWindow } from './follow-window.ts'
+import { asFlagged } from './window-settings.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes/notes-policy.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './compaction/read-again.ts'
@@ -108,7 +109,7 @@ async function prepareWith(
     hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     prompt: wishes.prompt,
     get reading() {
-      return window.reading()
+      return asFlagged(window.reading(), flags.flags)
     },
     readingOf: scene.readingOf,
     limits: window.limits,

@@ -1,3 +1,4 @@
+import type { Flags } from 'palimpsest'
 import {
   computeThresholds,
   computeWindow,
@@ -9,6 +10,7 @@ import {
   type Models,
   type ResolvedModel,
   type Setting,
+  type ThresholdOverrides,
   type Thresholds,
   type Window,
 } from 'palimpsest/tokens'
@@ -21,6 +23,7 @@ export interface WindowReading {
   readonly model: ResolvedModel
   readonly window: Window
   readonly thresholds: Thresholds
+  readonly overrides: Pick<ThresholdOverrides, 'autoPercent' | 'blockingLimit'>
   /** What the user says of it that counts, whether or not it is the least. */
   readonly bounds: readonly WindowBound[]
   /** Whether anything may compact by itself. */
@@ -68,15 +71,13 @@ export function readWindow(
     ...named('windowMax', windowMax),
     ...named('contextTokens', contextTokens),
   })
+  const overrides = { ...named('autoPercent', autoPercent), ...named('blockingLimit', blockingLimit) }
   const settings: readonly Setting<number>[] = [windowMax, contextTokens, autoPercent, blockingLimit]
   return {
     model,
     window,
-    thresholds: computeThresholds(window, {
-      autoEnabled: switches.auto,
-      ...named('autoPercent', autoPercent),
-      ...named('blockingLimit', blockingLimit),
-    }),
+    thresholds: computeThresholds(window, { autoEnabled: switches.auto, ...overrides }),
+    overrides,
     bounds: [
       ...bound('PALIMPSEST_WINDOW', windowMax.value),
       // Of a model that the table holds, it is not believed.
@@ -90,6 +91,13 @@ export function readWindow(
     compactEnabled: switches.manual,
     warnings: [...settings.flatMap(({ warning }) => warning ?? []), ...switches.warnings],
   }
+}
+
+/** The same as the flag says now: the user's file or a service may turn off, in mid-session, whatever compacts by itself. */
+export function asFlagged(reading: WindowReading, flags: Flags): WindowReading {
+  if (!reading.autoEnabled || flags.value('auto-compact')) return reading
+  const thresholds = computeThresholds(reading.window, { autoEnabled: false, ...reading.overrides })
+  return { ...reading, thresholds, autoEnabled: false }
 }
 
 function bound(by: WindowBound['by'], tokens: number | undefined): readonly WindowBound[] {

@@ -55,30 +55,36 @@ export async function openConversation(
 ): Promise<Conversation> {
   const prepared = await prepareRun(wishes, home, world)
   const { opened } = prepared
-  const run = { ...prepared.run, ports: watchSummary(prepared.run.ports, onSummary) }
-  const { window, thresholds, autoEnabled } = run.reading
+  const ports = watchSummary(prepared.run.ports, onSummary)
+  // Each turn begins with what is known by then: what the window is, and whether anything compacts by itself, may have changed.
+  const runNow = (): Run => ({ ...prepared.run, ports })
+  const { session, prefix } = prepared.run
   const state: State = {
-    session: run.session,
+    session,
     hasBegun: false,
     isClosed: false,
-    figures: firstFigures(run, opened.file.totals()),
+    figures: firstFigures(prepared.run, opened.file.totals()),
     cacheWatch: undefined,
     beside: undefined,
     signal: world.signal,
   }
   const isKept = (): boolean => state.hasBegun || state.session.view.nodes.length > 0
   return {
-    id: run.session.id,
+    id: session.id,
     prepared,
-    facts: { model: run.prefix.model, window, thresholds, autoEnabled },
+    get facts() {
+      const { window, thresholds, autoEnabled } = prepared.run.reading
+      return { model: prefix.model, window, thresholds, autoEnabled }
+    },
     figures: () => state.figures,
     log: () => state.session.view.log,
     view: () => state.session.view,
     totals: () => opened.file.totals(),
-    say: (text, signal) => say(text, state, run, signal),
-    runShell: async (command, signal) => await runShell(command, state, { ...prepared, run }, signal),
-    compact: (instructions, signal) => compact(instructions, state, run, signal),
-    rewindTo: async (message) => await rewindTo(message, state, run),
+    say: (text, signal) => say(text, state, runNow(), signal),
+    runShell: async (command, signal) =>
+      await runShell(command, state, { ...prepared, run: runNow() }, signal),
+    compact: (instructions, signal) => compact(instructions, state, runNow(), signal),
+    rewindTo: async (message) => await rewindTo(message, state, runNow()),
     isKept,
     close: async () => {
       if (state.isClosed) return
