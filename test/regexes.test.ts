@@ -44,7 +44,6 @@ const SHORT_TEXTS: readonly (Found & { readonly reason: string })[] = [
 
 /** Made at run time, most of them when a function is called. */
 const NOT_CHECKED: { readonly [file: string]: string } = {
-  'packages/palimpsest/src/facts/languages/language.ts': 'lists of words of ours',
   'packages/palimpsest/src/lab/offline/reply-events.ts': 'a fixed length',
   'packages/palimpsest/src/lab/offline/search/compose-answer.ts':
     'a name, escaped, after at most 200 characters',
@@ -57,6 +56,8 @@ const NOT_CHECKED: { readonly [file: string]: string } = {
 
 /** Made at run time, when the file is loaded: checked as they come. */
 const MADE_AT_LOAD = [
+  'packages/palimpsest/src/facts/languages/english-duties.ts',
+  'packages/palimpsest/src/facts/languages/english-prohibitions.ts',
   'packages/palimpsest/src/facts/own-words.ts',
   'packages/palimpsest/src/lab/offline/extract/changed-files.ts',
   'packages/palimpsest/src/lab/offline/search/find-definition.ts',

@@ -3,24 +3,24 @@
 /** Small words, words of rules and of their revocation, in all the languages at once. */
 const COMMON = new Set(
   `
-  a an and any anymore again about after all allowed alone also always am an are as at avoid ban be because been before but by can cannot
-  could did do does doing don dont drop ever every everything fine for forbidden forget from future going had has have henceforth here how
+  a an and any anymore anything again about after all allowed alone also always am an are as at avoid ban be because been before but by can cannot
+  could did do does doing done don dont drop ever every everything fine first for forbidden forget free from future going had has have henceforth here how
   i if ignore in instead instruction instructions into is it its just lift longer make may me mind more must my need needed never no not
-  now of off ok okay on once only or our out over permitted please prefer prohibited really remember requirement restriction revoke rule
-  rules said say scrap should so some still stop sure take than that the their them then there these they thing things this those time to
-  told too under until use used using want was way we were what when whenever which while who will with without would yet you your
+  now of off ok okay on once one only open or our out over permitted please prefer prohibited really remember requirement restriction revoke rule
+  rules said say scrap should so some stay still stop sure take than that the their them then there these they thing things this those time to
+  told too under until us use used using want was way we were what when whenever which while who will with without would yes yet you your
 
   aber ab alle alles als also am an auch auf aufgehoben aus bei bin bis bitte das dass dein dem den der des die dies diese doch du durch
   ein eine einem einen einer er erlaubt es fall für gilt habe hast hat ich ihr im immer in ist ja jetzt kann kannst kein keine keinem keinen
   künftig man mehr mein mich mir mit muss musst nach nicht nie niemals noch nun nur ob oder ok ordnung regel sage sagte schon sein sich sie
   sind so soll sollst stets über um und uns verbot verboten vergiss vermeide von vor was wenn wer wie wieder wird wir zu zum zur darfst
 
-  au aucun aux avec ce cela ces cette dans de des désormais dois doit donc dorénavant du elle en est et faut il je jamais la le les leur
+  au aucun aux avec ce cela ces cette dans de des désormais dois doit donc dorénavant du elle en est et faut finalement il je jamais la le les leur
   lui ma mais maintenant me mes mon ne nous nouveau on oublie ou par pas peux plus pour que qui règle sans se ses seulement si son sur ta te
   tes ton toujours tout tu un une uniquement vous y évite interdit ai dit
 
   al ahora cuando con de debe debes del desde dije el ella en entonces es esta este esto hay la las lo los me mi muy más nada ni no nos
-  nunca olvida para pero por puede puedes que regla se sea si siempre sin solo sólo su sus te tu un una y ya nuevo evita
+  nunca olvida para pero por puede puedes haga hagas hacer haz que regla se sea si siempre sin solo sólo su sus te tu un una y ya nuevo evita
 
   agora ao aos apenas com da das de deve disse do dos e ela ele em esqueça esquece eu isso já mais mas me meu minha na nas no nos não nunca
   novo o os ou para pela pelo pode podes por que regra se sem sempre seu somente sua só um uma você evite
@@ -64,11 +64,14 @@ function pairsOf(run: string): readonly string[] {
     .filter((pair) => !UNSPACED_COMMON.test(pair))
 }
 
-const STEM_CHARS_MIN = 4
+const STEM_CHARS_MIN = 3
 
 /** Without the commonest endings, so that "pushing" meets "push". */
 function stem(word: string): string {
   if (isName(word)) return word
-  const bare = word.replace(/(?:ing|ed|es|s|en|er|e)$/u, '').replace(/([b-df-hj-np-tv-z])\1$/u, '$1')
+  const bare = word
+    .replace(/(?:ing|ed|es|s|en|er|e)$/u, '')
+    .replace(/([b-df-hj-np-tv-z])\1$/u, '$1')
+    .replace(/y$/u, 'i')
   return bare.length >= STEM_CHARS_MIN ? bare : word.replace(/s$/u, '')
 }

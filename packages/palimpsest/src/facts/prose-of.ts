@@ -1,3 +1,9 @@
+/** A sentence, and what the list that it is in was announced with: a heading, or a line that ends with a colon. */
+export interface Prose {
+  readonly text: string
+  readonly under?: string
+}
+
 // The sentences of a text that somebody wrote to be read as speech. Pastes are not: code, diffs, logs, traces, quoted and tabled lines.
 
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/
@@ -39,17 +45,17 @@ const PASTE_SHARE = 0.5
 const LOOKED_AT_CHARS = 20_000
 
 /** The text's own sentences, in order, word for word but for line breaks. */
-export function proseOf(text: string): readonly string[] {
+export function proseOf(text: string): readonly Prose[] {
   const isLong = text.length > 2 * LOOKED_AT_CHARS
   const parts = isLong ? [text.slice(0, LOOKED_AT_CHARS), text.slice(-LOOKED_AT_CHARS)] : [text]
   return parts.flatMap(paragraphsOf).flatMap((lines) => joinLines(lines).flatMap(sentencesOf))
 }
 
 /** Lines between blank lines, without what is pasted. */
-function paragraphsOf(text: string): readonly (readonly string[])[] {
-  const paragraphs: string[][] = [[]]
-  for (const line of withoutBlocks(text.split('\n'))) {
-    if (line.trim() === '') paragraphs.push([])
+function paragraphsOf(text: string): readonly (readonly Prose[])[] {
+  const paragraphs: Prose[][] = [[]]
+  for (const line of withLeads(withoutBlocks(text.split('\n')))) {
+    if (line.text.trim() === '') paragraphs.push([])
     else paragraphs.at(-1)?.push(line)
   }
   return paragraphs.flatMap((lines) => {
@@ -58,8 +64,28 @@ function paragraphsOf(text: string): readonly (readonly string[])[] {
   })
 }
 
-function isPasted(line: string): boolean {
-  return PASTED.some((pattern) => pattern.test(line))
+function isPasted({ text }: Prose): boolean {
+  return PASTED.some((pattern) => pattern.test(text))
+}
+
+const HEADING = /^#{1,6}\s+(\S.*)$/
+/** A longer line that ends with a colon announces no list. */
+const LEAD_CHARS_MAX = 200
+
+/** The points of a list, with what announced it. A heading holds until the next one, another line until the list ends. */
+function withLeads(lines: readonly string[]): readonly Prose[] {
+  let heading: string | undefined
+  let lead: string | undefined
+  return lines.map((text) => {
+    const line = text.trim()
+    const isPoint = BULLET.test(text)
+    const title = HEADING.exec(line)?.[1]
+    if (title !== undefined) heading = title
+    if (title !== undefined || (!isPoint && line !== '')) lead = undefined
+    const under = lead ?? heading
+    if (/[:：]$/.test(line) && line.length <= LEAD_CHARS_MAX) lead = line
+    return isPoint && under !== undefined ? { text, under } : { text }
+  })
 }
 
 /** A block that opens a line and closes one: fences, tags alone on their line, comments, diffs. Its lines become blank. */
@@ -109,27 +135,43 @@ function nextLine(
   return undefined
 }
 
+/** A shorter line was not wrapped: people who chat end sentences with their line. */
+const WRAPPED_CHARS_MIN = 40
+
 /** Lines of one paragraph that go on in the next one are one: wrapped text. */
-function joinLines(lines: readonly string[]): readonly string[] {
-  const joined: string[] = []
-  for (const line of lines) {
+function joinLines(lines: readonly Prose[]): readonly Prose[] {
+  const joined: Prose[] = []
+  let last = ''
+  for (const { text: line, under } of lines) {
     const before = joined.at(-1)
     const goesOn =
       before !== undefined &&
-      !/[.!?:;。！？：；]\s*$/.test(before) &&
+      last.length >= WRAPPED_CHARS_MIN &&
+      !/[.!?:;。！？：；]\s*$/.test(before.text) &&
       /^\s{0,3}\p{Ll}/u.test(line) &&
       !BULLET.test(line)
-    if (goesOn) joined[joined.length - 1] = `${before} ${line.trim()}`
-    else joined.push(line.replace(BULLET, '').trim())
+    if (goesOn) joined[joined.length - 1] = { ...before, text: `${before.text} ${line.trim()}` }
+    else joined.push({ text: line.replace(BULLET, '').trim(), ...(under !== undefined && { under }) })
+    last = line
   }
   return joined
 }
 
-const SENTENCE_END = /(?<=[.!?])["'”’)\]*_]*\s+(?=[^\p{Ll}])|(?<=[。！？])/u
+const SENTENCE_END = /(?<=[.!?])["'”’)\]*_]*\s+|(?<=[。！？])/u
+/** What ends so goes on: an abbreviation, dots of omission, a number. */
+const NO_END =
+  /(?:\b(?:e\.g|i\.e|eg|ie|etc|vs|cf|approx|incl|z\.b|d\.h|u\.a|bzw|ggf|p\.ej|p\.ex)|\.\.|^\d{1,3})\.$/i
 
-function sentencesOf(line: string): readonly string[] {
-  return line
-    .split(SENTENCE_END)
-    .map((sentence) => sentence.trim())
+/** People who chat begin sentences with small letters. */
+function sentencesOf({ text, under }: Prose): readonly Prose[] {
+  const sentences: string[] = []
+  for (const part of text.split(SENTENCE_END)) {
+    const before = sentences.at(-1)
+    const goesOn = before !== undefined && NO_END.test(before)
+    if (goesOn) sentences[sentences.length - 1] = `${before} ${part}`
+    else sentences.push(part.trim())
+  }
+  return sentences
     .filter((sentence) => sentence !== '')
+    .map((sentence) => ({ text: sentence, ...(under !== undefined && { under }) }))
 }

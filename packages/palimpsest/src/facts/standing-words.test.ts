@@ -63,10 +63,9 @@ describe('standing words of the user', () => {
   })
 
   test('each point of a list is a sentence of its own', () => {
-    expect(standingAfter('Rules:\n- never use `any`\n- always write a test\n* fix the parser')).toEqual([
-      'never use `any`',
-      'always write a test',
-    ])
+    expect(
+      standingAfter('Three things:\n- never use `any`\n- always write a test\n* fix the parser'),
+    ).toEqual(['never use `any`', 'always write a test'])
   })
 
   test('a short message that begins with a negation forbids; a bare no does not', () => {

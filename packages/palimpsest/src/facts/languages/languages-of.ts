@@ -1,9 +1,10 @@
-import { ENGLISH, GERMAN } from './germanic.ts'
+import { ENGLISH } from './english.ts'
+import { GERMAN } from './german.ts'
 import type { Language } from './language.ts'
 import { CHINESE, JAPANESE, KOREAN, RUSSIAN } from './other-scripts.ts'
 import { FRENCH, ITALIAN, PORTUGUESE, SPANISH } from './romance.ts'
 
-/** In one alphabet, told apart by their small words. English first: the commonest. */
+/** In one alphabet, told apart by their small words. */
 const LATIN: readonly Language[] = [ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN]
 
 /** A sentence has few words; a message is long enough once this much of it was looked at. */
@@ -19,7 +20,7 @@ const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
 const BEYOND_ASCII = /[^\s!-~]/
 const WORD = /[\p{L}]+/gu
 
-/** The languages that a text may be in. Several where it is too short to tell. */
+/** The languages that a text may be in, the likeliest first. English is always one of those that share its alphabet: it is the commonest. */
 export function languagesOf(text: string): readonly Language[] {
   const head = text.slice(0, LOOKED_AT_CHARS)
   const script = BEYOND_ASCII.test(head) ? SCRIPTS.find(([letters]) => letters.test(head)) : undefined
@@ -27,5 +28,6 @@ export function languagesOf(text: string): readonly Language[] {
   const words = head.toLowerCase().match(WORD) ?? []
   const counts = LATIN.map(({ common }) => words.filter((word) => common.has(word)).length)
   const most = Math.max(...counts)
-  return LATIN.filter((_, i) => counts[i] === most)
+  const likely = most === 0 ? [] : LATIN.filter((_, i) => counts[i] === most)
+  return likely.includes(ENGLISH) ? likely : [...likely, ENGLISH]
 }

@@ -1,0 +1,23 @@
+// What lifts an instruction. A permission says so itself: "you may now push", "lodash is allowed again", "forget what I said about commits".
+
+export const ENGLISH_PERMISSIONS: readonly RegExp[] = [
+  // A permission of "you", now or again.
+  /^ you (?:may|can|could|are (?:free|allowed|welcome) to) (?:\S+ ){0,20}(?:now|again|after all) |^ you (?:may|can) now /,
+  /^ (?:feel free|go ahead|you are free|you are welcome) (?:and |to )/,
+  // "It's fine to …", "fine to … again".
+  /^ (?:it|that|this) is (?:fine|ok|okay|all right|alright|allowed|permitted|cool) (?:to|now|again|if) |^ (?:fine|ok|okay) to (?:\S+ ){1,20}(?:again|now) /,
+  // "lodash is allowed again", "main is free again", "one dependency is OK".
+  / (?:is|are) (?:allowed|permitted|fine|ok|okay|free|open|unlocked) (?:(?:again|now|if|for|as) |$)/,
+  / (?:is|are) no longer (?:off[- ]limits|forbidden|prohibited|frozen|banned|needed|necessary|required) /,
+  // "Forget what I said about …", "ignore the rule about …".
+  /^ (?:forget|ignore|disregard|drop|scrap|skip|cancel|lift|undo) (?:about )?(?:(?:what|everything) (?:i|we) (?:said|told you|wrote) |(?:the|my|that|this|your) (?:\S+ ){0,3}(?:rules?|instructions?|restrictions?|prohibitions?|bans?|constraints?|requests?|wish|preferences?) )/,
+  /^ (?:i|we) (?:hereby )?(?:take back|withdraw|revoke|lift) /,
+  /^ never ?mind (?:what i said |the rule |my rule )?(?:about|on) /,
+  // "The rule about … no longer applies", "… is lifted".
+  / (?:rule|restriction|instruction|ban|prohibition)s? (?:\S+ ){0,20}(?:no longer|does not|do not) (?:apply|applies|hold|holds) /,
+  / (?:rule|restriction|instruction|ban|prohibition)s? (?:\S+ ){0,20}(?:is|are) (?:lifted|off|gone|over|revoked|void|cancelled|canceled) /,
+  // "You no longer need to …", "you don't have to … any more".
+  /^ you no longer (?:have|need) to /,
+  /^ you (?:do not|need not) (?:(?:have|need) to )?(?:\S+ ){1,20}(?:any ?more|any longer|now) /,
+  /^ no need to (?:\S+ ){1,20}(?:any ?more|any longer|now) /,
+]

@@ -1,0 +1,101 @@
+import { clausesOf, type Clause } from './languages/clause.ts'
+import { withoutOpeners, type Form, type Language, type StandingKind } from './languages/language.ts'
+
+// What a sentence of the user is, by the form of its clauses: an instruction that lasts, a permission, a command, or none of them.
+
+export interface SentenceReading {
+  /** Of an instruction. Where clauses differ, a prohibition counts. */
+  readonly kind?: StandingKind
+  /** The clauses that make it one. */
+  readonly rules: readonly string[]
+  /** Clauses that lift an instruction. */
+  readonly permissions: readonly string[]
+  /** Clauses that tell the agent to do something now, beginning with what it is. */
+  readonly commands: readonly string[]
+}
+
+interface Place {
+  readonly clause: Clause
+  /** The clause without its openers, */
+  readonly bare: string
+  /** and with its neighbours. */
+  readonly around: string
+  readonly before?: Clause
+  readonly isQuestion: boolean
+  /** It is all that the message says. */
+  readonly isAlone: boolean
+}
+
+const QUESTION = /[?？]["'”’)\s]*$/
+/** What follows is somebody else's word. */
+const REPORTS = / (?:says?|said|states?|reads|warns?|complains?|writes?|wrote|sagt|steht|dit|dice|diz) $/
+
+export function readSentence(sentence: string, language: Language, isAlone: boolean): SentenceReading {
+  const clauses = clausesOf(sentence, language.joints)
+  const isMarked = QUESTION.test(sentence)
+  const isQuestion = isMarked || language.asks.test(withoutOpeners(clauses[0]?.text ?? '', language))
+  const places = clauses.flatMap((clause, i): Place[] => {
+    const before = clauses[i - 1]
+    if (before && REPORTS.test(before.text)) return []
+    const around = `${before?.text ?? ' '}|${clause.text}|${clauses[i + 1]?.text ?? ' '}`
+    const bare = withoutOpeners(clause.text, language)
+    return [{ clause, bare, around, ...(before && { before }), isQuestion, isAlone }]
+  })
+  const permissions = isMarked ? [] : places.filter((place) => permits(place, language))
+  const rest = places.filter((place) => !permissions.includes(place))
+  const rules = rest.flatMap((place) => {
+    const kind = kindOf(place, language)
+    return kind ? [{ kind, text: place.clause.text }] : []
+  })
+  const isRule = ({ clause }: Place): boolean => rules.some(({ text }) => text === clause.text)
+  const commands = isQuestion
+    ? []
+    : rest.filter((place) => !isRule(place) && isCommand(place.clause, language))
+  const kind = rules.find((rule) => rule.kind === 'prohibition')?.kind ?? rules[0]?.kind
+  return {
+    ...(kind && { kind }),
+    rules: rules.map(({ text }) => text),
+    permissions: permissions.map(({ clause }) => clause.text),
+    commands: commands.map(({ bare }) => bare),
+  }
+}
+
+function permits({ clause, bare }: Place, language: Language): boolean {
+  return language.permits.some((form) => form.test(clause.text) || form.test(bare))
+}
+
+function kindOf(place: Place, language: Language): StandingKind | undefined {
+  const { joined } = place.clause
+  // "They crash and never recover": the subject is that of the clause before.
+  if (joined !== undefined && language.subject.test(withoutOpeners(joined, language))) return undefined
+  return language.forms.find((form) => stands(form, place, language) && fits(form, place))?.kind
+}
+
+/** Where in the sentence a form counts. */
+function stands(
+  { afterCommand, verbless, command }: Form,
+  { clause, before }: Place,
+  language: Language,
+): boolean {
+  const head = clause.joined === undefined ? before : { text: clause.joined }
+  const follows = head !== undefined && isCommand(head, language)
+  if (afterCommand) return clause.joined !== undefined && follows
+  if (verbless)
+    return (
+      !clause.aside && (head === undefined || follows || withoutOpeners(head.text, language).trim() === '')
+    )
+  return !command || clause.joined === undefined || follows
+}
+
+function fits(
+  { is, isNot, needs, asked, alone }: Form,
+  { bare, around, isQuestion, isAlone }: Place,
+): boolean {
+  if ((isQuestion && !asked) || (alone && !isAlone)) return false
+  if (!is.test(bare) || isNot?.test(bare)) return false
+  return needs?.every((need) => need.test(around)) ?? true
+}
+
+function isCommand({ text }: Clause, language: Language): boolean {
+  return language.noCommand !== undefined && !language.noCommand.test(withoutOpeners(text, language))
+}
