@@ -18,7 +18,7 @@ const form = (source: string): RegExp => new RegExp(source)
 
 /** What lasts longer than a step. */
 const LASTS = form(
-  ` (?:every time|each time|whenever|from (?:now|here|this point|today|then) on(?:wards?)?|going forward|henceforth|in future|at all times|as (?:we|you) go|on the go|along the way|(?:after|before) (?:each|every|any)|(?:for|on|in|with|per|at) (?:each|every|any) (?:\\S+ )?(?:${STEP})|before you (?:${ACT})|(?:before|after|when) (?:${ACTING})|after you (?:${ACT})|when you (?:${ACT}|are (?:unsure|not sure|torn|stuck|blocked|in doubt))|unless (?:i|told|asked)|as a rule|no matter what|whatever you do|as long as|if you are (?:unsure|not sure|in doubt|stuck|blocked)|in doubt) `,
+  ` (?:every time|each time|whenever|from (?:now|here|this point|today|then) on(?:wards?)?|going forward|henceforth|in future|at all times|as (?:we|you) go|on the go|along the way|(?:after|before) (?:each|every|any)|(?:for|on|in|with|per|at) (?:each|every|any) (?:\\S+ )?(?:${STEP})|before you (?:${ACT})|(?:before|after|when) (?:${ACTING})|after you (?:${ACT})|when you (?:${ACT}|are (?:unsure|not sure|torn|stuck|blocked|in doubt))|unless (?:i|told|asked)|as a rule|regularly|frequently|as much as possible|wherever (?:possible|you can)|no matter what|whatever you do|as long as|if you are (?:unsure|not sure|in doubt|stuck|blocked)|in doubt) `,
 )
 /** "Always run", "run always": of what a thing does it stands elsewhere. */
 const ALWAYS = /^ (?:\S+ )?always /
@@ -52,7 +52,9 @@ export const ENGLISH_DUTIES: readonly Form[] = [
   { kind: 'obligation', is: ALWAYS, isNot: NO_COMMAND, needs: [WORK], command: true },
   {
     kind: 'obligation',
-    is: /^ always (?:use|write|follow|prefer|keep|run|check|commit|explain|think|read|document|format|sign|verify|start) /,
+    is: /^ always [a-z]+ \S/,
+    isNot:
+      /^ always (?:show|display|render|redirect|visible|on|in|at|the|a|an|this|that|it|same|some|been|was|is|are|had|has|got|\S+(?:ed|ing|[^s]s)) /,
     command: true,
   },
   // "Only stop if you have a question."
@@ -76,6 +78,12 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     is: /^ (?:carry on|continue|proceed|go on|keep going|work) (?:\S+ ){0,8}without (?:asking|waiting|stopping|confirm)/,
   },
   { kind: 'obligation', is: /^ treat (?:all |every |any )?(?!this )\S+s as / },
+  // In the plural it is done again and again.
+  {
+    kind: 'obligation',
+    is: /^ (?:make|do|use|write|create|keep) (?:(?!the|these|those|two|three|all)\S+ ){0,2}commits /,
+    command: true,
+  },
   // A duty of "you".
   {
     kind: 'obligation',
@@ -107,7 +115,20 @@ export const ENGLISH_DUTIES: readonly Form[] = [
   },
   { kind: 'preference', is: /^ i care (?:\S+ )?(?:more|less) (?:about|for) / },
   { kind: 'preference', is: /^ i (?:want|would like|prefer) to avoid / },
-  { kind: 'preference', is: /^ i like (?:it when you|my|short|small|clean|simple) / },
+  {
+    kind: 'preference',
+    is: /^ i like (?:it when you|my|short|small|clean|simple|to (?:see|have|know|review|keep|work)) /,
+  },
+  // "I'd like our tests to be as close to production as possible."
+  {
+    kind: 'preference',
+    is: /^ (?:i|we) (?:\S+ )?(?:would like|would love|want|prefer|need) (?:\S+ ){1,20}as (?:much|closely?|little|few|simple|small|often|far) (?:\S+ ){0,3}as possible /,
+  },
+  // What the agent need not do.
+  {
+    kind: 'preference',
+    is: /^ (?:there is )?no need to (?:check|test|run|commit|push|look|read|ask|verify|review|explain|wait|confirm) |^ you do not (?:need|have) to (?:check|test|run|commit|push|look|read|ask|verify|review|explain|wait|confirm) /,
+  },
   {
     kind: 'preference',
     is: /^ (?:answer|respond|reply|write|speak|talk|explain) (?:\S+ ){0,3}in (?:plain )?(?:english|german|french|spanish|italian|portuguese|chinese|japanese|korean|russian) $/,
@@ -150,6 +171,7 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     isNot: / (?:until|for this|in this case|currently) /,
   },
   { kind: 'constraint', is: / may only / },
+  { kind: 'constraint', is: /^ we must (?:use|keep|support|stay|remain|preserve) / },
   {
     kind: 'constraint',
     is: /^ (?:a|one|another|the) (?:hard )?(?:requirement|constraint|condition) (?:here )?is /,

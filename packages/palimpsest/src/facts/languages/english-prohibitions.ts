@@ -156,6 +156,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     kind: 'prohibition',
     is: form(`^ (?:make sure|ensure) (?:\\S+ ){1,10}(?:not|never|no) (?:\\S+ ){0,8}(?:${REPOSITORY}) `),
   },
+  { kind: 'prohibition', is: /^ be (?:\S+ )?careful (?:about |to |with )?(?:not|never) / },
   // Asked, and meant as a command.
   {
     kind: 'prohibition',

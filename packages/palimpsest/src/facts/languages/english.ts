@@ -25,7 +25,7 @@ export const ENGLISH: Language = {
   ),
   joints: { spelled: SPELLED, conjunction: / (?:and|but|or) /, breaks: / (?:so|then|because) / },
   opener:
-    /^ (?:(?:please|pls|kindly)(?! no )|also|and|but|so|then|ok|okay|yes|yeah|yep|now|right now|for now|at this point|for the moment|just|again|still|actually|otherwise|though|however|well|alright|great|good|perfect|important|note|oh|hey|instead|first|this time|next time|in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|going forward|henceforth|no (?=(?:do not|never|not|please|just|let us|you) )|whatever you do|no matter what|remember to|remember that|let us (?=(?:avoid|hold off|stop|leave|refrain|stay (?:off|away|out)|keep (?:off|away|out)) )) /,
+    /^ (?:(?:please|pls|kindly)(?! no )|also|and|but|so|then|ok|okay|yes|yeah|yep|now|right now|for now|at this point|for the moment|just|again|still|actually|otherwise|though|however|well|alright|great|good|perfect|important|note|oh|hey|instead|first|this time|next time|in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|going forward|henceforth|no (?=(?:do not|never|not|please|just|let us|you) )|whatever you do|no matter what|remember to|remember that|it is (?:\S+ )?important (?:to|that you)(?! not | do not | never )|let us (?=(?:avoid|hold off|stop|leave|refrain|stay (?:off|away|out)|keep (?:off|away|out)) )) /,
   asks: /^ (?:why|how|what|who|whose|(?:when|where|which) (?:is|are|do|does|did|was|were|will|should|can|would)|is|are|was|were|does|did|do (?:you|we|they|i|the|those|these|any|not (?:you(?! dare)|we|they|i|the|those|these))|can|could|should|would|will|has|am|shall|any) /,
   subject:
     /^ (?:we|they|these|those|the|my|our|their|some|most|all|both|users?|people|tests|who|which|nobody|nothing) /,
