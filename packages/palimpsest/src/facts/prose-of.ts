@@ -157,7 +157,8 @@ function joinLines(lines: readonly Prose[]): readonly Prose[] {
   return joined
 }
 
-const SENTENCE_END = /(?<=[.!?])["'”’)\]*_]*\s+|(?<=[。！？])/u
+/** After a closing quote or bracket a small letter goes on. */
+const SENTENCE_END = /(?<=[.!?])\s+|(?<=[.!?])["'”’)\]*_]+\s+(?=[^\p{Ll}])|(?<=[。！？])/u
 /** What ends so goes on: an abbreviation, dots of omission, a number. */
 const NO_END =
   /(?:\b(?:e\.g|i\.e|eg|ie|etc|vs|cf|approx|incl|z\.b|d\.h|u\.a|bzw|ggf|p\.ej|p\.ex)|\.\.|^\d{1,3})\.$/i

@@ -27,19 +27,23 @@ interface Place {
 }
 
 const QUESTION = /[?？]["'”’)\s]*$/
+/** "…, ok?" asks for no answer. */
+const TAG = /,\s*(?:ok|okay|right|alright|yeah|please|got it|te parece|vale|ja|oder|d['’]accord)\s*\?\s*$/i
+/** A question mark in quotes is not the sentence's. */
+const QUOTED_END = /["“«][^"“”«»]{1,400}\?["”»]\s*$/
 /** What follows is somebody else's word. */
 const REPORTS = / (?:says?|said|states?|reads|warns?|complains?|writes?|wrote|sagt|steht|dit|dice|diz) $/
 
 export function readSentence(sentence: string, language: Language, isAlone: boolean): SentenceReading {
   const clauses = clausesOf(sentence, language.joints)
-  const isMarked = QUESTION.test(sentence)
-  const isQuestion = isMarked || language.asks.test(withoutOpeners(clauses[0]?.text ?? '', language))
+  const isMarked = QUESTION.test(sentence) && !TAG.test(sentence) && !QUOTED_END.test(sentence)
+  const asksFrom = questionStart(clauses, language, isMarked)
   const places = clauses.flatMap((clause, i): Place[] => {
     const before = clauses[i - 1]
     if (before && REPORTS.test(before.text)) return []
     const around = `${before?.text ?? ' '}|${clause.text}|${clauses[i + 1]?.text ?? ' '}`
     const bare = withoutOpeners(clause.text, language)
-    return [{ clause, bare, around, ...(before && { before }), isQuestion, isAlone }]
+    return [{ clause, bare, around, ...(before && { before }), isQuestion: i >= asksFrom, isAlone }]
   })
   const permissions = isMarked ? [] : places.filter((place) => permits(place, language))
   const rest = places.filter((place) => !permissions.includes(place))
@@ -48,9 +52,10 @@ export function readSentence(sentence: string, language: Language, isAlone: bool
     return kind ? [{ kind, text: place.clause.text }] : []
   })
   const isRule = ({ clause }: Place): boolean => rules.some(({ text }) => text === clause.text)
-  const commands = isQuestion
-    ? []
-    : rest.filter((place) => !isRule(place) && isCommand(place.clause, language))
+  const commands = rest.filter(
+    (place) =>
+      !place.isQuestion && place.bare.trim() !== '' && !isRule(place) && isCommand(place.clause, language),
+  )
   const kind = rules.find((rule) => rule.kind === 'prohibition')?.kind ?? rules[0]?.kind
   return {
     ...(kind && { kind }),
@@ -58,6 +63,15 @@ export function readSentence(sentence: string, language: Language, isAlone: bool
     permissions: permissions.map(({ clause }) => clause.text),
     commands: commands.map(({ bare }) => bare),
   }
+}
+
+/** The clause that a question begins with: "do not commit yet, can you show me the diff?" commands before it asks. */
+function questionStart(clauses: readonly Clause[], language: Language, isMarked: boolean): number {
+  const asks = ({ text }: Clause): boolean => language.asks.test(withoutOpeners(text, language))
+  const [first] = clauses
+  if (!isMarked) return first && asks(first) ? 0 : clauses.length
+  const from = clauses.findIndex(asks)
+  return from < 0 ? clauses.length - 1 : from
 }
 
 function permits({ clause, bare }: Place, language: Language): boolean {
@@ -72,19 +86,15 @@ function kindOf(place: Place, language: Language): StandingKind | undefined {
 }
 
 /** Where in the sentence a form counts. */
-function stands(
-  { afterCommand, verbless, command }: Form,
-  { clause, before }: Place,
-  language: Language,
-): boolean {
+function stands(form: Form, { clause, before, bare }: Place, language: Language): boolean {
   const head = clause.joined === undefined ? before : { text: clause.joined }
   const follows = head !== undefined && isCommand(head, language)
-  if (afterCommand) return clause.joined !== undefined && follows
-  if (verbless)
-    return (
-      !clause.aside && (head === undefined || follows || withoutOpeners(head.text, language).trim() === '')
-    )
-  return !command || clause.joined === undefined || follows
+  const said = head === undefined ? '' : withoutOpeners(head.text, language)
+  if (form.work && language.screen?.test(bare)) return false
+  if (form.notAfterStatement && language.statement?.test(said)) return false
+  if (form.afterCommand) return clause.joined !== undefined && follows
+  if (form.verbless) return !clause.aside && (follows || said.trim() === '')
+  return !form.command || clause.joined === undefined || follows
 }
 
 function fits(

@@ -72,6 +72,7 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     is: /^ (?:always )?(?:tell|notify|inform|warn|ping|show) me (?:before|whenever|every|each|when (?:a|an|any|you|something)) /,
     isNot: / when you (?:are|have) (?:done|finished|ready) /,
   },
+  { kind: 'obligation', is: /^ keep me (?:in the loop|posted|updated|informed) / },
   { kind: 'obligation', is: /^ wait (?:until|till|for) (?:i|me|my) / },
   {
     kind: 'obligation',

@@ -4,16 +4,25 @@ import type { Form } from './language.ts'
 const WORK =
   'commit|push|merge|rebase|edit|modify|change|touch|delete|remove|rename|write|rewrite|create|add|install|upgrade|deploy|publish|release|run|use|implement|refactor|format|mock|generate|overwrite|break|skip|disable'
 const DONE =
-  'committed|pushed|merged|edited|modified|changed|touched|deleted|removed|renamed|written|rewritten|created|added|installed|upgraded|deployed|published|released|run|used|altered|overwritten|broken|skipped|disabled'
+  'committed|pushed|merged|edited|modified|changed|touched|deleted|removed|renamed|rewritten|installed|upgraded|deployed|published|released|altered|overwritten|broken|skipped|disabled'
 const REPOSITORY = 'commits?|committed|repos?|repository|branch|main|master|git|prs?|pull requests?|codebase'
 
+/** Parts of a screen. To forbid something about them, other than a change of them, is a wish for the product. */
+const SCREEN =
+  'rows?|columns?|buttons?|pages?|screens?|widgets?|icons?|headers?|footers?|colou?rs?|fonts?|images?|modals?|dialogs?|popups?|popovers?|tooltips?|menus?|tabs?|labels?|hover|margins?|padding|height|width|users?|guests?|cursor|calendar|events?'
+
 const form = (source: string): RegExp => new RegExp(source)
+
+export const ENGLISH_SCREEN = form(
+  `^ (?:do not|let us not|stop|quit|avoid|never) (?!(?:${WORK}) )(?:\\S+ ){1,20}(?:${SCREEN}) `,
+)
 
 export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   // A negated command: "do not commit", "never open editors". Verbs of state have no command form: "don't know why" lacks its "I". With
   // verbs of what a screen does, a negated command is a wish for the product.
   {
     kind: 'prohibition',
+    work: true,
     is: /^ do not [a-z`]/,
     isNot:
       /^ do not (?:i|you|we|they|he|she|it|the|those|these|that|this|my|your|our|any|know|think|see|understand|like|want|need|mind|care|believe|recall|seem|feel|agree|love|hesitate|worry|forget|have|get|appear|exist|matter|work(?! (?:on|in|around) )|show(?! me )|display|render|redirect|wrap|scroll|trigger|prompt|allow|let) /,
@@ -24,6 +33,8 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   // "Never was", "never appears", "never came": no command, a report.
   {
     kind: 'prohibition',
+    work: true,
+    notAfterStatement: true,
     is: /^ never (?:ever )?[a-z]/,
     isNot:
       /^ never (?:ever )?(?:mind|again|before|was|were|is|are|be|been|had|has|have|got|gets|saw|seen|came|went|did|does|became|ran|made|found|took|gave|knew|thought|heard|will|would|could|should|can|might|seem|happen|in|on|at|to|a|an|the|any|no|so|more|less|quite|\S+(?:ed|ing|[^s]s)) /,
@@ -69,20 +80,34 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   },
 
   // "We" and "let's".
-  { kind: 'prohibition', is: /^ let us not /, isNot: /^ let us not (?:forget|worry|pretend) / },
+  {
+    kind: 'prohibition',
+    work: true,
+    is: /^ let us not /,
+    isNot: /^ let us not (?:forget|worry|pretend) /,
+  },
   {
     kind: 'prohibition',
     is: /^ we (?:must not|(?:must|should|shall|will|can) never|are not (?:allowed|to)) /,
   },
   { kind: 'prohibition', is: form(`^ we (?:should|shall) not (?:${WORK}) `) },
-  { kind: 'prohibition', is: form(`^ we never (?:${WORK}) `) },
-
-  // What "I" do not want, other than what is there already ("I don't want that").
   {
     kind: 'prohibition',
-    is: /^ (?:i|we) (?:basically |also |do )?(?:do not|not|never) (?:ever )?want (?:to|ot|you|us|any|anything|anyone|another|more|new|a|an|the|this|that|each|every|it|these|those) (?:\S+ )/,
-    isNot:
-      / (?:accidentally|by accident) |want (?:it|that|this|these|those) (?:because|since|so|anymore|at) /,
+    is: /^ we are not (?:installing|changing|adding|touching|building|implementing|deploying|committing|pushing|editing|writing|refactoring|rewriting|merging) /,
+  },
+  { kind: 'prohibition', is: form(`^ we never (?:${WORK}) `) },
+
+  // What "I" do not want the agent to do, or to add. "I don't want that" is about what is there already.
+  {
+    kind: 'prohibition',
+    is: /^ (?:i|we) (?:basically |also |do )?(?:do not|not|never) (?:ever )?(?:want|wish) (?:(?:to|ot) \S|you |us |(?:any |a |an )?(?:new|more|another|other|additional|extra) )/,
+    isNot: /(?:want|wish) to (?:see|have|hit|deal|lose|wait|scroll|be|get|know|accidentally|click|worry) /,
+  },
+  {
+    kind: 'prohibition',
+    is: form(
+      `^ (?:i|we) (?:do not|\\S+ never|never) (?:ever )?want (?:\\S+ ){1,6}(?:to (?:be )?)?(?:change|${DONE}) `,
+    ),
   },
   {
     kind: 'prohibition',
@@ -113,7 +138,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   // Out of bounds: "production is off limits", "hands off vendor/", "leave the lock file alone".
   {
     kind: 'prohibition',
-    is: / (?:is|are|stays?|remains?) (?:strictly |completely |totally |absolutely |all )?(?:off[- ]limits|forbidden|prohibited|taboo|banned|not allowed|not permitted|out of bounds|a no-?go|not to be (?:\S+(?:ed|n)|run)) /,
+    is: / (?:is|are|stays?|remains?) (?:strictly |completely |totally |absolutely |all )?(?:off[- ]limits|forbidden|prohibited|taboo|banned|out of bounds|a no-?go|not to be (?:\S+(?:ed|n)|run)) | (?:is|are) (?:strictly |absolutely )?not (?:allowed|permitted) (?:here |in this (?:repo|project) )?$/,
     isNot:
       / (?:access|requests?|responses?|users?|guests?|admins?|clients?|customers?|visitors?|no longer|when|because|failed|errors?) /,
   },
@@ -142,10 +167,11 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   },
   {
     kind: 'prohibition',
+    work: true,
     is: /^ (?:stop|quit) (?:\S+ing) /,
     isNot: /^ stop (?:showing|displaying|rendering|loading|blinking|flickering|during|using up) /,
   },
-  { kind: 'prohibition', is: /^ (?:avoid|refrain from|hold off|abstain from) / },
+  { kind: 'prohibition', work: true, is: /^ (?:avoid|refrain from|hold off|abstain from) / },
 
   // "Make sure not to …"; of a third thing only where it is about the repository.
   {

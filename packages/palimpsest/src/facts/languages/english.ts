@@ -1,6 +1,6 @@
 import { ENGLISH_DUTIES, NO_COMMAND } from './english-duties.ts'
 import { ENGLISH_PERMISSIONS } from './english-permissions.ts'
-import { ENGLISH_PROHIBITIONS } from './english-prohibitions.ts'
+import { ENGLISH_PROHIBITIONS, ENGLISH_SCREEN } from './english-prohibitions.ts'
 import { wordSet, type Language } from './language.ts'
 
 /** "don't" and "dont" are "do not". Small words between "do not" and its verb change nothing, so they go. */
@@ -29,6 +29,8 @@ export const ENGLISH: Language = {
   asks: /^ (?:why|how|what|who|whose|(?:when|where|which) (?:is|are|do|does|did|was|were|will|should|can|would)|is|are|was|were|does|did|do (?:you|we|they|i|the|those|these|any|not (?:you(?! dare)|we|they|i|the|those|these))|can|could|should|would|will|has|am|shall|any) /,
   subject:
     /^ (?:we|they|these|those|the|my|our|their|some|most|all|both|users?|people|tests|who|which|nobody|nothing) /,
+  statement: /^ (?:\S+ ){0,4}(?:is|are|was|were|has|had|does|did|returns?|gets?|uses|goes|comes) /,
+  screen: ENGLISH_SCREEN,
   forms: [...ENGLISH_PROHIBITIONS, ...ENGLISH_DUTIES],
   permits: ENGLISH_PERMISSIONS,
   noCommand: NO_COMMAND,

@@ -16,6 +16,10 @@ export interface Language {
   readonly asks: RegExp
   /** A clause with a subject that the one after "and" may share. */
   readonly subject: RegExp
+  /** A clause that states something. */
+  readonly statement?: RegExp
+  /** A clause that tells what the product should show. */
+  readonly screen?: RegExp
   /** The first that fits tells the kind. */
   readonly forms: readonly Form[]
   /** What lifts an instruction: a permission, "forget what I said about". */
@@ -40,6 +44,10 @@ export interface Form {
   readonly verbless?: true
   /** A command: not where "and" joins it to something that is none. */
   readonly command?: true
+  /** Not after a statement and a comma: "it reads the first, never the last". */
+  readonly notAfterStatement?: true
+  /** Not where it is about what a screen shows. */
+  readonly work?: true
   /** Only where the message says nothing else: "No, not in that folder." */
   readonly alone?: true
 }

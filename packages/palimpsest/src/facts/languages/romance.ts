@@ -147,7 +147,7 @@ export const FRENCH: Language = {
 
 export const SPANISH: Language = {
   common: wordSet(
-    'el la los las un una y es yo tú que de del en con por para esto este lo se sin al ya hasta eso ese hagas nunca siempre',
+    'el la los las un una y es yo tú que de del en con por para esto este lo se sin al ya hasta eso ese hagas nada nunca siempre',
   ),
   joints: { conjunction: / (?:y|pero|o) / },
   opener:
