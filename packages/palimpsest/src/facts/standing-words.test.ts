@@ -19,6 +19,22 @@ describe('standing words of the user', () => {
     ['I prefer small commits.', 'English'],
     ["I don't want you to edit the lock file.", 'English'],
     ['Use only the standard library.', 'English'],
+    ['Run ./check.sh after each change.', 'English'],
+    ['Keep every function under 40 lines.', 'English'],
+    ['Production is off limits.', 'English'],
+    ['No new dependencies.', 'English'],
+    ["It works, so don't touch it.", 'English'],
+    ['Can we not commit the docs?', 'English'],
+    ["Don't commit yet, ok?", 'English'],
+    ['The lock file must not be changed.', 'English'],
+    ['Whatever you do, the file format must not change.', 'English'],
+    ['Only stop if you have a question.', 'English'],
+    ['Under no circumstances should you delete data.', 'English'],
+    ['Change the code and never the test.', 'English'],
+    ['Please leave the lock file alone.', 'English'],
+    ['Make sure not to break the public API.', 'English'],
+    ["I'd rather you didn't rename things.", 'English'],
+    ["I don't want you to run the tests.", 'English'],
     ['Avoid default exports.', 'English'],
     ['Bitte niemals direkt auf main pushen.', 'German'],
     ['Ab jetzt schreibst du Commits auf Deutsch.', 'German'],
@@ -54,6 +70,60 @@ describe('standing words of the user', () => {
     '请修复登录页面。',
   ])('"%s" is talk', (sentence) => {
     expect(standingAfter(sentence)).toEqual([])
+  })
+
+  test.each([
+    ['The simulator never answers 529.', 'a report'],
+    ['Tests never pass in CI.', 'a report'],
+    ['They crash and never recover.', 'the subject of the first half'],
+    ["I tested it out and don't like it.", 'the subject of the first half'],
+    ["Don't know why it fails.", 'an "I" that was left out'],
+    ['The header should always show the name of the project.', 'what the product does'],
+    ['Users must not see the data of others.', 'what the product does'],
+    ["Don't make the hover turn the buttons grey.", 'what a screen shows'],
+    ['The README says you must run make first.', "somebody else's word"],
+    ['The docs say: never call this twice.', "somebody else's word"],
+    ['Remove the line that says "never cache this".', 'quoted'],
+    ['No response yet.', 'a report without a verb'],
+    ['It reads the first one, never the last one.', 'a report after a comma'],
+    ['Other buttons (clear, activate) never appear.', 'a report around brackets'],
+    ['Every time I save, it crashes.', 'a report'],
+    ['Make sure the dialog closes when I press Escape.', 'a request'],
+    ['Read the whole file before you answer this.', 'a request'],
+    ['I prefer the second option.', 'a choice'],
+    ["Don't worry about it.", 'a phrase'],
+    ['You must be kidding.', 'a phrase'],
+    ['Das funktioniert nicht.', 'German'],
+    ['Der Server antwortet nie vor neun Uhr.', 'German'],
+    ["Le bouton ne s'affiche jamais sur mobile.", 'French'],
+    ['Siempre falla en el segundo intento.', 'Spanish'],
+    ['Nunca aparece o botão.', 'Portuguese'],
+    ['Il server non risponde mai.', 'Italian'],
+    ['Сервер никогда не отвечает.', 'Russian'],
+    ['这个接口从来不返回空值。', 'Chinese'],
+    ['このエラーはいつも月曜日に出ます。', 'Japanese'],
+    ['테스트가 안 돼요.', 'Korean'],
+  ])('"%s" is none (%s)', (sentence) => {
+    expect(standingAfter(sentence)).toEqual([])
+  })
+
+  test('the points of a list are what the line above them says', () => {
+    expect(standingAfter('Rules:\n- fix the tool only\n- the parser is slow')).toEqual(['fix the tool only'])
+    expect(standingAfter('Do not:\n- new dependencies\n- edits of the lock file')).toEqual([
+      'new dependencies',
+      'edits of the lock file',
+    ])
+    expect(
+      standingAfter('Please do this in a loop:\n- pick a claim\n- verify it\n\nFix the parser.'),
+    ).toEqual(['Please do this in a loop:', 'pick a claim', 'verify it'])
+    expect(standingAfter('Ideas:\n- pick a claim\n- verify it')).toEqual([])
+  })
+
+  test('a question at the end asks for itself alone', () => {
+    expect(standingAfter('Do not commit yet, can you show me the diff?')).toEqual([
+      'Do not commit yet, can you show me the diff?',
+    ])
+    expect(standingAfter("Don't we have that already, and should it never be used?")).toEqual([])
   })
 
   test('only the sentence is kept, and wrapped lines are one sentence', () => {
@@ -121,6 +191,49 @@ describe('revocations', () => {
   ])('"%s" ends with "%s"', (rule, revocation) => {
     expect(standingAfter(rule)).toEqual([rule])
     expect(standingAfter(rule, revocation)).toEqual([])
+  })
+
+  test.each([
+    ['Do not commit.', 'OK, commit it now.'],
+    ['Do not commit.', 'Looks good. Please commit and push.'],
+    ['Do not commit anything yet.', 'Ok go ahead and commit this'],
+    ["Don't push until I've looked at it.", 'Had a look, all good, push it.'],
+    ["Don't push.", 'you may push again'],
+    ["Don't write code yet, talk me through it.", 'Great, implement the plan.'],
+    ['Just plan for now, no code yet.', 'Good plan, start coding.'],
+    ['Do not edit the README.', 'Please edit the README and fix the typo.'],
+    ['Do not deploy to staging.', 'Now deploy to staging.'],
+  ])('"%s", for the time being, ends with the command "%s"', (rule, command) => {
+    expect(standingAfter(rule)).toEqual([rule])
+    expect(standingAfter(rule, command)).toEqual([])
+  })
+
+  test.each([
+    ["Don't push to main.", 'push it'],
+    ['Never push to main.', 'push it to main'],
+    ['Do not commit docs.', 'commit it'],
+    ['Do not commit.', 'Do you want to commit now?'],
+    ['Do not commit.', 'fix the commit parser'],
+    ['Do not commit.', 'explain the last commit'],
+    ['Do not merge.', 'merge main into this branch'],
+    ['Do not deploy.', 'add a deploy script'],
+    ['Do not edit src/a.ts.', 'edit src/b.ts'],
+    ['Do not commit.', `Here is my plan.\n${'It has many words about the parser. '.repeat(30)}\n- commit`],
+  ])('"%s" outlives "%s"', (rule, command) => {
+    expect(standingAfter(rule, command)).toEqual([rule])
+  })
+
+  test.each([
+    ['Do not use tabs.', 'Always use tabs.'],
+    ['Always ask before deleting files.', "Don't ask before deleting files."],
+    ['Write commit messages in German from now on.', 'From now on write commit messages in English instead.'],
+  ])('a new rule takes the place of its opposite, or of another answer: "%s", "%s"', (old, fresh) => {
+    expect(standingAfter(old, fresh)).toEqual([fresh])
+  })
+
+  test('a rule beside another takes no place', () => {
+    const rules = ['Always run the unit tests after each change.', 'Also run the linter after each change.']
+    expect(standingAfter(...rules)).toEqual(rules)
   })
 
   test('only what it speaks of ends', () => {
