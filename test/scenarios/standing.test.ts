@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { NO_HOST } from '../../packages/palimpsest/src/engine/no-host.ts'
-import type { SimulatorOptions } from '../../packages/palimpsest/src/simulator/create-simulator.ts'
+import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
+import type { SimulatorOptions } from '../../packages/palimpsest/src/lab/simulator/create-simulator.ts'
 import { createTestAgent, type TestAgent } from '../kit/agent.ts'
 
 // What the user laid down, as the model reads it after each compaction: instructions stay in force until they are taken back.
