@@ -77,7 +77,11 @@ export function readingProblem(source: string): string | undefined {
   return isConfusing ? 'it holds control or invisible characters' : undefined
 }
 
+/** After a parenthesis that ends a word the parser sees a comment, and bash the rest of the word: `ls <(x)# ; y` runs y. */
+const COMMENT_IN_WORD = /\)#/
+
 function readScript(source: string): ShellText {
+  if (COMMENT_IN_WORD.test(source.replaceAll('\\\n', ''))) throw new Unreadable('a comment in it is odd')
   const script = parse(source)
   const commands = new Map<Command, SimpleCommand>()
   const redirects: ShellRedirect[] = []
@@ -209,6 +213,8 @@ function requirePlain(node: SyntaxNode): void {
       return
     case 'Word':
       if (node.parts === undefined) requireLiteral(node, HIDDEN_EXPANSION)
+      else if (node.parts.length > 1 && node.parts.some(({ type }) => type === 'ProcessSubstitution'))
+        throw new Unreadable('a word in it is odd')
       return
     case 'Literal':
       requireLiteral(node, HIDDEN_EXPANSION)

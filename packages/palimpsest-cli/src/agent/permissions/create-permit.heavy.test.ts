@@ -105,6 +105,8 @@ describe('rules about commands', () => {
     ['eval npm run test', false],
     ['npm run test & rm x', false],
     ['npm run test 3<(rm x)', false],
+    ['npm run test <(npm run test)# ; rm x', false],
+    ['npm run test # ; rm x', true],
     ['npm run test x[ ]3>(rm x)', false],
     ['npm run test <& -x', false],
     ['x[ ;]]$(rm x); npm run test', false],
