@@ -33,7 +33,7 @@ export const PLANNED: readonly PlannedCommand[] = [
   },
   { name: 'run', usage: '-- COMMAND …', summary: 'a proxy of its own for one command' },
   { name: 'mcp', usage: '[--http PORT]', summary: 'recall and memory as an MCP server' },
-  { name: 'acp', usage: '', summary: 'the agent behind the Agent Client Protocol' },
+  { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
   { name: 'agents', usage: '[--json]', summary: 'the types of agents there are' },
   { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
   { name: 'memory', usage: 'list|show|log|undo|check', summary: 'long-term memory' },

@@ -111,7 +111,7 @@ async function ownFiles(world: World): Promise<readonly SessionFile[]> {
   const { files, left, folders } = await findOwnSessions(world)
   if (files.length === 0)
     throw new UsageError(
-      `give recorded sessions, or folders of them: there are none of your own in ${folders.join(', ')}`,
+      `name recorded sessions, or folders of them: no sessions of your own in ${folders.join(', ')}`,
     )
   const older = left > 0 ? `; ${left} older ones are left out, name their folder to replay them` : ''
   world.printError(`palimpsest: your own sessions, newest first: ${files.length}${older}\n`)

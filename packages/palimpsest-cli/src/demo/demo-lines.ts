@@ -58,7 +58,7 @@ function compactedLines({ meta }: BoundaryEntry): readonly StyledLine[] {
   const { kept, repaired, invented } = proof
   return [
     happened('compacted', what),
-    happened('proof', `${kept} facts kept, ${repaired} put back, ${invented} invented`),
+    happened('proof', `${kept} facts kept, ${repaired} repaired, ${invented} invented`),
   ]
 }
 
@@ -124,7 +124,7 @@ export function reportLines(
 /** As it came out, whichever is less. */
 function verdict(managed: Stats, unmanaged: Stats): readonly StyledLine[] {
   const share = managed.cost_usd / unmanaged.cost_usd
-  const cost = share <= 1 ? `${percent(1 - share)} cheaper` : `${percent(share - 1)} dearer`
+  const cost = share <= 1 ? `${percent(1 - share)} cheaper` : `${percent(share - 1)} more expensive`
   return [
     line(`In a window that it overflows again and again, the session is ${cost},`),
     line('notes and summaries included. What leaves the view stays on disk.'),

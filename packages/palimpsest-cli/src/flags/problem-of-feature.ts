@@ -64,7 +64,7 @@ function problemOfCondition(part: Json | undefined, depth = 0): string | undefin
   for (const name of Object.keys(part)) {
     if (!name.startsWith('$') || OPERATORS.has(name)) continue
     return name.startsWith('$regex')
-      ? `asks for ${name}, which can take for ever. Name the values with $in, or versions with $vgte`
+      ? `asks for ${name}, which can take hours. Name the values with $in, or versions with $vgte`
       : `asks for ${name}, which is not supported`
   }
   return firstProblem(Object.values(part), depth)

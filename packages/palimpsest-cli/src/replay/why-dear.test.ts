@@ -36,11 +36,11 @@ test.each([
   ],
   [
     { explanation: EXPIRED, idleMs: 42 * 60_000 },
-    '81K tokens written anew: the cache had expired in a pause of 42 min',
+    '81K tokens written again: the cache had expired in a pause of 42 min',
   ],
   [
     { explanation: CHANGED, act: 'edit', idleMs: 5 * 3_600_000 },
-    '81K tokens written anew: the cache had expired in a pause of 5 h, of which it made use to edit',
+    '81K tokens written again: the cache had expired in a pause of 5 h, which it used to edit',
   ],
 ] as const)('a step is dear for a reason: %j', (difference, why) => {
   const request = { ...REQUEST, ...difference }

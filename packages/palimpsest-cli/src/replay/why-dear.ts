@@ -14,7 +14,7 @@ export function whyDear({ request, dollars }: Pick<DearestStep, 'request' | 'dol
     case 'changed':
     case 'expired':
       return idleMs > 0
-        ? `${written} anew: the cache had expired in a pause of ${timeOf(idleMs)}${MEANWHILE[act]}${call}`
+        ? `${written} again: the cache had expired in a pause of ${timeOf(idleMs)}${MEANWHILE[act]}${call}`
         : `${written}, ${thousands(explanation.lostTokens)} lost from the cache: ${DONE[act]}${call}`
     case 'first':
     case 'minimum':
@@ -32,8 +32,8 @@ export function whyDear({ request, dollars }: Pick<DearestStep, 'request' | 'dol
 
 const MEANWHILE = {
   none: '',
-  edit: ', of which it made use to edit',
-  compaction: ', of which it made use to compact',
+  edit: ', which it used to edit',
+  compaction: ', which it used to compact',
 } as const
 
 const DONE = {

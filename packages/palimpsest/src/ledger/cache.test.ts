@@ -209,8 +209,8 @@ describe('order', () => {
   const quote = (breakpoints: Breakpoint[]): CacheCharge =>
     quoteRequest(createCache(), { at: 0, prompt: laid, breakpoints, minimumTokens: MINIMUM })
 
-  test('a longer lifetime behind a shorter one is refused', () => {
-    expect(() => quote(marks(laid, 'a@5m b@1h'))).toThrow('longer lifetime stands behind a shorter one')
+  test('a longer lifetime after a shorter one is refused', () => {
+    expect(() => quote(marks(laid, 'a@5m b@1h'))).toThrow('longer lifetime comes after a shorter one')
     expect(figures(quote(marks(laid, 'a@1h b@5m')))).toEqual([0, 2_000, 2_000, 2_000])
   })
 

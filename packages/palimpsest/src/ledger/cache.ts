@@ -161,7 +161,7 @@ function requireOrder(request: CacheRequest): void {
     if (previous && breakpoint.index <= previous.index)
       throw new InvariantError('L1', 'breakpoints must be in rising order, one per position')
     if (previous && TTL_MS[breakpoint.ttl] > TTL_MS[previous.ttl])
-      throw new InvariantError('L1', 'a breakpoint with a longer lifetime stands behind a shorter one')
+      throw new InvariantError('L1', 'a breakpoint with a longer lifetime comes after a shorter one')
     previous = breakpoint
   }
   if (request.breakpoints.length > BREAKPOINTS_MAX)

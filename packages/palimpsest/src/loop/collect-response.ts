@@ -103,7 +103,7 @@ function* takeEvent(
   event: Exclude<StreamEvent, { type: 'message_start' | 'message_stop' | 'ping' | 'error' }>,
 ): Generator<LoopEvent> {
   const { started, blocks, open, ids } = gathered
-  if (!started) throw bad('The provider went on with an answer that it had not begun.')
+  if (!started) throw bad('The provider continued an answer that it had not begun.')
   if (event.type === 'message_delta') {
     gathered.started = withDelta(started, event)
     return
@@ -117,7 +117,7 @@ function* takeEvent(
     return
   }
   const block = open.get(event.index)
-  if (!block) throw bad(`The provider went on with block ${event.index}, which it had not begun.`)
+  if (!block) throw bad(`The provider continued block ${event.index}, which it had not begun.`)
   if (event.type === 'content_block_stop') block.stopped = true
   else yield* takeDelta(gathered, block, event.delta)
 }

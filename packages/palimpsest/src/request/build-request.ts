@@ -96,7 +96,7 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   }
 }
 
-/** The API refuses a longer lifetime behind a shorter one. */
+/** The API refuses a longer lifetime after a shorter one. */
 export function systemLifetime(lifetimes: CacheLifetimes): Ttl {
   return longer(lifetimes.system, placeLifetime(lifetimes, 'anchor'))
 }

@@ -138,7 +138,7 @@ describe('instruction files', () => {
     const trusted = await load({ isTrusted: true })
     expect(names(trusted)).toEqual([...project, 'user/shared/own.md', 'user/shared/more.md'])
     expect(trusted.notices.map((notice) => notice.replaceAll(root, ''))).toEqual([
-      '/user/private.md is not loaded: /parent/project/docs/rules.md imports it from outside of the project, and only AGENTS.md and CLAUDE.md can',
+      '/user/private.md is not loaded: /parent/project/docs/rules.md imports it from outside the project, and only AGENTS.md and CLAUDE.md can',
     ])
   })
 

@@ -40,7 +40,7 @@ export interface Instructions {
 
 export interface InstructionPlaces {
   readonly cwd: string
-  /** Main folder of the project, real or not; imports from outside of it need trust. */
+  /** Main folder of the project, real or not; imports from outside it need trust. */
   readonly projectFolder: string
   /** PALIMPSEST_HOME: the user's own AGENTS.md, first of all. */
   readonly home: string
@@ -152,7 +152,7 @@ async function refusalOf(
   if (isInside(places.realProject, real) || isInside(places.realHome, real)) return undefined
   // Instruction files themselves are written by nobody unasked; what they import may be.
   if (wanted.depth > 1 && isInside(places.realProject, wanted.importedBy ?? ''))
-    return `${wanted.importedBy} imports it from outside of the project, and only AGENTS.md and CLAUDE.md can`
+    return `${wanted.importedBy} imports it from outside the project, and only AGENTS.md and CLAUDE.md can`
   if (places.isTrusted) return undefined
   if (wanted.importedBy === undefined && real === wanted.path) {
     const { uid } = await stat(real)
@@ -163,7 +163,7 @@ async function refusalOf(
   }
   return wanted.importedBy === undefined
     ? 'it is a link that leads out of the project. Use --trust to load it'
-    : `${wanted.importedBy} imports it from outside of the project. Use --trust to load it`
+    : `${wanted.importedBy} imports it from outside the project. Use --trust to load it`
 }
 
 async function readText(path: string, loading: Loading): Promise<string | undefined> {

@@ -66,14 +66,14 @@ export function decide(tool: string, facts: CallFacts, policy: Policy, concerns:
 
 function decideRead(tool: string, facts: FileFacts, policy: Policy): Decision {
   if (facts.isInside || policy.mode === 'bypass' || isAllowed(tool, facts, policy)) return ALLOW
-  return { kind: 'ask', why: `${facts.real} is outside of the working folder` }
+  return { kind: 'ask', why: `${facts.real} is outside the working folder` }
 }
 
 function decideWrite(tool: string, facts: FileFacts, policy: Policy): Decision {
   if (policy.mode === 'plan') return planned('changing files')
   if (policy.mode === 'bypass') return ALLOW
   if (isAllowed(tool, facts, policy, (rule) => speaksOfPlace(rule, facts, policy))) return ALLOW
-  if (!facts.isInside) return { kind: 'ask', why: `${facts.real} is outside of the working folder` }
+  if (!facts.isInside) return { kind: 'ask', why: `${facts.real} is outside the working folder` }
   if (facts.isProtected) return { kind: 'ask', why: `${facts.real} decides what other programs do` }
   return policy.mode === 'accept-edits' ? ALLOW : { kind: 'ask', why: 'it changes a file' }
 }

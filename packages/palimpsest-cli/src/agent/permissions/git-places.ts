@@ -22,7 +22,7 @@ export async function gitPlaces(folder: string, access: Access): Promise<GitPlac
     const found = await stat(git).catch(() => undefined)
     if (found !== undefined) {
       if (!isReadablePath(access, at))
-        return { ok: false, why: `the repository is in ${at}, outside of the working folders` }
+        return { ok: false, why: `the repository is in ${at}, outside the working folders` }
       return found.isFile() ? linkedPlaces(git, access) : { ok: true, isFound: true, shown: [] }
     }
     if (dirname(at) === at) break
@@ -40,7 +40,7 @@ async function linkedPlaces(file: string, access: Access): Promise<GitPlaces> {
   const own = await pointedAt(file, /^gitdir: ([^\n]+)\n?$/)
   const elsewhere = {
     ok: false,
-    why: `${file} leads to a repository outside of the working folders`,
+    why: `${file} leads to a repository outside the working folders`,
   } as const
   if (own === undefined) return { ok: true, isFound: true, shown: [] }
   if (isReadablePath(access, own)) return { ok: true, isFound: true, shown: [] }

@@ -21,13 +21,13 @@ export interface ReadingPolicy extends InsidePlace {
 
 export interface WantedCommand {
   readonly command: string
-  /** The model wants it outside of the sandbox. */
+  /** The model wants it outside the sandbox. */
   readonly isOutside: boolean
 }
 
 export async function findUnaskedWay(wanted: WantedCommand, policy: ReadingPolicy): Promise<UnaskedAnswer> {
   if ((await policy.sandbox.problem()) !== undefined) return await findProvenWay(wanted.command, policy)
-  if (wanted.isOutside) return { ok: false, why: 'it is to run outside of the sandbox' }
+  if (wanted.isOutside) return { ok: false, why: 'it is to run outside the sandbox' }
   const verdict = judgeInside(wanted.command)
   if (!verdict.fits) return { ok: false, why: verdict.why }
   // What a rule hides may stand in the history as well.

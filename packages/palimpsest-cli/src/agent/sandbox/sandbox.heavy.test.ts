@@ -230,13 +230,13 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(await bash('git log --oneline')).toMatch(/^[0-9a-f]+ one$/)
     // A file that merely names it, and a common folder that is not its own.
     writeFileSync(join(bench.work, 'tree', '.git'), `gitdir: ${join(main, '.git')}\n`)
-    expect(await bash('git log --oneline')).toMatch(/leads to a repository outside of the working folders/)
+    expect(await bash('git log --oneline')).toMatch(/leads to a repository outside the working folders/)
     const evil = join(bench.outside, 'evil', 'worktrees', 'x')
     mkdirSync(evil, { recursive: true })
     writeFileSync(join(evil, 'gitdir'), `${join(bench.work, 'tree', '.git')}\n`)
     writeFileSync(join(evil, 'commondir'), `${bench.home}/.ssh\n`)
     writeFileSync(join(bench.work, 'tree', '.git'), `gitdir: ${evil}\n`)
-    expect(await bash('git log --oneline')).toMatch(/leads to a repository outside of the working folders/)
+    expect(await bash('git log --oneline')).toMatch(/leads to a repository outside the working folders/)
   })
 })
 
@@ -257,7 +257,7 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     )
     expect(existsSync(join(bench.work, 'new'))).toBe(false)
     expect(await bash("sed 'w new' a.txt", { outside_sandbox: true })).toMatch(
-      /^Bash needs permission \(it is to run outside of the sandbox\)/,
+      /^Bash needs permission \(it is to run outside the sandbox\)/,
     )
   })
 

@@ -102,7 +102,7 @@ function cureOf(problem: string): string {
 /** Written without having been tried: the trial decides at every start whether it does what it must. */
 async function trySeatbelt(env: ChildEnvironment): Promise<TriedSandbox> {
   const program = await firstTrusted([SEATBELT])
-  const cure = 'run it outside of other sandboxes'
+  const cure = 'run it outside other sandboxes'
   if (program === undefined) return { works: false, why: `${SEATBELT} is not there`, cure }
   const launcher: Launcher = {
     works: true,

@@ -59,7 +59,7 @@ export function drawCostKept(rows: readonly PooledRow[], column: KeptColumn, tit
   return html`<figure>
     <figcaption>
       <b>${title}</b> against cost; up and to the left is better. Dotted: what no other beats on
-      both.${off.length > 0 ? ` Far dearer: ${told(off)}.` : ''}${unnamed.length > 0 ? ` Without room for a name: ${told(unnamed)}.` : ''}
+      both.${off.length > 0 ? ` Far more expensive: ${told(off)}.` : ''}${unnamed.length > 0 ? ` Without room for a name: ${told(unnamed)}.` : ''}
     </figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title} against cost">
       ${x.ticks.map((value) => html`<path class="axis" d="M${round(x.at(value))} ${TOP}V${HEIGHT - BOTTOM}" /><text x="${round(x.at(value))}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${percent(value)}</text>`)}

@@ -112,7 +112,7 @@ function renderPaired(against: readonly PairedRow[]): Html {
 
 function renderDearest(rows: readonly DearestOfAll[], hasSeveral: boolean): Html {
   if (rows.length === 0) return NO_MARKUP
-  return html`<h3>Dearest steps</h3>
+  return html`<h3>Most expensive steps</h3>
     <p class="quiet">The step that cost each strategy most, over all sessions.</p>
     ${dearestTable(rows, hasSeveral)}`
 }

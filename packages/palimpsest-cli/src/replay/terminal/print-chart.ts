@@ -40,7 +40,7 @@ export function printChart(
     `${padName('')}${MARKS.edit} edit   ${MARKS.compaction} compaction`,
     '',
     ...(others.length > 0
-      ? [`${padName('')}in a line each: █ is ${thousands(window)} or more; behind it the largest`]
+      ? [`${padName('')}one line each: █ is ${thousands(window)} or more, then the peak`]
       : []),
     ...others.flatMap((trace) => printFlat(toColumns(trace, width), trace, { window, options })),
     '',

@@ -38,8 +38,8 @@ test('ours has a sentence of its own beside the dearest of all; what is as unman
   ]
   const lines = printDearest(all, OPTIONS)
   const text = lines.join('\n')
-  expect(text).toContain('The dearest of all: pi, step 9 of s.jsonl: $2.00, 20 times')
-  expect(text).toContain('The dearest of palimpsest: palimpsest, step 7 of s.jsonl: $1.00, 10 times')
+  expect(text).toContain('The most expensive of all: pi, step 9 of s.jsonl: $2.00, 20 times')
+  expect(text).toContain('The most expensive of palimpsest: palimpsest, step 7 of s.jsonl: $1.00, 10 times')
   expect(lines).toContain('as none: batch, codex')
   expect(lines.filter((line) => line.startsWith('palimpsest '))).toHaveLength(1)
   expect(lines.filter((line) => line.startsWith('batch '))).toHaveLength(0)
@@ -49,7 +49,7 @@ test('where ours is the dearest of all, one sentence says so', () => {
   const text = printDearest([dearest('none', 1), dearest('pi', 2), dearest('palimpsest', 3)], OPTIONS).join(
     '\n',
   )
-  expect(text).toContain('The dearest of all: palimpsest, step 7')
-  expect(text).not.toContain('The dearest of palimpsest')
+  expect(text).toContain('The most expensive of all: palimpsest, step 7')
+  expect(text).not.toContain('The most expensive of palimpsest')
   expect(text).not.toContain('as none')
 })

@@ -20,9 +20,9 @@ export function printDearest(dearest: readonly DearestOfAll[], options: Terminal
   const alike = likeUnmanaged(dearest)
   const indent = padName('') + ' '.repeat(FIGURES_WIDTH)
   return [
-    styled('Dearest steps', 'bold', options),
-    ...wrap(sentence('The dearest of all', first), columns),
-    ...(own && own !== first ? wrap(sentence(`The dearest of ${OWN}`, own), columns) : []),
+    styled('Most expensive steps', 'bold', options),
+    ...wrap(sentence('The most expensive of all', first), columns),
+    ...(own && own !== first ? wrap(sentence(`The most expensive of ${OWN}`, own), columns) : []),
     `${padName('')}${'$'.padStart(6)} ${'×'.padStart(3)} step why`,
     ...dearest
       .filter((one) => !alike.includes(one))

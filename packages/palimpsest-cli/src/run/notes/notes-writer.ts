@@ -5,7 +5,7 @@ import { sentenceOf } from '../../print/report-error.ts'
 // The file with the notes. What a model wrote stays until it writes anew; what is computed is written over after every answer.
 
 const COMPUTED_HEAD =
-  '<!-- Written anew after every answer. To keep changes of your own, remove this line: then it is the notes that a model goes on with. -->'
+  '<!-- Rewritten after every answer. To keep your own changes, remove this line; the model then continues from these notes. -->'
 
 export interface NotesWriter {
   readonly write: (text: string) => Promise<void>

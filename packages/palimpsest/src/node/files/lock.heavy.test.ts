@@ -51,7 +51,7 @@ describe('one writer', () => {
     const pid = winners[0]?.racer.child.pid
     expect(losers).toEqual(
       Array.from({ length: 7 }, () =>
-        expect.stringContaining(`open for writing in process ${pid}. Close it there, or go on in a fork`),
+        expect.stringContaining(`open for writing in process ${pid}. Close it there, or continue in a fork`),
       ),
     )
   })
@@ -133,7 +133,7 @@ describe('stale or not', () => {
   it('one of another machine is left alone, and the text says what to do', async () => {
     const { home, path } = await write(JSON.stringify({ pid: 77, host: 'elsewhere', token: 't' }))
     await expect(takeLock(home, path)).rejects.toThrow(
-      `process 77 on elsewhere. Close it there, go on in a fork, or`,
+      `process 77 on elsewhere. Close it there, continue in a fork, or`,
     )
   })
 

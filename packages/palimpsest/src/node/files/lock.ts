@@ -45,7 +45,7 @@ async function takeAt(home: string, path: string, depth: number): Promise<Lock> 
     if (state !== 'gone' || depth === DEPTH_MAX) throw lockedBy(holder, state, path)
     if (await replaceStale(home, path, { stale: holder.token, content, depth })) return lock
   }
-  throw new StorageError('locked', `${path} is being taken and given back all the time. Try again later`)
+  throw new StorageError('locked', `${path} is taken and released all the time. Try again later`)
 }
 
 interface Replacement {
@@ -122,7 +122,7 @@ function lockedBy(holder: Holder, state: 'running' | 'gone' | 'unknown', path: s
   const where = state === 'unknown' ? `process ${holder.pid} on ${holder.host}` : `process ${holder.pid}`
   const cure =
     state === 'unknown'
-      ? `Close it there, go on in a fork, or, if that machine no longer runs it, delete ${path}`
-      : 'Close it there, or go on in a fork of it'
+      ? `Close it there, continue in a fork, or, if that machine no longer runs it, delete ${path}`
+      : 'Close it there, or continue in a fork of it'
   return new StorageError('locked', `the session is open for writing in ${where}. ${cure}`)
 }

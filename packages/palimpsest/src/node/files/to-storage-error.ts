@@ -23,7 +23,7 @@ const REASONS: { readonly [code: string]: Reason } = {
   EDQUOT: NO_ROOM,
   EFBIG: {
     failure: 'disk-full',
-    text: 'the file has reached the largest size allowed. Raise the limit or go on in a new session',
+    text: 'the file has reached the largest size allowed. Raise the limit or continue in a new session',
   },
   EACCES: NOT_ALLOWED,
   EPERM: NOT_ALLOWED,

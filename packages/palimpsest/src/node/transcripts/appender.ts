@@ -141,7 +141,7 @@ async function requireOwnFile(handle: FileHandle, path: string, size: number): P
     )
   }
   if (now.size !== size) {
-    const text = `${path} was changed by another program while it was open. Resume the session to go on`
+    const text = `${path} was changed by another program while it was open. Resume the session to continue`
     throw new StorageError('io', text)
   }
 }

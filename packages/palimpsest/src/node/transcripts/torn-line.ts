@@ -27,7 +27,7 @@ export async function cutTornLine(
   await handle.sync()
   const text =
     `the last line of ${path} was incomplete (${size - offset} bytes, from an interrupted write). ` +
-    `It was moved to ${side}; the session goes on from the line before`
+    `It was moved to ${side}; the session continues from the line before`
   return { kind: 'torn-line', text, offset }
 }
 

@@ -354,7 +354,7 @@ describe('opening to write', () => {
     const file = await createTranscript(fileOptions(project))
     await expect(openTranscript(fileOptions(project))).rejects.toMatchObject({
       failure: 'locked',
-      message: `the session is open for writing in process ${process.pid}. Close it there, or go on in a fork of it`,
+      message: `the session is open for writing in process ${process.pid}. Close it there, or continue in a fork of it`,
     })
     await file.close()
     const { file: again } = await openTranscript(fileOptions(project))

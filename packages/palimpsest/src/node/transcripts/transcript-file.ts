@@ -141,7 +141,7 @@ async function mendEnd(
   const end = await findEnd(handle, size)
   // A header that was cut short is the only line.
   if (!header && !(end.torn === 0 && (await isHeaderStart(handle, size)))) {
-    const text = `${path} has no header of ours, so it is not written to. Go on in a fork of it`
+    const text = `${path} has no header of ours, so it is not written to. Continue in a fork of it`
     throw new StorageError('not-a-transcript', text)
   }
   const { torn } = end
