@@ -3,7 +3,7 @@ import type { Thresholds } from 'palimpsest/tokens'
 import type { Totals } from 'palimpsest/transcript'
 
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
-import type { Settings } from '../agent/settings/load-settings.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { Command, CommandInput } from './command.ts'
 import type { ViewDescription } from '../run/describe-view.ts'
 import { historyTexts } from '../stored/history-texts.ts'

@@ -92,13 +92,13 @@ function compactionOf(
 ): TurnCompaction {
   if (!compaction) throw new Error('unreachable: a prepared run has it')
   const own = session.view.prefix?.model
-  const summaryModel =
-    named ?? compaction.summaryModel ?? (own !== undefined && own !== prefix.model ? prefix.model : undefined)
-  const { notesTemplate, ...others } = compaction
+  const { wishes, notesTemplate } = compaction
+  const model =
+    named ?? wishes?.model ?? (own !== undefined && own !== prefix.model ? prefix.model : undefined)
   return {
-    ...others,
-    ...(notesTemplate === undefined || named !== undefined ? {} : { notesTemplate }),
-    ...(summaryModel === undefined ? {} : { summaryModel }),
+    ...compaction,
+    notesTemplate: named === undefined ? notesTemplate : undefined,
+    wishes: { ...wishes, model },
   }
 }
 

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 
 import { listSessions, readPlainText } from 'palimpsest/node'
-import { isJsonObject, type JsonObject } from 'palimpsest/wire'
+import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
+import { parseJsonText } from '../agent/settings/json-text.ts'
+import { SETTINGS_SHAPE } from '../agent/settings/settings-shape.ts'
+import { toJson } from '../agent/settings/shape.ts'
 import type { World } from '../world.ts'
 import type { Finding } from './finding.ts'
 
@@ -24,15 +27,6 @@ const PLAIN_VARIABLES = new Set([
   'TERM',
 ])
 const OUR_VARIABLES = /^(?:PALIMPSEST_|ANTHROPIC_|DISABLE_|NO_COLOR$|TERM$|HTTPS?_PROXY$)/i
-/** Keys of settings whose values say nothing about the user. */
-const PLAIN_SETTINGS = new Set([
-  'model',
-  'autoCompactEnabled',
-  'disableAllHooks',
-  'workingWindow',
-  'sessionMemory',
-  'maxCostUsd',
-])
 
 export async function bundleOf(
   findings: readonly Finding[],
@@ -50,12 +44,10 @@ export async function bundleOf(
         .filter(([name]) => OUR_VARIABLES.test(name))
         .map(([name, value]) => [name, PLAIN_VARIABLES.has(name) ? value : '(set)']),
     ),
-    settings: Object.fromEntries(
-      Object.entries(settings).map(([key, entry]) => [key, PLAIN_SETTINGS.has(key) ? entry : '(set)']),
-    ),
+    settings: settings.outline,
     findings: findings.map((finding) => ({
       ...finding,
-      text: withoutPlaces(finding.text, { home: about.home, settings }, world),
+      text: withoutPlaces(finding.text, { home: about.home, settings: settings.values }, world),
     })),
     sessions: sessions.map(({ started, updated, messages, tokens, cost_usd }) => ({
       started,
@@ -68,15 +60,24 @@ export async function bundleOf(
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-async function readOwnSettings(home: string): Promise<JsonObject> {
+interface OwnSettings {
+  readonly values: JsonObject
+  /** What may be shown of them. */
+  readonly outline: Json
+}
+
+async function readOwnSettings(home: string): Promise<OwnSettings> {
   try {
-    const value: unknown = JSON.parse(await readPlainText(join(home, 'settings.json')))
-    return isJsonObject(value) ? value : {}
+    const node = parseJsonText(await readPlainText(join(home, 'settings.json')))
+    const values = toJson(node)
+    return isJsonObject(values) ? { values, outline: SETTINGS_SHAPE.outline(node) } : NO_SETTINGS
   } catch {
     // The findings say what is wrong with the file; its outline is then empty.
-    return {}
+    return NO_SETTINGS
   }
 }
+
+const NO_SETTINGS: OwnSettings = { values: {}, outline: {} }
 
 function withoutPlaces(
   text: string,

@@ -8,6 +8,7 @@ import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
 import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
 import { createAccess } from '../agent/paths/access.ts'
 import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
+import { rulesOf } from '../agent/settings/settings-shape.ts'
 import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
@@ -170,7 +171,9 @@ async function examineSearch(world: World): Promise<Finding[]> {
 async function examineSandbox(home: string, projectFolder: string, world: World): Promise<Finding[]> {
   const trusted = await isTrusted(home, projectFolder)
   const { settings } = await loadSettings({ home, projectFolder, isTrusted: trusted })
-  const { sandbox: policy = 'auto', rules, additionalFolders } = settings
+  const { sandbox: policy, permissions } = settings
+  const { additionalDirectories: additionalFolders } = permissions
+  const rules = rulesOf(settings)
   const places = { cwd: world.cwd, home: world.userHome, ownHome: home, additionalFolders, rules }
   const sandbox = createSandbox({
     policy,

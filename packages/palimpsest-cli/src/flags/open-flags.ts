@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { createFlags, type Flags, type FlagSource, type TraceEvent } from 'palimpsest'
 
-import type { Settings } from '../agent/settings/load-settings.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import { urlProblem } from '../agent/settings/url-problem.ts'
 import type { World } from '../world.ts'
 import { hasRules, type FlagAttributes } from './evaluate-features.ts'
@@ -17,7 +17,7 @@ import { statedFlags } from './stated-flags.ts'
 export interface OpenFlagsOptions {
   /** PALIMPSEST_HOME. */
   readonly home: string
-  readonly settings: Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'flagsUrl'>
+  readonly settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'flagsUrl'>>
   readonly attributes: FlagAttributes
   /** A sentence for the user. Each is told once. */
   readonly report: (problem: string) => void
@@ -69,7 +69,7 @@ export async function openFlags(
 /** An empty variable turns the service off for one run. */
 function addressOf(
   { env }: Pick<World, 'env'>,
-  { flagsUrl }: Pick<Settings, 'flagsUrl'>,
+  { flagsUrl }: Partial<Pick<Settings, 'flagsUrl'>>,
   report: (problem: string) => void,
 ): string | undefined {
   const url = env['PALIMPSEST_FLAGS_URL'] ?? flagsUrl

@@ -1,7 +1,7 @@
 import type { FlagSource, FlagValue } from 'palimpsest'
 import { parseSwitch, parseTokens, readCompactionSwitches } from 'palimpsest/tokens'
 
-import type { Settings } from '../agent/settings/load-settings.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
 
 // What the environment and the settings say in words of their own, as flags. They come before file and service.
@@ -16,7 +16,7 @@ export const SERVER_LIMIT = 'PALIMPSEST_CONTEXT_MAX_INPUT'
 
 export function statedFlags(
   { env }: Pick<World, 'env'>,
-  settings: Pick<Settings, 'autoCompactEnabled' | 'sessionMemory'>,
+  settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory'>>,
 ): StatedFlags {
   const collapse =
     env['PALIMPSEST_COLLAPSE'] === undefined

@@ -8,7 +8,6 @@ import {
   storagePolicy,
   type CacheWatch,
   type EntryBody,
-  type MicroPolicy,
   type Session,
 } from 'palimpsest/engine'
 import {
@@ -29,6 +28,7 @@ import type { MessageEntry, PrefixEntry, TitleEntry } from 'palimpsest/transcrip
 import { toModelName } from 'palimpsest/wire'
 
 import { sentenceOf } from './report-error.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import { CACHE_LIFETIMES, lifetimesFor } from '../run/models/cache-lifetimes.ts'
 import { createCostOf } from '../run/cost-of.ts'
 import type { WindowReading } from '../run/window-settings.ts'
@@ -62,10 +62,8 @@ export interface HeadlessRun {
   /** Of any model at the same endpoint: for sessions that another one led. */
   readonly readingOf?: (model: string) => WindowReading
   readonly limits?: LimitKeeper
-  /** Bought for the messages; as the pauses of the conversation have it where nobody says. */
-  readonly cacheLifetime?: 'auto' | '5m' | '1h' | undefined
-  /** What the user says about clearing after a pause. */
-  readonly clearing?: Pick<MicroPolicy, 'gapMs' | 'keepAfterPause'>
+  /** What the user says about the cache, and about clearing after a pause. */
+  readonly settings?: Pick<Settings, 'cache' | 'clearing'>
   readonly maxTokens: number
   readonly roundsMax: number
   /** By the whole session so far. */
@@ -204,7 +202,7 @@ export function turnSetup(
     permit,
     source: 'main',
     maxTokens,
-    lifetimes: lifetimesFor(run.cacheLifetime, session.view, reading.model.facts, ports),
+    lifetimes: lifetimesFor(run.settings?.cache, session.view, reading.model.facts, ports),
     thinking,
     calibration: calibrationOf(session.view, thinking, reading.model.facts),
     roundsMax,
@@ -212,7 +210,7 @@ export function turnSetup(
     ...(run.leftUsd ? { leftUsd: run.leftUsd } : {}),
     facts: reading.model.facts,
     thresholds: reading.thresholds,
-    micro: { ...microPolicy(reading.window.scale), ...run.clearing },
+    micro: microPolicy(reading.window.scale, run.settings?.clearing),
     storage: storagePolicy(reading.window.scale),
     ...(run.compaction ? { compaction: run.compaction } : {}),
     ...(run.limits ? { limits: run.limits } : {}),

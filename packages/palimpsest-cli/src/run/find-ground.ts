@@ -1,4 +1,5 @@
-import { loadSettings, problemLine, requireSettings, type Settings } from '../agent/settings/load-settings.ts'
+import { loadSettings, problemLine, requireSettings } from '../agent/settings/load-settings.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import { settleTrust, type AskTrust } from '../agent/settings/trust.ts'
 import type { World } from '../world.ts'
 

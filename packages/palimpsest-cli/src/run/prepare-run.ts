@@ -17,7 +17,7 @@ import type { Hooks } from '../agent/hooks/create-hooks.ts'
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import { toPrintable } from '../agent/printable.ts'
-import type { Settings } from '../agent/settings/load-settings.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
@@ -120,8 +120,7 @@ async function prepareWith(
     get maxTokens() {
       return outputTokensFor(window.reading())
     },
-    cacheLifetime: settings.cacheLifetime,
-    clearing: clearingOf(settings),
+    settings,
     roundsMax: wishes.roundsMax,
     spent: () => {
       const { costUsd: totalUsd, besideUsd = 0 } = file.totals()
@@ -227,7 +226,7 @@ async function notesOf(
   report: (text: string) => void,
 ): Promise<RunNotes> {
   const file = createNotesFile(opened.project, opened.session.id)
-  const asksModel = ground.settings.summaryModel === undefined && reading.compactEnabled
+  const asksModel = ground.settings.compaction.model === undefined && reading.compactEnabled
   const common = { policy, report, asksModel }
   try {
     return { ...common, file, found: await file.read() }
@@ -250,8 +249,8 @@ function compactionOf(
 ): TurnCompaction {
   const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
   const { shown, noting, report } = more
-  const { summaryModel, keep, confirmsCompaction } = ground.settings
-  const ask = confirmsCompaction ? wishes.user?.compact : undefined
+  const { compaction: wanted } = ground.settings
+  const ask = wanted.confirm ? wishes.user?.compact : undefined
   return {
     host: createCompactionHost({
       hooks,
@@ -269,8 +268,8 @@ function compactionOf(
     ...sizesOf(reading),
     transcriptPath: opened.file.path,
     // A model that is named for summaries is asked for them: notes are another's.
-    ...(summaryModel === undefined ? { notesTemplate: noting.policy.template } : { summaryModel }),
-    ...(keep === undefined ? {} : { keep }),
+    notesTemplate: wanted.model === undefined ? noting.policy.template : undefined,
+    wishes: wanted,
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
   }
 }
@@ -291,15 +290,6 @@ function unheldLimit({ maxCostUsd }: HeadlessRun, { model, endpoint }: ChosenMod
   return [
     `no price is known for ${model}: the limit of $${maxCostUsd} cannot hold. --max-turns bounds the turn`,
   ]
-}
-
-const MINUTE_MS = 60_000
-
-function clearingOf({ clearingGapMinutes, clearingKeeps }: Settings): NonNullable<HeadlessRun['clearing']> {
-  return {
-    ...(clearingGapMinutes === undefined ? {} : { gapMs: clearingGapMinutes * MINUTE_MS }),
-    ...(clearingKeeps === undefined ? {} : { keepAfterPause: clearingKeeps }),
-  }
 }
 
 function maxCost({ maxCostUsd }: RunWishes, settings: Settings): { maxCostUsd?: number } {

@@ -24,6 +24,7 @@ import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
 import { createSessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
+import { rulesOf } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './models/choose-and-route.ts'
 import type { ChosenModel } from './models/choose-model.ts'
@@ -101,9 +102,9 @@ export async function setScene(
   const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  const mode = wishes.mode ?? settings.mode ?? 'default'
+  const mode = wishes.mode ?? settings.permissions.defaultMode ?? 'default'
   const { cwd } = wishes
-  const { additionalFolders } = settings
+  const { additionalDirectories: additionalFolders } = settings.permissions
   const stage = { opened, wishes, ground, mode, home }
   const work = await findWork(stage, world)
   const { access, sandbox } = work
@@ -171,14 +172,14 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
-    additionalFolders: settings.additionalFolders,
+    additionalFolders: settings.permissions.additionalDirectories,
     readableFolders: resultFolders(opened),
     ownHome: home,
-    rules: [...settings.rules, ...stored.rules, ...wishes.allowed],
+    rules: [...rulesOf(settings), ...stored.rules, ...wishes.allowed],
   })
   const env = { ...world.env, ...settings.env }
   const machine = { platform: world.platform, architecture: process.arch }
-  const sandbox = createSandbox({ policy: settings.sandbox ?? 'auto', access, env, machine })
+  const sandbox = createSandbox({ policy: settings.sandbox, access, env, machine })
   return { access, sandbox, env, problems: stored.notice === undefined ? [] : [stored.notice] }
 }
 

@@ -16,7 +16,7 @@ import {
 } from 'palimpsest/tokens'
 import { parseModelName } from 'palimpsest/wire'
 
-import type { Settings } from '../agent/settings/load-settings.ts'
+import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
 
 export interface WindowReading {
@@ -51,7 +51,7 @@ const NOTHING_LEARNED: KnownModels = { models: NO_MODELS, endpoint: '' }
 export function readWindow(
   modelName: string,
   { env }: Pick<World, 'env'>,
-  { workingWindow, autoCompactEnabled }: Pick<Settings, 'workingWindow' | 'autoCompactEnabled'> = {},
+  { workingWindow, autoCompactEnabled }: Partial<Pick<Settings, 'workingWindow' | 'autoCompactEnabled'>> = {},
   { models, endpoint }: KnownModels = NOTHING_LEARNED,
 ): WindowReading {
   const { id, extended } = parseModelName(modelName)
@@ -67,11 +67,11 @@ export function readWindow(
   })
   const window = computeWindow(model, {
     extended,
-    ...(workingWindow === undefined ? {} : { workingWindow }),
-    ...named('windowMax', windowMax),
-    ...named('contextTokens', contextTokens),
+    workingWindow,
+    windowMax: windowMax.value,
+    contextTokens: contextTokens.value,
   })
-  const overrides = { ...named('autoPercent', autoPercent), ...named('blockingLimit', blockingLimit) }
+  const overrides = { autoPercent: autoPercent.value, blockingLimit: blockingLimit.value }
   const settings: readonly Setting<number>[] = [windowMax, contextTokens, autoPercent, blockingLimit]
   return {
     model,
@@ -102,11 +102,4 @@ export function asFlagged(reading: WindowReading, flags: Flags): WindowReading {
 
 function bound(by: WindowBound['by'], tokens: number | undefined): readonly WindowBound[] {
   return tokens === undefined ? [] : [{ by, tokens }]
-}
-
-/** A setting that is there, under its name; nothing where it is not. */
-function named<Name extends string>(name: Name, { value }: Setting<number>): { [key in Name]?: number } {
-  const found: { [key in Name]?: number } = {}
-  if (value !== undefined) Object.assign(found, { [name]: value })
-  return found
 }

@@ -47,7 +47,7 @@ export interface PreparedLimits {
   readonly thinking: ThinkingPolicy
   readonly thresholds: Thresholds
   readonly sizeTokens: number
-  readonly summaryModel?: string
+  readonly wishes?: { readonly model?: string | undefined } | undefined
   /** No compaction is coming that it could serve. */
   readonly isSpared?: (() => boolean) | undefined
 }

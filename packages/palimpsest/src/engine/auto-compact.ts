@@ -5,7 +5,7 @@ import type { BoundaryEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/when/decide.ts'
-import type { CompactionPolicy, KeepStyle } from '../layers/4-compaction/policy.ts'
+import type { CompactionPolicy, CompactionWishes } from '../layers/4-compaction/policy.ts'
 import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
 import { compactSession } from './compact-session.ts'
 import type { CompactEvent, CompactSetup } from '../layers/4-compaction/compaction-setup.ts'
@@ -46,12 +46,11 @@ export interface AutoCompaction {
   readonly effectiveTokens?: number
   /** All that the model accepts. For requests that nothing here refuses; left out, the blocking limit counts. */
   readonly windowTokens?: number
-  readonly summaryModel?: string
-  readonly keep?: KeepStyle
+  readonly wishes?: CompactionWishes | undefined
   /** Instead of the policy that scale and style give. */
-  readonly policy?: CompactionPolicy
-  readonly transcriptPath?: string
-  readonly notesTemplate?: string
+  readonly policy?: CompactionPolicy | undefined
+  readonly transcriptPath?: string | undefined
+  readonly notesTemplate?: string | undefined
   /** Waits a moment for notes that are being written: they may be the summary. */
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
   /** Asked before a compaction by threshold. Left out: nobody is asked. */
@@ -63,7 +62,7 @@ export interface AutoCompaction {
 
 export type AutoLimits = { readonly cause: CompactionCause } & Omit<
   CompactSetup,
-  'prefixTokens' | 'scale' | 'summaryModel' | 'keep' | 'transcriptPath' | 'notesTemplate'
+  'prefixTokens' | 'scale' | 'wishes' | 'transcriptPath' | 'notesTemplate'
 > & {
     readonly compaction: AutoCompaction
   }
@@ -162,17 +161,16 @@ async function isConfirmed(
 
 /** For a compaction of this session now. */
 export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
-  const { scale, summaryModel, keep, policy, transcriptPath, notesTemplate } = limits.compaction
+  const { scale, wishes, policy, transcriptPath, notesTemplate } = limits.compaction
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   return {
     ...limits,
     scale,
+    wishes,
+    policy,
+    transcriptPath,
+    notesTemplate,
     // By our own count: what a refusal names may be counted by other rules.
     prefixTokens: Math.max(0, sizeOf(view, limits) - messageTokens),
-    ...(summaryModel === undefined ? {} : { summaryModel }),
-    ...(keep === undefined ? {} : { keep }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(transcriptPath === undefined ? {} : { transcriptPath }),
-    ...(notesTemplate === undefined ? {} : { notesTemplate }),
   }
 }

@@ -24,8 +24,7 @@ export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
   const sizeTokens = sizeOf(view, moment)
   const clearing = { ...moment, lifetime: lifetimes.messages, isMain: isMain(source) }
   const { compaction } = moment
-  const { summaryModel } = compaction ?? {}
-  const asked = { facts, thinking, ...(summaryModel === undefined ? {} : { summaryModel }) }
+  const asked = { facts, thinking, wishes: compaction?.wishes }
   const isSpared = (): boolean =>
     !compaction ||
     !mayCompact(compaction, ports.flags) ||

@@ -14,7 +14,7 @@ import type { Sizing } from '../situation/size-of.ts'
 /** Of a compaction to come, what its price depends on. */
 export type ComingCompaction = Pick<
   AutoCompaction,
-  'isOn' | 'scale' | 'keep' | 'policy' | 'summaryModel' | 'notesTemplate' | 'findPrepared' | 'awaitsNotes'
+  'isOn' | 'scale' | 'wishes' | 'policy' | 'notesTemplate' | 'findPrepared' | 'awaitsNotes'
 >
 
 /** What a compaction by threshold would leave and cost now. Undefined where none would come: clearing is then all that makes room. */
@@ -29,7 +29,7 @@ export function compactionOutlook(
 ): CompactionOutlook | undefined {
   const { compaction, thresholds, prefixTokens } = limits
   if (!compaction || !mayCompact(compaction, flags) || flags.value('reactive-only')) return undefined
-  const policy = compaction.policy ?? compactionPolicy(compaction.scale, compaction.keep)
+  const policy = compaction.policy ?? compactionPolicy(compaction.scale, compaction.wishes?.keep)
   const rest = restBehindSummary(view, compaction, flags)
   const { tokens } = settle(view, limits.thinking)
   const restTokens = factorOf(limits.calibration) * ((tokens[view.nodes.length] ?? 0) - (tokens[rest] ?? 0))

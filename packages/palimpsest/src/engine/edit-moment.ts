@@ -32,8 +32,7 @@ export function planningMoment(
   const view = withUndonePinned(given)
   const messageTokens = factorOf(limits.calibration) * tokensEnd(settle(view, limits.thinking))
   const prefixTokens = Math.max(0, sizeTokens - messageTokens)
-  const { summaryModel } = limits.compaction ?? {}
-  const asked = { ...limits, ...(summaryModel === undefined ? {} : { summaryModel }) }
+  const asked = { ...limits, wishes: limits.compaction?.wishes }
   const serverCompacts = offersSignedCompaction(view, asked, flags)
   const compaction = compactionOutlook(view, { ...limits, prefixTokens }, flags)
   return {

@@ -166,9 +166,7 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   const limits = besideLimits(view, { ...limitsOf(state, setup), lifetimes: setup.lifetimes })
   setup.notes?.consider(view, at, limits)
   if (setup.notes?.areKept()) return
-  const { summaryModel } = setup.compaction ?? {}
-  const more = summaryModel === undefined ? {} : { summaryModel }
-  setup.prepared?.consider(view, { ...limits, ...more })
+  setup.prepared?.consider(view, { ...limits, wishes: setup.compaction?.wishes })
 }
 
 /** What is done about refusals, before one surfaces. */
@@ -245,7 +243,7 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
       return setup.notes?.take(view) ?? []
     },
   }
-  const micro = learned ? microPolicy(learned.scale) : setup.micro
+  const micro = learned ? microPolicy(learned.scale, setup.micro.clearing) : setup.micro
   return { ...setup, calibration, thresholds, micro, compaction, dropsWhenFull: !setup.compaction }
 }
 

@@ -19,9 +19,9 @@ export interface Thresholds {
 
 export interface ThresholdOverrides {
   /** Percentage of the effective window for the automatic compaction; it may lower the threshold, never raise it. */
-  readonly autoPercent?: number
+  readonly autoPercent?: number | undefined
   /** Absolute tokens; the window bounds it all the same. */
-  readonly blockingLimit?: number
+  readonly blockingLimit?: number | undefined
   /** False: nothing compacts by itself, and it is warned of the window's end. */
   readonly autoEnabled?: boolean
 }

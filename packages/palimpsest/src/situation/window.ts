@@ -16,12 +16,12 @@ const FULL_SIZE_WINDOW = 200_000
 
 export interface WindowSettings {
   /** The user asked for the extended window: `[1m]` behind the model's name, or the beta header. */
-  readonly extended?: boolean
+  readonly extended?: boolean | undefined
   /** `PALIMPSEST_CONTEXT_TOKENS`: believed only for a model that the table does not hold. */
-  readonly contextTokens?: number
+  readonly contextTokens?: number | undefined
   /** `PALIMPSEST_WINDOW`: never more than this. */
-  readonly windowMax?: number
-  readonly workingWindow?: number | 'full'
+  readonly windowMax?: number | undefined
+  readonly workingWindow?: number | 'full' | undefined
 }
 
 export interface Window {

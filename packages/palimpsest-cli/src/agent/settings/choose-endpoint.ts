@@ -1,4 +1,4 @@
-import type { Settings } from './load-settings.ts'
+import type { Settings } from './settings-shape.ts'
 
 // Where requests go, and whether keys may go there. An address that only a project names gets no key of the user's.
 

@@ -1,67 +1,78 @@
+import { isAbsolute, resolve } from 'node:path'
+
+import { parseModelName } from 'palimpsest/wire'
+
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
 import { parseRule, type Rule, type RuleEffect } from '../permissions/rule.ts'
 import { SANDBOX_POLICIES } from '../sandbox/sandbox.ts'
 import {
-  anything,
+  boundForProjects,
+  byDefault,
   choice,
   either,
   flag,
-  list,
+  mapped,
   number,
-  object,
   planned,
-  record,
+  shown,
+  single,
   text,
+  type SettingsSource,
   type Shape,
 } from './shape.ts'
+import { anything, list, object, record } from './shape-groups.ts'
 import { urlProblem } from './url-problem.ts'
 
-// Every setting there is. `settings.schema.json` is printed from this; a test compares the two.
+// Every setting there is, each described once: what reads it, what a file adds to another, the schema, the table in docs/settings.md and
+// what doctor shows of it all follow from here.
 
-const rules = (effect: RuleEffect, description: string): Shape<readonly Rule[]> =>
-  list(description, rule(effect))
+const rules = (effect: RuleEffect, description: string) => list(description, rule(effect))
 
 function rule(effect: RuleEffect): Shape<Rule> {
-  return {
-    schema: { type: 'string' },
-    read: (node, name, complain) => {
-      const parsed =
-        node.kind === 'string'
-          ? parseRule(node.value, effect)
-          : { ok: false as const, message: 'must be a string' }
-      if (parsed.ok) return parsed.rule
-      complain({ at: node.at, severity: 'error', message: `"${name}": ${parsed.message}` })
-      return undefined
-    },
-  }
+  return single({ type: 'string' }, (node, name, { complain }) => {
+    const parsed =
+      node.kind === 'string'
+        ? parseRule(node.value, effect)
+        : { ok: false as const, message: 'must be a string' }
+    if (parsed.ok) return parsed.rule
+    complain({ at: node.at, severity: 'error', message: `"${name}": ${parsed.message}` })
+    return undefined
+  })
 }
 
-const MODE: Shape<PermissionMode> = {
-  schema: {
-    type: 'string',
-    enum: [...PERMISSION_MODES, 'acceptEdits', 'bypassPermissions'],
-    description: 'What may happen unasked',
-  },
-  read: (node, name, complain) => {
-    const mode = node.kind === 'string' ? findPermissionMode(node.value) : undefined
-    if (mode === undefined)
-      complain({
-        at: node.at,
-        severity: 'error',
-        message: `"${name}" must be one of ${PERMISSION_MODES.join(', ')}`,
-      })
-    return mode
-  },
+const MODE_SCHEMA = {
+  type: 'string',
+  enum: [...PERMISSION_MODES, 'acceptEdits', 'bypassPermissions'],
+  description: 'What may happen unasked',
+}
+
+const MODE: Shape<PermissionMode> = single(MODE_SCHEMA, (node, name, { complain }) => {
+  const mode = node.kind === 'string' ? findPermissionMode(node.value) : undefined
+  const message = `"${name}" must be one of ${PERMISSION_MODES.join(', ')}`
+  if (mode === undefined) complain({ at: node.at, severity: 'error', message })
+  return mode
+})
+
+/** A model's name without what is asked of it beside. */
+const summaryModel = (description: string): Shape<string> =>
+  mapped(shown(text(description)), (value) => parseModelName(value).id)
+
+const folder = (description: string): Shape<string> =>
+  mapped(text(description), (value, { base }) => (isAbsolute(value) ? value : resolve(base, value)))
+
+export interface SetUrl {
+  readonly url: string
+  readonly from: SettingsSource
 }
 
 const TOKENS_MIN = 1000
 
 export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   $schema: text('Address of this schema, for editors'),
-  model: text('The model to use'),
-  baseUrl: text(
-    'Where the Messages API is. Keys are never sent to an address that a project chose',
-    urlProblem,
+  model: shown(text('The model to use')),
+  baseUrl: mapped(
+    text('Where the Messages API is. Keys are never sent to an address that a project chose', urlProblem),
+    (url, { source }): SetUrl => ({ url, from: source }),
   ),
   permissions: object('What the agent may do', {
     allow: rules('allow', 'Calls that need no question: Tool or Tool(pattern)'),
@@ -69,45 +80,65 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     deny: rules('deny', 'Calls that are always refused'),
     additionalDirectories: list(
       'Folders beside the working folder that count as part of it',
-      text('A folder'),
+      folder('A folder'),
     ),
-    defaultMode: MODE,
+    defaultMode: boundForProjects(MODE, {
+      isAllowed: (mode) => mode !== 'bypass',
+      allowed: 'all but `bypass`',
+      told: 'cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings',
+    }),
   }),
-  sandbox: choice(
-    'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. Default: auto. A project cannot weaken it',
-    SANDBOX_POLICIES,
+  sandbox: boundForProjects(
+    byDefault(
+      choice(
+        'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. A project cannot weaken it',
+        SANDBOX_POLICIES,
+      ),
+      'auto',
+    ),
+    {
+      isAllowed: (policy) => policy === 'required',
+      allowed: '`required`',
+      told: 'can only be "required" in a project. Set it in your own settings',
+    },
   ),
   env: record('Environment variables for commands that the agent runs', text('The value')),
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
-  disableAllHooks: flag('Run none of the hooks, wherever they are set. Default: false'),
+  disableAllHooks: byDefault(flag('Run none of the hooks, wherever they are set'), false),
   mcpServers: planned('MCP servers by name'),
   memory: planned('Long-term memory'),
   dream: planned('Consolidation of memories'),
   limits: planned('What may be spent in a day'),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
   compaction: object('How the conversation is compacted', {
-    model: text(
+    model: summaryModel(
       'The model that writes summaries. Default: the one that answers; another one reads nothing from the cache',
     ),
-    keep: choice('How much stays as it was: lean is cheaper, rich forgets less. Default: lean', [
+    keep: byDefault(
+      choice('How much stays as it was: lean is cheaper, rich forgets less', ['lean', 'rich']),
       'lean',
-      'rich',
-    ]),
+    ),
     confirm: flag(
       'Ask before a compaction that nobody asked for. Declined, it waits until there is no room left. Default: false; without a terminal nobody is asked',
     ),
   }),
   cache: object('How long the provider keeps what was sent', {
-    lifetime: choice(
-      'Five minutes, or an hour at a higher price; auto buys the hour where the pauses of the conversation make it worth it. Default: auto',
-      ['auto', '5m', '1h'],
+    lifetime: byDefault(
+      choice(
+        'Five minutes, or an hour at a higher price; auto buys the hour where the pauses of the conversation make it worth it',
+        ['auto', '5m', '1h'],
+      ),
+      'auto',
     ),
   }),
   clearing: object('Old tool results after a pause in which the cache expired', {
     gapMinutes: number('A shorter pause clears nothing. Default: what was bought, 5 or 60 minutes', 1),
-    keepResults: number(
-      'How many of the newest results stay. Default: 15 after a pause of less than an hour, 5 after a longer one',
-      1,
+    keepResults: mapped(
+      number(
+        'How many of the newest results stay. Default: 15 after a pause of less than an hour, 5 after a longer one',
+        1,
+      ),
+      Math.floor,
     ),
   }),
   workingWindow: either(
@@ -118,9 +149,13 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     'How notes of the conversation are kept: computed, and sparingly by a model; eagerly by a model; not. Default: computed',
     ['computed', 'eager', 'off'],
   ),
-  flagsUrl: text(
-    'Where feature flags are served, in the format of GrowthBook. Not from a project',
-    urlProblem,
+  flagsUrl: boundForProjects(
+    text('Where feature flags are served, in the format of GrowthBook. Not from a project', urlProblem),
+    {
+      isAllowed: () => false,
+      allowed: 'no',
+      told: 'cannot be set in a project. Use PALIMPSEST_FLAGS_URL, or your own settings',
+    },
   ),
   maxCostUsd: number('Dollars that one session may cost', 0),
   answers: object('How long an answer of the model is waited for', {
@@ -130,4 +165,12 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   }),
 })
 
+/** What one file says. */
 export type SettingsFile = NonNullable<ReturnType<typeof SETTINGS_SHAPE.read>>
+
+/** What holds once all files were read. */
+export type Settings = typeof SETTINGS_SHAPE.none
+
+export function rulesOf({ permissions }: Pick<Settings, 'permissions'>): readonly Rule[] {
+  return [...permissions.allow, ...permissions.ask, ...permissions.deny]
+}

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import fc from 'fast-check'
@@ -10,9 +10,6 @@ import { tempFolder } from '../../../../../test/kit/temp-home.ts'
 import { chooseEndpoint } from './choose-endpoint.ts'
 import { parseJsonText } from './json-text.ts'
 import { loadSettings, parseSettings, problemLine, requireSettings } from './load-settings.ts'
-import { SETTINGS_SHAPE } from './settings-shape.ts'
-
-const SCHEMA = new URL('../../../settings.schema.json', import.meta.url)
 
 async function places(files: {
   user?: string
@@ -35,22 +32,27 @@ async function places(files: {
   }
 }
 
+const NOTHING_SET = {
+  permissions: { allow: [], ask: [], deny: [], additionalDirectories: [] },
+  sandbox: 'auto',
+  env: {},
+  hooks: {},
+  disableAllHooks: false,
+  compaction: { keep: 'lean' },
+  cache: { lifetime: 'auto' },
+  clearing: {},
+  answers: {},
+}
+
 const problems = (text: string): string[] =>
-  parseSettings(text, 's.json').problems.map((one) => `${one.severity} ${problemLine(one)}`)
+  parseSettings(text, 's.json', { source: 'user', base: '/' }).problems.map(
+    (one) => `${one.severity} ${problemLine(one)}`,
+  )
 
 describe('settings', () => {
-  test('the schema in the repository is the one that the parser has', () => {
-    const schema = {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      title: 'Palimpsest settings',
-      ...SETTINGS_SHAPE.schema,
-    }
-    expect(JSON.parse(readFileSync(SCHEMA, 'utf8'))).toEqual(JSON.parse(JSON.stringify(schema)))
-  })
-
   test('no files: nothing is set, nothing is wrong', async () => {
     expect(await loadSettings(await places({}))).toEqual({
-      settings: { rules: [], additionalFolders: [], env: {}, hooks: {} },
+      settings: NOTHING_SET,
       problems: [],
     })
   })
@@ -65,18 +67,19 @@ describe('settings', () => {
     const { settings, problems: none } = await loadSettings(where)
     expect(none).toEqual([])
     expect(settings).toEqual({
+      ...NOTHING_SET,
       model: 'c',
       baseUrl: { url: 'https://user.test', from: 'user' },
-      mode: 'accept-edits',
       workingWindow: 'full',
       env: { A: '1', B: '2' },
       hooks: { Stop: [1, 2] },
-      additionalFolders: [join(where.projectFolder, '../lib')],
-      rules: [
-        { effect: 'allow', tool: 'Read', text: 'Read' },
-        { effect: 'deny', tool: 'Bash', pattern: 'rm:*', text: 'Bash(rm:*)' },
-        { effect: 'ask', tool: 'WebFetch', text: 'WebFetch' },
-      ],
+      permissions: {
+        defaultMode: 'accept-edits',
+        additionalDirectories: [join(where.projectFolder, '../lib')],
+        allow: [{ effect: 'allow', tool: 'Read', text: 'Read' }],
+        deny: [{ effect: 'deny', tool: 'Bash', pattern: 'rm:*', text: 'Bash(rm:*)' }],
+        ask: [{ effect: 'ask', tool: 'WebFetch', text: 'WebFetch' }],
+      },
     })
   })
 
@@ -85,7 +88,7 @@ describe('settings', () => {
       project: '{"baseUrl":"https://evil.test","permissions":{"allow":["Bash"]},"hooks":{"Stop":[1]}} broken',
     })
     expect(await loadSettings({ ...where, isTrusted: false })).toMatchObject({
-      settings: { rules: [], hooks: {} },
+      settings: NOTHING_SET,
       problems: [],
     })
   })
@@ -102,7 +105,7 @@ describe('settings', () => {
       projectFolder: root,
       isTrusted: true,
     })
-    expect([settings.rules.length, settings.baseUrl?.from]).toEqual([1, 'user'])
+    expect([settings.permissions.allow.length, settings.baseUrl?.from]).toEqual([1, 'user'])
   })
 
   test('a project can ask for the sandbox, and not weaken it', async () => {
@@ -128,7 +131,7 @@ describe('settings', () => {
     const { settings, problems: found } = await loadSettings(
       await places({ project: '{"permissions":{"defaultMode":"bypass"}}' }),
     )
-    expect(settings.mode).toBeUndefined()
+    expect(settings.permissions.defaultMode).toBeUndefined()
     expect(found).toMatchObject([
       { severity: 'warning', message: expect.stringContaining('cannot be "bypass" in a project') },
     ])
@@ -214,6 +217,7 @@ describe('settings', () => {
     const { value } = parseSettings(
       '{"model":"a","maxCostUsd":"much","permissions":{"allow":["Read","(","Bash(ls)"],"deny":7}}',
       's.json',
+      { source: 'user', base: '/' },
     )
     expect(value).toMatchObject({
       model: 'a',
@@ -283,7 +287,7 @@ describe('settings', () => {
 
 describe('the address of the model', () => {
   const standard = 'https://api.anthropic.com'
-  const none = {}
+  const none = { baseUrl: undefined }
   const by = (from: 'user' | 'project' | 'flag', url: string) => ({ baseUrl: { url, from } })
 
   test.each([

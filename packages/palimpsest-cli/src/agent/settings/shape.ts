@@ -1,10 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
-
-import { findSimilarName } from '../similar-name.ts'
+import type { Json, JsonObject } from 'palimpsest/wire'
 
 import type { JsonNode } from './json-text.ts'
 
-// A setting is described once, as data that both reads it and prints its schema.
+// A setting is described once, as data: it reads the value, prints its schema, says what a later file adds to an earlier one, and what a
+// report may show of it.
 
 export interface Complaint {
   readonly at: number
@@ -12,189 +11,154 @@ export interface Complaint {
   readonly message: string
 }
 
-export interface Shape<T> {
-  readonly schema: JsonObject
-  /** Undefined where the value is no good; then a complaint says why. */
-  readonly read: (node: JsonNode, name: string, complain: (complaint: Complaint) => void) => T | undefined
+/** Whose file it is: the user's own, a project's, or that of --settings. */
+export type SettingsSource = 'user' | 'project' | 'flag'
+
+export interface Reading {
+  readonly source: SettingsSource
+  /** Relative paths begin here. */
+  readonly base: string
+  readonly complain: (complaint: Complaint) => void
 }
 
+/** `T` is what one file says, `Kept` what holds once all were read. */
+export interface Shape<T, Kept = T | undefined> {
+  readonly schema: JsonObject
+  /** Undefined where the value is no good; then a complaint says why. */
+  readonly read: (node: JsonNode, name: string, reading: Reading) => T | undefined
+  /** What holds where nobody said anything. */
+  readonly none: Kept
+  /** What holds once one more file was read. */
+  add(before: Kept, more: T): Kept
+  /** Of the value as it was written, what says nothing about the user. */
+  readonly outline: (node: JsonNode) => Json
+  /** What a project may set of it. Left out: all. */
+  readonly fromProject?: string
+}
+
+/** In an outline, for a value that may say something about the user. */
+export const SET = '(set)'
+
+/** A later file wins. Numbers, switches and names from a list say nothing about the user, and are shown. */
+export function single<T>(schema: JsonObject, read: Shape<T>['read']): Shape<T> {
+  return {
+    schema,
+    read,
+    none: undefined,
+    add: (_before, more) => more,
+    outline: (node) => (isReadable(read, node) ? toJson(node) : SET),
+  }
+}
+
+function isReadable(read: Shape<unknown>['read'], node: JsonNode): boolean {
+  return read(node, '', { source: 'user', base: '', complain: () => undefined }) !== undefined
+}
+
+/** What people write themselves is not shown. */
 export function text(
   description: string,
   problem: (value: string) => string | undefined = () => undefined,
 ): Shape<string> {
-  return {
-    schema: { type: 'string', description },
-    read: (node, name, complain) => {
-      const wrong = node.kind === 'string' ? problem(node.value) : 'must be a string'
-      if (wrong === undefined && node.kind === 'string') return node.value
-      complain({ at: node.at, severity: 'error', message: `"${name}" ${wrong ?? ''}` })
-      return undefined
-    },
-  }
+  const shape = single({ type: 'string', description }, (node, name, { complain }) => {
+    const wrong = node.kind === 'string' ? problem(node.value) : 'must be a string'
+    if (wrong === undefined && node.kind === 'string') return node.value
+    complain({ at: node.at, severity: 'error', message: `"${name}" ${wrong ?? ''}` })
+    return undefined
+  })
+  return { ...shape, outline: () => SET }
+}
+
+/** A text that says nothing about the user. */
+export function shown(shape: Shape<string>): Shape<string> {
+  return { ...shape, outline: single({}, shape.read).outline }
 }
 
 export function flag(description: string): Shape<boolean> {
-  return {
-    schema: { type: 'boolean', description },
-    read: (node, name, complain) => {
-      if (node.kind === 'boolean') return node.value
-      complain({ at: node.at, severity: 'error', message: `"${name}" must be true or false` })
-      return undefined
-    },
-  }
+  return single({ type: 'boolean', description }, (node, name, { complain }) => {
+    if (node.kind === 'boolean') return node.value
+    complain({ at: node.at, severity: 'error', message: `"${name}" must be true or false` })
+    return undefined
+  })
 }
 
 export function number(description: string, minimum: number): Shape<number> {
-  return {
-    schema: { type: 'number', minimum, description },
-    read: (node, name, complain) => {
-      if (node.kind === 'number' && node.value >= minimum && Number.isFinite(node.value)) return node.value
-      complain({ at: node.at, severity: 'error', message: `"${name}" must be a number, ${minimum} or more` })
-      return undefined
-    },
-  }
+  return single({ type: 'number', minimum, description }, (node, name, { complain }) => {
+    if (node.kind === 'number' && node.value >= minimum && Number.isFinite(node.value)) return node.value
+    complain({ at: node.at, severity: 'error', message: `"${name}" must be a number, ${minimum} or more` })
+    return undefined
+  })
 }
 
 export function choice<const T extends string>(description: string, values: readonly T[]): Shape<T> {
-  return {
-    schema: { type: 'string', enum: values, description },
-    read: (node, name, complain) => {
-      const found = values.find((value) => node.kind === 'string' && node.value === value)
-      if (found === undefined)
-        complain({
-          at: node.at,
-          severity: 'error',
-          message: `"${name}" must be one of ${values.map((value) => `"${value}"`).join(', ')}`,
-        })
-      return found
-    },
-  }
+  return single({ type: 'string', enum: values, description }, (node, name, { complain }) => {
+    const found = values.find((value) => node.kind === 'string' && node.value === value)
+    if (found === undefined)
+      complain({
+        at: node.at,
+        severity: 'error',
+        message: `"${name}" must be one of ${values.map((value) => `"${value}"`).join(', ')}`,
+      })
+    return found
+  })
 }
 
 export function either<A, B>(first: Shape<A>, second: Shape<B>): Shape<A | B> {
-  return {
-    schema: { anyOf: [first.schema, second.schema] },
-    read: (node, name, complain) => {
-      const complaints: Complaint[] = []
-      const note = (complaint: Complaint): void => void complaints.push(complaint)
-      const found = first.read(node, name, note) ?? second.read(node, name, note)
-      if (found === undefined) {
-        const message = complaints.map((one) => one.message.replace(`"${name}" `, '')).join(', or ')
-        complain({ at: node.at, severity: 'error', message: `"${name}" ${message}` })
-      }
-      return found
-    },
-  }
+  return single({ anyOf: [first.schema, second.schema] }, (node, name, reading) => {
+    const complaints: Complaint[] = []
+    const noting = { ...reading, complain: (complaint: Complaint) => void complaints.push(complaint) }
+    const found = first.read(node, name, noting) ?? second.read(node, name, noting)
+    if (found === undefined) {
+      const message = complaints.map((one) => one.message.replace(`"${name}" `, '')).join(', or ')
+      reading.complain({ at: node.at, severity: 'error', message: `"${name}" ${message}` })
+    }
+    return found
+  })
 }
 
-/** Items that are no good are left out, each with a complaint; the others stay. */
-export function list<T>(description: string, item: Shape<T>): Shape<readonly T[]> {
+/** What holds where nobody says otherwise. Only for what nothing but settings decides. */
+export function byDefault<T extends string | number | boolean>(shape: Shape<T>, value: T): Shape<T, T> {
+  const { description } = shape.schema
+  const said = typeof description === 'string' ? `${description}. ` : ''
+  const schema = { ...shape.schema, description: `${said}Default: ${value}` }
+  return { ...shape, schema, none: value, add: (_before, more) => more }
+}
+
+/** The value as its users want it. */
+export function mapped<A, B>(shape: Shape<A>, to: (value: A, reading: Reading) => B): Shape<B> {
+  const read: Shape<B>['read'] = (node, name, reading) => {
+    const value = shape.read(node, name, reading)
+    return value === undefined ? undefined : to(value, reading)
+  }
+  return { ...single(shape.schema, read), outline: shape.outline }
+}
+
+/** What a project may say of it: what `isAllowed` lets pass. The rest is left out, and told. */
+export function boundForProjects<T, Kept>(
+  shape: Shape<T, Kept>,
+  bound: { readonly isAllowed: (value: T) => boolean; readonly allowed: string; readonly told: string },
+): Shape<T, Kept> {
   return {
-    schema: { type: 'array', items: item.schema, description },
-    read: (node, name, complain) => {
-      if (node.kind === 'array') return node.items.flatMap((one) => item.read(one, name, complain) ?? [])
-      complain({ at: node.at, severity: 'error', message: `"${name}" must be a list` })
+    ...shape,
+    fromProject: bound.allowed,
+    read: (node, name, reading) => {
+      const value = shape.read(node, name, reading)
+      if (value === undefined || reading.source !== 'project' || bound.isAllowed(value)) return value
+      reading.complain({ at: node.at, severity: 'warning', message: `"${name}" ${bound.told}` })
       return undefined
     },
   }
-}
-
-/** Any names, values of one kind. */
-export function record<T>(description: string, value: Shape<T>): Shape<{ readonly [name: string]: T }> {
-  return {
-    schema: { type: 'object', additionalProperties: value.schema, description },
-    read: (node, name, complain) => {
-      if (node.kind !== 'object') {
-        complain({ at: node.at, severity: 'error', message: `"${name}" must be an object` })
-        return undefined
-      }
-      const pairs = node.members.flatMap((member) => {
-        const read = value.read(member.value, `${name}.${member.key}`, complain)
-        return read === undefined ? [] : [[member.key, read] as const]
-      })
-      return Object.fromEntries(pairs)
-    },
-  }
-}
-
-/** Carried as it is; whoever uses it reads it. */
-export function anything(description: string): Shape<Json> {
-  return { schema: { description }, read: (node) => toJson(node) }
 }
 
 /** Promised and not there yet. Whoever sets it is told. */
 export function planned(description: string): Shape<never> {
-  return {
-    schema: { description: `${description}. Not built yet: ignored` },
-    read: (node, name, complain) => {
-      complain({ at: node.at, severity: 'warning', message: `"${name}" is not built yet, and is ignored` })
-      return undefined
-    },
-  }
+  const schema = { description: `${description}. Not built yet: ignored` }
+  return single<never>(schema, (node, name, { complain }) => {
+    complain({ at: node.at, severity: 'warning', message: `"${name}" is not built yet, and is ignored` })
+    return undefined
+  })
 }
 
-type Members = { readonly [key: string]: Shape<unknown> }
-type Read<M extends Members> = { readonly [K in keyof M]?: M[K] extends Shape<infer T> ? T : never }
-
-/** Known names only: another one is a warning, for it may be a slip or a newer version's. */
-export function object<M extends Members>(description: string, members: M): Shape<Read<M>> {
-  const properties = Object.fromEntries(Object.entries(members).map(([key, { schema }]) => [key, schema]))
-  return {
-    schema: { type: 'object', description, properties, additionalProperties: false },
-    read: (node, name, complain) => {
-      if (node.kind !== 'object') {
-        complain({
-          at: node.at,
-          severity: 'error',
-          message: `${name === '' ? 'the file' : `"${name}"`} must hold an object`,
-        })
-        return undefined
-      }
-      const result: { [key: string]: unknown } = {}
-      for (const { key, at, value } of node.members) {
-        const shape = Object.hasOwn(members, key) ? members[key] : undefined
-        const full = name === '' ? key : `${name}.${key}`
-        if (shape === undefined)
-          complain({
-            at,
-            severity: 'warning',
-            message: `"${full}" is not a known setting, and is ignored${didYouMean(key, members)}`,
-          })
-        else if (Object.hasOwn(result, key))
-          complain({ at, severity: 'error', message: `"${full}" stands there twice; the first one counts` })
-        else {
-          const read = shape.read(value, full, complain)
-          if (read !== undefined) result[key] = read
-        }
-      }
-      return toRead<M>(result)
-    },
-  }
-}
-
-/** What the shapes have read is what their types say: each value came from the shape of its own key. */
-function toRead<M extends Members>(result: { readonly [key: string]: unknown }): Read<M> {
-  const isRead = (value: unknown): value is Read<M> => value === result
-  const value: unknown = result
-  if (isRead(value)) return value
-  throw new Error('unreachable: a value equals itself')
-}
-
-/** A name that is nearly one of these, or stands one floor below them: `allow` for `permissions.allow`. */
-function didYouMean(key: string, members: Members): string {
-  const deeper = Object.entries(members).flatMap(([name, { schema }]) =>
-    namesIn(schema).map((inner) => [name, inner]),
-  )
-  const below = deeper.find(([, inner]) => inner === key)?.join('.')
-  const similar = below ?? findSimilarName(key, Object.keys(members))
-  return similar === undefined ? '' : `. Did you mean "${similar}"?`
-}
-
-function namesIn({ properties }: JsonObject): readonly string[] {
-  return isJsonObject(properties) ? Object.keys(properties) : []
-}
-
-function toJson(node: JsonNode): Json {
+export function toJson(node: JsonNode): Json {
   switch (node.kind) {
     case 'object':
       return Object.fromEntries(node.members.map(({ key, value }) => [key, toJson(value)]))

@@ -7,9 +7,13 @@ import type { ModelFacts } from 'palimpsest/wire'
 /** What is bought for requests of the agent unless there is a reason: system prompt and tools outlast a pause, the conversation is renewed with every request. */
 export const CACHE_LIFETIMES: CacheLifetimes = { system: '1h', messages: '5m' }
 
+export interface CacheWishes {
+  readonly lifetime?: 'auto' | Ttl
+}
+
 /** For the requests of one turn. Marks of the cache are no part of the prefix: another lifetime changes no byte that counts. */
 export function lifetimesFor(
-  wanted: 'auto' | '5m' | '1h' | undefined,
+  { lifetime: wanted }: CacheWishes = {},
   { log }: View,
   { prices }: ModelFacts,
   { flags, trace }: Pick<Ports, 'flags' | 'trace'>,

@@ -1,9 +1,10 @@
 import type { ModelEvent, StreamModel } from 'palimpsest'
 import { expect, test } from 'vitest'
 
+import { SETTINGS_SHAPE } from '../../agent/settings/settings-shape.ts'
 import { chooseAndRoute } from './choose-and-route.ts'
 
-const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {} }
+const NO_SETTINGS = SETTINGS_SHAPE.none
 
 test('a model that no key and no address leads to is answered by the offline model, and no server hears of it', async () => {
   const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', PALIMPSEST_MODEL: 'openai/m' }

@@ -1,9 +1,10 @@
 import { UsageError } from 'palimpsest'
 import { describe, expect, test } from 'vitest'
 
+import { SETTINGS_SHAPE } from '../../agent/settings/settings-shape.ts'
 import { chooseModel, type ModelWishes } from './choose-model.ts'
 
-const NO_SETTINGS = { rules: [], additionalFolders: [], env: {}, hooks: {} }
+const NO_SETTINGS = SETTINGS_SHAPE.none
 
 type Environment = { readonly [name: string]: string }
 

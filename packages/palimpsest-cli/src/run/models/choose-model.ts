@@ -11,7 +11,7 @@ import { NO_MODELS, resolveModel } from 'palimpsest/tokens'
 import { EXTENDED_WINDOW_BETA, parseModelName, toModelName } from 'palimpsest/wire'
 
 import { chooseEndpoint, type Endpoint } from '../../agent/settings/choose-endpoint.ts'
-import type { Settings } from '../../agent/settings/load-settings.ts'
+import type { Settings } from '../../agent/settings/settings-shape.ts'
 import { shownUrl, urlName } from '../../agent/settings/shown-url.ts'
 import { urlProblem } from '../../agent/settings/url-problem.ts'
 import type { World } from '../../world.ts'
@@ -187,8 +187,18 @@ function reachCure({ baseUrl }: ModelWishes, variable: string, startCommand?: st
   return `${start}, or set ${baseUrl === undefined ? variable : '--base-url'} to where it is.`
 }
 
-function timesOf({ settings }: ModelWishes): Pick<AnthropicOptions, 'times'> {
-  return settings.answerTimes === undefined ? {} : { times: settings.answerTimes }
+const SECOND_MS = 1_000
+
+function timesOf({ settings }: ModelWishes): Required<Pick<AnthropicOptions, 'times'>> {
+  const { silentSeconds, stuckSeconds, wholeSeconds } = settings.answers
+  const inMs = (seconds: number | undefined): number | undefined => seconds && seconds * SECOND_MS
+  return {
+    times: {
+      silentMsMax: inMs(silentSeconds),
+      stuckMsMax: inMs(stuckSeconds),
+      wholeMsMax: inMs(wholeSeconds),
+    },
+  }
 }
 
 const CHAT_CACHING =

@@ -7,7 +7,8 @@ import { clearableResults, type ClearableResult } from './results-in-view.ts'
 
 /** A margin for clocks that differ. */
 const LIFETIME_SPARE_MS = 30_000
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 /** What a stand-in takes, about, before its digest is made: two lines and a digest of full length. */
 const STAND_IN_CHARS = 200
 const CHARS_PER_TOKEN = 3
@@ -99,10 +100,10 @@ function planCold(
   const idleMs = lastAnswerAt === undefined ? Number.NaN : situation.now - lastAnswerAt
   const lifetimeMs = situation.lifetimeMs ?? HOUR_MS
   // An unreadable time, or one in the future, clears nothing: the comparison is false.
-  const gapMs = Math.max(lifetimeMs, policy.gapMs ?? 0)
+  const gapMs = Math.max(lifetimeMs, (policy.clearing?.gapMinutes ?? 0) * MINUTE_MS)
   if (!(idleMs > gapMs + LIFETIME_SPARE_MS)) return undefined
   const isShort = idleMs <= HOUR_MS + LIFETIME_SPARE_MS
-  const keep = policy.keepAfterPause ?? (isShort ? policy.keepAfterShortPause : policy.keepNewest)
+  const keep = policy.clearing?.keepResults ?? (isShort ? policy.keepAfterShortPause : policy.keepNewest)
   const old = oldResults(results, Math.max(1, keep)).filter((result) => frees(result, situation, policy) > 0)
   if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)

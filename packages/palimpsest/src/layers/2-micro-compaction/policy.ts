@@ -5,10 +5,7 @@ export interface MicroPolicy {
   readonly keepNewest: number
   /** The same after a pause of less than an hour: such pauses are common, and the work goes on where it was. */
   readonly keepAfterShortPause: number
-  /** The same after any pause, where the user says so. */
-  readonly keepAfterPause?: number
-  /** A pause that is shorter clears nothing, even where the cache has expired. Left out: the lifetime that was bought decides. */
-  readonly gapMs?: number
+  readonly clearing?: ClearingWishes | undefined
   /** The newest part of the window, as a share of it, whose results a batch leaves: most of what is needed again lies there. */
   readonly keepShare: number
   /** How often a cleared result is taken to be fetched again: its price is part of the sum. 1: clearing must pay even then. */
@@ -25,6 +22,14 @@ export interface MicroPolicy {
   readonly requestsAheadMax: number
   /** Which mechanisms may act. */
   readonly acts: MicroActs
+}
+
+/** What the user wishes of clearing after a pause; handed on whole. */
+export interface ClearingWishes {
+  /** A pause that is shorter clears nothing, even where the cache has expired. Left out: the lifetime that was bought decides. */
+  readonly gapMinutes?: number | undefined
+  /** Results that stay after any pause. Left out: it depends on the pause. */
+  readonly keepResults?: number | undefined
 }
 
 export interface MicroActs {
@@ -54,9 +59,10 @@ const LONG_DIGEST_SCALE = 0.5
 const SHORT_DIGEST_SCALE = 0.3
 const SHORT_DIGEST_CHARS = 600
 
-export function microPolicy(scale: number): MicroPolicy {
+export function microPolicy(scale: number, clearing?: ClearingWishes): MicroPolicy {
   return {
     ...MICRO_POLICY,
+    clearing,
     resultTokensMin: Math.round(MICRO_POLICY.resultTokensMin * scale),
     digestChars: digestChars(scale),
   }

@@ -49,7 +49,7 @@ export async function* compact(
   ports: CompactPorts,
   signal: AbortSignal,
 ): AsyncGenerator<CompactEvent, CompactResult> {
-  const model = view.prefix?.model ?? setup.summaryModel ?? ''
+  const model = view.prefix?.model ?? setup.wishes?.model ?? ''
   const decision = decideCompaction(view, {
     now: ports.clock.now(),
     cause: wish.cause,
@@ -85,7 +85,7 @@ export async function* compact(
     harder: decision.harder,
     targetTokens: targetFor(setup),
     neededTokens: neededTokens(view, setup),
-    policy: setup.policy ?? compactionPolicy(setup.scale, setup.keep),
+    policy: setup.policy ?? compactionPolicy(setup.scale, setup.wishes?.keep),
   }
   const tried = decision.mayAsk
     ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)

@@ -1,6 +1,6 @@
 import type { NamedBody } from '../../situation/session.ts'
 import type { CompactionCause } from './when/decide.ts'
-import type { CompactionPolicy, KeepStyle } from './policy.ts'
+import type { CompactionPolicy, CompactionWishes } from './policy.ts'
 import type { AskModel, Clock, CompactionHost, Ports, RunFork } from '../../ports.ts'
 import type { Thresholds } from '../../situation/thresholds.ts'
 import type { ModelFacts } from '../../wire/model-facts.ts'
@@ -21,16 +21,13 @@ export interface CompactSetup extends Sizing {
   readonly scale: number
   readonly facts: ModelFacts
   readonly source: string
-  /** Another model for summaries: it has nothing of ours in its cache, so it is never asked by a fork. */
-  readonly summaryModel?: string
-  /** How much stays. Left out: lean. */
-  readonly keep?: KeepStyle
+  readonly wishes?: CompactionWishes | undefined
   /** Instead of the policy that scale and style give. */
-  readonly policy?: CompactionPolicy
+  readonly policy?: CompactionPolicy | undefined
   /** Notes may be the summary. */
-  readonly notesTemplate?: string
+  readonly notesTemplate?: string | undefined
   /** Told in the summary: where the whole is. */
-  readonly transcriptPath?: string
+  readonly transcriptPath?: string | undefined
   /** The size of the next request, and of what stands before its messages. */
   readonly sizeTokens: number
   readonly prefixTokens: number

@@ -52,6 +52,14 @@ export const COMPACTION_POLICY: CompactionPolicy = {
 /** How much a compaction leaves: as little as the work is served by, or more, which costs more. */
 export type KeepStyle = 'lean' | 'rich'
 
+/** What the user wishes of compactions; handed on whole to whoever carries one out. */
+export interface CompactionWishes {
+  /** Another model for summaries: it has nothing of ours in its cache, so it is never asked by a fork. */
+  readonly model?: string | undefined
+  /** How much stays. Left out: lean. */
+  readonly keep?: KeepStyle | undefined
+}
+
 /** What is different where more is to be left. */
 const RICH = {
   keptShare: 0.6,

@@ -6,7 +6,7 @@ import { parseRequest } from '../../wire/parse.ts'
 import type { MessagesRequest } from '../../wire/request.ts'
 import { problemText } from '../../wire/shape.ts'
 import type { Cures } from '../api-failure.ts'
-import type { AnswerTimes } from '../bounds/answer-limits.ts'
+import type { AnswerTimesWishes } from '../bounds/answer-limits.ts'
 import { boundedFetch } from '../bounds/bounded-fetch.ts'
 import { createPatience, type Patience } from '../bounds/patience.ts'
 import type { ChatModel } from './chat-model.ts'
@@ -29,7 +29,7 @@ export interface AiSdkOptions {
   readonly headers?: { readonly [name: string]: string }
   readonly fetch?: typeof fetch
   /** How long an answer is waited for. */
-  readonly times?: Partial<AnswerTimes>
+  readonly times?: AnswerTimesWishes
   /** What to do where nothing listens at the address. */
   readonly reachCure?: string
 }

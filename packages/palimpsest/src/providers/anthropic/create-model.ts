@@ -6,7 +6,7 @@ import { soundEvent } from '../../wire/sound-event.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
 import { problemText } from '../../wire/shape.ts'
 import type { Cures } from '../api-failure.ts'
-import type { AnswerTimes } from '../bounds/answer-limits.ts'
+import type { AnswerTimesWishes } from '../bounds/answer-limits.ts'
 import { boundedFetch } from '../bounds/bounded-fetch.ts'
 import { createPatience } from '../bounds/patience.ts'
 import { readEvents, type ServerEvent } from './read-events.ts'
@@ -23,7 +23,7 @@ export interface AnthropicOptions {
   readonly headers?: { readonly [name: string]: string | null }
   readonly fetch?: typeof fetch
   /** How long an answer is waited for. */
-  readonly times?: Partial<AnswerTimes>
+  readonly times?: AnswerTimesWishes
   /** What to do where nothing listens at the address. */
   readonly reachCure?: string
 }

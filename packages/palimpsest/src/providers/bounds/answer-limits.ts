@@ -14,6 +14,9 @@ export interface AnswerTimes {
   readonly wholeMsMax: number
 }
 
+/** What somebody asked for; the rest is as it stands here. */
+export type AnswerTimesWishes = { readonly [K in keyof AnswerTimes]?: number | undefined }
+
 export const ANSWER_TIMES: AnswerTimes = {
   // Node itself gives up on a silent connection after so long.
   silentMsMax: 5 * MINUTE_MS,

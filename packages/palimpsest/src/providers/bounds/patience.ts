@@ -1,5 +1,5 @@
 import { ProviderError } from '../../errors.ts'
-import { ANSWER_TIMES, type AnswerTimes } from './answer-limits.ts'
+import { ANSWER_TIMES, type AnswerTimesWishes } from './answer-limits.ts'
 
 // How long an answer is waited for: while nothing comes, while what comes says nothing, and in all.
 
@@ -18,8 +18,10 @@ export interface Patience {
   readonly end: () => void
 }
 
-export function createPatience(times: Partial<AnswerTimes>, outer: AbortSignal): Patience {
-  const { silentMsMax, stuckMsMax, wholeMsMax } = { ...ANSWER_TIMES, ...times }
+export function createPatience(times: AnswerTimesWishes, outer: AbortSignal): Patience {
+  const silentMsMax = times.silentMsMax ?? ANSWER_TIMES.silentMsMax
+  const stuckMsMax = times.stuckMsMax ?? ANSWER_TIMES.stuckMsMax
+  const wholeMsMax = times.wholeMsMax ?? ANSWER_TIMES.wholeMsMax
   const stop = new AbortController()
   let over: { readonly kind: 'stalled' | 'over-limit'; readonly text: string } | undefined
   const after = (ms: number, kind: 'stalled' | 'over-limit', text: string): (() => void) => {

@@ -134,7 +134,7 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
   // A fork shows the model all that was sent: too much for a summary of what stands before a message.
   const isForkable = plan.span !== 'up_to' && !isUndoneSince(view)
   const mayFork =
-    runFork && isForkable && setup.summaryModel === undefined && ports.flags.value('compaction-fork')
+    runFork && isForkable && setup.wishes?.model === undefined && ports.flags.value('compaction-fork')
   const fork: Step | undefined = mayFork
     ? { path: 'fork', ask: async (_tooLong, signal) => await askFork(prompt, runFork, signal) }
     : undefined
@@ -146,7 +146,7 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
           view,
           nodes: coveredNodes(view, plan),
           prompt,
-          model: setup.summaryModel ?? wish.model,
+          model: setup.wishes?.model ?? wish.model,
           maxTokens: setup.facts.maxOutput,
           tokensOf: (node) => factorOf(setup.calibration) * rawOf(node),
           tooLong,

@@ -22,7 +22,7 @@ export function preparedWish(view: View, limits: PreparedLimits, flags: Flags): 
   if (!flags.value('prepared-compaction') || !flags.value('auto-compact')) return undefined
   if (!flags.value('background-calls') || flags.value('collapse') || flags.value('reactive-only'))
     return undefined
-  if (limits.summaryModel !== undefined || offersSignedCompaction(view, limits, flags)) return undefined
+  if (limits.wishes?.model !== undefined || offersSignedCompaction(view, limits, flags)) return undefined
   const upTo = limits.isSpared?.() ? undefined : lastSent(view)
   return upTo === undefined ? undefined : { prompt: summaryPrompt({ kind: 'whole' }), upTo }
 }

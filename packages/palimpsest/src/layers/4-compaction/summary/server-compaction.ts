@@ -73,13 +73,13 @@ function mayCompact({ view, setup, keep }: ServerWish, { flags }: SummaryPorts):
 /** Whether the provider would be asked first. */
 export function offersSignedCompaction(
   view: View,
-  { facts, thinking, summaryModel }: Pick<CompactSetup, 'facts' | 'thinking' | 'summaryModel'>,
+  { facts, thinking, wishes }: Pick<CompactSetup, 'facts' | 'thinking' | 'wishes'>,
   flags: Flags,
 ): boolean {
   if (!flags.value('server-compaction')) return false
   // What is pinned stays as it is, and nothing of that may stand between the block and what follows it.
   if (view.pinned.size > 0 || isUndoneSince(view)) return false
-  if (!facts.capabilities.onDemandCompaction || !thinking.bindsPrefix || summaryModel !== undefined)
+  if (!facts.capabilities.onDemandCompaction || !thinking.bindsPrefix || wishes?.model !== undefined)
     return false
   const { betas = [], parameters = {} } = view.prefix ?? {}
   if (!betas.includes(COMPACTION_BETA)) return false
