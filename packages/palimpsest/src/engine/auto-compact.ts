@@ -13,6 +13,7 @@ import type { Prepared } from '../background/keepers.ts'
 import type { NamedBody, Session } from '../situation/session.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import { steadyHost } from '../layers/4-compaction/compaction-host.ts'
+import { fullAt } from '../situation/is-full.ts'
 
 // Compactions that nobody asked for: by threshold, and after a refusal of the provider.
 
@@ -82,7 +83,7 @@ export async function* autoCompact(
   const { compaction, cause } = limits
   const decide = (reason: AutoDecision): void => {
     const { sizeTokens, thresholds } = limits
-    ports.trace({ name: AUTO_COMPACT, reason, cause, sizeTokens, thresholdTokens: thresholds.auto })
+    ports.trace({ name: AUTO_COMPACT, reason, cause, sizeTokens, thresholdTokens: fullAt(thresholds) })
   }
   const forbidden = await whyNot(limits, ports.flags, signal)
   if (forbidden) {

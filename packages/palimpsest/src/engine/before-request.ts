@@ -19,6 +19,7 @@ import {
   type EngineStep,
 } from './auto-compact.ts'
 import type { Session } from '../situation/session.ts'
+import { fullAt } from '../situation/is-full.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
 // handed the session back with it; at the end it says whether the request may be sent.
@@ -87,7 +88,7 @@ export async function* beforeRequest(
     name: 'size-check',
     reason: isBlocked ? 'blocked' : guard,
     tokens,
-    thresholdTokens: limits.thresholds.auto,
+    thresholdTokens: fullAt(limits.thresholds),
     blockingTokens: limits.blockingTokens,
     freedTokens: Math.max(0, beforeTokens - tokens),
   })

@@ -10,6 +10,7 @@ import { targetFor } from '../layers/4-compaction/compact.ts'
 import { usableNotes } from '../layers/3-session-memory/notes-for.ts'
 import { restBehind } from '../layers/4-compaction/summary/prepared.ts'
 import type { Sizing } from '../situation/size-of.ts'
+import { fullAt } from '../situation/is-full.ts'
 
 /** Of a compaction to come, what its price depends on. */
 export type ComingCompaction = Pick<
@@ -35,7 +36,7 @@ export function compactionOutlook(
   const restTokens = factorOf(limits.calibration) * ((tokens[view.nodes.length] ?? 0) - (tokens[rest] ?? 0))
   const fits = prefixTokens + restTokens <= targetFor({ thresholds, prefixTokens })
   const isComing = flags.value('compaction-from-notes') && (compaction.awaitsNotes?.() ?? false)
-  return { leftTokens: leftTokens(policy, thresholds.auto, prefixTokens), asksModel: !fits && !isComing }
+  return { leftTokens: leftTokens(policy, fullAt(thresholds), prefixTokens), asksModel: !fits && !isComing }
 }
 
 /** The first node that a summary at hand, notes or one that was made in time, does not cover; 0 where there is none. */

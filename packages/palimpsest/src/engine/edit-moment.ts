@@ -10,6 +10,7 @@ import { microFor } from '../layers/2-micro-compaction/micro-for.ts'
 import { planEdit, type EditMoment } from './plan-edit.ts'
 import type { EditLimits } from '../layers/2-micro-compaction/planned-edit.ts'
 import { offersSignedCompaction } from '../layers/4-compaction/summary/server-compaction.ts'
+import { fullAt } from '../situation/is-full.ts'
 
 export interface ClearingLimits extends EditLimits {
   readonly compaction?: ComingCompaction
@@ -51,7 +52,7 @@ export function clearingWillSpare(
 ): boolean {
   const answeredAt = given.nodes.findLast(({ role }) => role === 'assistant')?.source.at ?? 0
   const { view, moment, micro } = planningMoment(given, { now: answeredAt, sizeTokens }, limits, flags)
-  const full = Math.max(sizeTokens, limits.thresholds.auto)
+  const full = Math.max(sizeTokens, fullAt(limits.thresholds))
   return planEdit(view, { ...moment, sizeTokens: full }, { ...limits, micro })?.why === SPARES_COMPACTION
 }
 

@@ -17,6 +17,7 @@ import { neededTokens } from '../layers/4-compaction/proof/judge-summary.ts'
 import type { EntryBody, Session } from '../situation/session.ts'
 import { sizeOf, type Sizing } from '../situation/size-of.ts'
 import { storedBody } from '../layers/1-tool-results/stored-body.ts'
+import { fullAt, isFull } from '../situation/is-full.ts'
 
 // The guard of the next request: results that no request has carried yet go to disk until it fits, whatever tool made them. It acts
 // before a compaction is considered: a round that was not sent yet stays in every compaction, so that no summary makes room for it.
@@ -91,7 +92,7 @@ export async function* guardCompaction(
 function excessInCompaction(view: View, limits: GuardLimits): number {
   const { thresholds, calibration } = limits
   const size = sizeOf(view, limits)
-  if (size < thresholds.auto) return 0
+  if (!isFull(size, thresholds)) return 0
   const settled = settle(view, limits.thinking)
   const factor = factorOf(calibration)
   const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')
@@ -99,7 +100,7 @@ function excessInCompaction(view: View, limits: GuardLimits): number {
   const prefixTokens = Math.max(0, size - factor * tokensEnd(settled))
   const needed = neededTokens(view, { calibration, thresholds, prefixTokens })
   const left = targetFor({ thresholds, prefixTokens }) - prefixTokens - needed
-  return Math.min(size - thresholds.auto + 1, behind - left)
+  return Math.min(size - fullAt(thresholds) + 1, behind - left)
 }
 
 /** Where nothing blocks, what the model accepts is the limit. */
@@ -107,7 +108,7 @@ function guardLimit(view: View, limits: GuardLimits, flags: Flags): number {
   const { blockingTokens, thresholds, compaction } = limits
   const { boundary, nodes } = view
   const isHarder = boundary?.nodes === nodes.length && recordOf(boundary.entry)?.refills === REFILLS_MAX
-  if (isHarder) return Math.min(blockingTokens, HARDER_SHARE_MAX * thresholds.auto)
+  if (isHarder) return Math.min(blockingTokens, HARDER_SHARE_MAX * fullAt(thresholds))
   const accepted = waitsForRefusal(limits, flags) ? (compaction?.windowTokens ?? 0) : 0
   return Math.max(blockingTokens, (1 - ANSWER_SHARE) * accepted)
 }

@@ -3,6 +3,7 @@ import { autoCompact, type AutoLimits, type EngineStep } from './auto-compact.ts
 import { isCollapsing, planCollapse } from '../layers/4-compaction/when/collapse.ts'
 import type { Session } from '../situation/session.ts'
 import { sizeOf } from '../situation/size-of.ts'
+import { isFull } from '../situation/is-full.ts'
 
 /** Before a request: the oldest spans are folded where that mode is on, else the whole is compacted once it is over the threshold. */
 export async function* makeRoom(
@@ -13,7 +14,7 @@ export async function* makeRoom(
 ): AsyncGenerator<EngineStep, Session, Session> {
   const { thresholds, compaction, sizeTokens } = limits
   if (!isCollapsing(ports.flags) || !compaction.isOn) {
-    if (sizeTokens < thresholds.auto) return begin
+    if (!isFull(sizeTokens, thresholds)) return begin
     return yield* autoCompact(begin, { ...limits, cause: 'threshold' }, ports, signal)
   }
   const { scale, effectiveTokens = thresholds.blocking } = compaction

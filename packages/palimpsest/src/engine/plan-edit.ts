@@ -21,6 +21,7 @@ import { settle, type Settled } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import { boughtLifetime } from '../request/choose-lifetime.ts'
 import type { EntryBody } from '../situation/session.ts'
+import { fullAt, isFull } from '../situation/is-full.ts'
 
 // All edits due before one request, as one: each further one would cost another rewrite of what follows it.
 
@@ -52,8 +53,8 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   const plan = planClearing(view, situation, limits.micro)
   const cleared = plan && clearingEdit(view, plan, toTokens, limits.micro)
   // Clearing that leaves the window full comes along with what makes room.
-  const isFull = moment.sizeTokens - (cleared?.freedTokens ?? 0) >= limits.thresholds.auto
-  const forced = isFull && limits.dropsWhenFull ? planFull(view, situation, limits) : undefined
+  const staysFull = isFull(moment.sizeTokens - (cleared?.freedTokens ?? 0), limits.thresholds)
+  const forced = staysFull && limits.dropsWhenFull ? planFull(view, situation, limits) : undefined
   const left = plan && forced ? withoutDropped(plan, forced) : plan
   const clearing = left === plan ? cleared : left && clearingEdit(view, left, toTokens, limits.micro)
   if (!clearing && !forced && !media) return planSnipAlone(view, situation, limits.micro)
@@ -112,7 +113,7 @@ function planFull(
   limits: EditLimits,
 ): EntryBody<EditEntry> | undefined {
   return planForced(view, situation.rawBefore, {
-    autoTokens: limits.thresholds.auto,
+    autoTokens: fullAt(limits.thresholds),
     prefixTokens: situation.prefixTokens,
     tailShare: TAIL_SHARE,
     toTokens: situation.toTokens,

@@ -7,6 +7,7 @@ import { createAskModel } from './ask-once.ts'
 import type { SwitchSetup } from './compact-for-switch.ts'
 import type { LoopEvent } from './events.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
+import { fullAt } from '../situation/is-full.ts'
 
 // A long conversation that lies idle: while its cache lives, a summary costs a tenth of what the next message would pay for the whole of
 // it. Off unless the flag says so: whoever comes back a minute later would rather have had it all.
@@ -39,7 +40,7 @@ export async function* compactBeforeExpiry(
   if (!ports.flags.value('compact-before-expiry')) return begin
   if (waitForExpiryMs(moment, ports.clock.now()) !== 0) return begin
   const sizeTokens = sizeOf(begin.view, setup)
-  if (sizeTokens < LONG_SHARE * thresholds.auto) return begin
+  if (sizeTokens < LONG_SHARE * fullAt(thresholds)) return begin
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
   const limits = { ...setup, compaction, sizeTokens, source: 'main', cause: 'idle' as const }
   return yield* takeEngineSteps(begin, autoCompact(begin, limits, ports, signal), ports)

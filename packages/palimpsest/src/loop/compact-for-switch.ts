@@ -6,6 +6,7 @@ import { createAskModel } from './ask-once.ts'
 import type { LoopEvent } from './events.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
+import { isFull } from '../situation/is-full.ts'
 
 // A conversation goes on with another model. Where it does not fit that one's window, the model it was led with compacts it first: it has
 // it in its cache, and it can still read all of it.
@@ -29,7 +30,7 @@ export async function* compactForSwitch(
 ): AsyncGenerator<LoopEvent, Session> {
   const sizeTokens = sizeOf(begin.view, setup)
   // Another tokenizer may count more.
-  if (Math.max(sizeTokens, sizeOf(begin.view, to)) < to.thresholds.auto) return begin
+  if (!isFull(Math.max(sizeTokens, sizeOf(begin.view, to)), to.thresholds)) return begin
   const { ports, forkPoint } = setup
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
   const limits = { ...setup, compaction, thresholds: to.thresholds, sizeTokens, source: 'main' }

@@ -1,4 +1,5 @@
 import { scaled, type Window } from './window.ts'
+import { fullAt, isFull } from './is-full.ts'
 
 // The four sizes at which something happens, and the one report of where a conversation stands among them.
 
@@ -64,14 +65,14 @@ export function reportContext(
     autoEnabled,
   }: { readonly window: Window; readonly thresholds: Thresholds; readonly autoEnabled: boolean },
 ): ContextReport {
-  const full = autoEnabled ? thresholds.auto : window.effective
+  const full = autoEnabled ? fullAt(thresholds) : window.effective
   const free = full <= 0 ? 0 : Math.round(((full - usedTokens) / full) * 100)
   return {
     room: thresholds.blocking,
     percentLeft: Math.max(0, free),
     isAboveWarning: usedTokens >= thresholds.warning,
     isAboveError: usedTokens >= thresholds.error,
-    isAboveAuto: autoEnabled && usedTokens >= thresholds.auto,
+    isAboveAuto: autoEnabled && isFull(usedTokens, thresholds),
     isAboveBlocking: usedTokens >= thresholds.blocking,
   }
 }

@@ -2,6 +2,7 @@ import type { Thresholds } from '../../situation/thresholds.ts'
 import type { View } from '../../transcript/view.ts'
 import type { MicroPolicy } from './policy.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
+import { fullAt, isFull } from '../../situation/is-full.ts'
 
 // Which stale results leave the view, and whether that pays. All the ifs are here; nothing is written.
 
@@ -145,11 +146,11 @@ function batchOf(
  */
 function sparesCompaction(numbers: PlanNumbers, situation: MicroSituation, policy: MicroPolicy): boolean {
   const { sizeTokens, thresholds, compaction } = situation
-  if (sizeTokens < thresholds.auto) return false
+  if (!isFull(sizeTokens, thresholds)) return false
   // Nothing else would make room: the next step is a refusal.
   if (compaction === undefined) return true
   const left = sizeTokens - numbers.freedTokens
-  return left <= policy.targetShare * thresholds.auto && isCheaper(numbers, compaction, situation)
+  return left <= policy.targetShare * fullAt(thresholds) && isCheaper(numbers, compaction, situation)
 }
 
 /**
@@ -210,7 +211,7 @@ export function tailStart(
   { keepShare }: MicroPolicy,
 ): number {
   const end = rawBefore[view.nodes.length] ?? 0
-  const first = rawBefore.findIndex((before) => toTokens(end - before) <= keepShare * thresholds.auto)
+  const first = rawBefore.findIndex((before) => toTokens(end - before) <= keepShare * fullAt(thresholds))
   return first < 0 ? view.nodes.length : Math.max(0, first - 1)
 }
 
@@ -245,7 +246,7 @@ function sumOf(
   // What earlier edits took out had come all the same.
   const added = sizeTokens - situation.prefixTokens + freedSinceBoundary(view)
   const growth = requests > 0 ? added / requests : 0
-  const { auto } = situation.thresholds
+  const auto = fullAt(situation.thresholds)
   // What is freed counts until the window is full: then the same edit, or a compaction, takes it out anyway. So no compaction is spared
   // by clearing early that clearing then would not spare.
   const untilFull = growth > 0 ? Math.max(0, auto - sizeTokens) / growth : requestsAhead

@@ -29,6 +29,7 @@ import { restBehind } from './summary/prepared.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt } from './summary/server-compaction.ts'
 import { visibleFiles } from './keep/visible-files.ts'
 import type { Session } from '../../situation/session.ts'
+import { fullAt, roomUntilFull } from '../../situation/is-full.ts'
 
 // A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
 
@@ -55,7 +56,7 @@ export async function* compact(
     cause: wish.cause,
     source: setup.source,
     model,
-    thresholdTokens: setup.thresholds.auto,
+    thresholdTokens: fullAt(setup.thresholds),
   })
   if (decision.kind === 'nothing-new')
     return { kind: 'refused', why: view.boundary ? NOTHING_SINCE : NOTHING_YET }
@@ -66,7 +67,7 @@ export async function* compact(
   tracePhase(ports.trace, 'start', {
     reason: wish.cause,
     sizeTokens,
-    thresholdTokens: thresholds.auto,
+    thresholdTokens: fullAt(thresholds),
     mayAsk,
     harder,
   })
@@ -115,7 +116,7 @@ export function targetFor({
   thresholds,
   prefixTokens,
 }: Pick<CompactSetup, 'thresholds' | 'prefixTokens'>): number {
-  return prefixTokens + LEFT_SHARE_MAX * Math.max(0, thresholds.auto - prefixTokens)
+  return prefixTokens + LEFT_SHARE_MAX * roomUntilFull(thresholds, prefixTokens)
 }
 
 /** The notes as the summary, with all they do not cover kept; no model is asked. */

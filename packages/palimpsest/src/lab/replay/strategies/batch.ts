@@ -7,6 +7,7 @@ import { isBlock, toBlocks, type Block } from '../../../wire/message.ts'
 import { clearingEdit, resultText, shownResults, type ShownResult } from './clear.ts'
 import { FALLBACK_SHARE, planDrop } from './drop-oldest.ts'
 import { NO_ACTIONS, type Strategy, type StrategySettings } from './strategy.ts'
+import { isFull } from '../../../situation/is-full.ts'
 
 /** Results that a clearing leaves alone. */
 const KEEP_RESULTS = 5
@@ -46,7 +47,7 @@ function createBatch(
 ): ReturnType<Strategy['create']> {
   return {
     before(view, moment) {
-      if (moment.sizeTokens < settings.thresholds.auto) return NO_ACTIONS
+      if (!isFull(moment.sizeTokens, settings.thresholds)) return NO_ACTIONS
       const old = shownResults(view)
         .filter(({ call }) => isClearableTool(call.name))
         .slice(0, -KEEP_RESULTS)

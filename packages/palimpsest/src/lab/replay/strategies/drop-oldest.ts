@@ -3,6 +3,7 @@ import type { BoundaryEntry, Entry, MessageEntry } from '../../../transcript/ent
 import type { View } from '../../../transcript/view.ts'
 import { firstNewRound, roundsOf } from './round.ts'
 import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySettings } from './strategy.ts'
+import { fullAt } from '../../../situation/is-full.ts'
 
 /** A conversation must begin with a user's message; this one stands where the dropped ones stood. */
 export const DROPPED_NOTICE = '[Earlier messages were dropped]'
@@ -20,7 +21,7 @@ export const FALLBACK_SHARE = 0.8
 
 /** Drops the oldest rounds of a full window until less than a share of the threshold is left. */
 export function planDrop(view: View, moment: Moment, settings: StrategySettings, share: number): Actions {
-  const { auto } = settings.thresholds
+  const auto = fullAt(settings.thresholds)
   let size = moment.sizeTokens
   if (size < auto) return NO_ACTIONS
   const rounds = roundsOf(view)

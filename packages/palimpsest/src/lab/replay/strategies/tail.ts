@@ -3,6 +3,7 @@ import type { View } from '../../../transcript/view.ts'
 import { FALLBACK_SHARE, planDrop } from './drop-oldest.ts'
 import { firstNewRound, roundsOf, type Round } from './round.ts'
 import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySettings } from './strategy.ts'
+import { fullAt, isFull } from '../../../situation/is-full.ts'
 
 /** What the tail may take of the room that hidden prompt and user messages leave below the threshold: else it fires again at once. */
 const ROOM_SHARE_MAX = 0.8
@@ -21,11 +22,11 @@ export function tail(percent: number): Strategy {
 }
 
 function planTail(view: View, moment: Moment, settings: StrategySettings, share: number): Actions {
-  if (moment.sizeTokens < settings.thresholds.auto) return NO_ACTIONS
+  if (!isFull(moment.sizeTokens, settings.thresholds)) return NO_ACTIONS
   const rounds = roundsOf(view)
   const users = rounds.filter((round) => round.isUser)
   const userTokens = moment.toTokens(users.reduce((sum, round) => sum + round.raw, 0))
-  const room = settings.thresholds.auto - moment.hiddenTokens - userTokens
+  const room = fullAt(settings.thresholds) - moment.hiddenTokens - userTokens
   const budget = Math.min(share * settings.windowTokens, ROOM_SHARE_MAX * room)
   const first = firstOfTail(rounds, firstNewRound(view, rounds), budget, moment)
   // The first message stays whoever wrote it: a conversation does not begin with an answer.

@@ -6,6 +6,7 @@ import { estimateText } from '../../../tokens/estimate.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
+import { fullAt } from '../../../situation/is-full.ts'
 
 // What stays verbatim in a compaction, and how much room that leaves for the rest.
 
@@ -66,7 +67,7 @@ export interface KeptPlan {
 export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish): KeptPlan {
   const factor = factorOf(wish.calibration)
   const room: KeptRoom = {
-    autoTokens: wish.thresholds.auto,
+    autoTokens: fullAt(wish.thresholds),
     prefixTokens: wish.prefixTokens,
     toTokens: (raw) => raw * factor,
     rawBefore,
@@ -112,7 +113,7 @@ export function countMessages(nodes: readonly ViewNode[]): number {
 
 /** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
 function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: number): number {
-  return Math.min(neededTokens, LEFT_SHARE_MOST * thresholds.auto - fixedTokens)
+  return Math.min(neededTokens, LEFT_SHARE_MOST * fullAt(thresholds) - fixedTokens)
 }
 
 interface Stays {

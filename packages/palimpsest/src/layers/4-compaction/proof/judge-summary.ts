@@ -12,6 +12,7 @@ import { isBlock, toBlocks } from '../../../wire/message.ts'
 import type { CompactSetup } from '../compaction-setup.ts'
 import type { KeptPlan } from '../keep/keep-for.ts'
 import { SUMMARY_TOKENS_MAX } from '../../../request/plain-request.ts'
+import { roomUntilFull } from '../../../situation/is-full.ts'
 
 // Whether a text may stand for what leaves the view: it is smaller than that, it leaves room, and what it forgot is appended to it.
 
@@ -110,7 +111,7 @@ export function neededTokens(
     prefixTokens,
   }: Pick<CompactSetup, 'calibration' | 'thresholds' | 'prefixTokens'>,
 ): number {
-  const behindPrefix = Math.max(0, thresholds.auto - prefixTokens)
+  const behindPrefix = roomUntilFull(thresholds, prefixTokens)
   const record = factorOf(calibration) * estimateText(recordOf(factsOf(view)))
   const wanted = Math.max(NEED_SHARE_MIN * behindPrefix, NEED_PER_RECORD * record)
   return Math.min(wanted, NEED_SHARE_MAX * behindPrefix)

@@ -7,6 +7,7 @@ import type { EntryId } from '../../../transcript/entry.ts'
 import type { View } from '../../../transcript/view.ts'
 import { lastSent } from '../../../situation/last-sent.ts'
 import { offersSignedCompaction } from './server-compaction.ts'
+import { isFull } from '../../../situation/is-full.ts'
 
 // A summary that is made before the window is full, so that crossing the threshold costs no wait.
 
@@ -18,7 +19,7 @@ export interface PreparedWish {
 /** Undefined outside the stretch between warning and threshold, and where the summary is to come from elsewhere. */
 export function preparedWish(view: View, limits: PreparedLimits, flags: Flags): PreparedWish | undefined {
   const { sizeTokens, thresholds } = limits
-  if (sizeTokens < thresholds.warning || sizeTokens >= thresholds.auto) return undefined
+  if (sizeTokens < thresholds.warning || isFull(sizeTokens, thresholds)) return undefined
   if (!flags.value('prepared-compaction') || !flags.value('auto-compact')) return undefined
   if (!flags.value('background-calls') || flags.value('collapse') || flags.value('reactive-only'))
     return undefined

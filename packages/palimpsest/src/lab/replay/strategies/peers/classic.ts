@@ -10,6 +10,7 @@ import { idleMs } from './idle.ts'
 import { createPeer } from './peer.ts'
 import type { PeerSight } from './peer-sight.ts'
 import { recentFiles } from './recent-files.ts'
+import { fullAt } from '../../../../situation/is-full.ts'
 
 // Numbers of docs/peers/classic.md.
 
@@ -24,7 +25,7 @@ const RESTORED = { filesMax: 5, tokensEach: 5_000 }
 
 export const classic: Strategy = createPeer({
   name: 'classic',
-  triggerTokens: ({ thresholds }) => thresholds.auto,
+  triggerTokens: ({ thresholds }) => fullAt(thresholds),
   reduce,
   keeps: (seen) => [...tail(seen), ...restored(seen)],
   call: { kind: 'fork' },

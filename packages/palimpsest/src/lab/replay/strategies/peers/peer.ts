@@ -4,6 +4,7 @@ import { firstNewRound, roundsOf } from '../round.ts'
 import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySettings } from '../strategy.ts'
 import type { PeerSight } from './peer-sight.ts'
 import { replaceBySummary, summaryTokens, type SummaryCall } from './replace-by-summary.ts'
+import { fullAt } from '../../../../situation/is-full.ts'
 
 // What the peers' policies have in common: something cheap before every request, and at a size of their own a summary in the place of
 // all but what they keep. What is the same for all of them, and what is left out, is in docs/peers/README.md.
@@ -59,7 +60,7 @@ function triggerFor(
   { hiddenTokens }: Moment,
   { windowTokens, thresholds }: StrategySettings,
 ): number {
-  return Math.max(published, Math.min(thresholds.auto, hiddenTokens + windowTokens * ROOM_SHARE_MIN))
+  return Math.max(published, Math.min(fullAt(thresholds), hiddenTokens + windowTokens * ROOM_SHARE_MIN))
 }
 
 /** The newest of what the policy keeps, as far as there is room. */
