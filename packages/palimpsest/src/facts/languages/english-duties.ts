@@ -135,7 +135,10 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     is: /^ (?:answer|respond|reply|write|speak|talk|explain) (?:\S+ ){0,3}in (?:plain )?(?:english|german|french|spanish|italian|portuguese|chinese|japanese|korean|russian) $/,
   },
   { kind: 'preference', is: /^ (?:short|brief|concise) (?:answers?|replies|responses) / },
-  { kind: 'preference', is: /^ (?:be|stay) (?:brief|concise|terse|honest|critical) / },
+  {
+    kind: 'preference',
+    is: /^ (?:be|stay) (?:brief|concise|terse|honest|critical) |^ be (?:more|very) careful $/,
+  },
   {
     kind: 'preference',
     is: /^ (?:one|1) (?:question|step|thing|change|commit|file|task) (?:at a time|per \S+) /,

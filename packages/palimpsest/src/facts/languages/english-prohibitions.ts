@@ -14,7 +14,7 @@ const SCREEN =
 const form = (source: string): RegExp => new RegExp(source)
 
 export const ENGLISH_SCREEN = form(
-  `^ (?:do not|let us not|stop|quit|avoid|never) (?!(?:${WORK}) )(?:\\S+ ){1,20}(?:${SCREEN}) `,
+  `^ (?:do not|let us not|stop|quit|avoid|never) (?!(?:${WORK}) |make me )(?:\\S+ ){1,20}(?:${SCREEN}) `,
 )
 
 export const ENGLISH_PROHIBITIONS: readonly Form[] = [
@@ -64,7 +64,10 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     kind: 'prohibition',
     is: /^ you (?:are|were) not (?:allowed|permitted|supposed|authori[sz]ed|meant|to) /,
   },
-  { kind: 'prohibition', is: /^ you do not (?:have|get) (?:the |my |any )?(?:permission|right|access) / },
+  {
+    kind: 'prohibition',
+    is: /^ you do not (?:have|get) (?:the |my |any )?(?:permission|right) to (?:commit|push|merge|edit|change|create|delete|run|install|deploy|touch) /,
+  },
   {
     kind: 'prohibition',
     is: /^ (?:you|we) (?:should|must|need to|have to|want to) (?:stop|avoid|quit|refrain from) /,
@@ -120,7 +123,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   {
     kind: 'prohibition',
     verbless: true,
-    is: /^ no (?:(?:new|other|extra|additional|further|unnecessary|unneeded|external|more) (?:\S+ ){1,5}|(?:\S+ ){1,4}(?:yet|please|allowed|whatsoever|for now|ever) |(?:code|coding|commits?|pushes|pushing|emojis?|comments|mocks?|mocking|stubs?|hacks?|workarounds?|shortcuts?|placeholders?|guessing|dependencies|breaking changes|force pushes) (?:\S+ ){0,3})$/,
+    is: /^ no (?:(?:new|other|extra|additional|further|external|more|un\S+(?:ed|ary)) (?:\S+ ){1,5}|(?:\S+ ){1,4}(?:yet|please|allowed|whatsoever|for now|ever) |(?:code|coding|commits?|pushes|pushing|emojis?|comments|mocks?|mocking|stubs?|hacks?|workarounds?|shortcuts?|placeholders?|guessing|dependencies|breaking changes|force pushes) (?:\S+ ){0,3})$/,
     isNot:
       /^ no (?:more |new |other |further )?(?:errors?|issues?|problems?|failures?|warnings?|questions?|luck|results?|response|answer|reply|output|idea|way|one|need|changes|longer|matter|wonder|thanks) | (?:is|are|was|were|has|have|had|found|left|exists?|shows?|appears?|came|comes|shown|needed|required|necessary) /,
   },
@@ -183,6 +186,10 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     is: form(`^ (?:make sure|ensure) (?:\\S+ ){1,10}(?:not|never|no) (?:\\S+ ){0,8}(?:${REPOSITORY}) `),
   },
   { kind: 'prohibition', is: /^ be (?:\S+ )?careful (?:about |to |with )?(?:not|never) / },
+  {
+    kind: 'prohibition',
+    is: form(`^ (?:make sure|ensure) (?:\\S+ ){1,10}not (?:be|get) (?:${DONE}) `),
+  },
   // Asked, and meant as a command.
   {
     kind: 'prohibition',

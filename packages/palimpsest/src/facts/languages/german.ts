@@ -66,7 +66,7 @@ const FORMS: readonly Form[] = [
 
 export const GERMAN: Language = {
   common: wordSet(
-    'der die das und ist ich du wir ein eine einen den dem zu im auf mit für bitte wenn es nicht nie nichts keine kein von mehr was oder auch erst mal jetzt wieder darfst',
+    'der die das und ist ich du wir ein eine einen den dem zu im auf mit für bitte wenn es nicht nichts keine kein von mehr was oder auch erst mal jetzt wieder darfst',
   ),
   joints: { conjunction: / (?:und|aber|oder|sondern) / },
   opener:

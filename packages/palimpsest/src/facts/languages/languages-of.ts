@@ -17,17 +17,26 @@ const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
   [/\p{Script=Han}/u, CHINESE],
   [/\p{Script=Cyrillic}/u, RUSSIAN],
 ]
+/** Of a text in another script: a name in it does not make an English sentence Russian. */
+const SCRIPT_SHARE_MIN = 0.3
 const BEYOND_ASCII = /[^\s!-~]/
 const WORD = /[\p{L}]+/gu
 
 /** The languages that a text may be in, the likeliest first. English is always one of those that share its alphabet: it is the commonest. */
 export function languagesOf(text: string): readonly Language[] {
   const head = text.slice(0, LOOKED_AT_CHARS)
-  const script = BEYOND_ASCII.test(head) ? SCRIPTS.find(([letters]) => letters.test(head)) : undefined
-  if (script) return [script[1]]
+  const script = BEYOND_ASCII.test(head) ? scriptOf(head) : undefined
+  if (script) return [script]
   const words = head.toLowerCase().match(WORD) ?? []
   const counts = LATIN.map(({ common }) => words.filter((word) => common.has(word)).length)
   const most = Math.max(...counts)
   const likely = most === 0 ? [] : LATIN.filter((_, i) => counts[i] === most)
   return likely.includes(ENGLISH) ? likely : [...likely, ENGLISH]
+}
+
+function scriptOf(text: string): Language | undefined {
+  const found = SCRIPTS.find(([letters]) => letters.test(text))
+  const letters = text.match(/\p{L}/gu)?.length ?? 0
+  const foreign = text.match(/[^\p{Script=Latin}\P{L}]/gu)?.length ?? 0
+  return foreign >= SCRIPT_SHARE_MIN * letters ? found?.[1] : undefined
 }

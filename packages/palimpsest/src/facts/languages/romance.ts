@@ -7,7 +7,7 @@ import { wordSet, type Form, type Language } from './language.ts'
 const ELIDED: readonly (readonly [RegExp, string])[] = [[/(?<= )(n|l|d|j|qu|s|c|t|m)'(?=\S)/g, '$1 ']]
 
 const FRENCH_LASTS =
-  / (?:désormais|dorénavant|à partir de maintenant|à l avenir|à chaque|chaque fois|avant de|avant chaque|après chaque|dans tous|dans toutes|pour chaque|tant que) /
+  / (?:désormais|dorénavant|à partir de maintenant|à l avenir|à chaque|chaque fois que|avant chaque|après chaque|dans tous|dans toutes|pour chaque|tant que) /
 
 const FRENCH_FORMS: readonly Form[] = [
   {
@@ -52,13 +52,13 @@ const FRENCH_FORMS: readonly Form[] = [
 ]
 
 const SPANISH_LASTS =
-  / (?:siempre|de ahora en adelante|a partir de ahora|en adelante|en el futuro|cada vez|cada|antes de|después de cada) /
+  / (?:siempre|de ahora en adelante|a partir de ahora|en adelante|en el futuro|cada vez que|después de cada) /
 
 const SPANISH_FORMS: readonly Form[] = [
   // The command's negation is a subjunctive: "no hagas", "nunca borres".
   {
     kind: 'prohibition',
-    is: /^ (?:no|nunca|jamás) (?:me |lo |la |los |las |le |te |se )?(?:\S+(?:as|es|áis|éis)|vayas|\S+(?:en|an)) /,
+    is: /^ (?:no|nunca|jamás) (?:me |lo |la |los |las |le |te |se )?\S{2,}(?:as|es|áis|éis) \S/,
     isNot:
       /^ (?:no|nunca|jamás) (?:me |lo |la |los |las |le |te |se )?(?:es|eres|las|los|tienes|sabes|puedes|quieres|debes|has|funcionan|pasan|salen|hacen|tienen|pueden|aparecen|existen|son|están|han|van|cambios|errores) /,
   },
@@ -68,7 +68,7 @@ const SPANISH_FORMS: readonly Form[] = [
     is: /^ (?:evita|evitar|bajo ninguna circunstancia|en ningún caso|prohibido|nada de|sin nuevas|sin nuevos) /,
   },
   { kind: 'prohibition', is: / (?:está|están|queda|quedan) prohibid[oa]s? / },
-  { kind: 'prohibition', is: /^ no quiero que / },
+  { kind: 'prohibition', is: /^ (?:no quiero que|(?:asegúrate|asegurate|procura|intenta) (?:de )?no) / },
   { kind: 'preference', is: /^ (?:prefiero|preferiría) / },
   {
     kind: 'obligation',
@@ -79,7 +79,7 @@ const SPANISH_FORMS: readonly Form[] = [
 ]
 
 const PORTUGUESE_LASTS =
-  / (?:sempre|de agora em diante|a partir de agora|daqui em diante|no futuro|cada vez|a cada|em cada|antes de|depois de cada|por cada) /
+  / (?:sempre|de agora em diante|a partir de agora|daqui em diante|no futuro|cada vez que|depois de cada) /
 
 const PORTUGUESE_FORMS: readonly Form[] = [
   {
@@ -104,7 +104,7 @@ const PORTUGUESE_FORMS: readonly Form[] = [
 ]
 
 const ITALIAN_LASTS =
-  / (?:sempre|d ora in poi|da ora in poi|da adesso in poi|in futuro|ogni volta|dopo ogni|prima di|per ogni) /
+  / (?:sempre|d ora in poi|da ora in poi|da adesso in poi|in futuro|ogni volta che|dopo ogni|prima di ogni) /
 
 const ITALIAN_FORMS: readonly Form[] = [
   // The singular's negated command is an infinitive.
