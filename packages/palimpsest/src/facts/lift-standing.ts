@@ -1,5 +1,6 @@
 import { distinctiveWords, isName } from './distinctive-words.ts'
 import type { StandingWords } from './facts.ts'
+import type { StandingKind } from './languages/language.ts'
 import { languagesOf } from './languages/languages-of.ts'
 import { readSentence, type SentenceReading } from './read-sentence.ts'
 
@@ -35,7 +36,7 @@ export function withoutRevoked(
 function withoutBestMatch(standing: readonly StandingWords[], text: string): readonly StandingWords[] {
   const revoked = actWords(text)
   const matches = standing.flatMap((one): Match[] => {
-    const words = ruleWords(one.text)
+    const { words } = ruleOf(one)
     const shared = [...words].filter((word) => revoked.has(word))
     const score = matchScore(words, revoked, shared)
     return score > 0 ? [{ one, shared: shared.length, score, words: [...words].toSorted().join(' ') }] : []
@@ -85,9 +86,9 @@ export function withoutCommanded(
     act: [...actWords(command.trim().split(' ', 1)[0] ?? '')][0] ?? '',
     words: actWords(command),
   }))
-  return standing.filter(({ text }) => {
-    if (FOR_GOOD.test(text) || readRule(text)?.kind !== 'prohibition') return true
-    const forbidden = ruleWords(text)
+  return standing.filter((one) => {
+    const { kind, words: forbidden } = ruleOf(one)
+    if (kind !== 'prohibition' || FOR_GOOD.test(one.text)) return true
     return !said.some(
       ({ act, words }) =>
         forbidden.has(act) &&
@@ -129,25 +130,33 @@ export function withoutReplaced(
   const words = actWords(rules.map(withoutCondition).join(' '))
   const changes = CHANGES_COURSE.test(text) && !ADDS.test(text)
   return standing.filter((one) => {
-    const old = ruleWords(one.text)
+    const { kind: oldKind, words: old } = ruleOf(one)
     const shared = [...old].filter((word) => words.has(word)).length
-    const isOpposite = (readRule(one.text)?.kind === 'prohibition') !== (kind === 'prohibition')
+    const isOpposite = (oldKind === 'prohibition') !== (kind === 'prohibition')
     if (isOpposite) return old.size === 0 || shared < old.size
     const most = Math.max(old.size, words.size)
     return !changes || shared < SHARED_MIN || shared === most || shared / most < STANDING_COVERED_MIN
   })
 }
 
-/** Words of the clauses that make a sentence a rule: not of its reasons, nor of how long it holds. */
-function ruleWords(text: string): ReadonlySet<string> {
-  const rules = readRule(text)?.rules ?? []
-  const words = actWords(rules.map(withoutCondition).join(' '))
-  return words.size > 0 ? words : actWords(text)
+interface Rule {
+  readonly kind?: StandingKind
+  /** Of the clauses that make it a rule: not of its reasons, nor of how long it holds. */
+  readonly words: ReadonlySet<string>
 }
 
-function readRule(text: string): SentenceReading | undefined {
-  const readings = languagesOf(text).map((language) => readSentence(text, language, true))
-  return readings.find(({ kind }) => kind !== undefined)
+/** Each is read once, however many sentences follow. */
+const read = new WeakMap<StandingWords, Rule>()
+
+function ruleOf(one: StandingWords): Rule {
+  const known = read.get(one)
+  if (known) return known
+  const readings = languagesOf(one.text).map((language) => readSentence(one.text, language, true))
+  const { kind, rules = [] } = readings.find((reading) => reading.kind !== undefined) ?? {}
+  const words = actWords(rules.map(withoutCondition).join(' '))
+  const rule = { ...(kind && { kind }), words: words.size > 0 ? words : actWords(one.text) }
+  read.set(one, rule)
+  return rule
 }
 
 const CONDITION =

@@ -26,7 +26,7 @@ interface Place {
   readonly isAlone: boolean
 }
 
-const QUESTION = /[?？]["'”’)\s]*$/
+const QUESTION = /[?？]!?["'”’)\s]*$/
 /** "…, ok?" asks for no answer. */
 const TAG = /,\s*(?:ok|okay|right|alright|yeah|please|got it|te parece|vale|ja|oder|d['’]accord)\s*\?\s*$/i
 /** A question mark in quotes is not the sentence's. */
@@ -52,10 +52,7 @@ export function readSentence(sentence: string, language: Language, isAlone: bool
     return kind ? [{ kind, text: place.clause.text }] : []
   })
   const isRule = ({ clause }: Place): boolean => rules.some(({ text }) => text === clause.text)
-  const commands = rest.filter(
-    (place) =>
-      !place.isQuestion && place.bare.trim() !== '' && !isRule(place) && isCommand(place.clause, language),
-  )
+  const commands = rest.filter((place) => !place.isQuestion && !isRule(place) && isCommand(place, language))
   const kind = rules.find((rule) => rule.kind === 'prohibition')?.kind ?? rules[0]?.kind
   return {
     ...(kind && { kind }),
@@ -79,17 +76,26 @@ function permits({ clause, bare }: Place, language: Language): boolean {
 }
 
 function kindOf(place: Place, language: Language): StandingKind | undefined {
-  const { joined } = place.clause
+  const { clause, before } = place
+  const head = clause.joined === undefined ? before?.text : clause.joined
+  const said = head === undefined ? '' : withoutOpeners(head, language)
   // "They crash and never recover": the subject is that of the clause before.
-  if (joined !== undefined && language.subject.test(withoutOpeners(joined, language))) return undefined
-  return language.forms.find((form) => stands(form, place, language) && fits(form, place))?.kind
+  if (clause.joined !== undefined && language.subject.test(said)) return undefined
+  const follows = said.trim() !== '' && language.noCommand?.test(said) === false
+  return language.forms.find((form) => fits(form, place) && stands(form, place, { said, follows, language }))
+    ?.kind
+}
+
+interface Head {
+  /** The clause before, without its openers; empty at the beginning. */
+  readonly said: string
+  /** It is a command. */
+  readonly follows: boolean
+  readonly language: Language
 }
 
 /** Where in the sentence a form counts. */
-function stands(form: Form, { clause, before, bare }: Place, language: Language): boolean {
-  const head = clause.joined === undefined ? before : { text: clause.joined }
-  const follows = head !== undefined && isCommand(head, language)
-  const said = head === undefined ? '' : withoutOpeners(head.text, language)
+function stands(form: Form, { clause, bare }: Place, { said, follows, language }: Head): boolean {
   if (form.work && language.screen?.test(bare)) return false
   if (form.notAfterStatement && language.statement?.test(said)) return false
   if (form.afterCommand) return clause.joined !== undefined && follows
@@ -106,6 +112,6 @@ function fits(
   return needs?.every((need) => need.test(around)) ?? true
 }
 
-function isCommand({ text }: Clause, language: Language): boolean {
-  return language.noCommand !== undefined && !language.noCommand.test(withoutOpeners(text, language))
+function isCommand({ bare }: Place, { noCommand }: Language): boolean {
+  return noCommand !== undefined && bare.trim() !== '' && !noCommand.test(bare)
 }

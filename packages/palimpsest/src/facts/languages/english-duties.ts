@@ -174,6 +174,13 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     is: /^ (?:use|touch|edit|change|modify|work on|rely on|work) only |^ only (?:use|touch|edit|change|modify|work on|work in|rely on) |^ (?:let us )?stick (?:to|with) |^ (?:you|we) only (?:touch|edit|change|modify|use|work) /,
     isNot: / (?:until|for this|in this case|currently) /,
   },
+  // One thing rather than another: "use the session repo, not the main one".
+  {
+    kind: 'constraint',
+    is: /^ (?:use|run|work) \S/,
+    needs: [/\| not (?!only|just|sure|yet)\S/],
+    command: true,
+  },
   { kind: 'constraint', is: / may only / },
   { kind: 'constraint', is: /^ we must (?:use|keep|support|stay|remain|preserve) / },
   {

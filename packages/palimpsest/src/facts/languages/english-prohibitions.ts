@@ -123,7 +123,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   {
     kind: 'prohibition',
     verbless: true,
-    is: /^ no (?:(?:new|other|extra|additional|further|external|more|un\S+(?:ed|ary)) (?:\S+ ){1,5}|(?:\S+ ){1,4}(?:yet|please|allowed|whatsoever|for now|ever) |(?:code|coding|commits?|pushes|pushing|emojis?|comments|mocks?|mocking|stubs?|hacks?|workarounds?|shortcuts?|placeholders?|guessing|dependencies|breaking changes|force pushes) (?:\S+ ){0,3})$/,
+    is: /^ no (?:(?:new|other|extra|additional|further|external|more|un\S+(?:ed|ary)) (?:\S+ ){1,5}|(?:\S+ ){1,4}(?:yet|please|allowed|whatsoever|for now|ever) |(?:code|coding|commits?|pushes|pushing|emojis?|comments|mocks?|mocking|stubs?|hacks?|workarounds?|shortcuts?|placeholders?|guessing|dependencies|breaking changes|force pushes) (?:\S+ )?)$/,
     isNot:
       /^ no (?:more |new |other |further )?(?:errors?|issues?|problems?|failures?|warnings?|questions?|luck|results?|response|answer|reply|output|idea|way|one|need|changes|longer|matter|wonder|thanks) | (?:is|are|was|were|has|have|had|found|left|exists?|shows?|appears?|came|comes|shown|needed|required|necessary) /,
   },
