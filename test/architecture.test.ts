@@ -26,7 +26,7 @@ const ENGINE_FILES_MAX = 15
 
 /** The core is compiled without Node and DOM; these are its parts. */
 const CORE = new Set(
-  'errors wire flags ports tokens ledger transcript facts situation request accounts background layers engine context loop'.split(
+  'errors wire flags ports tokens ledger transcript facts situation request accounts background layers engine context loop recall conversation drive'.split(
     ' ',
   ),
 )
@@ -34,7 +34,7 @@ const CORE = new Set(
 /** What every public path loads first: whether this runtime will do. */
 const GATE = 'require-runtime'
 
-const FLOOR = ['wire', 'errors']
+const FLOOR = ['wire', 'errors', 'drive']
 const MIDDLE = [...FLOOR, 'flags', 'ports', 'tokens', 'ledger', 'transcript']
 const LINES = ['lines/', 'entry', 'chain', 'link', 'totals'].map((name) => `transcript/${name}`)
 /** Below the layers: what a conversation weighs, how it is sent, what that cost, what runs beside it. */
@@ -56,6 +56,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   errors: [],
   [GATE]: ['errors'],
   wire: [],
+  drive: [],
   flags: [],
   // A port that stores a transcript speaks of entries.
   ports: [...FLOOR, 'flags', 'transcript/entry'],
@@ -71,6 +72,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   engine: [...BELOW, 'facts', 'layers'],
   context: ENGINE,
   loop: [...ENGINE, ...HANDED],
+  // It hosts what layers do beside the turns.
+  conversation: [...ENGINE, 'layers', 'loop', 'recall'],
   recall: [...FLOOR, 'ports', 'transcript'],
   providers: [...FLOOR, 'ports', 'tokens'],
   'lab/offline': [...FLOOR, 'ports', 'tokens'],
@@ -81,7 +84,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
   // The disk knows lines and chains of them, not what the model sees.
   node: [...FLOOR, 'ports', ...LINES],
-  index: [...ENGINE, 'context', 'loop'],
+  index: [...ENGINE, 'context', 'loop', 'conversation'],
 }
 
 /** What the tests of a part may import beside that: to say what a layer left behind, they name it. */
@@ -92,6 +95,7 @@ const LISTS: { readonly [part: string]: readonly string[] } = {
   tokens: ['situation'],
   engine: ['situation', 'request', 'accounts', 'background', 'layers'],
   loop: ['accounts', 'background', 'layers', 'engine'],
+  conversation: ['situation', 'drive'],
 }
 
 const FORBIDDEN_NAMES = /(^|-)(utils?|helpers?|managers?|services?)$|^(common|base|types)$/

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 import { BUILT_IN_FLAGS, type Ports } from 'palimpsest'
+import { openConversation, type History } from 'palimpsest/conversation'
 import { emptyView } from 'palimpsest/transcript'
 
 import { createAccess } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
@@ -17,6 +18,7 @@ import type { Output } from '../../packages/palimpsest-cli/src/print/output.ts'
 import { requestPrefix } from '../../packages/palimpsest-cli/src/run/request-prefix.ts'
 import { runHeadless } from '../../packages/palimpsest-cli/src/print/run-headless.ts'
 import { readWindow } from '../../packages/palimpsest-cli/src/run/window-settings.ts'
+import { NO_TOTALS } from '../../packages/palimpsest/src/transcript/totals.ts'
 import type { CodeBase } from './read-questions.ts'
 
 // A question put to the offline model as a user would put it: the real loop, the real tools, the code base's folder. Only the disk is
@@ -66,22 +68,26 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
       end: () => undefined,
       breakOff: () => undefined,
     }
+    const { signal } = new AbortController()
+    const conversation = openConversation({
+      session: { id: 'questions', view: emptyView() },
+      ports: createPorts(),
+      history: NO_HISTORY,
+      totals: () => NO_TOTALS,
+      tools,
+      permit,
+      prefix,
+      opening: { first: [], always: [] },
+      reading: () => reading,
+      maxTokens: () => facts.maxOutput,
+      roundsMax: ROUNDS_MAX,
+      endsWithTurn: true,
+      signal,
+    })
     const run = await runHeadless(
-      {
-        session: { id: 'questions', view: emptyView() },
-        ports: createPorts(),
-        tools,
-        permit,
-        prefix,
-        opening: [],
-        prompt,
-        reading,
-        maxTokens: facts.maxOutput,
-        roundsMax: ROUNDS_MAX,
-        spent: () => ({ totalUsd: 0, besideUsd: 0 }),
-      },
+      { conversation, prompt, reading: () => reading, now: () => 0 },
       output,
-      new AbortController().signal,
+      signal,
     )
     if (run.end.reason !== 'answered') throw new Error(`"${prompt}" ended as ${run.end.reason}.`)
     return { answer: run.text, rounds: run.turns, resultChars }
@@ -98,6 +104,12 @@ async function copyAsked({ name, root, folders }: CodeBase): Promise<string> {
       filter: (path) => !/\/(?:node_modules|dist)$/.test(path.slice(root.length - 1)),
     })
   return copy
+}
+
+const NO_HISTORY: History = {
+  entries: async function* () {},
+  blob: async () => undefined,
+  load: async (entries) => ({ entries, from: null }),
 }
 
 function createPorts(): Ports {

@@ -95,7 +95,7 @@ test('in the screen an overflow is told with /compact, which then helps', async 
   await say('write')
   bench.simulator.reset()
   bench.simulator.addSteps([summaryStep('They write.'), DONE])
-  for await (const _event of conversation.compact('', signal));
+  for await (const _event of conversation.compact({}, signal));
   await say('go on')
   await conversation.close()
   expect(ends).toEqual([

@@ -46,7 +46,7 @@ function fail(error: unknown): void {
 }
 
 async function endWith(error: unknown): Promise<void> {
-  const { reportError } = await import('./print/report-error.ts')
+  const { reportError } = await import('./report-error.ts')
   const { text, exit } = reportError(error, { debug: process.argv.includes('--debug') })
   process.stderr.write(text, () => process.exit(exit))
 }

@@ -5,7 +5,7 @@ import type { Totals } from 'palimpsest/transcript'
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { Command, CommandInput } from './command.ts'
-import type { ViewDescription } from '../run/describe-view.ts'
+import type { ViewDescription } from 'palimpsest/conversation'
 import { historyTexts } from '../stored/history-texts.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { proofText } from '../print/proof-text.ts'
@@ -119,7 +119,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const { chooseModel } = await import('../run/models/choose-model.ts')
   const { createCostOf } = await import('../run/cost-of.ts')
   const { readHistory } = await import('../stored/session-history.ts')
-  const { describeView } = await import('../run/describe-view.ts')
+  const { describeView } = await import('palimpsest/conversation')
   const { modelOf } = await import('../stored/open-stored.ts')
   const { toModelName } = await import('palimpsest/wire')
   const { id, path } = await findSession(sessionId, world)

@@ -1,4 +1,5 @@
 import { UsageError } from 'palimpsest'
+import { openConversation } from 'palimpsest/conversation'
 import { openHome } from 'palimpsest/node'
 
 import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
@@ -61,29 +62,23 @@ async function runPrompt(
   home: string,
   world: World,
 ): Promise<ExitCode> {
-  const { run, opened, shells, hooks, flags, modelList, mode, about, notices } = await prepareRun(
-    wishes,
-    home,
-    world,
-  )
+  const prepared = await prepareRun(wishes, home, world)
+  const { setup, mode, about, notices, reading } = prepared
   try {
-    const lines = tells ? [`${run.prefix.model}, ${about}`, ...notices] : notices
+    const lines = tells ? [`${setup.prefix.model}, ${about}`, ...notices] : notices
     for (const notice of lines) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
     const facts = {
-      sessionId: opened.session.id,
-      model: run.prefix.model,
-      tools: run.tools.map(({ name }) => name),
+      sessionId: setup.session.id,
+      model: setup.prefix.model,
+      tools: setup.tools.map(({ name }) => name),
       cwd: wishes.cwd,
       permissionMode: mode,
     }
+    const run = { conversation: openConversation(setup), prompt: wishes.prompt, reading, now: world.now }
     const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
     return result.end.reason === 'answered' ? DONE : FAILED
   } finally {
-    flags.close()
-    await modelList.close()
-    await shells.killAll()
-    await hooks.close()
-    await opened.file.close()
+    await prepared.close()
   }
 }
 

@@ -13,7 +13,7 @@ export async function runCli(args: readonly string[], world: World): Promise<Exi
   try {
     return await dispatch(args, world)
   } catch (error) {
-    const { reportError } = await import('../print/report-error.ts')
+    const { reportError } = await import('../report-error.ts')
     const isStopped = world.signal.aborted
     const { text, exit } = reportError(error, { debug: args.includes('--debug'), isStopped })
     world.printError(text)

@@ -1,6 +1,7 @@
 import { UsageError } from 'palimpsest'
+import { drive, openConversation } from 'palimpsest/conversation'
 import type { CompactionSpan } from 'palimpsest/engine'
-import { runCompaction, type LoopEvent, type TurnCompaction } from 'palimpsest/loop'
+import type { LoopEvent } from 'palimpsest/loop'
 import { openHome } from 'palimpsest/node'
 import type { BoundaryEntry, View } from 'palimpsest/transcript'
 import { parseModelName } from 'palimpsest/wire'
@@ -14,7 +15,6 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 import { compactedText, noteEvent } from '../print/output.ts'
 import { prepareRun, type PreparedRun } from '../run/prepare-run.ts'
 import { countOf, folderOf, pathOf, textOf } from '../run/read-flags.ts'
-import { besideOf, turnSetup } from '../print/run-headless.ts'
 
 // A stored session is opened as a run opens it, compacted, and closed. No turn is run.
 
@@ -43,63 +43,34 @@ export async function runCompactCommand(input: CommandInput, world: World): Prom
     home,
     world,
   )
-  const { opened, hooks, flags, modelList, shells, notices } = prepared
   try {
-    for (const notice of notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
+    for (const notice of prepared.notices) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
     return await compactOpened(prepared, input, world)
   } finally {
-    flags.close()
-    await modelList.close()
-    await shells.killAll()
-    await hooks.close()
-    await opened.file.close()
+    await prepared.close()
   }
 }
 
 async function compactOpened(
-  { run, opened }: PreparedRun,
+  { setup, reading }: PreparedRun,
   input: CommandInput,
   world: World,
 ): Promise<ExitCode> {
-  const { session, reading } = run
-  const span = spanOf(input, session.view)
-  if (!reading.compactEnabled) return refuse('DISABLE_COMPACT is set: nothing is compacted. Unset it', world)
-  const maySpend = (): boolean => true
-  const beside = besideOf(run, session, { maySpend, endsWithTurn: true, signal: world.signal })
-  const setup = turnSetup(run, session, { maySpend, beside })
-  const compaction = compactionOf(run, summaryModelOf(input))
-  const instructions = input.words.join(' ').trim()
-  const wish = { span, ...(instructions === '' ? {} : { instructions }) }
-  const steps = runCompaction(session, wish, { ...setup, compaction }, world.signal)
+  const conversation = openConversation(setup)
+  const span = spanOf(input, conversation.view())
+  if (!reading().compactEnabled)
+    return refuse('DISABLE_COMPACT is set: nothing is compacted. Unset it', world)
+  const instructions = input.words.join(' ').trim() || undefined
+  const wish = { span, instructions, summaryModel: summaryModelOf(input) }
   let boundary: BoundaryEntry | undefined
-  for (let next = await steps.next(); ; next = await steps.next()) {
-    if (!next.done) {
-      noteEvent(next.value, world)
-      boundary = boundaryIn(next.value) ?? boundary
-      continue
-    }
-    const { result } = next.value
-    if (result.kind !== 'compacted') return refuse(result.why, world)
-    if (boundary) tell(boundary, opened.session.id, input, world)
-    return DONE
-  }
-}
-
-/** Another model than the session's own has nothing of it in its cache. One that is named is asked, whatever the notes say. */
-function compactionOf(
-  { compaction, session, prefix }: PreparedRun['run'],
-  named: string | undefined,
-): TurnCompaction {
-  if (!compaction) throw new Error('unreachable: a prepared run has it')
-  const own = session.view.prefix?.model
-  const { wishes, notesTemplate } = compaction
-  const model =
-    named ?? wishes?.model ?? (own !== undefined && own !== prefix.model ? prefix.model : undefined)
-  return {
-    ...compaction,
-    notesTemplate: named === undefined ? notesTemplate : undefined,
-    wishes: { ...wishes, model },
-  }
+  const result = await drive(conversation.compact(wish, world.signal), (event) => {
+    noteEvent(event, world)
+    boundary = boundaryIn(event) ?? boundary
+  })
+  await conversation.close()
+  if (result.kind !== 'compacted') return refuse(result.why, world)
+  if (boundary) tell(boundary, conversation.id, input, world)
+  return DONE
 }
 
 function summaryModelOf(input: CommandInput): string | undefined {

@@ -1,12 +1,11 @@
 import { createFlags, FLAGS, type Flag, type Flags, type Ports } from 'palimpsest'
-import { messageBody, type Session } from 'palimpsest/engine'
-import { runTurn, type LoopEvent, type LoopTool } from 'palimpsest/loop'
+import { drive, openConversation, type Conversation, type ConversationSetup } from 'palimpsest/conversation'
+import { NOTES_WAIT_MS, type LoopEvent, type LoopTool } from 'palimpsest/loop'
 import { createAnthropicModel } from 'palimpsest/providers/anthropic'
 import { createSimulator, type ScriptBlock, type ScriptStep, type Stats } from 'palimpsest/simulator'
 import { isBlock, type Block } from 'palimpsest/wire'
 
 import { prepareRun } from '../run/prepare-run.ts'
-import { beginConversation, besideOf, turnSetup, type HeadlessRun } from '../print/run-headless.ts'
 import type { WindowReading } from '../run/window-settings.ts'
 import type { World } from '../world.ts'
 import type { RecordedCall, RecordedSession, RecordedTurn } from './recorded-session.ts'
@@ -73,22 +72,18 @@ export async function playSession(
     fetch: async (input, init) => await simulator.fetch(new Request(input, init)),
   })
   const ports: Ports = {
-    ...prepared.run.ports,
+    ...prepared.setup.ports,
     streamModel,
-    clock: { ...prepared.run.ports.clock, now: () => now++ },
+    clock: { ...prepared.setup.ports.clock, now: () => now++ },
     ...(isManaged ? {} : { flags: allOff() }),
   }
-  const run = playedRun(prepared.run, { recorded, ports, isManaged, wait: () => wait(ROUND_MS) })
+  const setup = playedSetup(prepared.setup, { recorded, ports, isManaged, wait: () => wait(ROUND_MS) })
   try {
-    await told({ type: 'start', reading: run.reading })
-    await playTurns(run, recorded, { told, wait, bill: simulator.stats, signal })
+    await told({ type: 'start', reading: prepared.reading() })
+    await playTurns(openConversation(setup), recorded, { told, wait, bill: simulator.stats, signal })
     return simulator.stats()
   } finally {
-    prepared.flags.close()
-    await prepared.modelList.close()
-    await prepared.shells.killAll()
-    await prepared.hooks.close()
-    await prepared.opened.file.close()
+    await prepared.close()
   }
 }
 
@@ -97,36 +92,24 @@ interface Playing extends Pick<PlayOptions, 'told' | 'signal'> {
   readonly bill: () => Stats
 }
 
-async function playTurns(run: HeadlessRun, recorded: RecordedSession, playing: Playing): Promise<void> {
+async function playTurns(
+  conversation: Conversation,
+  recorded: RecordedSession,
+  playing: Playing,
+): Promise<void> {
   const { told, wait, bill, signal } = playing
   const tell = async (event: LoopEvent): Promise<void> => await told({ type: 'loop', event, bill: bill() })
-  const begun = await heard(beginConversation(run, signal), tell)
-  let { session } = begun
-  const beside = besideOf(run, session, { maySpend: () => true, endsWithTurn: false, signal })
-  let watch: ReturnType<typeof turnSetup>['cacheWatch']
   for (const [i, turn] of recorded.turns.entries()) {
     signal.throwIfAborted()
     const isAfterBreak = i === BREAK_BEFORE_TURN
     wait(isAfterBreak ? BREAK_MS : TURN_MS)
     await told({ type: 'turn', turn, isAfterBreak })
-    const said = messageBody({ role: 'user', content: turn.prompt }, 'user')
-    const setup = turnSetup(run, session, { maySpend: () => true, beside, watch })
-    watch = setup.cacheWatch
-    session = await heard(runTurn(session, i === 0 ? [...begun.opening, said] : [said], setup, signal), tell)
+    await drive(conversation.send({ content: turn.prompt }, signal), tell)
     signal.throwIfAborted()
     await told({ type: 'turn-end', bill: bill() })
   }
-  await heard<Session>(beside.end(session), tell)
-}
-
-async function heard<T>(
-  events: AsyncGenerator<LoopEvent, T>,
-  told: (event: LoopEvent) => Promise<void>,
-): Promise<T> {
-  for (let next = await events.next(); ; next = await events.next()) {
-    if (next.done) return next.value
-    await told(next.value)
-  }
+  await drive(conversation.settle(NOTES_WAIT_MS), tell)
+  await conversation.close()
 }
 
 /** Nothing of the user's: no keys, no settings, no other home. The address is never asked. */
@@ -134,23 +117,22 @@ function environment({ env }: World, folder: string): World['env'] {
   return { PATH: env['PATH'], PALIMPSEST_HOME: folder, PALIMPSEST_BASE_URL: 'http://127.0.0.1:9' }
 }
 
-function playedRun(
-  run: HeadlessRun,
+function playedSetup(
+  setup: ConversationSetup,
   played: {
     readonly recorded: RecordedSession
     readonly ports: Ports
     readonly isManaged: boolean
     readonly wait: () => void
   },
-): HeadlessRun {
-  const { compaction, notes, ...rest } = run
-  const layers = { ...(compaction && { compaction }), ...(notes && { notes }) }
+): ConversationSetup {
   return {
-    ...rest,
-    ...(played.isManaged ? layers : {}),
+    ...setup,
+    ...(played.isManaged ? {} : { compaction: undefined, notes: undefined }),
     ports: played.ports,
     permit: async () => ({ allow: true }),
-    tools: playedTools(run.tools, played.recorded.calls, played.wait),
+    tools: playedTools(setup.tools, played.recorded.calls, played.wait),
+    endsWithTurn: false,
   }
 }
 

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../print/report-error.ts'
+import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import { LIMIT_MS_MAX, readLimits, saveLimits, type KeptLimit } from '../run/limits/limits-file.ts'
 import type { World } from '../world.ts'

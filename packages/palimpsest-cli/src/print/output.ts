@@ -4,6 +4,7 @@ import type { BoundaryEntry, Entry, MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
+import { problemOf } from '../run/turn-problem.ts'
 import { proofText } from './proof-text.ts'
 import type { World } from '../world.ts'
 import type { RunUsage } from './run-usage.ts'
@@ -221,38 +222,6 @@ function subtypeOf({ reason }: TurnEnd): Subtype {
   if (reason === 'answered') return 'success'
   if (reason === 'max-cost') return 'error_max_budget_usd'
   return reason === 'max-rounds' ? 'error_max_turns' : 'error_during_execution'
-}
-
-/** A sentence for a turn that did not end in an answer. */
-export function problemOf(end: TurnEnd): string | undefined {
-  switch (end.reason) {
-    case 'answered':
-      return undefined
-    case 'max-rounds':
-      return 'the turn reached --max-turns before an answer. Resume the session to go on'
-    case 'max-cost':
-      return maxCostText(end)
-    case 'aborted':
-      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to go on`
-    case 'refused':
-      return `the model refused: ${end.explanation}`
-    case 'window-full':
-    case 'failed':
-      return end.message
-    default:
-      return end satisfies never
-  }
-}
-
-function maxCostText({ neededUsd, leftUsd }: Extract<TurnEnd, { reason: 'max-cost' }>): string {
-  const cure = 'Raise it and resume the session to continue'
-  if (neededUsd === undefined || leftUsd === undefined) return `the session reached --max-cost. ${cure}`
-  return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
-}
-
-/** Cents and below: what is left of a small limit is no 0. */
-function dollars(usd: number): string {
-  return usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2)
 }
 
 /** What the user should know while it runs: waits, calls that were not permitted. On stderr, whatever the format. */

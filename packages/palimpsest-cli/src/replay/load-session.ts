@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { openPlainFile } from 'palimpsest/node'
 import { readSession, toReplaySession, type RecordedSession, type ReplaySession } from 'palimpsest/replay'
 
-import { sentenceOf } from '../print/report-error.ts'
+import { sentenceOf } from '../report-error.ts'
 import type { SessionFile } from './find-session-files.ts'
 import { exportOpencode } from './opencode-store.ts'
 

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 
 import { createTracer, replayOne } from 'palimpsest/replay'
 
-import { sentenceOf } from '../print/report-error.ts'
+import { sentenceOf } from '../report-error.ts'
 import { loadSession } from './load-session.ts'
 import { inReportOrder, mostTellingFirst, strategiesNamed } from './run-order.ts'
 import type { SessionTask, TaskMessage } from './session-task.ts'

@@ -1,63 +1,61 @@
 import { randomUUID } from 'node:crypto'
 
-import { StorageError, type Ports, type StreamModel } from 'palimpsest'
+import { StorageError, type Ports } from 'palimpsest'
+import type {
+  ConversationCompaction,
+  ConversationNotes,
+  ConversationSetup,
+  Spending,
+} from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
-import {
-  createBudget,
-  createConfirm,
-  meterModel,
-  type MeteredModel,
-  type TurnCompaction,
-} from 'palimpsest/loop'
+import { createBudget, createConfirm, meterModel, type MeteredModel } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
 
-import type { Hooks } from '../agent/hooks/create-hooks.ts'
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
-import type { Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { findHomeRisk } from './home-risk.ts'
 import type { ModelListKeeper } from './models/reported-models.ts'
 import type { World } from '../world.ts'
-import type { RunNotes } from './beside-turn.ts'
 import type { ChosenModel } from './models/choose-model.ts'
 import { createCompactionHost } from './compaction/compaction-host.ts'
 import { createPorts } from './create-ports.ts'
 import { followWindow, type FollowedWindow } from './follow-window.ts'
-import { asFlagged } from './window-settings.ts'
+import { historyOf } from './history-of.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes/notes-policy.ts'
+import { createNotesWriter, writtenNotes } from './notes/notes-writer.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
 import type { ReadAgainSetup } from './compaction/read-again.ts'
 import { outputTokensFor, requestPrefix } from './request-prefix.ts'
 import { requireRoom, type Standing } from './require-room.ts'
-import type { HeadlessRun } from '../print/run-headless.ts'
 import { serverClearingOf } from './server-clearing-of.ts'
 import { runSessionStart, tellInstructions, type StartSource } from './session-hooks.ts'
 import { setScene, type RunWishes, type Scene } from './set-scene.ts'
 import { shownInstructions } from './shown-instructions.ts'
+import { asFlagged, type WindowReading } from './window-settings.ts'
 
-// From flags to a run: trust, settings, model, session, tools. Nothing here talks to a model.
+// From flags to the value that a conversation is opened with: trust, settings, model, session, tools. Nothing here talks to a model.
 
 export interface PreparedRun {
-  readonly run: HeadlessRun
+  readonly setup: ConversationSetup
+  /** The same that the conversation asks for, with what could not be meant. */
+  readonly reading: () => WindowReading
   readonly opened: OpenedSession
-  readonly shells: Shells
   /** Lets a call run a command that the user typed. */
   readonly allowOwn: Scene['allowOwn']
-  readonly hooks: Hooks
-  readonly flags: OpenedFlags
-  readonly modelList: ModelListKeeper
   readonly mode: PermissionMode
   /** Whom it asks: an address, or `offline`. */
   readonly endpoint: string
   /** The same in words: address, and what told of it. */
   readonly about: string
   readonly notices: readonly string[]
+  /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
+  readonly close: (isKept?: boolean) => Promise<void>
 }
 
 export async function prepareRun(wishes: RunWishes, home: string, world: World): Promise<PreparedRun> {
@@ -94,49 +92,57 @@ async function prepareWith(
   flags.start()
   const window = followWindow(scene, { flags: flags.flags, trace, report }, world)
   const metered = meteredFor(chosen, window)
-  const limit = maxCost(wishes, settings)
-  const { streamModel, ...budget } = budgetFor(limit, metered.streamModel, file)
+  const { streamModel, ...spending } = spendingOf(maxCost(wishes, settings), metered, file)
   const noting = await readNotesPolicy(home, reading.window.scale)
-  const compaction = compactionOf(scene, { shown: start.shown, noting, report }, world)
-  const run: HeadlessRun = {
+  const readingNow = (): WindowReading => asFlagged(window.reading(), flags.flags)
+  const setup: ConversationSetup = {
     session,
     ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now: world.now, trace }),
-    metered,
+    history: historyOf(opened, world.signal),
+    totals: () => file.totals(),
+    prefix,
+    opening: {
+      first: [messageBody({ role: 'user', content: start.text }, 'engine')],
+      always: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
+    },
     tools,
     permit,
-    prefix,
-    opening: [messageBody({ role: 'user', content: start.text }, 'engine')],
-    hookTexts: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
-    prompt: wishes.prompt,
-    get reading() {
-      return asFlagged(window.reading(), flags.flags)
-    },
+    reading: readingNow,
     readingOf: scene.readingOf,
-    limits: window.limits,
-    get compaction() {
-      return { ...compaction, ...sizesOf(window.reading()) }
-    },
+    maxTokens: () => outputTokensFor(window.reading()),
+    compaction: compactionOf(scene, { shown: start.shown, noting, report }, world),
     notes: await notesOf(scene, noting, report),
-    get maxTokens() {
-      return outputTokensFor(window.reading())
-    },
-    settings,
+    limits: window.limits,
+    cache: settings.cache,
+    clearing: settings.clearing,
     roundsMax: wishes.roundsMax,
-    spent: () => {
-      const { costUsd: totalUsd, besideUsd = 0 } = file.totals()
-      return { totalUsd, besideUsd }
-    },
-    ...limit,
-    ...budget,
+    spending,
+    endsWithTurn: true,
+    signal: world.signal,
   }
   const notices = [
-    ...(await placeNotices(scene, run)),
+    ...(await placeNotices(scene, spending)),
     ...clearing.warnings,
     ...noting.warnings,
     ...start.notices,
   ]
-  const { modelList } = window
-  return { run, opened, shells, allowOwn, hooks, flags, modelList, mode, endpoint, about, notices }
+  const close = closeAll({ opened, shells, hooks, flags, modelList: window.modelList })
+  return { setup, reading: readingNow, opened, allowOwn, mode, endpoint, about, notices, close }
+}
+
+interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks'> {
+  readonly flags: OpenedFlags
+  readonly modelList: ModelListKeeper
+}
+
+function closeAll({ opened, shells, hooks, flags, modelList }: Started): PreparedRun['close'] {
+  return async (isKept = true) => {
+    flags.close()
+    await modelList.close()
+    await shells.killAll()
+    await hooks.close()
+    await (isKept ? opened.file.close() : opened.giveUp())
+  }
 }
 
 /** The provider is asked for its list of models beside the first request. */
@@ -148,12 +154,12 @@ function meteredFor({ streamModel }: ChosenModel, { modelList }: FollowedWindow)
 }
 
 /** What the user should know of where the run takes place, and whom it asks. */
-async function placeNotices(scene: Scene, run: HeadlessRun): Promise<readonly string[]> {
+async function placeNotices(scene: Scene, spending: Pick<Spending, 'maxUsd'>): Promise<readonly string[]> {
   const { home, chosen, ground, problems, reading, opened, hooks } = scene
   const risk = await findHomeRisk(home)
   return [
     ...(risk === undefined ? [] : [risk]),
-    ...unheldLimit(run, chosen),
+    ...unheldLimit(spending, chosen),
     ...ground.notices,
     ...problems,
     ...chosen.notices,
@@ -166,7 +172,7 @@ async function placeNotices(scene: Scene, run: HeadlessRun): Promise<readonly st
 /** What stands before the first word. A resumed session keeps what it began with. */
 function standingIn(
   { prefix, nodes }: View,
-  own: HeadlessRun['prefix'],
+  own: ConversationSetup['prefix'],
   { text }: Pick<Start, 'text'>,
 ): Standing {
   const { system, tools } = prefix ?? own
@@ -176,7 +182,7 @@ function standingIn(
 function prefixOf(
   { chosen, reading, tools, wishes }: Scene,
   contextManagement: ReturnType<typeof serverClearingOf>['contextManagement'],
-): HeadlessRun['prefix'] {
+): ConversationSetup['prefix'] {
   return requestPrefix({
     model: chosen.model,
     extended: parseModelName(chosen.named).extended,
@@ -224,17 +230,18 @@ async function notesOf(
   { opened, ground, reading }: Scene,
   { policy }: ReadPolicy,
   report: (text: string) => void,
-): Promise<RunNotes> {
+): Promise<ConversationNotes> {
   const file = createNotesFile(opened.project, opened.session.id)
   const asksModel = ground.settings.compaction.model === undefined && reading.compactEnabled
-  const common = { policy, report, asksModel }
   try {
-    return { ...common, file, found: await file.read() }
+    const written = writtenNotes(await file.read())
+    return { policy, asksModel, written, writer: createNotesWriter(file, report) }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     // What cannot be read is not written over either: it may be somebody's.
     report(`${error.message}. The notes of this run are in the transcript only`)
-    return { ...common, file: { ...file, save: async () => undefined }, found: undefined }
+    const nowhere = { ...file, save: async () => undefined }
+    return { policy, asksModel, written: undefined, writer: createNotesWriter(nowhere, report) }
   }
 }
 
@@ -246,7 +253,7 @@ function compactionOf(
     readonly report: (text: string) => void
   },
   world: World,
-): TurnCompaction {
+): ConversationCompaction {
   const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
   const { shown, noting, report } = more
   const { compaction: wanted } = ground.settings
@@ -265,17 +272,12 @@ function compactionOf(
       report,
     }),
     isOn: reading.autoEnabled,
-    ...sizesOf(reading),
     transcriptPath: opened.file.path,
     // A model that is named for summaries is asked for them: notes are another's.
     notesTemplate: wanted.model === undefined ? noting.policy.template : undefined,
     wishes: wanted,
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
   }
-}
-
-function sizesOf({ window }: HeadlessRun['reading']) {
-  return { scale: window.scale, effectiveTokens: window.effective, windowTokens: window.window }
 }
 
 function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World): ReadAgainSetup {
@@ -285,26 +287,27 @@ function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World):
 }
 
 /** Where answers have no price they add up to nothing, and a limit in dollars is never reached. */
-function unheldLimit({ maxCostUsd }: HeadlessRun, { model, endpoint }: ChosenModel): readonly string[] {
-  if (maxCostUsd === undefined || endpoint === 'offline' || findModelFacts(model)) return []
-  return [
-    `no price is known for ${model}: the limit of $${maxCostUsd} cannot hold. --max-turns bounds the turn`,
-  ]
+function unheldLimit(
+  { maxUsd }: Pick<Spending, 'maxUsd'>,
+  { model, endpoint }: ChosenModel,
+): readonly string[] {
+  if (maxUsd === undefined || endpoint === 'offline' || findModelFacts(model)) return []
+  return [`no price is known for ${model}: the limit of $${maxUsd} cannot hold. --max-turns bounds the turn`]
 }
 
-function maxCost({ maxCostUsd }: RunWishes, settings: Settings): { maxCostUsd?: number } {
-  const limit = maxCostUsd ?? settings.maxCostUsd
-  return limit === undefined ? {} : { maxCostUsd: limit }
+function maxCost({ maxCostUsd }: RunWishes, settings: Settings): number | undefined {
+  return maxCostUsd ?? settings.maxCostUsd
 }
 
-/** Nothing goes past it, whoever asks. */
-function budgetFor(
-  { maxCostUsd }: { readonly maxCostUsd?: number },
-  streamModel: StreamModel,
+/** Nothing goes past the limit, whoever asks. */
+function spendingOf(
+  maxUsd: number | undefined,
+  metered: MeteredModel,
   file: OpenedSession['file'],
-): Pick<Ports, 'streamModel'> & Pick<HeadlessRun, 'leftUsd'> {
-  if (maxCostUsd === undefined) return { streamModel }
-  return createBudget(streamModel, { maxUsd: maxCostUsd, spentUsd: file.totals().costUsd })
+): Pick<Ports, 'streamModel'> & Spending {
+  if (maxUsd === undefined) return { metered, streamModel: metered.streamModel }
+  const budget = createBudget(metered.streamModel, { maxUsd, spentUsd: file.totals().costUsd })
+  return { metered, maxUsd, ...budget }
 }
 
 function tracer({ debug }: RunWishes, world: World): (event: { readonly name: string }) => void {

@@ -1,4 +1,5 @@
 import type { Flags } from 'palimpsest'
+import type { WindowReading as Reading } from 'palimpsest/conversation'
 import {
   computeThresholds,
   computeWindow,
@@ -8,28 +9,18 @@ import {
   readCompactionSwitches,
   resolveModel,
   type Models,
-  type ResolvedModel,
   type Setting,
   type ThresholdOverrides,
-  type Thresholds,
-  type Window,
 } from 'palimpsest/tokens'
 import { parseModelName } from 'palimpsest/wire'
 
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
 
-export interface WindowReading {
-  readonly model: ResolvedModel
-  readonly window: Window
-  readonly thresholds: Thresholds
+export interface WindowReading extends Reading {
   readonly overrides: Pick<ThresholdOverrides, 'autoPercent' | 'blockingLimit'>
   /** What the user says of it that counts, whether or not it is the least. */
   readonly bounds: readonly WindowBound[]
-  /** Whether anything may compact by itself. */
-  readonly autoEnabled: boolean
-  /** Whether anything may compact at all. */
-  readonly compactEnabled: boolean
   /** Values of the environment that could not be meant. */
   readonly warnings: readonly string[]
 }

@@ -1,28 +1,27 @@
 import { randomUUID } from 'node:crypto'
 
-import { calibrationOf, modelPolicy, sizeOf, type EntryBody, type Sizing } from 'palimpsest/engine'
-import { loadTranscript, openHome } from 'palimpsest/node'
-import { viewOf, type Entry, type View } from 'palimpsest/transcript'
+import { changeSession, situationOf, type ViewChanges } from 'palimpsest/conversation'
+import { openHome } from 'palimpsest/node'
+import type { View } from 'palimpsest/transcript'
 import { toModelName } from 'palimpsest/wire'
 
 import { toPrintable } from '../agent/printable.ts'
 import { chooseModel } from '../run/models/choose-model.ts'
 import { findGround } from '../run/find-ground.ts'
+import { historyOf } from '../run/history-of.ts'
 import { openSession, type OpenedSession } from '../run/open-session.ts'
 import { readModels } from '../run/models/known-models.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
-import { readWindow, type WindowReading } from '../run/window-settings.ts'
-import type { World } from '../world.ts'
+import { readWindow } from '../run/window-settings.ts'
+import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
+import type { ChangeText } from './change-texts.ts'
 
 // A stored session, opened to change what is in its view: locked, with what is needed to say how large the view would be.
 
 export interface StoredSession {
   readonly opened: OpenedSession
   readonly view: View
-  readonly reading: WindowReading
-  /** Tokens of the next request, were these appended. */
-  readonly sizeWith: (entries: readonly Entry[]) => Promise<number>
-  readonly toEntries: (bodies: readonly EntryBody[]) => readonly Entry[]
+  readonly changes: ViewChanges
 }
 
 /** Opens it, does the work, closes it. Throws a `StorageError` where somebody else has it open. */
@@ -41,6 +40,13 @@ export async function withStored<T>(
   }
 }
 
+/** What was done goes to stdout; what was not is an error. */
+export function tellChange({ text, isDone }: ChangeText, world: World): ExitCode {
+  if (isDone) world.print(`${text}\n`)
+  else world.printError(`palimpsest: ${text}\n`)
+  return isDone ? DONE : FAILED
+}
+
 async function storedSession(opened: OpenedSession, home: string, world: World): Promise<StoredSession> {
   const { view } = opened.session
   const projectFolder = opened.project.project
@@ -52,32 +58,20 @@ async function storedSession(opened: OpenedSession, home: string, world: World):
     models: await readModels(home, endpoint, world.now()),
     endpoint,
   })
-  const { facts } = reading.model
-  const thinking = modelPolicy(model, facts)
-  const sizing: Sizing = { thinking, calibration: calibrationOf(view, thinking, facts) }
-  return {
-    opened,
-    view,
-    reading,
-    sizeWith: async (entries) => {
-      const { entries: chain, from } = await loadTranscript(opened.file.path, entries)
-      return sizeOf(viewOf(chain, from), sizing)
+  const changes = changeSession(opened.session, {
+    ports: {
+      transcript: { append: async (entries) => await opened.file.append(entries) },
+      newId: () => randomUUID(),
+      clock: { now: world.now },
     },
-    toEntries: (bodies) => chained(bodies, view.leaf, world.now()),
-  }
+    history: historyOf(opened, world.signal),
+    situation: (session) => situationOf(session.view, model, reading),
+  })
+  return { opened, view, changes }
 }
 
 /** The model of a session, also of one that another agent recorded. */
 export function modelOf({ prefix, log }: View): string {
   const answered = log.findLast((entry) => entry.kind === 'message' && entry.model !== undefined)
   return prefix?.model ?? (answered?.kind === 'message' ? answered.model : undefined) ?? 'unknown'
-}
-
-function chained(bodies: readonly EntryBody[], leaf: string | null, at: number): readonly Entry[] {
-  let parent = leaf
-  return bodies.map((body): Entry => {
-    const entry: Entry = { ...body, id: randomUUID(), parent, at }
-    parent = entry.id
-    return entry
-  })
 }

@@ -1,13 +1,12 @@
 import { UsageError } from 'palimpsest'
-import type { EntryBody } from 'palimpsest/engine'
-import type { BlockRef, PinEntry } from 'palimpsest/transcript'
-import { toBlocks } from 'palimpsest/wire'
+import type { PinTarget } from 'palimpsest/conversation'
 
 import type { CommandInput } from '../commands/command.ts'
 import { textOf } from '../run/read-flags.ts'
-import { DONE, type ExitCode, type World } from '../world.ts'
+import type { ExitCode, World } from '../world.ts'
+import { pinnedText } from './change-texts.ts'
 import { findEntry } from './find-entry.ts'
-import { withStored, type StoredSession } from './open-stored.ts'
+import { tellChange, withStored, type StoredSession } from './open-stored.ts'
 
 /** What is pinned is never cleared, and goes through every compaction word for word. */
 export async function runPin(input: CommandInput, world: World): Promise<ExitCode> {
@@ -16,33 +15,19 @@ export async function runPin(input: CommandInput, world: World): Promise<ExitCod
       'pin: which? An id of a message, or ID:N for its block N; `palimpsest recall` tells ids',
     )
   const on = input.flags['off'] !== true
-  return await withStored(textOf(input, 'session'), world, async (stored): Promise<ExitCode> => {
-    const found = await Promise.all(input.words.map(async (word) => await blocksOf(word, stored)))
-    const targets = found.flat()
-    const pins = targets.map((target): EntryBody<PinEntry> => ({ kind: 'pin', target, on }))
-    await stored.opened.file.append(stored.toEntries(pins))
-    world.print(`${on ? 'pinned' : 'no longer pinned'}: ${targets.map(nameOf).join(', ')}\n`)
-    return DONE
+  return await withStored(textOf(input, 'session'), world, async (stored) => {
+    const targets = await Promise.all(input.words.map(async (word) => await targetOf(word, stored)))
+    const outcome = await stored.changes.pin(targets, on)
+    const at = 'target' in outcome ? targets.indexOf(outcome.target) : -1
+    return tellChange(pinnedText(outcome, on, input.words[at]), world)
   })
 }
 
-/** Of a message: all its blocks. Of a clearing: those that it cleared. */
-async function blocksOf(word: string, stored: StoredSession): Promise<readonly BlockRef[]> {
+/** `ID:N` is block N of a message; an id may hold a colon too. */
+async function targetOf(word: string, stored: StoredSession): Promise<PinTarget> {
+  const whole = await findEntry(word, stored)
+  if (whole) return { entry: whole.id }
   const [, id = word, index] = /^(.*):(\d+)$/.exec(word) ?? []
-  const entry = (await findEntry(word, stored)) ?? (await findEntry(id, stored))
-  if (entry?.kind === 'edit') return entry.replace.map(({ at }) => at)
-  const isInView = stored.view.nodes.some((node) => node.entries.includes(entry?.id ?? ''))
-  if (entry?.kind !== 'message' || !isInView)
-    throw new UsageError(
-      `pin "${word}": no message of this session that is in view. \`palimpsest restore\` brings an older one back first`,
-    )
-  const count = toBlocks(entry.message.content).length
-  const wanted = entry.id.startsWith(word) ? undefined : index
-  if (wanted === undefined) return Array.from({ length: count }, (_, at) => ({ entry: entry.id, index: at }))
-  if (Number(wanted) >= count) throw new UsageError(`pin "${word}": the message has ${count} blocks, from 0`)
-  return [{ entry: entry.id, index: Number(wanted) }]
-}
-
-function nameOf({ entry, index }: BlockRef): string {
-  return `${entry}:${index}`
+  const entry = await findEntry(id, stored)
+  return { entry: entry?.id ?? word, index: index === undefined ? undefined : Number(index) }
 }

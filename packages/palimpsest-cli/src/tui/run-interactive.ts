@@ -1,4 +1,4 @@
-import { sentenceOf } from '../print/report-error.ts'
+import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import type { RunWishes } from '../run/set-scene.ts'
@@ -7,7 +7,7 @@ import { storeRules } from '../agent/permissions/always/stored-rules.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 import type { Console } from './console.ts'
 import { listFiles } from './host/list-files.ts'
-import { openConversation, type Conversation } from './host/open-conversation.ts'
+import { hostConversation, type HostedConversation } from './host/host-conversation.ts'
 import type { PickItem } from './input/pick-item.ts'
 import { openLines } from './line-ui.ts'
 import { openScreen } from './screen-ui.ts'
@@ -82,7 +82,7 @@ interface Place {
 }
 
 interface Entered {
-  readonly conversation: Conversation
+  readonly conversation: HostedConversation
   readonly wishes: RunWishes
 }
 
@@ -94,7 +94,7 @@ async function enter(
 ): Promise<Entered> {
   const { ui, told, home, trust } = place
   const open = async (wanted: RunWishes): Promise<Entered> => {
-    const conversation = await openConversation(
+    const conversation = await hostConversation(
       asking(wanted, ui, trust, () => conversation),
       home,
       told,
@@ -145,7 +145,12 @@ function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now, s
 }
 
 /** Questions about permission go to whoever sits there; "always" is kept for later sessions too. */
-function asking(wishes: RunWishes, ui: Ui, trust: AskTrust, conversation: () => Conversation): RunWishes {
+function asking(
+  wishes: RunWishes,
+  ui: Ui,
+  trust: AskTrust,
+  conversation: () => HostedConversation,
+): RunWishes {
   return {
     ...wishes,
     user: {
@@ -219,7 +224,7 @@ interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly isSame: boolean
 }
 
-function greet(conversation: Conversation, { wishes, isSame, ui, world, noted }: Greeting): void {
+function greet(conversation: HostedConversation, { wishes, isSame, ui, world, noted }: Greeting): void {
   const { prepared, facts, log } = conversation
   const columns = ui.columns()
   const said = saidBefore(log())

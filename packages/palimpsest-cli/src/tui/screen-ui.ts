@@ -1,4 +1,4 @@
-import { sentenceOf } from '../print/report-error.ts'
+import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
 import { emptyEditor, withWords } from './input/edit-text.ts'

@@ -1,7 +1,8 @@
+import { drive } from 'palimpsest/conversation'
 import type { LoopEvent } from 'palimpsest/loop'
 import type { BoundaryEntry } from 'palimpsest/transcript'
 
-import { sentenceOf } from '../print/report-error.ts'
+import { sentenceOf } from '../report-error.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import type { World } from '../world.ts'
 import { note, type CommandEnd, type CommandPlace } from './commands/command-place.ts'
@@ -9,7 +10,7 @@ import { openTranscriptPage, openRemovedPage } from './commands/open-pages.ts'
 import { runCommand } from './commands/run-command.ts'
 import { rewind } from './commands/rewind.ts'
 import { coldCost } from './host/cold-cost.ts'
-import type { Conversation } from './host/open-conversation.ts'
+import type { HostedConversation } from './host/host-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
 import { findTooLong } from './host/too-long.ts'
 import { statusLine } from './screen/status-line.ts'
@@ -32,7 +33,7 @@ export interface TalkSetup {
 }
 
 /** What to open next; nothing where the user leaves. */
-export async function talk(conversation: Conversation, setup: TalkSetup): Promise<CommandEnd> {
+export async function talk(conversation: HostedConversation, setup: TalkSetup): Promise<CommandEnd> {
   const { ui, wishes, world } = setup
   const place: CommandPlace = {
     conversation,
@@ -138,20 +139,19 @@ async function interruptible(
   }
 }
 
-async function follow(
-  events: AsyncGenerator<LoopEvent, string | undefined>,
-  conversation: Conversation,
+async function follow<T>(
+  events: AsyncGenerator<LoopEvent, T>,
+  conversation: HostedConversation,
   ui: Ui,
-): Promise<string | undefined> {
+): Promise<T> {
   let screen: TurnScreen = { ...TURN_START, toRemoved: ui.ways.toRemoved }
   const countRemoved = ({ id }: BoundaryEntry): RemovedCounts | undefined => {
     const removed = removedBy(conversation.view(), id)
     return removed && { gone: removed.gone.length, stayed: removed.stayed }
   }
-  for (let next = await events.next(); ; next = await events.next()) {
-    if (next.done) return next.value
+  return await drive(events, (event) => {
     const columns = ui.columns()
-    const step = showEvent(screen, next.value, columns, countRemoved)
+    const step = showEvent(screen, event, columns, countRemoved)
     screen = step.screen
     const { activity, markdown } = screen
     if (step.lines.length > 0) ui.show(step.lines)
@@ -160,9 +160,9 @@ async function follow(
       streaming: () => endMarkdown(markdown, columns),
       status: statusLine(conversation.figures(), conversation.facts, columns),
     })
-  }
+  })
 }
 
-function showStatus(conversation: Conversation, ui: Ui): void {
+function showStatus(conversation: HostedConversation, ui: Ui): void {
   ui.setLive({ status: statusLine(conversation.figures(), conversation.facts, ui.columns()) })
 }

@@ -19,7 +19,9 @@ export interface Appended {
   readonly entries: readonly Entry[]
 }
 
-type AppendPorts = Pick<Ports, 'transcript' | 'newId'> & { readonly clock: Pick<Ports['clock'], 'now'> }
+export type AppendPorts = Pick<Ports, 'transcript' | 'newId'> & {
+  readonly clock: Pick<Ports['clock'], 'now'>
+}
 
 /** A body whose id is named by another of the same batch. */
 export type NamedBody<T extends Entry = Entry> = EntryBody<T> & { readonly id?: string }
@@ -46,7 +48,8 @@ export function viewWith(view: View, bodies: readonly NamedBody[]): View {
   return after
 }
 
-function placed(
+/** Bodies as entries behind the newest one. Nothing is written. */
+export function placed(
   view: View,
   bodies: readonly NamedBody[],
   ports: Pick<AppendPorts, 'newId' | 'clock'>,

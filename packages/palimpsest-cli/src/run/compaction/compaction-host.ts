@@ -1,7 +1,7 @@
 import type { CompactionHost, Restored, RestoreWish } from 'palimpsest'
 import type { BlobStore } from 'palimpsest/node'
 
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 import type { Hooks } from '../../agent/hooks/create-hooks.ts'
 import { compactSections } from '../../agent/instructions/compact-section.ts'
 import type { Instructions } from '../../agent/instructions/load-instructions.ts'

@@ -3,7 +3,7 @@ import type { LearnedLimit, LimitKeeper, LimitVerdict, Refusal } from 'palimpses
 import { doubtLimit, learnedKey, limitNamed, type Models } from 'palimpsest/tokens'
 import { parseModelName } from 'palimpsest/wire'
 
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { readLimits, saveLimits, type Limits } from './limits-file.ts'
 

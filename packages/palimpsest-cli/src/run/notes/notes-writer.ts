@@ -1,18 +1,12 @@
+import type { NotesWriter } from 'palimpsest/conversation'
 import type { NotesFile } from 'palimpsest/node'
 
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 
 // The file with the notes. What a model wrote stays until it writes anew; what is computed is written over after every answer.
 
 const COMPUTED_HEAD =
   '<!-- Rewritten after every answer. To keep your own changes, remove this line; the model then continues from these notes. -->'
-
-export interface NotesWriter {
-  readonly write: (text: string) => Promise<void>
-  /** Nobody waits for it; of many that come while one is written, the newest is. */
-  readonly writeComputed: (text: string) => void
-  readonly settled: () => Promise<void>
-}
 
 /** What somebody wrote; undefined where the file holds only what was computed. */
 export function writtenNotes(found: string | undefined): string | undefined {

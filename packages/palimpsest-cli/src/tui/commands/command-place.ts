@@ -2,17 +2,17 @@ import type { LoopEvent } from 'palimpsest/loop'
 
 import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
-import type { Conversation } from '../host/open-conversation.ts'
+import type { HostedConversation } from '../host/host-conversation.ts'
 import { noteLines } from '../screen/turn-lines.ts'
 import type { Ui } from '../ui.ts'
 
 /** What a command of the conversation works on. */
 export interface CommandPlace {
-  readonly conversation: Conversation
+  readonly conversation: HostedConversation
   readonly wishes: RunWishes
   readonly ui: Ui
   readonly world: World
-  readonly follow: (events: AsyncGenerator<LoopEvent, string | undefined>) => Promise<string | undefined>
+  readonly follow: <T>(events: AsyncGenerator<LoopEvent, T>) => Promise<T>
   /** `told`: what an interruption came to. */
   readonly interruptible: (work: (signal: AbortSignal) => Promise<void>, told?: string) => Promise<void>
 }

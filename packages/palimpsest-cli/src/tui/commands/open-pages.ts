@@ -1,34 +1,33 @@
 import { openChain } from 'palimpsest/node'
 
 import { ID_CHARS } from '../../stored/find-by-id.ts'
-import type { Conversation } from '../host/open-conversation.ts'
+import type { HostedConversation } from '../host/host-conversation.ts'
 import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
 import { conversationSource, endSource } from '../pager/conversation-source.ts'
 import { linesSource, type PageSource } from '../pager/page-source.ts'
 import { wholeLines } from '../screen/past-lines.ts'
 import { pathName } from '../screen/turn-lines.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
-import { describeConversation } from '../host/describe-conversation.ts'
 
 // What the keys for long texts show.
 
 /** Everything that was ever said, across compactions. Its end is there at once. */
-export async function openTranscriptPage(conversation: Conversation): Promise<PageSource | string> {
+export async function openTranscriptPage(conversation: HostedConversation): Promise<PageSource | string> {
   const log = conversation.log()
   if (log.length === 0) return 'nothing was said yet'
   return endSource([...log], openWhole(conversation))
 }
 
-export async function openWhole({ prepared }: Conversation): Promise<PageSource> {
+export async function openWhole({ prepared }: HostedConversation): Promise<PageSource> {
   return await conversationSource(await openChain(prepared.opened.file.path))
 }
 
 /** What was taken out of the window last. */
 export async function openRemovedPage(
-  conversation: Conversation,
+  conversation: HostedConversation,
   columns: number,
 ): Promise<PageSource | string> {
-  const last = describeConversation(conversation).removals.findLast(({ layer }) => layer > 1)
+  const last = conversation.describe().removals.findLast(({ layer }) => layer > 1)
   return last
     ? await openRemovalPage(conversation, last.id, columns)
     : 'nothing was taken out of the window yet'
@@ -36,7 +35,7 @@ export async function openRemovedPage(
 
 /** What one removal took out, word for word. */
 export async function openRemovalPage(
-  conversation: Conversation,
+  conversation: HostedConversation,
   id: string,
   columns: number,
 ): Promise<PageSource> {
@@ -45,13 +44,13 @@ export async function openRemovalPage(
   return linesSource('what went', [head, ...gone.map((entry) => wholeLines(entry, columns))])
 }
 
-export async function findRemoved({ view, prepared }: Conversation, id: string): Promise<Removed> {
+export async function findRemoved({ view, prepared }: HostedConversation, id: string): Promise<Removed> {
   const seen = view()
   const found = removedBy(seen, id) ?? (await removedOnDisk(prepared.opened.file.path, id, seen.leaf))
   return found ?? { gone: [], stayed: 0 }
 }
 
-function headLines(conversation: Conversation, id: string, gone: number): readonly StyledLine[] {
+function headLines(conversation: HostedConversation, id: string, gone: number): readonly StyledLine[] {
   const entry = conversation.log().find((one) => one.id === id)
   const at = entry && Number.isFinite(entry.at) ? new Date(entry.at).toTimeString().slice(0, 5) : '?'
   const undo = line(

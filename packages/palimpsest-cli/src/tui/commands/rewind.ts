@@ -41,7 +41,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
     const outcomes = await restoreFiles(steps, checkpoints, `rewind-${randomUUID()}`)
     note(outcomes.map((outcome) => outcomeText(outcome, wishes.cwd)).join('\n'), place)
   }
-  await conversation.rewindTo(message)
+  await conversation.rewind(message)
   note('rewound: what you said stands in the input again', place)
   ui.setInput(saidText(message))
   return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }

@@ -3,13 +3,12 @@ import { resolve } from 'node:path'
 
 import { findById, ID_CHARS } from '../../stored/find-by-id.ts'
 import { readHistory } from '../../stored/session-history.ts'
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 import { findSimilarName } from '../../agent/similar-name.ts'
 import { serverOf } from '../../run/models/chat-servers.ts'
-import { runUndo } from '../../stored/run-undo.ts'
 import type { PageSource } from '../pager/page-source.ts'
 import { line, lineText } from '../text/styled-line.ts'
-import { changeStored } from './change-stored.ts'
+import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { openWhole } from './open-pages.ts'
@@ -83,11 +82,13 @@ const KEY_COLUMNS = 24
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, ui } = place
+  if (!conversation.prepared.reading().compactEnabled)
+    return note('DISABLE_COMPACT is set: nothing is compacted. Unset it', place)
   ui.setLive({ activity: 'Compacting' })
   await interruptible(async (signal) => {
-    const problem = await follow(conversation.compact(instructions, signal))
-    if (problem === undefined) ui.show([[]])
-    else note(problem, place)
+    const result = await follow(conversation.compact({ instructions: instructions || undefined }, signal))
+    if (result.kind === 'compacted') ui.show([[]])
+    else note(result.why, place)
   }, 'cancelled: the conversation is as it was')
   return undefined
 }
@@ -137,7 +138,7 @@ async function undo(typed: string, place: CommandPlace): Promise<CommandEnd> {
   const removals = place.conversation.log().filter(({ kind }) => kind === 'boundary' || kind === 'edit')
   const found = findById(typed, removals, 'removals')
   if (!found) return note('undo which? /context lists removals by id', place)
-  return await changeStored(runUndo, found.id, place)
+  return await undoRemoval(found.id, place)
 }
 
 /** All of it, piece by piece, whatever its size. */

@@ -6,15 +6,11 @@ import { toPrintable } from '../../agent/printable.ts'
 import { ID_CHARS } from '../../stored/find-by-id.ts'
 import { historyTexts } from '../../stored/history-texts.ts'
 import { readHistory } from '../../stored/session-history.ts'
-import { runPin } from '../../stored/run-pin.ts'
-import { runRestore } from '../../stored/run-restore.ts'
-import { runUndo } from '../../stored/run-undo.ts'
-import { describeConversation } from '../host/describe-conversation.ts'
 import type { PickItem } from '../input/pick-item.ts'
 import { contextLines } from '../screen/context-lines.ts'
 import { shortCount } from '../screen/status-line.ts'
 import { toolLabel } from '../screen/tool-lines.ts'
-import { changeStored } from './change-stored.ts'
+import { pinEntry, restoreEntry, undoRemoval } from './change-view.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { findRemoved, openRemovalPage } from './open-pages.ts'
 
@@ -29,7 +25,7 @@ const LAYERS = { 1: 'stored', 2: 'cleared', 3: 'notes', 4: 'compacted' } as cons
 export async function showContext(place: CommandPlace): Promise<CommandEnd> {
   const { conversation, ui } = place
   if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
-  const description = describeConversation(conversation)
+  const description = conversation.describe()
   const read = await readHistory(conversation.prepared.opened.file.path, undefined)
   const history = historyTexts(read, description.breakers)
   const picture = { description, facts: conversation.facts, figures: conversation.figures(), history }
@@ -81,11 +77,11 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd>
       await ui.page(await openRemovalPage(conversation, id, ui.columns()))
       return undefined
     case 'undo':
-      return await changeStored(runUndo, id, place)
+      return await undoRemoval(id, place)
     case 'pin':
-      return await changeStored(runPin, id, place)
+      return await pinEntry(id, place)
     case 'bring':
-      return isCompaction ? await bringOne(id, place) : await changeStored(runRestore, id, place)
+      return isCompaction ? await bringOne(id, place) : await restoreEntry(id, place)
     default:
       return undefined
   }
@@ -94,7 +90,7 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd>
 async function bringOne(id: string, place: CommandPlace): Promise<CommandEnd> {
   const { gone } = await findRemoved(place.conversation, id)
   const picked = await pickMessage('Bring which one back?', gone, place)
-  return picked === undefined ? undefined : await changeStored(runRestore, picked, place)
+  return picked === undefined ? undefined : await restoreEntry(picked, place)
 }
 
 async function pinOne(place: CommandPlace): Promise<CommandEnd> {
@@ -105,7 +101,7 @@ async function pinOne(place: CommandPlace): Promise<CommandEnd> {
       entry.kind === 'message' && inView.has(entry.id) && entry.part === undefined,
   )
   const picked = await pickMessage('Pin which message?', messages, place)
-  return picked === undefined ? undefined : await changeStored(runPin, picked, place)
+  return picked === undefined ? undefined : await pinEntry(picked, place)
 }
 
 async function pickMessage(

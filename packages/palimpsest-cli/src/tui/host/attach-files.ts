@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 import { randomUUID } from 'node:crypto'
 
 import type { LoopTool, Permit } from 'palimpsest/loop'

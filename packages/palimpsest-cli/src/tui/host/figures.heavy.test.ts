@@ -8,7 +8,7 @@ import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
 import { statusLine, type Figures } from '../screen/status-line.ts'
 import { lineText } from '../text/styled-line.ts'
-import { openConversation, type Conversation } from './open-conversation.ts'
+import { hostConversation, type HostedConversation } from './host-conversation.ts'
 
 // A session of many rounds against the simulator: the status line after each response, beside the simulator's own ledger.
 
@@ -21,7 +21,7 @@ const OFF_SHARE_MAX = 0.03
 test('over 200 rounds with two compactions the status line equals the ledger after each response, and is within 3% of the next usage before it', async () => {
   const bench = await createBench({ script: [...summaries(9), ...scripted(ROUNDS)] })
   await askForSummaries(bench)
-  const conversation = await openConversation(wishesFor(bench), bench.home, worldFor(bench))
+  const conversation = await hostConversation(wishesFor(bench), bench.home, worldFor(bench))
   const off: number[] = []
   let rounds = 0
   let compactions = 0
@@ -50,12 +50,12 @@ test('over 200 rounds with two compactions the status line equals the ledger aft
   expect(Math.max(...off)).toBeLessThanOrEqual(OFF_SHARE_MAX)
 }, 120_000)
 
-function shown(conversation: Conversation): string {
+function shown(conversation: HostedConversation): string {
   return lineText(statusLine(conversation.figures(), conversation.facts, COLUMNS))
 }
 
 /** The same line, from what the simulator billed. */
-function ledgerLine({ simulator }: Bench, { facts }: Conversation): string {
+function ledgerLine({ simulator }: Bench, { facts }: HostedConversation): string {
   const requests = simulator.requests().filter(({ status }) => status === 200)
   const usages = requests.flatMap(({ usage }) => (usage ? [usage] : []))
   const newest = usages.at(-1)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { PreparedRun } from '../../run/prepare-run.ts'
 
-type Own = Pick<PreparedRun, 'allowOwn'> & Pick<PreparedRun['run'], 'tools'>
+type Own = Pick<PreparedRun, 'allowOwn'> & Pick<PreparedRun['setup'], 'tools'>
 
 /** In the same shell as the agent's commands, with the same limits. Nobody is asked: the user typed it. */
 export async function runUserCommand(

@@ -1,7 +1,7 @@
 import { estimateText } from 'palimpsest/tokens'
 
 import { shortCount } from '../screen/status-line.ts'
-import type { Conversation } from './open-conversation.ts'
+import type { HostedConversation } from './host-conversation.ts'
 
 /** What is shorter fits any window that is of use; the engine says so where it does not. */
 const LONG_CHARS = 20_000
@@ -9,10 +9,10 @@ const LONG_CHARS = 20_000
 /** Why a message cannot be sent, whatever is compacted, and what to do instead; undefined where it can. */
 export function findTooLong(
   text: string,
-  { facts, prepared }: Pick<Conversation, 'facts' | 'prepared'>,
+  { facts, prepared }: Pick<HostedConversation, 'facts' | 'prepared'>,
 ): string | undefined {
   if (text.length < LONG_CHARS) return undefined
-  const { system, tools } = prepared.run.prefix
+  const { system, tools } = prepared.setup.prefix
   const { blocking } = facts.thresholds
   const room = blocking - estimateText(system) - estimateText(tools)
   const tokens = estimateText(text)

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 import type { Key } from '../input/decode-keys.ts'
 import { cutLine, line, lineText, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'

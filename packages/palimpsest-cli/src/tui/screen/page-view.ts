@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../print/report-error.ts'
+import { sentenceOf } from '../../report-error.ts'
 import type { Console } from '../console.ts'
 import type { Key } from '../input/decode-keys.ts'
 import type { StyledLine } from '../text/styled-line.ts'

@@ -4,7 +4,7 @@ import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
 import type { JsonObject } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { problemOf } from '../../print/output.ts'
+import { problemOf } from '../../run/turn-problem.ts'
 import { endMarkdown, feedMarkdown, MARKDOWN_START, type MarkdownState } from '../text/markdown-lines.ts'
 import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
 import { shortCount } from './status-line.ts'

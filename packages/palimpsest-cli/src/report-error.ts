@@ -1,9 +1,9 @@
 import { InvariantError, ProviderError, StorageError, UsageError } from 'palimpsest'
 import { toStorageError } from 'palimpsest/node'
 
-import { toPrintable } from '../agent/printable.ts'
-import { Refusal } from '../agent/refusal.ts'
-import { FAILED, WRONG_USAGE, type ExitCode } from '../world.ts'
+import { toPrintable } from './agent/printable.ts'
+import { Refusal } from './agent/refusal.ts'
+import { FAILED, WRONG_USAGE, type ExitCode } from './world.ts'
 
 // Every error ends here, whoever threw it. One sentence for whoever must act; a stack only where somebody asked for it.
 

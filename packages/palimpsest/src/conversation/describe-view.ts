@@ -1,15 +1,9 @@
-import {
-  breakersOf,
-  calibrationOf,
-  describeContext,
-  modelPolicy,
-  type Breakers,
-  type ContextDescription,
-} from 'palimpsest/engine'
-import { hitRateOf, type Totals, type View } from 'palimpsest/transcript'
-
-import { CACHE_LIFETIMES } from './models/cache-lifetimes.ts'
-import type { WindowReading } from './window-settings.ts'
+import { describeContext, type ContextDescription } from '../engine/describe-context.ts'
+import { breakersOf, type Breakers } from '../layers/4-compaction/when/breakers.ts'
+import { CACHE_LIFETIMES } from '../request/cache-lifetimes.ts'
+import { situationOf, type WindowReading } from '../situation/situation.ts'
+import { hitRateOf, type Totals } from '../transcript/totals.ts'
+import type { View } from '../transcript/view.ts'
 
 export interface ViewDescription extends ContextDescription {
   readonly breakers: Breakers
@@ -24,12 +18,10 @@ export interface Described {
   readonly now: number
 }
 
-/** What fills the window of a conversation now. The one source for the screen and for `palimpsest context`. */
+/** What fills the window of a conversation now. The one source for screens, reports and the library. */
 export function describeView(view: View, { model, reading, totals, now }: Described): ViewDescription {
   const { window, thresholds, autoEnabled } = reading
-  const { facts } = reading.model
-  const thinking = modelPolicy(model, facts)
-  const calibration = calibrationOf(view, thinking, facts)
+  const { calibration, thinking } = situationOf(view, model, reading)
   const setup = { window, thresholds, autoEnabled, calibration, thinking, lifetimes: CACHE_LIFETIMES }
   return {
     ...describeContext(view, setup),

@@ -1,63 +1,30 @@
-import type { Ports } from 'palimpsest'
+import { besideSpending, mayCallBeside, type BesideSpending } from '../background/background-bill.ts'
 import {
-  besideSpending,
-  mayCallBeside,
-  notesInVain,
-  notesWithoutModel,
-  type BesideSpending,
-  type NotesLimits,
-  type NotesPolicy,
-  type Session,
-} from 'palimpsest/engine'
-import { TTL_MS } from 'palimpsest/ledger'
-import {
-  createNotesKeeper,
-  createPreparedKeeper,
   NOTES_WAIT_MS,
-  withBeside,
-  type ForkPoint,
-  type LoopEvent,
-  type MeteredModel,
   type NotesKeeper,
-  type NotesSetup,
+  type NotesLimits,
   type PreparedKeeper,
-} from 'palimpsest/loop'
-import type { NotesFile } from 'palimpsest/node'
-import type { View } from 'palimpsest/transcript'
-import { isBlock, type ModelFacts } from 'palimpsest/wire'
-
-import { lastBought } from './models/cache-lifetimes.ts'
-import { createNotesWriter, writtenNotes } from './notes/notes-writer.ts'
+} from '../background/keepers.ts'
+import { notesWithoutModel } from '../layers/3-session-memory/notes-for.ts'
+import { createNotesKeeper, type NotesSetup } from '../layers/3-session-memory/notes-keeper.ts'
+import { createPreparedKeeper } from '../layers/4-compaction/summary/prepared-keeper.ts'
+import { notesInVain } from '../layers/4-compaction/when/breakers.ts'
+import { TTL_MS } from '../ledger/cache.ts'
+import type { LoopEvent } from '../loop/events.ts'
+import type { ForkPoint } from '../loop/fork-point.ts'
+import { withBeside } from '../loop/with-beside.ts'
+import type { Ports } from '../ports.ts'
+import { lastBought } from '../request/cache-lifetimes.ts'
+import type { Session } from '../situation/session.ts'
+import type { View } from '../transcript/view.ts'
+import { isBlock } from '../wire/message.ts'
+import type { ConversationNotes, ConversationSetup } from './conversation-setup.ts'
+import { stopWith } from './stop-with.ts'
 
 // What goes on beside the turns of one conversation: notes, and summaries made in time. One for a conversation, from its first turn to
 // its end.
 
-export interface BesideSetup {
-  readonly ports: Ports
-  readonly metered?: Pick<MeteredModel, 'take' | 'notices'> | undefined
-  readonly facts: ModelFacts
-  /** Absent: no notes are kept. */
-  readonly notes?: RunNotes | undefined
-  /** Whether the session may still spend. */
-  readonly maySpend: () => boolean
-  /** By the whole session, whatever part of it is loaded. */
-  readonly spent: () => Pick<BesideSpending, 'totalUsd' | 'besideUsd'>
-  /** The process ends with the turn: what begins at its end would be in vain. */
-  readonly endsWithTurn: boolean
-  readonly signal: AbortSignal
-}
-
-export interface RunNotes {
-  readonly policy: NotesPolicy
-  readonly file: NotesFile
-  /** What the file says where the run begins. */
-  readonly found: string | undefined
-  /** Else they are computed only: another model writes the summaries, or nothing is ever compacted. */
-  readonly asksModel: boolean
-  readonly report: (text: string) => void
-}
-
-export interface BesideTurn {
+export interface Beside {
   readonly forkPoint: ForkPoint
   readonly keepers: { readonly notes?: NotesKeeper; readonly prepared: PreparedKeeper }
   /** Where a process ended with the turn before: what was due then, while what it had sent is still cached. */
@@ -70,17 +37,23 @@ export interface BesideTurn {
   readonly end: (session: Session, waitMs?: number) => AsyncGenerator<LoopEvent, Session>
 }
 
-export function openBeside(session: Session, forkPoint: ForkPoint, setup: BesideSetup): BesideTurn {
-  const { ports, facts } = setup
-  const stop = new AbortController()
+/** `maySpend`: whether the session may still spend. */
+export function openBeside(
+  session: Session,
+  forkPoint: ForkPoint,
+  setup: ConversationSetup,
+  maySpend: () => boolean,
+): Beside {
+  const { ports, spending, notes, endsWithTurn } = setup
+  const stop = stopWith(setup.signal)
   const common: Common = {
     ports,
     runFork: forkPoint.runFork,
     maySpend: (view, sizeTokens) =>
-      setup.maySpend() && mayCallBeside(spentSoFar(view, setup), facts, sizeTokens),
-    signal: AbortSignal.any([setup.signal, stop.signal]),
+      maySpend() && mayCallBeside(spentSoFar(view, setup), setup.reading().model.facts, sizeTokens),
+    signal: stop.signal,
   }
-  const isWorthIt = (view: View): boolean => !setup.endsWithTurn || goesOn(view)
+  const isWorthIt = (view: View): boolean => !endsWithTurn || goesOn(view)
   const made = createPreparedKeeper(common)
   const prepared: PreparedKeeper = {
     ...made,
@@ -88,11 +61,11 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
       if (isWorthIt(view)) made.consider(view, limits)
     },
   }
-  const kept = setup.notes && openNotes(session, setup.notes, common, { ...setup, isWorthIt })
+  const kept = notes && openNotes(session, notes, common, { endsWithTurn, isWorthIt })
   const keepers = { prepared, ...(kept && { notes: kept.notes }) }
-  const settle: BesideTurn['settle'] = async function* (last, waitMs) {
+  const settle: Beside['settle'] = async function* (last, waitMs) {
     await kept?.notes.settle(waitMs)
-    return yield* withBeside(last, { ...keepers, ...(setup.metered && { metered: setup.metered }), ports })
+    return yield* withBeside(last, { ...keepers, ...(spending && { metered: spending.metered }), ports })
   }
   return {
     forkPoint,
@@ -100,24 +73,25 @@ export function openBeside(session: Session, forkPoint: ForkPoint, setup: Beside
     makeUp: (view, limits) => {
       if (isCached(view, ports.clock.now())) kept?.makeUp(view, limits)
     },
-    giveUp: () => stop.abort(),
+    giveUp: stop.stop,
     settle,
     end: async function* (last, waitMs = NOTES_WAIT_MS) {
-      const session = yield* settle(last, waitMs)
-      stop.abort()
+      const ended = yield* settle(last, waitMs)
+      stop.stop()
       await kept?.settled()
-      return session
+      return ended
     },
   }
 }
 
 /** The larger of two sums: the file's reach back before what is loaded, and the log's have a price for models that the table does not hold. */
-function spentSoFar({ log }: View, { spent }: Pick<BesideSetup, 'spent'>): BesideSpending {
-  const [loaded, whole] = [besideSpending(log), spent()]
+function spentSoFar({ log }: View, { totals }: Pick<ConversationSetup, 'totals'>): BesideSpending {
+  const loaded = besideSpending(log)
+  const { costUsd, besideUsd = 0 } = totals()
   return {
     ...loaded,
-    totalUsd: Math.max(loaded.totalUsd, whole.totalUsd),
-    besideUsd: Math.max(loaded.besideUsd, whole.besideUsd),
+    totalUsd: Math.max(loaded.totalUsd, costUsd),
+    besideUsd: Math.max(loaded.besideUsd, besideUsd),
   }
 }
 
@@ -125,17 +99,15 @@ type Common = Pick<NotesSetup, 'runFork' | 'maySpend' | 'signal'> & { readonly p
 
 function openNotes(
   { view: begin }: Session,
-  { policy, file, found, asksModel, report }: RunNotes,
+  { policy, writer, written, asksModel }: ConversationNotes,
   common: Common,
   when: { readonly endsWithTurn: boolean; readonly isWorthIt: (view: View) => boolean },
 ): {
   readonly notes: NotesKeeper
-  readonly makeUp: BesideTurn['makeUp']
+  readonly makeUp: Beside['makeUp']
   readonly settled: () => Promise<void>
 } {
   const { flags } = common.ports
-  const writer = createNotesWriter(file, report)
-  const written = writtenNotes(found)
   // A fork has notes, and no file yet.
   const inherited = begin.log.findLast((entry) => entry.kind === 'notes')?.text
   let isWritten = written !== undefined
@@ -155,7 +127,7 @@ function openNotes(
     kept.consider(view, isLate ? 'turn-end' : at, limits)
     isLate = false
   }
-  const makeUp: BesideTurn['makeUp'] = (view, limits) => {
+  const makeUp: Beside['makeUp'] = (view, limits) => {
     if (asksModel) kept.consider(view, 'turn-end', limits)
   }
   return { notes: { ...kept, consider }, makeUp, settled: writer.settled }

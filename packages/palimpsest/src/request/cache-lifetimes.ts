@@ -1,8 +1,9 @@
-import type { Ports } from 'palimpsest'
-import { boughtLifetime, chooseLifetime, type CacheLifetimes } from 'palimpsest/engine'
-import type { Ttl } from 'palimpsest/ledger'
-import type { View } from 'palimpsest/transcript'
-import type { ModelFacts } from 'palimpsest/wire'
+import type { Ttl } from '../ledger/cache.ts'
+import type { Ports } from '../ports.ts'
+import type { View } from '../transcript/view.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
+import type { CacheLifetimes } from './build-request.ts'
+import { boughtLifetime, chooseLifetime } from './choose-lifetime.ts'
 
 /** What is bought for requests of the agent unless there is a reason: system prompt and tools outlast a pause, the conversation is renewed with every request. */
 export const CACHE_LIFETIMES: CacheLifetimes = { system: '1h', messages: '5m' }

@@ -1,0 +1,33 @@
+import type { TurnEnd } from 'palimpsest/loop'
+
+/** A sentence for a turn that did not end in an answer. */
+export function problemOf(end: TurnEnd): string | undefined {
+  switch (end.reason) {
+    case 'answered':
+      return undefined
+    case 'max-rounds':
+      return 'the turn reached --max-turns before an answer. Resume the session to go on'
+    case 'max-cost':
+      return maxCostText(end)
+    case 'aborted':
+      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to go on`
+    case 'refused':
+      return `the model refused: ${end.explanation}`
+    case 'window-full':
+    case 'failed':
+      return end.message
+    default:
+      return end satisfies never
+  }
+}
+
+function maxCostText({ neededUsd, leftUsd }: Extract<TurnEnd, { reason: 'max-cost' }>): string {
+  const cure = 'Raise it and resume the session to continue'
+  if (neededUsd === undefined || leftUsd === undefined) return `the session reached --max-cost. ${cure}`
+  return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
+}
+
+/** Cents and below: what is left of a small limit is no 0. */
+function dollars(usd: number): string {
+  return usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2)
+}

@@ -1,0 +1,84 @@
+import { UsageError } from 'palimpsest'
+import type { PinOutcome, RestoreOutcome, UndoOutcome } from 'palimpsest/conversation'
+import type { BlockRef } from 'palimpsest/transcript'
+
+// What a change of the view came to, in a sentence. What cannot be meant is a `UsageError`.
+
+export interface ChangeText {
+  readonly text: string
+  readonly isDone: boolean
+}
+
+/** `typed`: as the user named it. */
+export function undoneText(outcome: UndoOutcome, typed: string): ChangeText {
+  switch (outcome.kind) {
+    case 'undone': {
+      const { tokens, limitTokens } = outcome
+      const text = `undone: the conversation holds ${tokens} tokens again; it compacts by itself only at ${limitTokens}`
+      return { text, isDone: true }
+    }
+    case 'too-large': {
+      const { tokens, limitTokens } = outcome
+      const text = `not undone: the conversation would hold ${tokens} tokens, and the limit is ${limitTokens}. A larger window (PALIMPSEST_WINDOW, the setting workingWindow) makes room`
+      return { text, isDone: false }
+    }
+    case 'undone-already':
+      return { text: `${outcome.id} is undone already`, isDone: false }
+    case 'no-removal':
+      throw new UsageError(`undo "${typed}": ${NO_REMOVAL[outcome.what]}`)
+    default:
+      return outcome satisfies never
+  }
+}
+
+const NO_REMOVAL = {
+  server: 'the provider clears it, again with every request; the flag server-clearing ends that',
+  stored: 'it is a stored result, which stays on disk: `palimpsest restore` brings it back',
+  other: 'it is no removal of this session; `palimpsest context` lists them',
+} as const
+
+export function pinnedText(outcome: PinOutcome, on: boolean, typed?: string): ChangeText {
+  switch (outcome.kind) {
+    case 'pinned': {
+      const names = outcome.blocks.map(nameOf).join(', ')
+      return { text: `${on ? 'pinned' : 'no longer pinned'}: ${names}`, isDone: true }
+    }
+    case 'not-in-view':
+      throw new UsageError(
+        `pin "${typed ?? outcome.target.entry}": no message of this session that is in view. \`palimpsest restore\` brings an older one back first`,
+      )
+    case 'no-such-block':
+      throw new UsageError(
+        `pin "${typed ?? outcome.target.entry}": the message has ${outcome.blocks} blocks, from 0`,
+      )
+    default:
+      return outcome satisfies never
+  }
+}
+
+function nameOf({ entry, index }: BlockRef): string {
+  return `${entry}:${index}`
+}
+
+export function restoredText(outcome: RestoreOutcome, typed: string): ChangeText {
+  switch (outcome.kind) {
+    case 'restored': {
+      const { chars, tokens } = outcome
+      const text = `brought back: ${chars} characters, at the end; the conversation holds ${tokens} tokens`
+      return { text, isDone: true }
+    }
+    case 'too-large': {
+      const { tokens, limitTokens } = outcome
+      const text = `not brought back: the conversation would hold ${tokens} tokens, and the limit is ${limitTokens}. Compact it first`
+      return { text, isDone: false }
+    }
+    case 'is-compaction':
+      throw new UsageError(
+        `restore "${outcome.id}": a whole compaction is taken back with \`palimpsest undo ${outcome.id}\`; a message of before with its own id`,
+      )
+    case 'nothing':
+      throw new UsageError(`restore "${typed}": there is nothing of that id in this session`)
+    default:
+      return outcome satisfies never
+  }
+}

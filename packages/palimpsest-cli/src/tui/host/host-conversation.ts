@@ -1,0 +1,108 @@
+import { drive, openConversation, relay, type Conversation } from 'palimpsest/conversation'
+import type { LoopEvent } from 'palimpsest/loop'
+
+import { createOffer } from '../../run/compaction/offer-compaction.ts'
+import { prepareRun, type PreparedRun } from '../../run/prepare-run.ts'
+import type { RunWishes } from '../../run/set-scene.ts'
+import type { World } from '../../world.ts'
+import { SHELL_HEAD } from '../screen/past-lines.ts'
+import { estimated, type Figures, type StatusFacts } from '../screen/status-line.ts'
+import { attachFiles } from './attach-files.ts'
+import { figuresAfter, firstFigures } from './follow-figures.ts'
+import { runUserCommand } from './run-user-command.ts'
+import { watchSummary } from './watch-summary.ts'
+
+// A conversation with a screen before it: the same, with the figures of the status line, files named by `@`, and commands of the
+// user's own.
+
+export interface HostedConversation extends Conversation {
+  readonly prepared: PreparedRun
+  readonly facts: StatusFacts
+  readonly figures: () => Figures
+  /** Files named by `@` come with the message. */
+  readonly say: (text: string, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
+  /** A command of the user's own: what it printed joins the conversation; nobody answers. */
+  readonly runShell: (command: string, signal: AbortSignal) => Promise<string>
+}
+
+export interface ConversationWatch {
+  /** Told how many characters of a summary are written, while one is. */
+  readonly onSummary?: (chars: number) => void
+}
+
+/** Who leaves does not wait long for notes under way: the next session does without them. */
+const LEAVING_WAIT_MS = 1_000
+
+export async function hostConversation(
+  wishes: RunWishes,
+  home: string,
+  world: World,
+  { onSummary = () => undefined }: ConversationWatch = {},
+): Promise<HostedConversation> {
+  const prepared = await prepareRun(wishes, home, world)
+  const { reading } = prepared
+  const ports = watchSummary(prepared.setup.ports, onSummary)
+  const setup = { ...prepared.setup, ports, endsWithTurn: false }
+  const conversation = openConversation(setup)
+  const { sizeTokens, totals } = conversation
+  const at = { figures: firstFigures(sizeTokens(), totals()), isClosed: false }
+  const spentUsd = (): number => totals().costUsd
+  const followed = <T>(events: AsyncGenerator<LoopEvent, T>): AsyncGenerator<LoopEvent, T> =>
+    relay(events, (event) => {
+      at.figures = figuresAfter(at.figures, event, { spentUsd, size: sizeTokens })
+      return event
+    })
+  const measured = async <T>(work: Promise<T>): Promise<T> => {
+    const outcome = await work
+    at.figures = estimated(at.figures, sizeTokens(), spentUsd())
+    return outcome
+  }
+  return {
+    ...conversation,
+    prepared,
+    get facts() {
+      const { window, thresholds, autoEnabled } = reading()
+      return { model: setup.prefix.model, window, thresholds, autoEnabled }
+    },
+    figures: () => at.figures,
+    say: (text, signal) => followed(say(text, conversation, prepared, signal)),
+    runShell: async (command, signal) => await measured(runShell(command, conversation, prepared, signal)),
+    compact: (wish, signal) => followed(conversation.compact(wish, signal)),
+    undo: async (id) => await measured(conversation.undo(id)),
+    pin: async (targets, on) => await measured(conversation.pin(targets, on)),
+    restore: async (id) => await measured(conversation.restore(id)),
+    close: async () => {
+      if (at.isClosed) return
+      at.isClosed = true
+      await conversation.close(LEAVING_WAIT_MS)
+      await prepared.close(conversation.isKept())
+    },
+  }
+}
+
+const HOW_TO_COMPACT = 'Type /compact to compact it, then continue.'
+
+async function* say(
+  text: string,
+  conversation: Conversation,
+  { setup, reading }: PreparedRun,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, undefined> {
+  const { content, files, notices } = await attachFiles(text, setup, signal)
+  for (const notice of notices) yield { type: 'notice', text: notice }
+  const { compactEnabled: isAllowed } = reading()
+  const offered = createOffer({ how: HOW_TO_COMPACT, isAllowed, view: conversation.view() })
+  return yield* relay(conversation.send({ content, files, words: text }, signal), offered)
+}
+
+async function runShell(
+  command: string,
+  conversation: Conversation,
+  { setup, allowOwn }: PreparedRun,
+  signal: AbortSignal,
+): Promise<string> {
+  const output = await runUserCommand(command, { tools: setup.tools, allowOwn }, signal)
+  const content = `${SHELL_HEAD}${command}\n\n${output}`
+  await drive(conversation.add({ content, words: `!${command}` }, signal))
+  return output
+}

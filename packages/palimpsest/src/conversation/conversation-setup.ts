@@ -1,0 +1,95 @@
+import type { MeteredModel } from '../accounts/meter-model.ts'
+import type { ClearingWishes } from '../layers/2-micro-compaction/policy.ts'
+import type { NotesPolicy } from '../layers/3-session-memory/notes-for.ts'
+import type { LimitKeeper } from '../loop/limit-keeper.ts'
+import type { TurnCompaction } from '../loop/run-turn.ts'
+import type { LoopTool, Permit } from '../loop/tool.ts'
+import type { Ports } from '../ports.ts'
+import type { RecallSource } from '../recall/recalled.ts'
+import type { CacheWishes } from '../request/cache-lifetimes.ts'
+import type { EntryBody, Session } from '../situation/session.ts'
+import type { WindowReading } from '../situation/situation.ts'
+import type { Entry, EntryId, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
+import type { Totals } from '../transcript/totals.ts'
+
+// All that a conversation is opened with, as one value. Whoever makes it has read flags, settings and files; nobody behind it does.
+
+export interface ConversationSetup {
+  /** As it was stored; of a new one, with nothing in it. */
+  readonly session: Session
+  readonly ports: Ports
+  readonly history: History
+  /** Sums over the whole session, whatever part of it is loaded. */
+  readonly totals: () => Totals
+  /** As it is to be from now on; appended where it differs from what the session has. */
+  readonly prefix: EntryBody<PrefixEntry>
+  readonly opening: Opening
+  readonly tools: readonly LoopTool[]
+  readonly permit: Permit
+  /** Asked before every turn: a refusal may teach a smaller window, and the provider may tell of another. */
+  readonly reading: () => WindowReading
+  /** Of any model at the same endpoint: for sessions that another one led. */
+  readonly readingOf?: ((model: string) => WindowReading) | undefined
+  /** Of one answer. */
+  readonly maxTokens: () => number
+  /** Left out: nothing compacts. */
+  readonly compaction?: ConversationCompaction | undefined
+  /** Left out: no notes are kept. */
+  readonly notes?: ConversationNotes | undefined
+  readonly limits?: LimitKeeper | undefined
+  /** What the user says about the cache. Its lifetime is as the pauses of the conversation have it where nobody says. */
+  readonly cache?: CacheWishes | undefined
+  /** What the user says about clearing after a pause. */
+  readonly clearing?: ClearingWishes | undefined
+  readonly roundsMax: number
+  readonly spending?: Spending | undefined
+  /** The process ends with the turn: what begins at its end would be in vain, and what was due at the last one's is made up for. */
+  readonly endsWithTurn: boolean
+  /** Ends all that goes on beside the turns. */
+  readonly signal: AbortSignal
+}
+
+/** What is known only of the window is added turn by turn. */
+export type ConversationCompaction = Omit<TurnCompaction, 'scale' | 'effectiveTokens' | 'windowTokens'>
+
+export interface Opening {
+  /** What a new conversation begins with: instruction files, environment. */
+  readonly first: readonly EntryBody<MessageEntry>[]
+  /** What comes before the first message of every run. */
+  readonly always: readonly EntryBody<MessageEntry>[]
+}
+
+export interface Spending {
+  /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
+  readonly metered: Pick<MeteredModel, 'take' | 'notices'>
+  /** US dollars that the whole session may cost. */
+  readonly maxUsd?: number | undefined
+  /** Of that, what nothing was spent on yet. */
+  readonly leftUsd?: (() => number) | undefined
+}
+
+/** What left the view, and the transcript as it lies there. */
+export interface History extends RecallSource {
+  /** The newest chain, as if these entries stood at its end: what would an undo show? */
+  readonly load: (assumed: readonly Entry[]) => Promise<{
+    readonly entries: readonly Entry[]
+    readonly from: EntryId | null
+  }>
+}
+
+export interface ConversationNotes {
+  readonly policy: NotesPolicy
+  readonly writer: NotesWriter
+  /** What somebody wrote before this run; undefined where there is nothing, or only what was computed. */
+  readonly written: string | undefined
+  /** Else they are computed only: another model writes the summaries, or nothing is ever compacted. */
+  readonly asksModel: boolean
+}
+
+/** Where people read the notes. Nothing here fails. */
+export interface NotesWriter {
+  readonly write: (text: string) => Promise<void>
+  /** Nobody waits for it; of many that come while one is written, the newest is. */
+  readonly writeComputed: (text: string) => void
+  readonly settled: () => Promise<void>
+}

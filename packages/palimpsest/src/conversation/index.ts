@@ -1,0 +1,29 @@
+// palimpsest/conversation: a session that is talked to, and the only one who appends to it.
+
+import '../require-runtime.ts'
+
+export { changeSession } from './change-view.ts'
+export type {
+  ChangeSetup,
+  PinOutcome,
+  PinTarget,
+  RestoreOutcome,
+  UndoOutcome,
+  ViewChanges,
+} from './change-view.ts'
+export type {
+  ConversationCompaction,
+  ConversationNotes,
+  ConversationSetup,
+  History,
+  NotesWriter,
+  Opening,
+  Spending,
+} from './conversation-setup.ts'
+export { describeView } from './describe-view.ts'
+export type { Described, ViewDescription } from './describe-view.ts'
+export { drive, relay } from '../drive.ts'
+export { openConversation } from './open-conversation.ts'
+export type { CompactionWish, Conversation, Said } from './open-conversation.ts'
+export { situationOf } from '../situation/situation.ts'
+export type { Situation, WindowReading } from '../situation/situation.ts'

@@ -1,0 +1,57 @@
+import { cacheHistory } from '../accounts/cache-history.ts'
+import type { CacheWatch } from '../accounts/cache-watch.ts'
+import { storagePolicy } from '../layers/1-tool-results/policy.ts'
+import { microPolicy } from '../layers/2-micro-compaction/policy.ts'
+import type { TurnSetup } from '../loop/run-turn.ts'
+import { CACHE_LIFETIMES, lifetimesFor } from '../request/cache-lifetimes.ts'
+import type { Session } from '../situation/session.ts'
+import { situationOf, type Situation } from '../situation/situation.ts'
+import type { View } from '../transcript/view.ts'
+import type { Beside } from './beside.ts'
+import { compactionNow } from './compaction-now.ts'
+import type { ConversationSetup } from './conversation-setup.ts'
+
+/** What goes on from turn to turn. */
+export interface Kept {
+  readonly maySpend: (session: Session) => boolean
+  readonly beside: Beside
+  /** One that has seen all of the session; without it the whole history is laid out again. */
+  readonly watch: CacheWatch | undefined
+}
+
+/** What one turn runs with: the window and the model as they are known now. */
+export function turnSetup(
+  { view }: Session,
+  setup: ConversationSetup,
+  { maySpend, beside, watch }: Kept,
+): TurnSetup & { readonly cacheWatch: CacheWatch } {
+  const { ports, tools, permit, roundsMax, spending, limits, clearing } = setup
+  const { window } = setup.reading()
+  const situation = situationNow(view, setup)
+  const compaction = compactionNow(setup)
+  return {
+    ports,
+    ...(spending && { metered: spending.metered }),
+    ...(spending?.leftUsd && { leftUsd: spending.leftUsd }),
+    tools,
+    permit,
+    source: 'main',
+    maxTokens: setup.maxTokens(),
+    lifetimes: lifetimesFor(setup.cache, view, situation.facts, ports),
+    ...situation,
+    roundsMax,
+    maySpend,
+    micro: microPolicy(window.scale, clearing),
+    storage: storagePolicy(window.scale),
+    ...(compaction && { compaction }),
+    ...(limits && { limits }),
+    ...beside.keepers,
+    forkPoint: beside.forkPoint,
+    cacheWatch: watch ?? cacheHistory(view.log, CACHE_LIFETIMES, view.from).watch,
+  }
+}
+
+/** By the model that leads the conversation, or the one that is to. */
+export function situationNow(view: View, setup: Pick<ConversationSetup, 'prefix' | 'reading'>): Situation {
+  return situationOf(view, view.prefix?.model ?? setup.prefix.model, setup.reading())
+}
