@@ -58,7 +58,7 @@ export async function runInteractive(
         picks = false
         last = conversation.isKept() ? conversation.id : ''
         await conversation.close()
-        at = end?.next && (await enter(end.next, { ...at, isSame: end.isSame === true }, place))
+        at = end?.next && (await enter(end.next, at, place))
       } finally {
         await conversation.close()
       }
@@ -87,11 +87,7 @@ interface Entered {
 }
 
 /** The conversation that is wished for; where it cannot be opened, the one before again, with a line that says why. */
-async function enter(
-  wishes: RunWishes,
-  before: (Entered & { readonly isSame: boolean }) | undefined,
-  place: Place,
-): Promise<Entered> {
+async function enter(wishes: RunWishes, before: Entered | undefined, place: Place): Promise<Entered> {
   const { ui, told, home, trust } = place
   const open = async (wanted: RunWishes): Promise<Entered> => {
     const conversation = await hostConversation(
@@ -104,7 +100,7 @@ async function enter(
   }
   try {
     const entered = await open(wishes)
-    greet(entered.conversation, { ...place, wishes, isSame: before?.isSame === true })
+    greet(entered.conversation, { ...place, wishes, isSame: false })
     return entered
   } catch (error) {
     if (!before) throw error

@@ -18,13 +18,7 @@ export interface CommandPlace {
 }
 
 /** Set: this conversation is left, for what stands in it. */
-export type CommandEnd =
-  | {
-      readonly next: RunWishes | undefined
-      /** It is the same conversation as before: there is nothing to say of it. */
-      readonly isSame?: true
-    }
-  | undefined
+export type CommandEnd = { readonly next: RunWishes | undefined } | undefined
 
 export function note(text: string, { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...noteLines(text, 'warning', ui.columns()), []])

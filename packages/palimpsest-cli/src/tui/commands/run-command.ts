@@ -134,11 +134,12 @@ async function changeModel(named: string, place: CommandPlace): Promise<CommandE
   return { next: { ...wishes, model, baseUrl, session } }
 }
 
-async function undo(typed: string, place: CommandPlace): Promise<CommandEnd> {
+async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(({ kind }) => kind === 'boundary' || kind === 'edit')
   const found = findById(typed, removals, 'removals')
   if (!found) return note('undo which? /context lists removals by id', place)
-  return await undoRemoval(found.id, place)
+  await undoRemoval(found.id, place)
+  return undefined
 }
 
 /** All of it, piece by piece, whatever its size. */

@@ -11,7 +11,7 @@ import { contextLines } from '../screen/context-lines.ts'
 import { shortCount } from '../screen/status-line.ts'
 import { toolLabel } from '../screen/tool-lines.ts'
 import { pinEntry, restoreEntry, undoRemoval } from './change-view.ts'
-import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
+import { note, type CommandPlace } from './command-place.ts'
 import { findRemoved, openRemovalPage } from './open-pages.ts'
 
 // What fills the window, and what was taken out of it; each removal can be looked at, taken back, brought to the end, kept for good.
@@ -22,7 +22,7 @@ const LABEL_CHARS = 110
 /** What took it out, by layer. */
 const LAYERS = { 1: 'stored', 2: 'cleared', 3: 'notes', 4: 'compacted' } as const
 
-export async function showContext(place: CommandPlace): Promise<CommandEnd> {
+export async function showContext(place: CommandPlace): Promise<undefined> {
   const { conversation, ui } = place
   if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
   const description = conversation.describe()
@@ -42,8 +42,7 @@ export async function showContext(place: CommandPlace): Promise<CommandEnd> {
     })
     if (picked === undefined || picked === DONE) return undefined
     const removal = removals.find(({ id }) => id === picked)
-    const end = removal ? await actOn(removal, place) : await pinOne(place)
-    if (end) return end
+    if (removal ? await actOn(removal, place) : await pinOne(place)) return undefined
   }
 }
 
@@ -54,8 +53,8 @@ function removalLabel({ id, at, layer, what, tokens }: Removal): string {
   )
 }
 
-/** Undefined: back to the list. */
-async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd> {
+/** Whether the view was changed; else back to the list. */
+async function actOn(removal: Removal, place: CommandPlace): Promise<boolean> {
   const { conversation, ui } = place
   const { id, layer } = removal
   const isCompaction = layer > 2
@@ -75,7 +74,7 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd>
   switch (action) {
     case 'show':
       await ui.page(await openRemovalPage(conversation, id, ui.columns()))
-      return undefined
+      return false
     case 'undo':
       return await undoRemoval(id, place)
     case 'pin':
@@ -83,17 +82,17 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<CommandEnd>
     case 'bring':
       return isCompaction ? await bringOne(id, place) : await restoreEntry(id, place)
     default:
-      return undefined
+      return false
   }
 }
 
-async function bringOne(id: string, place: CommandPlace): Promise<CommandEnd> {
+async function bringOne(id: string, place: CommandPlace): Promise<boolean> {
   const { gone } = await findRemoved(place.conversation, id)
   const picked = await pickMessage('Bring which one back?', gone, place)
-  return picked === undefined ? undefined : await restoreEntry(picked, place)
+  return picked !== undefined && (await restoreEntry(picked, place))
 }
 
-async function pinOne(place: CommandPlace): Promise<CommandEnd> {
+async function pinOne(place: CommandPlace): Promise<boolean> {
   const { nodes, log } = place.conversation.view()
   const inView = new Set(nodes.flatMap(({ entries }) => entries))
   const messages = log.filter(
@@ -101,7 +100,7 @@ async function pinOne(place: CommandPlace): Promise<CommandEnd> {
       entry.kind === 'message' && inView.has(entry.id) && entry.part === undefined,
   )
   const picked = await pickMessage('Pin which message?', messages, place)
-  return picked === undefined ? undefined : await pinEntry(picked, place)
+  return picked !== undefined && (await pinEntry(picked, place))
 }
 
 async function pickMessage(
