@@ -176,6 +176,7 @@ function situationOf(
     prices: pricesOf(limits, moment.sizeTokens),
     loses: losesThinking(view, limits),
     serverCompacts: moment.serverCompacts ?? false,
+    isLastResort: moment.compaction === undefined && !limits.dropsWhenFull,
   }
 }
 

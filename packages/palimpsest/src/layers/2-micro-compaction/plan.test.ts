@@ -237,6 +237,7 @@ function situation(view: View): MicroSituation {
     prices: { read: 0, write: 1, output: 1 },
     loses: false,
     serverCompacts: false,
+    isLastResort: false,
   }
 }
 

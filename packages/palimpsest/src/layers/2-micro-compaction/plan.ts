@@ -38,6 +38,8 @@ export interface MicroSituation {
   readonly serverCompacts: boolean
   /** What makes room where clearing does not. Absent where nothing compacts. */
   readonly compaction?: CompactionOutlook | undefined
+  /** Nothing else makes room: where clearing does not, the request is refused. */
+  readonly isLastResort: boolean
   /** The first node that another edit changes before the same request: what follows it is written anew whatever we do. */
   readonly brokenFrom?: number | undefined
 }
@@ -147,10 +149,11 @@ function batchOf(
 function sparesCompaction(numbers: PlanNumbers, situation: MicroSituation, policy: MicroPolicy): boolean {
   const { sizeTokens, thresholds, compaction } = situation
   if (!isFull(sizeTokens, thresholds)) return false
-  // Nothing else would make room: the next step is a refusal.
-  if (compaction === undefined) return true
   const left = sizeTokens - numbers.freedTokens
-  return left <= policy.targetShare * fullAt(thresholds) && isCheaper(numbers, compaction, situation)
+  if (left <= policy.targetShare * fullAt(thresholds))
+    return compaction === undefined || isCheaper(numbers, compaction, situation)
+  // Less room than wanted is better than a refusal.
+  return situation.isLastResort && sizeTokens >= thresholds.blocking
 }
 
 /**
