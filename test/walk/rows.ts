@@ -75,7 +75,9 @@ export const ROWS: readonly WalkRow[] = [
     sessions.wideAnswer,
     inView('results on disk', '<persisted-output>'),
   ),
-  row('micro-cold', false, PAUSED, sessions.longPause, inEdits('results cleared', 'replace')),
+  row('micro-cold', false, PAUSED, sessions.longPause, inEdits('results cleared', 'replace'), {
+    isCheap: true,
+  }),
   row(
     'micro-batch',
     false,
@@ -110,7 +112,7 @@ export const ROWS: readonly WalkRow[] = [
     false,
     PAUSED,
     sessions.longPause,
-    inView('stand-ins with a digest', /to see it whole\\+n/),
+    inView('stand-ins with a digest', /(?:to see it whole|shows it as it was)\\+n/),
     { note: 'the price of what they still say' },
   ),
   row(
@@ -155,7 +157,7 @@ export const ROWS: readonly WalkRow[] = [
     isCheap: true,
   }),
   row('cache-hour', false, '20 reads, 6 pauses of 15 minutes', sessions.manyPauses, hours()),
-  row('model-list', false, '6 short rounds', sessions.shortTalk, listed()),
+  row('model-list', false, '6 short rounds', sessions.shortTalk, listed(), { isCheap: true }),
   row(
     'background-calls',
     false,

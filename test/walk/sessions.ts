@@ -15,6 +15,8 @@ const PLAIN_MODEL = 'claude-opus-5'
 /** Has. */
 const SIGNING_MODEL = 'claude-opus-5-5'
 const SMALL_WINDOW = ['--window', '60000']
+/** Of each file, so that all that is read is well below where that window compacts. */
+const SMALL_WINDOW_CHARS = 3_500
 const MINUTE_MS = 60_000
 const NOTES: ScriptStep = {
   when: { source: 'session-memory' },
@@ -93,8 +95,8 @@ export const fullWindow: WalkSession = async (bench) => {
 }
 
 /** Five files, five others in part, then these and five more whole. */
-async function readMuch(bench: CommandBench, args: readonly string[] = []): Promise<void> {
-  for (let i = 0; i < 15; i++) await layFile(bench, `file-${i}.ts`, 5_000)
+async function readMuch(bench: CommandBench, args: readonly string[] = [], chars = 5_000): Promise<void> {
+  for (let i = 0; i < 15; i++) await layFile(bench, `file-${i}.ts`, chars)
   const round = (from: number, part = {}) =>
     Array.from({ length: 5 }, (_, i) => call('Read', { file_path: `file-${from + i}.ts`, ...part }))
   const part = { offset: 10, limit: 60 }
@@ -109,7 +111,7 @@ export const longPause: WalkSession = async (bench) => {
 
 /** What is newest in so small a window is less. */
 export const longPauseSmall: WalkSession = async (bench) => {
-  await readMuch(bench, SMALL_WINDOW)
+  await readMuch(bench, SMALL_WINDOW, SMALL_WINDOW_CHARS)
   bench.wait(62 * MINUTE_MS)
   return await turn(bench, PLAIN_MODEL, glances(8), ['--continue', ...SMALL_WINDOW])
 }
