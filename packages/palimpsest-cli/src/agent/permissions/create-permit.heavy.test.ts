@@ -122,6 +122,25 @@ describe('rules about commands', () => {
   })
 
   test.each([
+    ['git push origin main', true],
+    ['git  push "a b" main', true],
+    ['git push evil\\ main', false],
+    ['git push "evil main x"', false],
+    ["git push 'evil\tmain '", false],
+    ['git push a\ue020main', false],
+    ['make "a  b"', true],
+    ['make a\\ b', true],
+    ['make "a b"', false],
+    ['make "a\ue020\ue020b"', false],
+  ])(
+    'a space in a rule stands for one between words, in quotes for one in quotes; %j: %s',
+    async (command, expected) => {
+      await open({ rules: { allow: ['Bash(git push * main:*)', 'Bash(make "a  b")', 'Bash(make a\\ b)'] } })
+      expect(await bash(command)).toBe(expected)
+    },
+  )
+
+  test.each([
     ['rm x', false],
     ['sudo rm x', false],
     ['ls; rm x', false],

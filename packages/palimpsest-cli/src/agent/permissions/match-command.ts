@@ -9,6 +9,7 @@ import { WRAPPING_PROGRAMS } from './wrapping-programs.ts'
 /** `npm run test:*` covers `npm run test`, `npm run test:unit` and `npm run test -- x`; `git * main` has a star of its own. */
 export function matchesCommand({ pattern }: Rule, text: string): boolean {
   if (pattern === undefined) return true
+  if (STAND_INS.test(text)) return false
   return matchesFrom(parseCommandPattern(squeezeUnquoted(pattern)), squeezeUnquoted(text), (at) => at === 0)
 }
 
@@ -80,10 +81,21 @@ function squeeze(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ')
 }
 
-/** What allows is meant however it is spaced between the words; inside of quotes a space is part of the word. */
+/** Characters of nobody's, for spaces that part no words. */
+const STAND_IN = 0xe000
+const STAND_INS = /[\uE000-\uE0FF]/
+
+/**
+ * What allows is meant however it is spaced between the words. Inside of quotes or after a backslash a space is part of the word, and no
+ * space of a pattern stands for it.
+ */
 function squeezeUnquoted(text: string): string {
   return Array.from(
     text.trim().matchAll(/'[^']*'?|"(?:[^"\\]|\\[^])*"?|\\[^]|\s+|[^\s'"\\]+|\\/g),
-    ([part]) => (part.trim() === '' ? ' ' : part),
+    ([part]) => (part.trim() === '' ? ' ' : part.replaceAll(/\s/g, standIn)),
   ).join('')
+}
+
+function standIn(space: string): string {
+  return String.fromCharCode(STAND_IN + (space.charCodeAt(0) & 0xff))
 }
