@@ -6,7 +6,7 @@ import {
   mayCallBeside,
 } from '../../packages/palimpsest/src/background/background-bill.ts'
 import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
-import { restBehind } from '../../packages/palimpsest/src/layers/4-compaction/summary/prepared.ts'
+import { restAfter } from '../../packages/palimpsest/src/background/create-keeper.ts'
 import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
 import { TEMPLATE as NOTES_TEMPLATE } from '../../packages/palimpsest/src/layers/3-session-memory/template.ts'
 import { FAILURES_MAX } from '../../packages/palimpsest/src/background/breaker.ts'
@@ -90,10 +90,10 @@ describe('a prepared summary', () => {
     expect(asked(agent).length - paths.length).toBeLessThanOrEqual(1)
     const { view } = agent.session
     const upTo = view.nodes.at(-1)?.entries[0] ?? ''
-    expect(restBehind(view, { text: '', upTo, boundary: undefined })).toBeUndefined()
+    expect(restAfter(view, { upTo, boundary: undefined })).toBeUndefined()
     const boundary = view.boundary?.entry.id
-    expect(restBehind(view, { text: '', upTo, boundary })).toBe(view.nodes.length)
-    expect(restBehind(view, { text: '', upTo: 'gone', boundary })).toBeUndefined()
+    expect(restAfter(view, { upTo, boundary })).toBe(view.nodes.length)
+    expect(restAfter(view, { upTo: 'gone', boundary })).toBeUndefined()
   })
 
   test('that fails three times in a row is not asked for again', async () => {

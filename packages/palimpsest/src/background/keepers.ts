@@ -1,12 +1,12 @@
-import type { NamedBody } from '../situation/session.ts'
 import type { Sizing } from '../situation/size-of.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
-import type { EntryId } from '../transcript/entry.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
+import type { Covering, Keeper } from './create-keeper.ts'
 
-// What a turn asks of those who work beside it. Each layer has its own; the turn starts them, takes what they bring, and waits for none.
+// What a turn asks of those who work beside it. They are one keeper with a task of a layer's; the turn starts them, takes what they bring, and
+// waits for none.
 
 /** At a compaction, and where a process ends, notes that are being written are waited for, at most so long. */
 export const NOTES_WAIT_MS = 15_000
@@ -20,26 +20,11 @@ export interface NotesLimits extends Sizing {
   readonly isSpared?: (() => boolean) | undefined
 }
 
-export interface NotesKeeper {
+export interface NotesKeeper extends Pick<Keeper<never, string>, 'take' | 'isWorking' | 'settle'> {
   /** Starts an update where one is due. One at a time. */
   readonly consider: (view: View, at: 'response' | 'turn-end', limits: NotesLimits) => void
-  /** What has come since, to be appended now. */
-  readonly take: (view: View) => readonly NamedBody[]
   /** Whether notes are to be the summary: then none is made beside them. */
   readonly areKept: () => boolean
-  /** An update is under way. */
-  readonly isWorking: () => boolean
-  /** Waits for an update under way, at most so long. */
-  readonly settle: (ms: number) => Promise<void>
-}
-
-/** A summary that was made before it was needed. */
-export interface Prepared {
-  readonly text: string
-  /** The last entry it covers. */
-  readonly upTo: EntryId
-  /** The boundary in force when it was made. */
-  readonly boundary: EntryId | undefined
 }
 
 export interface PreparedLimits {
@@ -52,11 +37,8 @@ export interface PreparedLimits {
   readonly isSpared?: (() => boolean) | undefined
 }
 
-export interface PreparedKeeper {
-  /** Starts one where it may be needed soon. One at a time, and one until the next compaction. */
-  readonly consider: (view: View, limits: PreparedLimits) => void
-  /** What was spent since, to be appended now. */
-  readonly take: () => readonly NamedBody[]
-  /** One that still fits. */
-  readonly find: (view: View) => Prepared | undefined
-}
+/** Starts a summary where one may be needed soon: one at a time, and one until the next compaction. `find` has it while it fits. */
+export type PreparedKeeper = Pick<Keeper<PreparedLimits, string>, 'consider' | 'take' | 'find'>
+
+/** A summary that was made before it was needed. */
+export type Prepared = Covering<string>

@@ -8,7 +8,7 @@ import { settle } from '../transcript/settle.ts'
 import { mayCompact, type AutoCompaction } from './auto-compact.ts'
 import { targetFor } from '../layers/4-compaction/compact.ts'
 import { usableNotes } from '../layers/3-session-memory/notes-for.ts'
-import { restBehind } from '../layers/4-compaction/summary/prepared.ts'
+import { restAfter } from '../background/create-keeper.ts'
 import type { Sizing } from '../situation/size-of.ts'
 import { fullAt } from '../situation/is-full.ts'
 
@@ -45,5 +45,5 @@ function restBehindSummary(view: View, compaction: ComingCompaction, flags: Flag
   const mayServe = template !== undefined && flags.value('compaction-from-notes')
   const notes = mayServe ? usableNotes(view, { template, scale }, '') : undefined
   const prepared = findPrepared?.(view)
-  return Math.max(notes?.rest ?? 0, (prepared && restBehind(view, prepared)) ?? 0)
+  return Math.max(notes?.rest ?? 0, (prepared && restAfter(view, prepared)) ?? 0)
 }

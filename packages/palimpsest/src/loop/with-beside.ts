@@ -2,8 +2,7 @@ import { appendTo, type Session } from '../situation/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
 import type { MeteredModel } from '../accounts/meter-model.ts'
-import type { NotesKeeper } from '../background/keepers.ts'
-import type { PreparedKeeper } from '../background/keepers.ts'
+import type { NotesKeeper, PreparedKeeper } from '../background/keepers.ts'
 
 export type Metered = Pick<MeteredModel, 'take' | 'notices'>
 
@@ -22,7 +21,7 @@ export async function* withBeside(
   const bodies = [
     ...(metered?.take() ?? []),
     ...(notes?.take(session.view) ?? []),
-    ...(prepared?.take() ?? []),
+    ...(prepared?.take(session.view) ?? []),
   ]
   if (bodies.length === 0) return session
   const appended = await appendTo(session, bodies, ports)

@@ -25,7 +25,7 @@ import type {
 import { neededTokens } from './proof/judge-summary.ts'
 import { countMessages, keepFor, type KeepWish, type KeptPlan } from './keep/keep-for.ts'
 import { makeSummary, proveText, tracePhase, type MadeSummary } from './summary/make-summary.ts'
-import { restBehind } from './summary/prepared.ts'
+import { restAfter } from '../../background/create-keeper.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt } from './summary/server-compaction.ts'
 import { visibleFiles } from './keep/visible-files.ts'
 import type { Session } from '../../situation/session.ts'
@@ -156,10 +156,10 @@ function fromPrepared(
   { findPrepared }: CompactPorts,
 ): { readonly plan: KeptPlan; readonly made: MadeSummary } | undefined {
   const prepared = keep.span.kind === 'whole' ? findPrepared?.(view) : undefined
-  const tailFrom = prepared && restBehind(view, prepared)
+  const tailFrom = prepared && restAfter(view, prepared)
   if (!prepared || tailFrom === undefined) return undefined
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom })
-  const made = proveText('prepared', prepared.text, { view, plan, setup })
+  const made = proveText('prepared', prepared.made, { view, plan, setup })
   return made && leavesRoom(view, keep, setup, { plan, made }) ? { plan, made } : undefined
 }
 

@@ -1,0 +1,145 @@
+import type { Clock, ForkOutcome, Ports } from '../ports.ts'
+import type { NamedBody } from '../situation/session.ts'
+import type { EntryId } from '../transcript/entry.ts'
+import type { View } from '../transcript/view.ts'
+import { FAILURES_MAX, isBreakerOpen } from './breaker.ts'
+
+// One keeper for all that runs beside a turn. It starts what a task says is due, one at a time, where bill and breaker allow it; nobody waits
+// for it; what it brings is taken between requests, if what it covers is still in view. Aborting the signal stops it.
+
+/** What a task wants to be done: it covers the conversation up to an entry. */
+export interface BesideWish {
+  readonly upTo: EntryId
+}
+
+/** What came of it. */
+export interface Brought<Made> {
+  readonly made?: Made | undefined
+  /** What it cost; appended whatever became of the rest. */
+  readonly spent: readonly NamedBody[]
+  /** In the trace. */
+  readonly reason: string
+  readonly hasFailed: boolean
+}
+
+/** Decides with `plan`, which is pure, and acts with `run`. */
+export interface BesideTask<Moment, Wish extends BesideWish, Made> {
+  /** In traces. */
+  readonly name: string
+  /** Undefined where nothing is due. */
+  readonly plan: (view: View, moment: Moment) => Wish | undefined
+  readonly run: (wish: Wish, signal: AbortSignal) => Promise<Brought<Made>>
+  /** What is appended of it. Left out: it is kept here, for who looks for it. */
+  readonly toBodies?: (made: Made, upTo: EntryId) => readonly NamedBody[]
+}
+
+export interface KeeperSetup {
+  readonly ports: Pick<Ports, 'trace'> & { readonly clock: Pick<Clock, 'now' | 'within'> }
+  /** Whether the bill allows one more call beside the conversation. */
+  readonly maySpend: (view: View, sizeTokens: number) => boolean
+  /** Failures in a row before this keeper, of the same session. */
+  readonly failedBefore?: number | undefined
+  readonly signal: AbortSignal
+}
+
+/** Made of the conversation up to an entry, behind a boundary. */
+export interface Covering<Made> {
+  readonly made: Made
+  readonly upTo: EntryId
+  /** The boundary in force when it was made. */
+  readonly boundary: EntryId | undefined
+}
+
+export interface Keeper<Moment, Made> {
+  /** Starts what is due. */
+  readonly consider: (view: View, moment: Moment) => void
+  /** What has come since, to be appended now. */
+  readonly take: (view: View) => readonly NamedBody[]
+  /** What was made and still fits, where it is kept here. */
+  readonly find: (view: View) => Covering<Made> | undefined
+  /** Something is under way, or came and was not taken. */
+  readonly isWorking: () => boolean
+  /** Waits for what is under way, at most so long. */
+  readonly settle: (ms: number) => Promise<void>
+}
+
+export function createKeeper<Moment extends { readonly sizeTokens: number }, Wish extends BesideWish, Made>(
+  task: BesideTask<Moment, Wish, Made>,
+  { ports, maySpend, failedBefore = 0, signal }: KeeperSetup,
+): Keeper<Moment, Made> {
+  let working: Promise<void> | undefined
+  let isUntaken = false
+  let spent: readonly NamedBody[] = []
+  let held: Covering<Made> | undefined
+  let failures = failedBefore
+  const run = async (wish: Wish, boundary: EntryId | undefined): Promise<void> => {
+    const brought = await task.run(wish, signal)
+    const { made, reason, hasFailed } = brought
+    if (hasFailed) failures++
+    else if (made !== undefined) failures = 0
+    if (made !== undefined) held = { made, upTo: wish.upTo, boundary }
+    spent = [...spent, ...brought.spent]
+    isUntaken = true
+    ports.trace({ name: task.name, reason, failures })
+  }
+  const find = (view: View): Covering<Made> | undefined =>
+    held && restAfter(view, held) !== undefined ? held : undefined
+  const isHeldBack = (view: View): boolean =>
+    working !== undefined ||
+    isUntaken ||
+    failures >= FAILURES_MAX ||
+    signal.aborted ||
+    find(view) !== undefined ||
+    isBreakerOpen(view, ports.clock.now())
+  return {
+    consider: (view, moment) => {
+      if (isHeldBack(view) || !maySpend(view, moment.sizeTokens)) return
+      const wish = task.plan(view, moment)
+      if (!wish) return
+      working = run(wish, view.boundary?.entry.id)
+        .catch((error: unknown) => {
+          failures++
+          ports.trace({ name: task.name, reason: reasonOf(error), failures })
+        })
+        .finally(() => {
+          working = undefined
+        })
+    },
+    take: (view) => {
+      const bodies = [...spent]
+      if (held && task.toBodies) {
+        if (find(view)) bodies.push(...task.toBodies(held.made, held.upTo))
+        else ports.trace({ name: task.name, reason: 'what they cover has left the view' })
+        held = undefined
+      }
+      ;[spent, isUntaken] = [[], false]
+      return bodies
+    },
+    find,
+    isWorking: () => working !== undefined || isUntaken,
+    settle: async (ms) => {
+      if (working) await ports.clock.within(working, ms)
+    },
+  }
+}
+
+/** The first node that it does not cover; undefined where what it covers has left the view, or is behind a newer boundary. */
+export function restAfter(
+  view: View,
+  { upTo, boundary }: Pick<Covering<unknown>, 'upTo' | 'boundary'>,
+): number | undefined {
+  if (view.boundary?.entry.id !== boundary) return undefined
+  const last = view.nodes.findIndex(({ entries }) => entries.includes(upTo))
+  return last < 0 ? undefined : last + 1
+}
+
+/** What a fork cost, under the name of who asked for it. */
+export function spentOn(outcome: ForkOutcome, source: string): readonly NamedBody[] {
+  if (outcome.kind !== 'answered' && outcome.kind !== 'called-tools') return []
+  const { model, usage } = outcome.response
+  return [{ kind: 'spent', source, model, usage }]
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
