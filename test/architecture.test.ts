@@ -58,8 +58,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   wire: [],
   drive: [],
   flags: [],
-  // A port that stores a transcript speaks of entries.
-  ports: [...FLOOR, 'flags', 'transcript/entry'],
+  // A port that stores a transcript speaks of entries, and of their sums.
+  ports: [...FLOOR, 'flags', 'transcript/entry', 'transcript/totals'],
   tokens: FLOOR,
   ledger: FLOOR,
   transcript: [...FLOOR, 'tokens/estimate'],
@@ -74,6 +74,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   loop: [...ENGINE, ...HANDED],
   // It hosts what layers do beside the turns.
   conversation: [...ENGINE, 'layers', 'loop', 'recall'],
+  // The front door: it has a clock and ids of its own, and takes a client of the SDK.
+  'conversation/agent': [...ENGINE, 'layers', 'loop', 'recall', 'conversation', 'providers/anthropic'],
   recall: [...FLOOR, 'ports', 'transcript'],
   providers: [...FLOOR, 'ports', 'tokens'],
   'lab/offline': [...FLOOR, 'ports', 'tokens'],
@@ -84,7 +86,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
   // The disk knows lines and chains of them, not what the model sees.
   node: [...FLOOR, 'ports', ...LINES],
-  index: [...ENGINE, 'context', 'loop', 'conversation'],
+  index: [...ENGINE, 'context', 'loop', 'conversation', 'conversation/agent'],
 }
 
 /** What the tests of a part may import beside that: to say what a layer left behind, they name it. */
@@ -401,7 +403,8 @@ function inside(path: string): string | undefined {
 
 function partOf(place: string): string {
   const [first = place, second] = place.split('/')
-  return first === 'lab' && second !== undefined ? `${first}/${second}` : first
+  const isRoom = first === 'lab' || (first === 'conversation' && second === 'agent')
+  return isRoom && second !== undefined ? `${first}/${second}` : first
 }
 
 function isIndex(place: string): boolean {

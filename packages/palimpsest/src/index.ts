@@ -2,6 +2,9 @@
 
 import './require-runtime.ts'
 
+export { createAgent } from './conversation/agent/create-agent.ts'
+export type { Agent, AgentOptions, AgentTool, SendOptions } from './conversation/agent/create-agent.ts'
+export { memoryStore } from './conversation/agent/memory-store.ts'
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
 export type { ProviderFailure, StorageFailure } from './errors.ts'
 export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } from './flags/create-flags.ts'
@@ -9,12 +12,15 @@ export type { ExplainedFlag, Flags, FlagSource } from './flags/create-flags.ts'
 export { FLAGS } from './flags/flags.ts'
 export type { Flag, FlagValue } from './flags/flags.ts'
 export type {
+  AgentStore,
   AskModel,
   AskOutcome,
   Clock,
   CompactionHost,
+  CostOf,
   Fork,
   ForkOutcome,
+  History,
   ModelEvent,
   ModelRequest,
   Ports,
@@ -22,6 +28,7 @@ export type {
   RestoreWish,
   RunFork,
   Source,
+  StoredConversation,
   StreamModel,
   TraceEvent,
   Transcript,

@@ -1,6 +1,15 @@
 import type { Flags } from './flags/create-flags.ts'
 import type { ProviderFailure } from './errors.ts'
-import type { BlobRef, Entry, Origin, SeenFile } from './transcript/entry.ts'
+import type {
+  BlobRef,
+  Entry,
+  EntryId,
+  MessageEntry,
+  Origin,
+  SeenFile,
+  SpentEntry,
+} from './transcript/entry.ts'
+import type { Totals } from './transcript/totals.ts'
 import type { Hash } from './wire/hash.ts'
 import type { JsonText } from './wire/json.ts'
 import type { ToolUseBlock } from './wire/message.ts'
@@ -132,6 +141,19 @@ export interface Transcript {
   readonly append: (entries: readonly Entry[]) => Promise<void>
 }
 
+/** What left the view, and the transcript as it lies there. */
+export interface History {
+  /** Entries, in the order they were written. `isWanted` is asked of a line's bytes as characters, where there are lines. */
+  readonly entries: (isWanted: (line: string) => boolean) => AsyncIterable<Entry>
+  /** A stored result, whole. Undefined where it is gone. */
+  readonly blob: (blob: BlobRef) => Promise<string | undefined>
+  /** The newest chain, as if these entries stood at its end: what would an undo show? */
+  readonly load: (assumed: readonly Entry[]) => Promise<{
+    readonly entries: readonly Entry[]
+    readonly from: EntryId | null
+  }>
+}
+
 /** Tool results beside the transcript. */
 export interface Blobs {
   /** Resolves when the text is on disk. Fails with a `StorageError`. */
@@ -158,4 +180,29 @@ export interface Ports {
   /** Read when a decision is made, never kept: they change while a session runs. */
   readonly flags: Flags
   readonly trace: (event: TraceEvent) => void
+}
+
+/** Where an agent's conversations are kept. */
+export interface AgentStore {
+  /** The conversation that is stored under this id, or a new one. `costOf`: what an answer cost, for the sums. */
+  readonly open: (id: string | undefined, costOf: CostOf) => Promise<StoredConversation>
+  /** Copies a conversation as it is now. The copy's id. */
+  readonly fork: (id: string) => Promise<string>
+}
+
+/** US dollars for one answer. Lines of one response each repeat its usage: asked one by one, they come to its price. */
+export type CostOf = (entry: MessageEntry | SpentEntry) => number
+
+/** One conversation, opened for one writer. */
+export interface StoredConversation extends Transcript {
+  readonly id: string
+  /** The chain in force, oldest first. */
+  readonly entries: readonly Entry[]
+  /** The boundary it begins from; null: from the beginning. */
+  readonly from: EntryId | null
+  readonly blobs: Blobs
+  readonly history: History
+  /** Sums over all of it. */
+  readonly totals: () => Totals
+  readonly close: () => Promise<void>
 }

@@ -117,7 +117,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const { readWindow } = await import('../run/window-settings.ts')
   const { readModels } = await import('../run/models/known-models.ts')
   const { chooseModel } = await import('../run/models/choose-model.ts')
-  const { createCostOf } = await import('../run/cost-of.ts')
+  const { createCostOf } = await import('palimpsest/ledger')
   const { readHistory } = await import('../stored/session-history.ts')
   const { describeView } = await import('palimpsest/conversation')
   const { modelOf } = await import('../stored/open-stored.ts')

@@ -36,7 +36,7 @@ async function removeAll(ids: readonly string[], world: World): Promise<ExitCode
 
 async function listAll({ flags }: CommandInput, world: World): Promise<ExitCode> {
   const { listSessions } = await import('palimpsest/node')
-  const { createCostOf } = await import('../run/cost-of.ts')
+  const { createCostOf } = await import('palimpsest/ledger')
   const { sessions, warnings } = await listSessions(await storedHome(world), createCostOf())
   const { toPrintable, toPrintableJson } = await import('../agent/printable.ts')
   for (const warning of warnings) world.printError(`palimpsest: ${toPrintable(warning)}\n`)

@@ -3,7 +3,7 @@ import { NOTES_WAIT_MS, type LoopEvent, type TurnEnd } from 'palimpsest/loop'
 import type { MessageEntry } from 'palimpsest/transcript'
 
 import { createOffer } from '../run/compaction/offer-compaction.ts'
-import { createCostOf } from '../run/cost-of.ts'
+import { createCostOf } from 'palimpsest/ledger'
 import type { PreparedRun } from '../run/prepare-run.ts'
 import { sentenceOf } from '../report-error.ts'
 import { answerText, type Output, type RunResult } from './output.ts'

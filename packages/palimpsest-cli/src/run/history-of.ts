@@ -1,4 +1,4 @@
-import type { History } from 'palimpsest/conversation'
+import type { History } from 'palimpsest'
 import { createBlobStore, loadTranscript, readStoredFile } from 'palimpsest/node'
 
 import type { OpenedSession } from './open-session.ts'

@@ -19,7 +19,7 @@ import {
 import { emptyView, viewOf, type View } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
-import { createCostOf } from './cost-of.ts'
+import { createCostOf } from 'palimpsest/ledger'
 import { findSession, whichSession, type FoundSession } from '../stored/find-session.ts'
 import { palimpsestHome } from './palimpsest-home.ts'
 import { requireConversation } from '../stored/session-file.ts'

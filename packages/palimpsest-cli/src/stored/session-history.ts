@@ -1,7 +1,7 @@
 import { readTranscript } from 'palimpsest/node'
 import type { Entry } from 'palimpsest/transcript'
 
-import { createCostOf } from '../run/cost-of.ts'
+import { createCostOf } from 'palimpsest/ledger'
 
 /** The conversation's own answers. */
 const CONVERSATION = 'main'

@@ -1,3 +1,4 @@
+import type { History } from '../ports.ts'
 import { messageText } from '../recall/entry-text.ts'
 import {
   appendTo,
@@ -12,7 +13,6 @@ import { sizeOf } from '../situation/size-of.ts'
 import type { BlockRef, Entry, EntryId } from '../transcript/entry.ts'
 import { step, viewOf, type View } from '../transcript/view.ts'
 import { toBlocks } from '../wire/message.ts'
-import type { History } from './conversation-setup.ts'
 
 // Undo, pin and restore: entries that change what is in view. Each looks first at what it would come to; a conversation that would
 // not fit is left as it is. Outcomes are data: whoever shows them has the words.

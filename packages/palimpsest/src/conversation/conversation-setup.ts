@@ -4,12 +4,11 @@ import type { NotesPolicy } from '../layers/3-session-memory/notes-for.ts'
 import type { LimitKeeper } from '../loop/limit-keeper.ts'
 import type { TurnCompaction } from '../loop/run-turn.ts'
 import type { LoopTool, Permit } from '../loop/tool.ts'
-import type { Ports } from '../ports.ts'
-import type { RecallSource } from '../recall/recalled.ts'
+import type { History, Ports } from '../ports.ts'
 import type { CacheWishes } from '../request/cache-lifetimes.ts'
 import type { EntryBody, Session } from '../situation/session.ts'
 import type { WindowReading } from '../situation/situation.ts'
-import type { Entry, EntryId, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
+import type { MessageEntry, PrefixEntry } from '../transcript/entry.ts'
 import type { Totals } from '../transcript/totals.ts'
 
 // All that a conversation is opened with, as one value. Whoever makes it has read flags, settings and files; nobody behind it does.
@@ -23,7 +22,7 @@ export interface ConversationSetup {
   readonly totals: () => Totals
   /** As it is to be from now on; appended where it differs from what the session has. */
   readonly prefix: EntryBody<PrefixEntry>
-  readonly opening: Opening
+  readonly opening: ConversationStart
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   /** Asked before every turn: a refusal may teach a smaller window, and the provider may tell of another. */
@@ -52,7 +51,7 @@ export interface ConversationSetup {
 /** What is known only of the window is added turn by turn. */
 export type ConversationCompaction = Omit<TurnCompaction, 'scale' | 'effectiveTokens' | 'windowTokens'>
 
-export interface Opening {
+export interface ConversationStart {
   /** What a new conversation begins with: instruction files, environment. */
   readonly first: readonly EntryBody<MessageEntry>[]
   /** What comes before the first message of every run. */
@@ -66,15 +65,6 @@ export interface Spending {
   readonly maxUsd?: number | undefined
   /** Of that, what nothing was spent on yet. */
   readonly leftUsd?: (() => number) | undefined
-}
-
-/** What left the view, and the transcript as it lies there. */
-export interface History extends RecallSource {
-  /** The newest chain, as if these entries stood at its end: what would an undo show? */
-  readonly load: (assumed: readonly Entry[]) => Promise<{
-    readonly entries: readonly Entry[]
-    readonly from: EntryId | null
-  }>
 }
 
 export interface ConversationNotes {

@@ -15,9 +15,8 @@ export type {
   ConversationCompaction,
   ConversationNotes,
   ConversationSetup,
-  History,
   NotesWriter,
-  Opening,
+  ConversationStart,
   Spending,
 } from './conversation-setup.ts'
 export { describeView } from './describe-view.ts'
@@ -25,5 +24,6 @@ export type { Described, ViewDescription } from './describe-view.ts'
 export { drive, relay } from '../drive.ts'
 export { openConversation } from './open-conversation.ts'
 export type { CompactionWish, Conversation, Said } from './open-conversation.ts'
+export { outputTokensFor, requestPrefix } from './request-prefix.ts'
 export { situationOf } from '../situation/situation.ts'
 export type { Situation, WindowReading } from '../situation/situation.ts'

@@ -1,7 +1,7 @@
 import { listSessions } from 'palimpsest/node'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { createCostOf } from '../../run/cost-of.ts'
+import { createCostOf } from 'palimpsest/ledger'
 import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 

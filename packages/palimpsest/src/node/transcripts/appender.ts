@@ -4,7 +4,7 @@ import { encodeEntry } from '../../transcript/lines/codec.ts'
 import type { Entry, EntryId } from '../../transcript/entry.ts'
 import type { Envelope } from '../../transcript/lines/line-base.ts'
 import { addToTotals, plainTotals, type RunningTotals, type Totals } from '../../transcript/totals.ts'
-import type { CostOf } from './session-totals.ts'
+import type { CostOf } from '../../ports.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
 // Appending: all entries of one call in one write, in the order of the calls. When the promise resolves they are in the file; when

@@ -7,7 +7,8 @@ import { findEnd } from './find-end.ts'
 import { linesFromEnd } from './lines-from-end.ts'
 import { projectIn } from '../files/paths.ts'
 import { readHeader } from './read-header.ts'
-import { readTotals, type CostOf } from './session-totals.ts'
+import type { CostOf } from '../../ports.ts'
+import { readTotals } from './session-totals.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 
 // What is stored, from the first and last bytes of each file.

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { MessageEntry, SpentEntry } from '../../transcript/entry.ts'
+import type { CostOf } from '../../ports.ts'
 import {
   addToTotals,
   NO_TOTALS,
@@ -15,9 +15,6 @@ import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
 const SUMS_BYTES = 1 << 15
 
 const COUNTED: ReadonlySet<string> = new Set(['message', 'boundary', 'spent'])
-
-/** Of an entry that has a usage. */
-export type CostOf = (entry: MessageEntry | SpentEntry) => number
 
 /**
  * The sums of a session. The newest message line of ours carries them; where the newest lines are another agent's, they are read

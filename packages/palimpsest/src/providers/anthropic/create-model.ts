@@ -7,15 +7,31 @@ import type { StreamEvent } from '../../wire/stream-event.ts'
 import { problemText } from '../../wire/shape.ts'
 import type { Cures } from '../api-failure.ts'
 import type { AnswerTimesWishes } from '../bounds/answer-limits.ts'
-import { boundedFetch } from '../bounds/bounded-fetch.ts'
-import { createPatience } from '../bounds/patience.ts'
+import { boundedAnswer, boundedFetch } from '../bounds/bounded-fetch.ts'
+import { createPatience, type Patience } from '../bounds/patience.ts'
 import { readEvents, type ServerEvent } from './read-events.ts'
 import { toProviderError } from './to-provider-error.ts'
 
 // The Messages API through the vendor's SDK: it knows addresses, keys and headers. The body is ours, byte for byte, and so are
 // retries: the SDK's are off. The SDK is loaded with the first request, never on the way to a prompt.
 
+/** Of a client of the SDK, either major: its address, key, headers and `fetch` are used. */
+export interface MessagesClient {
+  readonly post: (path: string, options: MessagesPost) => { readonly asResponse: () => Promise<Response> }
+}
+
+interface MessagesPost {
+  readonly body: string
+  readonly headers: { readonly [name: string]: string }
+  readonly signal: AbortSignal
+  readonly stream: true
+  /** Whoever asks decides about retries. */
+  readonly maxRetries: 0
+}
+
 export interface AnthropicOptions {
+  /** One that exists already. Left out: one is made of what follows. */
+  readonly client?: MessagesClient
   readonly apiKey?: string
   readonly authToken?: string
   readonly baseUrl?: string
@@ -30,6 +46,7 @@ export interface AnthropicOptions {
 
 const STANDARD_URL = 'https://api.anthropic.com'
 const KEY_CURE = 'Set ANTHROPIC_API_KEY to a valid key.'
+const ADDRESS_CURE = 'Check the base URL.'
 const REACH_CURE = 'Start the server there, or check the base URL.'
 
 export function createAnthropicModel(options: AnthropicOptions): StreamModel {
@@ -40,12 +57,10 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
     url: options.baseUrl ?? STANDARD_URL,
   }
   return async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    sdk ??= loadSdk()
-    const Client = await sdk
+    const Client = options.client ? undefined : await (sdk ??= loadSdk())
     const patience = createPatience(options.times ?? {}, signal)
     try {
-      const bounded = boundedFetch(options.fetch ?? fetch, patience, 'Check the base URL.')
-      const response = await send(createClient(Client, options, bounded), request, patience.signal)
+      const response = await answerOf(request, Client, options, patience)
       const requestId = response.headers.get('request-id')
       if (requestId !== null) yield { type: 'request_id', requestId }
       for await (const event of readEvents(response.body ?? [])) {
@@ -64,6 +79,20 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
       patience.end()
     }
   }
+}
+
+/** By the caller's own client, or by one that was made for this request. */
+async function answerOf(
+  request: ModelRequest,
+  Client: typeof Anthropic | undefined,
+  options: AnthropicOptions,
+  patience: Patience,
+): Promise<Response> {
+  if (options.client)
+    return await boundedAnswer(await send(options.client, request, patience.signal), patience, ADDRESS_CURE)
+  if (!Client) throw new Error('unreachable: without a client the SDK is loaded')
+  const bounded = boundedFetch(options.fetch ?? fetch, patience, ADDRESS_CURE)
+  return await send(createClient(Client, options, bounded), request, patience.signal)
 }
 
 /** What fails here fails again: it is told at once, not asked again. */
@@ -103,7 +132,7 @@ function unusable(cause: unknown): UsageError {
   })
 }
 
-async function send(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
+async function send(client: MessagesClient, request: ModelRequest, signal: AbortSignal): Promise<Response> {
   const betas = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {}
   // Tells requests of our own making apart in a proxy's or simulator's log.
   const source = request.source === 'main' ? {} : { 'x-palimpsest-source': request.source }
@@ -113,6 +142,7 @@ async function send(client: Anthropic, request: ModelRequest, signal: AbortSigna
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...betas, ...source },
       signal,
       stream: true,
+      maxRetries: 0,
     })
     .asResponse()
 }

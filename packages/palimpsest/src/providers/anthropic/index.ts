@@ -3,7 +3,7 @@
 import '../../require-runtime.ts'
 
 export { createAnthropicModel } from './create-model.ts'
-export type { AnthropicOptions } from './create-model.ts'
+export type { AnthropicOptions, MessagesClient } from './create-model.ts'
 export type { AnswerTimes } from '../bounds/answer-limits.ts'
 export { createListModels } from './list-models.ts'
 export type { ListModels, ModelList } from './list-models.ts'

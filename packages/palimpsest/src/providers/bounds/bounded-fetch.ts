@@ -11,23 +11,25 @@ import { stayAtOrigin } from './stay-at-origin.ts'
  */
 export function boundedFetch(given: typeof fetch, patience: Patience, cure: string): typeof fetch {
   const send = stayAtOrigin(given)
-  return async (input, init) => {
-    const response = await send(input, init)
-    patience.heard()
-    if (!response.ok) {
-      // The status says what there is to wait for, and what is read of the rest has a time of its own.
-      patience.end()
-      return withBody(response, response.body && cutShort(response.body, patience.signal))
-    }
-    const type = response.headers.get('content-type') ?? 'no content type'
-    if (response.body && type.toLowerCase().startsWith('text/event-stream'))
-      return withBody(response, guarded(response.body, patience))
-    const said = await wordsIn(response, type, patience)
-    throw new ProviderError(
-      { kind: 'bad-output' },
-      `${hostOf(response.url)} answered with ${type}, not with a stream of events${said}. ${cure}`,
-    )
+  return async (input, init) => await boundedAnswer(await send(input, init), patience, cure)
+}
+
+/** The same for an answer that somebody else's `fetch` brought. */
+export async function boundedAnswer(response: Response, patience: Patience, cure: string): Promise<Response> {
+  patience.heard()
+  if (!response.ok) {
+    // The status says what there is to wait for, and what is read of the rest has a time of its own.
+    patience.end()
+    return withBody(response, response.body && cutShort(response.body, patience.signal))
   }
+  const type = response.headers.get('content-type') ?? 'no content type'
+  if (response.body && type.toLowerCase().startsWith('text/event-stream'))
+    return withBody(response, guarded(response.body, patience))
+  const said = await wordsIn(response, type, patience)
+  throw new ProviderError(
+    { kind: 'bad-output' },
+    `${hostOf(response.url)} answered with ${type}, not with a stream of events${said}. ${cure}`,
+  )
 }
 
 /** `fetch` with refusals bounded: of an answer its caller reads as much as it wants. */

@@ -1,9 +1,10 @@
-import { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, type EntryBody } from 'palimpsest/engine'
-import type { LoopTool } from 'palimpsest/loop'
-import type { PrefixEntry } from 'palimpsest/transcript'
-import { EXTENDED_WINDOW_BETA, type ModelFacts } from 'palimpsest/wire'
-
-import type { WindowReading } from './window-settings.ts'
+import { CONTEXT_MANAGEMENT_BETA } from '../layers/2-micro-compaction/server-clearing.ts'
+import { COMPACTION_BETA } from '../layers/4-compaction/summary/server-compaction.ts'
+import type { LoopTool } from '../loop/tool.ts'
+import type { EntryBody } from '../situation/session.ts'
+import type { WindowReading } from '../situation/situation.ts'
+import type { PrefixEntry } from '../transcript/entry.ts'
+import { EXTENDED_WINDOW_BETA, type ModelFacts } from '../wire/model-facts.ts'
 
 // What stands before the messages of every request. Rendered once per conversation; the order of tools and members is part of it.
 
@@ -20,7 +21,7 @@ export function requestPrefix(options: {
   readonly extended?: boolean
   readonly facts: ModelFacts
   readonly system: string
-  readonly tools: readonly LoopTool[]
+  readonly tools: readonly Pick<LoopTool, 'name' | 'description' | 'inputSchema'>[]
   readonly reason: string
   /** What the provider is to clear by itself. */
   readonly contextManagement?: string | undefined
@@ -38,7 +39,8 @@ export function requestPrefix(options: {
       ...(bindsPrefix && facts.capabilities.onDemandCompaction ? [COMPACTION_BETA] : []),
       ...(contextManagement === undefined ? [] : [CONTEXT_MANAGEMENT_BETA]),
     ],
-    system: JSON.stringify([{ type: 'text', text: system }]),
+    // A block without text is refused.
+    system: JSON.stringify(system === '' ? [] : [{ type: 'text', text: system }]),
     tools: JSON.stringify(
       tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
     ),

@@ -1,9 +1,17 @@
-import { costOfUsage } from 'palimpsest/ledger'
-import type { MessageEntry, SpentEntry } from 'palimpsest/transcript'
-import { findModelFacts } from 'palimpsest/wire'
+import { findModelFacts } from '../wire/model-facts.ts'
+import type { Usage } from '../wire/usage.ts'
+import { costOfUsage } from './prices.ts'
+
+/** Of an entry: what an answer used, and which one it was. */
+export interface PaidAnswer {
+  readonly kind: string
+  readonly usage?: Usage
+  readonly model?: string
+  readonly responseId?: string
+}
 
 /** Costs of entries that come one by one. Lines of one response each repeat its usage: it is paid for once, by the newest. */
-export function createCostOf(): (entry: MessageEntry | SpentEntry) => number {
+export function createCostOf(): (entry: PaidAnswer) => number {
   const paid = new Map<string, number>()
   return (entry) => {
     const cost = costOf(entry)
@@ -16,7 +24,7 @@ export function createCostOf(): (entry: MessageEntry | SpentEntry) => number {
 }
 
 /** US dollars for one answer, by its reported usage; 0 where the model has no known price. */
-function costOf({ usage, model }: Pick<MessageEntry, 'usage' | 'model'>): number {
+function costOf({ usage, model }: PaidAnswer): number {
   const facts = usage && model !== undefined ? findModelFacts(model) : undefined
   if (!usage || !facts) return 0
   return costOfUsage(usage, facts.prices)

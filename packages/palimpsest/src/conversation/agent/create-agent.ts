@@ -1,0 +1,241 @@
+import { createBudget } from '../../accounts/budget.ts'
+import { createCostOf } from '../../ledger/cost-of.ts'
+import { meterModel } from '../../accounts/meter-model.ts'
+import { drive } from '../../drive.ts'
+import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
+import { NO_HOST } from '../../layers/4-compaction/compaction-host.ts'
+import type { CompactResult } from '../../layers/4-compaction/compaction-setup.ts'
+import type { LoopEvent } from '../../loop/events.ts'
+import type { LoopTool, Permit, ToolContext, ToolOutput } from '../../loop/tool.ts'
+import type { AgentStore, Ports, StoredConversation, StreamModel, TraceEvent } from '../../ports.ts'
+import { createAnthropicModel, type MessagesClient } from '../../providers/anthropic/create-model.ts'
+import type { Recalled } from '../../recall/recalled.ts'
+import type { WindowReading } from '../../situation/situation.ts'
+import { computeThresholds } from '../../situation/thresholds.ts'
+import { computeWindow } from '../../situation/window.ts'
+import { NO_MODELS, resolveModel } from '../../tokens/models.ts'
+import type { EntryId } from '../../transcript/entry.ts'
+import { viewOf } from '../../transcript/view.ts'
+import type { JsonObject } from '../../wire/json.ts'
+import { parseModelName } from '../../wire/model-facts.ts'
+import type { RestoreOutcome, UndoOutcome } from '../change-view.ts'
+import type { ConversationSetup, Spending } from '../conversation-setup.ts'
+import type { ViewDescription } from '../describe-view.ts'
+import { openConversation, type Conversation, type Said } from '../open-conversation.ts'
+import { outputTokensFor, requestPrefix } from '../request-prefix.ts'
+import { memoryStore } from './memory-store.ts'
+import { oneByOne } from './one-by-one.ts'
+import { RUNTIME_CLOCK } from './runtime-clock.ts'
+
+// The front door: a managed conversation with your model and your tools. All of it is `openConversation`; here is only what has a
+// sensible default.
+
+export interface AgentOptions {
+  /** A client of `@anthropic-ai/sdk`, or any function that streams a model's events. */
+  readonly client: MessagesClient | StreamModel
+  /** As the provider names it. `[1m]` after the name asks for the extended window. */
+  readonly model: string
+  /** The system prompt. A resumed conversation keeps the one that it began with. */
+  readonly system?: string | undefined
+  /** What the model may call. */
+  readonly tools?: readonly AgentTool[] | undefined
+  /** Decides whether a call may run. Left out: all may. */
+  readonly permit?: Permit | undefined
+  /** Tokens that the conversation may fill. Left out: what is wise for the model. */
+  readonly window?: number | undefined
+  /** Where conversations are kept. Left out: in memory. */
+  readonly store?: AgentStore | undefined
+  /** A conversation of the store to resume, or the id of a new one. */
+  readonly id?: string | undefined
+  /** Requests of one turn, at most. */
+  readonly roundsMax?: number | undefined
+  /** US dollars that the conversation may cost in all. */
+  readonly maxCostUsd?: number | undefined
+  /** Switches and numbers of what acts by itself. Left out: as built. */
+  readonly flags?: Flags | undefined
+  /** Told of each decision, with its numbers. */
+  readonly onTrace?: ((event: TraceEvent) => void) | undefined
+}
+
+export interface AgentTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the input, an object. */
+  readonly inputSchema: JsonObject
+  /** A text, or blocks of content. What it throws is told to the model. */
+  readonly run: (input: JsonObject, context: ToolContext) => ToolResult | Promise<ToolResult>
+  /** Calls that only read may run side by side. Left out: it may write. */
+  readonly isReadOnly?: boolean | ((input: JsonObject) => boolean) | undefined
+  /** Over this the result is stored and shown in part. */
+  readonly resultCharsMax?: number | 'unlimited'
+}
+
+type ToolResult = string | ToolOutput
+
+export interface SendOptions {
+  /** Ends the turn early; what came of the answer is kept. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Turns, and all else that writes, run one after the other. */
+export interface Agent {
+  /** Says something and yields what happens, to the answer that calls no tool. Leaving the loop ends the turn. */
+  readonly send: (said: string | Said, options?: SendOptions) => AsyncGenerator<LoopEvent, undefined>
+  /** What fills the window now, what was taken out of it, and how well the cache served. */
+  readonly context: () => Promise<ViewDescription>
+  /** Compacts the conversation now; `instructions` say what the summary should keep. */
+  readonly compact: (instructions?: string, options?: SendOptions) => Promise<CompactResult>
+  /** Takes a compaction or a clearing back, by an id that `context` tells. */
+  readonly undo: (id: EntryId) => Promise<UndoOutcome>
+  /** Brings back what left the window, word for word, at the end. */
+  readonly restore: (id: string) => Promise<RestoreOutcome>
+  /** What an id stands for, in the window or long out of it. */
+  readonly recall: (id: string) => Promise<Recalled>
+  /** Another agent with a copy of the conversation as it is now. */
+  readonly fork: () => Promise<Agent>
+  /** The id to resume the conversation by. */
+  readonly id: () => Promise<string>
+  /** Ends what runs beside the turns and closes the conversation. */
+  readonly close: () => Promise<void>
+}
+
+/** More rounds than any turn should take. */
+const ROUNDS_MAX = 200
+/** Of what `recall` shows at once. */
+const RECALL_CHARS_MAX = 100_000
+/** Who closes does not wait long for what runs beside the turns. */
+const CLOSE_WAIT_MS = 1_000
+
+interface Opened {
+  readonly conversation: Conversation
+  readonly stored: StoredConversation
+}
+
+/** A conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It is opened with its first use. */
+export function createAgent(options: AgentOptions): Agent {
+  const store = options.store ?? memoryStore()
+  const ending = new AbortController()
+  const turns = oneByOne()
+  let opening: Promise<Opened> | undefined
+  const opened = async (): Promise<Opened> => await (opening ??= open(options, store, ending.signal))
+  const within = async <T>(work: (conversation: Conversation) => Promise<T>): Promise<T> =>
+    await turns.run(async () => await work((await opened()).conversation))
+  const signalOf = ({ signal }: SendOptions = {}): AbortSignal =>
+    signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+  return {
+    send: async function* (said, sending) {
+      const release = await turns.take()
+      const stop = new AbortController()
+      try {
+        const { conversation } = await opened()
+        const signal = AbortSignal.any([stop.signal, signalOf(sending)])
+        const events = conversation.send(typeof said === 'string' ? { content: said } : said, signal)
+        try {
+          for (let next = await events.next(); !next.done; next = await events.next()) yield next.value
+        } finally {
+          // Whoever leaves early ends the turn: what is under way comes to a valid end.
+          stop.abort()
+          await drive(events)
+        }
+      } finally {
+        release()
+      }
+      return undefined
+    },
+    context: async () => (await opened()).conversation.describe(),
+    compact: async (instructions, sending) =>
+      await within(
+        async (conversation) => await drive(conversation.compact({ instructions }, signalOf(sending))),
+      ),
+    undo: async (id) => await within(async (conversation) => await conversation.undo(id)),
+    restore: async (id) => await within(async (conversation) => await conversation.restore(id)),
+    recall: async (id) => await (await opened()).conversation.recall(id, RECALL_CHARS_MAX),
+    fork: async () =>
+      await within(async ({ id }) => createAgent({ ...options, store, id: await store.fork(id) })),
+    id: async () => (await opened()).conversation.id,
+    close: async () => {
+      if (!opening) return
+      const { conversation, stored } = await opening
+      await turns.run(async () => await conversation.close(CLOSE_WAIT_MS))
+      ending.abort()
+      await stored.close()
+    },
+  }
+}
+
+async function open(options: AgentOptions, store: AgentStore, signal: AbortSignal): Promise<Opened> {
+  const stored = await store.open(options.id, createCostOf())
+  try {
+    return { stored, conversation: openConversation(setupOf(options, stored, signal)) }
+  } catch (error) {
+    await stored.close()
+    throw error
+  }
+}
+
+function setupOf(options: AgentOptions, stored: StoredConversation, signal: AbortSignal): ConversationSetup {
+  const { id: model, extended } = parseModelName(options.model)
+  const reading = readingOf(options.model, options.window)
+  const tools = (options.tools ?? []).map(toLoopTool)
+  const { streamModel, ...spending } = spendingOf(options, stored)
+  const { facts } = reading.model
+  return {
+    session: { id: stored.id, view: viewOf(stored.entries, stored.from) },
+    ports: portsOf(options, stored, streamModel),
+    history: stored.history,
+    totals: stored.totals,
+    prefix: requestPrefix({ model, extended, facts, system: options.system ?? '', tools, reason: 'start' }),
+    opening: { first: [], always: [] },
+    tools,
+    permit: options.permit ?? (async () => ({ allow: true })),
+    reading: () => reading,
+    readingOf: (name) => readingOf(name, options.window),
+    maxTokens: () => outputTokensFor(reading),
+    compaction: { host: NO_HOST, isOn: true },
+    roundsMax: options.roundsMax ?? ROUNDS_MAX,
+    spending,
+    endsWithTurn: false,
+    signal,
+  }
+}
+
+function readingOf(name: string, windowMax: number | undefined): WindowReading {
+  const { id, extended } = parseModelName(name)
+  const model = resolveModel(NO_MODELS, id, '')
+  const window = computeWindow(model, { extended, ...(windowMax === undefined ? {} : { windowMax }) })
+  return { model, window, thresholds: computeThresholds(window), autoEnabled: true, compactEnabled: true }
+}
+
+function portsOf(options: AgentOptions, stored: StoredConversation, streamModel: StreamModel): Ports {
+  return {
+    clock: RUNTIME_CLOCK,
+    newId: () => crypto.randomUUID(),
+    random: () => Math.random(),
+    streamModel,
+    transcript: stored,
+    blobs: stored.blobs,
+    flags: options.flags ?? BUILT_IN_FLAGS,
+    trace: options.onTrace ?? (() => undefined),
+  }
+}
+
+/** Nothing goes past the limit, whoever asks. */
+function spendingOf(
+  { client, maxCostUsd: maxUsd }: AgentOptions,
+  { totals }: StoredConversation,
+): Pick<Ports, 'streamModel'> & Spending {
+  const metered = meterModel(typeof client === 'function' ? client : createAnthropicModel({ client }))
+  if (maxUsd === undefined) return { metered, streamModel: metered.streamModel }
+  return { metered, maxUsd, ...createBudget(metered.streamModel, { maxUsd, spentUsd: totals().costUsd }) }
+}
+
+function toLoopTool({ run, isReadOnly = false, ...tool }: AgentTool): LoopTool {
+  return {
+    ...tool,
+    isReadOnly: typeof isReadOnly === 'boolean' ? () => isReadOnly : isReadOnly,
+    run: async (input, context) => {
+      const result = await run(input, context)
+      return typeof result === 'string' ? { content: result } : result
+    },
+  }
+}

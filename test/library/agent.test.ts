@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import Anthropic from '@anthropic-ai/sdk'
+import OlderAnthropic from 'anthropic-sdk-0x'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { createAgent, memoryStore, type Agent, type AgentOptions, type AgentStore } from 'palimpsest'
+import type { LoopEvent } from 'palimpsest/loop'
+import { fileStore } from 'palimpsest/node'
+import { createSimulator, type ScriptStep, type Simulator } from 'palimpsest/simulator'
+
+// The front door of the library as its users have it: the real SDK, the public paths, and the simulator behind the client's `fetch`.
+
+const MODEL = 'claude-sonnet-5-5'
+const LONG = 'The harbour opens at six and closes at nine. '.repeat(400)
+
+const say = (text: string): ScriptStep => ({ content: [{ type: 'text', text }] })
+const callStock: ScriptStep = {
+  content: [{ type: 'tool_use', name: 'stock', input: { item: 'bolts' } }],
+  stop_reason: 'tool_use',
+}
+const stock = {
+  name: 'stock',
+  description: 'How many of an item are left.',
+  inputSchema: { type: 'object', properties: { item: { type: 'string' } } },
+  run: (input: { readonly item?: unknown }) => `42 ${String(input.item)}`,
+  isReadOnly: true,
+}
+
+interface Made {
+  readonly agent: Agent
+  readonly simulator: Simulator
+  readonly options: AgentOptions
+}
+
+function make(script: readonly ScriptStep[], more: Partial<AgentOptions> = {}): Made {
+  const simulator = createSimulator({ script })
+  const fetch: typeof globalThis.fetch = (input, init) => simulator.fetch(new Request(input, init))
+  const client = new Anthropic({ apiKey: 'test', fetch })
+  const options = { client, model: MODEL, system: 'You keep a shop. '.repeat(300), tools: [stock], ...more }
+  return { agent: createAgent(options), simulator, options }
+}
+
+async function heard(agent: Agent, text: string): Promise<readonly LoopEvent[]> {
+  const events: LoopEvent[] = []
+  for await (const event of agent.send(text)) events.push(event)
+  return events
+}
+
+const told = (events: readonly LoopEvent[]): string =>
+  events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
+
+const STORES: readonly (readonly [string, () => Promise<AgentStore>])[] = [
+  ['in memory', async () => memoryStore()],
+  [
+    'in files',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'palimpsest-store-'))
+      onTestFinished(async () => await rm(folder, { recursive: true, force: true }))
+      return fileStore(folder)
+    },
+  ],
+]
+
+describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) => {
+  test('calls tools, answers, and reads from the cache what the request before it sent', async () => {
+    const script = [callStock, say('There are 42 bolts.'), say('You are welcome.')]
+    const { agent, simulator } = make(script, { store: await open() })
+    const events = await heard(agent, 'How many bolts?')
+    expect(told(events)).toBe('There are 42 bolts.')
+    expect(events.flatMap((event) => (event.type === 'tool-end' ? [event.name] : []))).toEqual(['stock'])
+    expect(events.at(-1)).toEqual({ type: 'turn-end', end: { reason: 'answered' } })
+    await heard(agent, 'Thanks')
+    const usages = simulator.requests().map(({ usage }) => usage)
+    for (const [i, usage] of usages.entries()) {
+      const before = usages[i - 1]
+      if (before)
+        expect(usage?.cache_read_input_tokens).toBe(
+          before.input_tokens +
+            (before.cache_read_input_tokens ?? 0) +
+            (before.cache_creation_input_tokens ?? 0),
+        )
+    }
+    await agent.close()
+  })
+
+  test('compacts, tells what left, and takes it back word for word', async () => {
+    const { agent, simulator } = make([say(LONG), say('A summary: the harbour has hours.'), say('Nine.')], {
+      store: await open(),
+    })
+    await heard(agent, 'When does the harbour open?')
+    expect(await agent.compact('keep the hours')).toMatchObject({ kind: 'compacted' })
+    const { removals } = await agent.context()
+    const id = removals.at(-1)?.id ?? ''
+    expect(await agent.undo(id)).toMatchObject({ kind: 'undone', id })
+    expect(await agent.undo(id)).toEqual({ kind: 'undone-already', id })
+    expect(await agent.undo('no-such-id')).toEqual({ kind: 'no-removal', what: 'other' })
+    await heard(agent, 'And closes?')
+    expect(JSON.stringify(simulator.requests().at(-1)?.body)).toContain(LONG)
+    await agent.close()
+  })
+
+  test('is resumed by its id with all of the prefix read from the cache', async () => {
+    const store = await open()
+    const { agent, simulator, options } = make([say('Good morning.'), say('Still here.')], { store })
+    await heard(agent, 'Good morning')
+    const id = await agent.id()
+    await agent.close()
+    const again = createAgent({ ...options, id })
+    expect(told(await heard(again, 'Still there?'))).toBe('Still here.')
+    const [first, second] = simulator.requests()
+    expect(second?.usage?.cache_read_input_tokens).toBe(
+      (first?.usage?.input_tokens ?? 0) +
+        (first?.usage?.cache_read_input_tokens ?? 0) +
+        (first?.usage?.cache_creation_input_tokens ?? 0),
+    )
+    await again.close()
+  })
+
+  test('forks: the copy knows what was said, and each goes its own way', async () => {
+    const script = [say('Noted.'), say('In the copy.'), say('In the first.')]
+    const { agent, simulator } = make(script, { store: await open() })
+    await heard(agent, 'Remember the harbour')
+    const copy = await agent.fork()
+    await heard(copy, 'Only here')
+    await heard(agent, 'Only there')
+    const [, inCopy, inFirst] = simulator.requests().map(({ body }) => JSON.stringify(body))
+    expect(inCopy).toContain('Remember the harbour')
+    expect(inFirst).toContain('Remember the harbour')
+    expect(inFirst).not.toContain('Only here')
+    expect(await copy.id()).not.toBe(await agent.id())
+    await copy.close()
+    await agent.close()
+  })
+
+  test('is open once at a time', async () => {
+    const store = await open()
+    const { agent, options } = make([say('One.')], { store })
+    await heard(agent, 'One')
+    const second = createAgent({ ...options, id: await agent.id() })
+    await expect(heard(second, 'Two')).rejects.toMatchObject({ failure: 'locked' })
+    await agent.close()
+  })
+})
+
+test('whoever leaves the loop ends the turn, and the conversation is valid for the next one', async () => {
+  const { agent, simulator } = make([callStock, say('Never asked for.'), say('Here again.')])
+  for await (const event of agent.send('How many bolts?')) if (event.type === 'tool-start') break
+  expect(simulator.requests()).toHaveLength(1)
+  expect(told(await heard(agent, 'Go on'))).toBe('Never asked for.')
+  expect(simulator.requests().map(({ status }) => status)).toEqual([200, 200])
+  await agent.close()
+})
+
+test('turns that are asked for at once run one after the other', async () => {
+  const { agent, simulator } = make([callStock, say('First.'), say('Second.')])
+  const [first, second] = await Promise.all([heard(agent, 'One'), heard(agent, 'Two')])
+  expect([told(first), told(second)]).toEqual(['First.', 'Second.'])
+  expect(simulator.requests().map(({ status }) => status)).toEqual([200, 200, 200])
+  await agent.close()
+})
+
+test('a limit in dollars holds', async () => {
+  const { agent, simulator } = make([say('Dear.')], { maxCostUsd: 0.000_001 })
+  const events = await heard(agent, 'Say something')
+  expect(events.at(-1)).toMatchObject({ type: 'turn-end', end: { reason: 'max-cost' } })
+  expect(simulator.requests()).toEqual([])
+  await agent.close()
+})
+
+test('a client of the older major serves too, and a refusal is told as what it is', async () => {
+  const simulator = createSimulator({ script: [say('Hello.')] })
+  const fetch: typeof globalThis.fetch = (input, init) => simulator.fetch(new Request(input, init))
+  const agent = createAgent({ client: new OlderAnthropic({ apiKey: 'test', fetch }), model: MODEL })
+  expect(told(await heard(agent, 'Hello'))).toBe('Hello.')
+  await agent.close()
+  const refusing = createAgent({
+    client: new Anthropic({
+      apiKey: 'wrong',
+      fetch: async () =>
+        Response.json(
+          { type: 'error', error: { type: 'authentication_error', message: 'no' } },
+          { status: 401 },
+        ),
+    }),
+    model: MODEL,
+  })
+  const events = await heard(refusing, 'Hello')
+  expect(events.at(-1)).toMatchObject({ end: { reason: 'failed', failure: { kind: 'unauthorized' } } })
+  await refusing.close()
+})
