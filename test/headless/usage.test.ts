@@ -64,7 +64,10 @@ test.each([
   [['-p', 'a', '--base-url', 'http://me:pw@host'], /^--base-url .* must .* without user name and password/],
   [['-p', 'a', '--cwd', 'nowhere'], /^--cwd .*nowhere: there is no such folder$/],
   [['-p', 'a', '--cwd', 'notes.txt'], /^--cwd .*notes.txt: there is no such folder$/],
-  [['-p', 'a', '--settings', 'none.json'], /^.*none\.json: the settings cannot be read \(ENOENT\)\. /],
+  [
+    ['-p', 'a', '--settings', 'none.json'],
+    /^.*none\.json: the settings cannot be read: there is no such file\. Check the path$/,
+  ],
   [['-p', 'a', '--settings', 'broken.json'], /^.*broken\.json:1: this is not valid JSON: /],
   [['-p', 'a', '--continue'], /^no session in this folder yet; /],
   [['-p', 'a', '--resume', 'none'], /^no session "none"; `palimpsest sessions` lists all$/],
