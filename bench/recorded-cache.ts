@@ -49,7 +49,7 @@ much the request read. Where the cached part of a request ended is known from th
 guessed; system, tools and instruction files of the first prompt are not recorded and count as one position. On models that do not keep thinking
 across turns, thinking of earlier turns is left out of the prompt.
 
-**Of ${all.length} requests, ${inScope} are neither the first of a session nor the first after a recorded compaction nor behind a lifetime that ran
+**Of ${all.length} requests, ${inScope} are neither the first of a session nor the first after a recorded compaction nor after a lifetime that ran
 out. In ${within} of these (${share}) the prediction is within 1% of the report.** The ledger says of ${expired.length} requests that the lifetime
 had run out; in ${expired.filter((request) => !request.inScope).length} of them the provider reported the loss too.
 

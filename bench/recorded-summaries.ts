@@ -39,12 +39,12 @@ function writeReport(boundaries: readonly JudgedBoundary[]): string {
   return `# Summaries of recorded compactions, side by side
 
 Written by \`bench/recorded-summaries.ts\`. The sessions are other people's and are not part of this project. Of each of their ${boundaries.length} compactions that
-left a summary, the summary that the recorded agent went on with stands beside two of ours of the same history: by extraction (the offline model) and
+left a summary, the summary that the recorded agent continued with is shown beside two of ours of the same history: by extraction (the offline model) and
 computed from facts (the fold). **Ours have at most the recorded one's characters**, before repair. Repairs may take ${REPAIR_CHARS_MAX} characters more.
 
 Each text is judged alone, without the messages that are kept beside it, by the measure of the [replay](replay.md): *user words*, share of the words
 of the user's lines that stand whole in it; *prohibitions*, sentences of the user that forbid or restrict; *paths*, changed files that it says were changed;
-*last operation*, those with the right one; *errors*, failed calls that the very same call never mended, by the line that tells; *to-dos*, open ones; *later*, of what
+*last operation*, those with the right one; *errors*, failed calls that the very same call never fixed, by the line that tells; *to-dos*, open ones; *later*, of what
 the next ${LATER_STEPS} steps used and nobody had said again since the compaction, how much is there at all, and in relation to its line. Means over
 compactions that have the figure. In the five of \`agentv\` no summary can be read (it is encrypted or left out): what
 stands there is a copy of the user's messages. A recorded agent that compacts a second time sees only its own first summary of what was before; ours are made

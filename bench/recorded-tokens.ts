@@ -139,7 +139,7 @@ estimate itself was too high in ${far.length - grewMore.length - shrank.length}.
 function describeBoundaries(all: readonly PredictedPrompt[]): string {
   const behind = all.filter((prompt) => prompt.afterBoundary)
   const errors = behind.map((prompt) => missed(prompt) / prompt.actualTokens)
-  return `Behind a recorded compaction stand ${behind.length} further requests, not judged above, because the files and reminders that the client puts in again
+  return `After recorded compactions come ${behind.length} further requests, not judged above, because the files and reminders that the client puts in again
 are not in its log. The same formula is off there by ${percent(quantile(errors, 0.5), 0)} of the prompt in the median.`
 }
 

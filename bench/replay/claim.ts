@@ -2,12 +2,12 @@ import { pairStrategies, type PairedRow } from '../../packages/palimpsest/src/la
 import type { ReplayReport } from '../../packages/palimpsest/src/lab/replay/report.ts'
 import { PEERS } from '../../packages/palimpsest/src/lab/replay/strategies/peers/all.ts'
 
-// Where ours is not ahead: against each policy of others, the columns in which it is behind. Written by the machine, so that nothing is
+// Where ours is not ahead: against each strategy of others, the columns in which it is behind. Written by the machine, so that nothing is
 // left out of README by hand.
 
 const OWN = 'palimpsest'
 
-/** Policies of other tools, and plain tails, which are hard to beat. */
+/** Strategies of other tools, and plain tails, which are hard to beat. */
 const OTHERS = [...PEERS.map(({ name }) => name), 'tail-20', 'tail-50']
 
 /** What tables cannot show is no difference. */
@@ -29,8 +29,8 @@ export function sayClaim({ sessions, windows }: ReplayReport): string[] {
       return columns.length > 0 ? [`${row.against} (${columns.join(', ')})`] : []
     })
     const ahead = rows.length - behind.length
-    const rest = behind.length > 0 ? ` Behind: ${behind.join('; ')}.` : ''
-    return `- ${window / 1000}K: costs no more and keeps no less than ${ahead} of ${rows.length} policies.${rest}`
+    const rest = behind.length > 0 ? ` Worse than ${behind.join('; ')}.` : ''
+    return `- ${window / 1000}K: costs no more and keeps no less than ${ahead} of ${rows.length} strategies.${rest}`
   })
 }
 

@@ -1,7 +1,7 @@
 import type { PooledRow, ReplayReport } from '../../packages/palimpsest/src/lab/replay/report.ts'
 import { sayClaim } from './claim.ts'
 
-// The table that README shows: what each policy costs and keeps, window by window. It stands in FIGURES.md too, word for word.
+// The table that README shows: what each strategy costs and keeps, window by window. It stands in FIGURES.md too, word for word.
 
 const BEGIN = '<!-- replay figures: written by `npm run bench:replay` -->'
 const END = '<!-- end of replay figures -->'
@@ -20,7 +20,7 @@ export function summarise(report: ReplayReport, machine: string): string {
   return [
     BEGIN,
     '',
-    `| policy | ${titles.join(' | ')} |`,
+    `| strategy | ${titles.join(' | ')} |`,
     `| --- |${' ---: |'.repeat(titles.length)}`,
     ...names.map((name) => {
       const cells = windows.flatMap(({ strategies }) =>
@@ -31,9 +31,9 @@ export function summarise(report: ReplayReport, machine: string): string {
         : `| ${name} | ${cells.join(' | ')} |`
     }),
     '',
-    `${sessions.length} recorded sessions of ${projects} projects, ${steps.toLocaleString('en-US')} steps; nothing was tuned on these projects. ${machine}. A star: some requests did not fit into the window.`,
+    `${sessions.length} recorded sessions of ${projects} projects, ${steps.toLocaleString('en-US')} steps; nothing was tuned on these projects. ${machine}. A star: some requests did not fit in the window.`,
     '',
-    'Palimpsest against each policy and against plain tails on the same sessions; bold where the 95% interval of the difference, drawn by project, leaves out 0:',
+    'Palimpsest compared with each strategy and with plain tails on the same sessions; bold where the 95% interval of the difference, drawn by project, excludes 0:',
     '',
     ...sayClaim(report),
     '',

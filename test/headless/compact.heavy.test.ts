@@ -224,7 +224,7 @@ async function expectKept(bench: Bench, lines: readonly JsonObject[]): Promise<v
     err: 'palimpsest: Nothing was said since the last compaction.\n',
   })
   const restored = await bench.run(['restore', second], { env: small })
-  expect(restored).toMatchObject({ exit: 0, out: expect.stringMatching(/^brought back: \d+ characters/) })
+  expect(restored).toMatchObject({ exit: 0, out: expect.stringMatching(/^restored: \d+ characters/) })
 
   bench.simulator.addSteps([{ content: [text('All here.')] }])
   await stream(bench, ['-p', 'what is there?', '--continue'])

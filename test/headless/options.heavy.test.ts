@@ -17,7 +17,7 @@ test('--max-turns ends the turn after so many answers, and the session goes on',
     subtype: 'error_max_turns',
     is_error: true,
     num_turns: 2,
-    result: 'the turn reached --max-turns before an answer. Resume the session to go on',
+    result: 'the turn reached --max-turns before an answer. Resume the session to continue',
   })
   const next = await bench.run(['-p', 'go on', '--continue'])
   expect(next).toMatchObject({ exit: 0, out: 'Two files.\n', err: '' })
@@ -151,7 +151,7 @@ test('a run that is told to stop ends its turn, says so, and can be gone on with
   expect(jsonLines(out).at(-1)).toMatchObject({
     type: 'result',
     subtype: 'error_during_execution',
-    result: 'stopped. Resume the session to go on',
+    result: 'stopped. Resume the session to continue',
   })
   expect(await bench.run(['-p', 'and now?', '--continue'])).toMatchObject({
     exit: 0,

@@ -71,7 +71,7 @@ test('messages and removals are found by the first eight characters too', async 
   const message = hits.find((hit) => hit.id.length > 8)?.id ?? ''
   expect((await run(['pin', `${short(message)}:0`, ...of])).out).toBe(`pinned: ${message}:0\n`)
   expect((await run(['pin', short(message), '--off', ...of])).out).toMatch(`no longer pinned: ${message}:0`)
-  expect((await run(['restore', short(message), ...of])).out).toMatch(/^brought back: /)
+  expect((await run(['restore', short(message), ...of])).out).toMatch(/^restored: /)
   expect(await run(['compact', '--up-to', short(message), ...of])).toMatchObject({ exit: 0 })
   const { removals } = await json<{ readonly removals: readonly Hit[] }>('context')
   const removal = short(removals.at(-1)?.id ?? '')

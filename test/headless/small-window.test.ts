@@ -11,7 +11,7 @@ import { createInProcess } from '../kit/in-process.ts'
 // A window that cannot hold what stands before the first word: what is advised must work.
 
 const REFUSED =
-  /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions are about \d+ tokens before anything is said\. Set (.*)\n$/
+  /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions are about \d+ tokens before the first message\. Set (.*)\n$/
 
 test.each([
   [['--window', '1'], {}],

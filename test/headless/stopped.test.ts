@@ -20,7 +20,7 @@ test.each(['text', 'json', 'stream-json'])(
   async (format) => {
     const { bench, stopped } = await stopInAnswer(['-p', 'Explain the parser.', '--output-format', format])
     expect(stopped.exit).toBe(1)
-    const sentence = 'stopped; the part of the answer that had come is kept. Resume the session to go on'
+    const sentence = 'stopped; the part of the answer that had come is kept. Resume the session to continue'
     const [billed] = bench.simulator.requests()
     if (format === 'text') {
       expect(WORDS.startsWith(stopped.out.trimEnd())).toBe(true)

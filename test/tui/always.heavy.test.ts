@@ -59,8 +59,8 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
     await terminal.type('Deploy it')
     await terminal.press('Enter')
     expect(question(await terminal.until(/letter · Esc/), bench)).toEqual([
-      'Bash(cd app && check --all && deploy site | head -3): may it run? (check: not',
-      'known to only read)',
+      'Allow Bash(cd app && check --all && deploy site | head -3)? (check: not known',
+      'to only read)',
       '    cd app && check --all && deploy site | head -3',
       '▸ (y) Yes, this once',
       '  (a) Always allow `check --all` and `deploy site` in FOLDER/app, exactly as written Bash(check --all), Bash(deploy site)',
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
     ])
     await terminal.type('a')
     expect(question(await terminal.until(/sh deploy\.sh[\s\S]*letter · Esc/), bench)).toEqual([
-      'Bash(sh deploy.sh): may it run? (sh: not known to only read)',
+      'Allow Bash(sh deploy.sh)? (sh: not known to only read)',
       '    sh deploy.sh',
       '▸ (y) Yes, this once',
       '  (n) No',

@@ -141,7 +141,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     await terminal.until(/Ctrl-C again quits/)
     await terminal.press('C-c')
     const left = await terminal.until(/exit 0/)
-    expect(left).toMatch(/^palimpsest: to go on: palimpsest --resume [0-9a-f-]{36}$/m)
+    expect(left).toMatch(/^palimpsest: to resume: palimpsest --resume [0-9a-f-]{36}$/m)
     expect(left).not.toContain('────')
     await expectScreen(terminal, '2-quit', bench, fromWords)
   })
@@ -193,7 +193,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
         '',
         '✻ Running Edit(a.ts)… N s · Esc interrupts',
         '────',
-        'Edit(a.ts): may it run? (it changes a file)',
+        'Allow Edit(a.ts)? (it changes a file)',
         '    - a = 1',
         '    + a = 2',
         '▸ (y) Yes, this once',

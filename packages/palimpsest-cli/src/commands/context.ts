@@ -288,7 +288,7 @@ function toText({ document, history, autoEnabled }: ReadContext): string {
     ]),
     ...(removals.length > 0
       ? [
-          '`palimpsest undo ID` takes one back, `palimpsest restore ID` brings what was cleared, or a message, to the end',
+          '`palimpsest undo ID` undoes one, `palimpsest restore ID` appends what was cleared, or a message, to the end',
         ]
       : []),
   ]

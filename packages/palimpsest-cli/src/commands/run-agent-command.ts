@@ -113,7 +113,7 @@ async function promptOf(command: CommandInput, world: World): Promise<string> {
     throw new UsageError(
       `over ${INPUT_BYTES_MAX / 1024 / 1024} MB on stdin: write it to a file and name it in the prompt`,
     )
-  if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; going on without it\n')
+  if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; continuing without it\n')
   const piped = input.kind === 'text' ? input.text : ''
   const prompt = [words ?? '', piped].filter((part) => part.trim() !== '').join('\n\n')
   if (prompt === '') throw new UsageError('no prompt: give one after -p, or on stdin')

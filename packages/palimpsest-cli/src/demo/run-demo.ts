@@ -55,7 +55,7 @@ export async function runDemo({ isFast }: DemoOptions, world: World): Promise<Ex
     return DONE
   } catch (error) {
     if (!world.signal.aborted) throw error
-    world.print('\nstopped; nothing is left behind\n')
+    world.print('\nstopped; nothing is left over\n')
     return FAILED
   } finally {
     await rm(root, { recursive: true, force: true })

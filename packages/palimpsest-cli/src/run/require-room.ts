@@ -37,7 +37,7 @@ export function requireRoom(
   const raw = estimateText(system) + estimateText(tools) + estimateText(opening)
   const standing = Math.ceil(factorOf(startCalibration(model.facts.tokenizer)) * raw)
   if (standing < thresholds.blocking) return
-  const why = `the system prompt, the tools and the instructions are about ${standing} tokens before anything is said`
+  const why = `the system prompt, the tools and the instructions are about ${standing} tokens before the first message`
   const wanted = Math.ceil(standing * ROOM_SHARE + ROOM_TOKENS)
   if (standing < computeThresholds(window).blocking)
     throw new UsageError(

@@ -6,11 +6,11 @@ export function problemOf(end: TurnEnd): string | undefined {
     case 'answered':
       return undefined
     case 'max-rounds':
-      return 'the turn reached --max-turns before an answer. Resume the session to go on'
+      return 'the turn reached --max-turns before an answer. Resume the session to continue'
     case 'max-cost':
       return maxCostText(end)
     case 'aborted':
-      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to go on`
+      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to continue`
     case 'refused':
       return `the model refused: ${end.explanation}`
     case 'window-full':

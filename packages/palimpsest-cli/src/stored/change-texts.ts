@@ -33,7 +33,7 @@ export function undoneText(outcome: UndoOutcome, typed: string): ChangeText {
 
 const NO_REMOVAL = {
   server: 'the provider clears it, again with every request; the flag server-clearing ends that',
-  stored: 'it is a stored result, which stays on disk: `palimpsest restore` brings it back',
+  stored: 'it is a stored result, which stays on disk: `palimpsest restore` restores it',
   other: 'it is no removal of this session; `palimpsest context` lists them',
 } as const
 
@@ -64,17 +64,17 @@ export function restoredText(outcome: RestoreOutcome, typed: string): ChangeText
   switch (outcome.kind) {
     case 'restored': {
       const { chars, tokens } = outcome
-      const text = `brought back: ${chars} characters, at the end; the conversation holds ${tokens} tokens`
+      const text = `restored: ${chars} characters, at the end; the conversation holds ${tokens} tokens`
       return { text, isDone: true }
     }
     case 'too-large': {
       const { tokens, limitTokens } = outcome
-      const text = `not brought back: the conversation would hold ${tokens} tokens, and the limit is ${limitTokens}. Compact it first`
+      const text = `not restored: the conversation would hold ${tokens} tokens, and the limit is ${limitTokens}. Compact it first`
       return { text, isDone: false }
     }
     case 'is-compaction':
       throw new UsageError(
-        `restore "${outcome.id}": a whole compaction is taken back with \`palimpsest undo ${outcome.id}\`; a message of before with its own id`,
+        `restore "${outcome.id}": undo a whole compaction with \`palimpsest undo ${outcome.id}\`; a message of before with its own id`,
       )
     case 'nothing':
       throw new UsageError(`restore "${typed}": there is nothing of that id in this session`)

@@ -11,7 +11,9 @@ import { tellChange, withStored } from './open-stored.ts'
 export async function runRestore(input: CommandInput, world: World): Promise<ExitCode> {
   const [typed] = input.words
   if (typed === undefined)
-    throw new UsageError('restore: what? An id that `palimpsest recall` or `palimpsest context` tells')
+    throw new UsageError(
+      'Restore which message? Give an id that `palimpsest recall` or `palimpsest context` shows',
+    )
   return await withStored(textOf(input, 'session'), world, async (stored) => {
     const found = await findEntry(typed, stored)
     return tellChange(restoredText(await stored.changes.restore(found?.id ?? typed), typed), world)

@@ -15,7 +15,7 @@ const WAYS = {
   keys: [
     ['@path', 'attaches a file or an image'],
     ['Enter', 'sends'],
-    ['Ctrl-C', 'interrupts; where nothing goes on, leaves'],
+    ['Ctrl-C', 'interrupts; leaves if nothing is running'],
   ],
 } as const
 

@@ -66,7 +66,7 @@ export async function runInteractive(
   } finally {
     ui.close()
   }
-  if (last !== '') world.printError(`palimpsest: to go on: palimpsest --resume ${last}\n`)
+  if (last !== '') world.printError(`palimpsest: to resume: palimpsest --resume ${last}\n`)
   return DONE
 }
 
@@ -125,7 +125,7 @@ function rememberedTrust(ui: Ui): AskTrust {
       proposal: matters.map((text) => line(`  ${toPrintable(text)}`)),
       items: [
         { label: 'Yes, use them from now on', letter: 'y', value: 'yes' },
-        { label: 'No, go on without them', letter: 'n', value: 'no' },
+        { label: 'No, continue without them', letter: 'n', value: 'no' },
       ],
     })
     refused = answer !== 'yes'
@@ -154,7 +154,7 @@ function asking(
       permit: async ({ tool, input, why, offer }, signal) => {
         const answer = await ui.pick(
           {
-            title: `${toolLabel(tool, input)}: may it run? (${why})`,
+            title: `Allow ${toolLabel(tool, input)}? (${why})`,
             proposal: proposalLines(tool, input, ui.columns()),
             items: [
               { label: 'Yes, this once', letter: 'y', value: 'yes' },

@@ -204,7 +204,7 @@ describe('git without a sandbox, in a trusted folder', () => {
 })
 
 describe('git without a sandbox, in a folder that nobody trusted', () => {
-  test('is asked about, but for its version', async () => {
+  test('is asked about, except for its version', async () => {
     await bench.dispose()
     bench = await createWorkbench()
     execFileSync('git', ['init', '-q', bench.work])

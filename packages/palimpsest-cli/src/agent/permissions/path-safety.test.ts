@@ -74,7 +74,7 @@ function outsideState(): unknown {
   return [list(bench.outside), list(bench.home)]
 }
 
-describe('(S1) a file outside of the working folder', () => {
+describe('(S1) a file outside the working folder', () => {
   test.each(
     MODES.filter((mode) => mode !== 'bypass').flatMap((mode) =>
       WAYS_OUT.map((path) => [mode, path] as const),

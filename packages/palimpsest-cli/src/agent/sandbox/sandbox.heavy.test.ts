@@ -283,7 +283,7 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     ['a rule for something else', { rules: { allow: ['Bash(npm test)'] } }, LINE, false],
     ['a rule, in plan mode', { rules: { allow: ['Bash(sed:*)'] }, mode: 'plan' }, LINE, false],
   ] as const satisfies readonly (readonly [string, WorkbenchOptions, string, boolean])[])(
-    'runs outside of it at once only if somebody allowed it: %s',
+    'runs outside it at once only if somebody allowed it: %s',
     async (_, options, command, isOutside) => {
       await open(options)
       expect(await bash(command)).toMatch(isOutside ? /^alpha(\nalpha)?$/ : /Read-only file system/)

@@ -53,10 +53,7 @@ export async function findRemoved({ view, prepared }: HostedConversation, id: st
 function headLines(conversation: HostedConversation, id: string, gone: number): readonly StyledLine[] {
   const entry = conversation.log().find((one) => one.id === id)
   const at = entry && Number.isFinite(entry.at) ? new Date(entry.at).toTimeString().slice(0, 5) : '?'
-  const undo = line(
-    `/undo ${id.slice(0, ID_CHARS)} takes it back; /context brings single messages back`,
-    'dim',
-  )
+  const undo = line(`/undo ${id.slice(0, ID_CHARS)} undoes it; /context restores single messages`, 'dim')
   if (entry?.kind === 'boundary') {
     const { path, preTokens, postTokens, proof } = entry.meta
     const proved = proof

@@ -60,9 +60,9 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<boolean> {
   const isCompaction = layer > 2
   const items: readonly PickItem[] = [
     ...(layer > 1 ? [{ label: 'Show what went', letter: 's', value: 'show' }] : []),
-    ...(layer > 1 ? [{ label: 'Undo: take it back whole', letter: 'u', value: 'undo' }] : []),
+    ...(layer > 1 ? [{ label: 'Undo it', letter: 'u', value: 'undo' }] : []),
     {
-      label: isCompaction ? 'Bring one message back, at the end' : 'Bring it back, at the end',
+      label: isCompaction ? 'Restore one message, at the end' : 'Restore it, at the end',
       letter: 'b',
       value: 'bring',
     },
@@ -88,7 +88,7 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<boolean> {
 
 async function bringOne(id: string, place: CommandPlace): Promise<boolean> {
   const { gone } = await findRemoved(place.conversation, id)
-  const picked = await pickMessage('Bring which one back?', gone, place)
+  const picked = await pickMessage('Restore which message?', gone, place)
   return picked !== undefined && (await restoreEntry(picked, place))
 }
 
