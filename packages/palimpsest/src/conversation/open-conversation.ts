@@ -1,3 +1,4 @@
+import { createCompactionNews } from '../engine/compaction-news.ts'
 import type { CacheWatch } from '../accounts/cache-watch.ts'
 import { NOTES_WAIT_MS } from '../background/keepers.ts'
 import { drive } from '../drive.ts'
@@ -87,7 +88,11 @@ interface State {
   beside: Beside | undefined
 }
 
-export function openConversation(setup: ConversationSetup): Conversation {
+export function openConversation(given: ConversationSetup): Conversation {
+  const setup = {
+    ...given,
+    compaction: given.compaction && { news: createCompactionNews(), ...given.compaction },
+  }
   const state: State = {
     session: setup.session,
     hasBegun: false,

@@ -1,12 +1,11 @@
 import type { Flags } from '../flags/create-flags.ts'
 import type { AskModel, CompactionHost, Ports, RunFork } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
-import type { BoundaryEntry } from '../transcript/entry.ts'
 import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { CompactionCause } from '../layers/4-compaction/when/decide.ts'
 import type { CompactionPolicy, CompactionWishes } from '../layers/4-compaction/policy.ts'
-import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
+import { createCompactionNews, type CompactionNews } from './compaction-news.ts'
 import { compactSession } from './compact-session.ts'
 import type { CompactEvent, CompactSetup } from '../layers/4-compaction/compaction-setup.ts'
 import type { Prepared } from '../background/keepers.ts'
@@ -54,6 +53,8 @@ export interface AutoCompaction {
   readonly notesTemplate?: string | undefined
   /** Waits a moment for notes that are being written: they may be the summary. */
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
+  /** What was told already of compactions that did not come about. Left out: nothing. */
+  readonly news?: CompactionNews | undefined
   /** Asked before a compaction by threshold. Left out: nobody is asked. */
   readonly confirm?: ConfirmCompaction
   readonly settleNotes?: ((view: View) => Promise<readonly NamedBody[]>) | undefined
@@ -81,6 +82,7 @@ export async function* autoCompact(
   signal: AbortSignal,
 ): AsyncGenerator<EngineStep, Session, Session> {
   const { compaction, cause } = limits
+  const isNews = compaction.news ?? createCompactionNews()
   const decide = (reason: AutoDecision): void => {
     const { sizeTokens, thresholds } = limits
     ports.trace({ name: AUTO_COMPACT, reason, cause, sizeTokens, thresholdTokens: fullAt(thresholds) })
@@ -106,7 +108,7 @@ export async function* autoCompact(
     decide(result.kind)
     let session = start
     if (result.kind === 'compacted') session = yield { append: result.bodies }
-    else if (cause !== 'threshold' || isNews(result, began, start.view, compaction.host))
+    else if (cause !== 'threshold' || isNews(result, { began, boundary: start.view.boundary?.entry.id }))
       yield { tell: { type: 'notice', text: began ? `not compacted: ${result.why}` : result.why } }
     if (began) yield { tell: { type: 'compaction-end' } }
     if (result.kind === 'compacted')
@@ -116,29 +118,6 @@ export async function* autoCompact(
       )
     return session
   }
-}
-
-/** Boundaries behind which it was told that compaction stops: once is enough. They hang on their conversation, and go with it. */
-const told = new WeakSet<BoundaryEntry>()
-/** What a host objected last. It is asked at every crossing, and repeats itself. */
-const objections = new WeakMap<CompactionHost, string>()
-
-function isNews(
-  result: Exclude<CompactResult, { kind: 'compacted' }>,
-  began: boolean,
-  { boundary }: View,
-  host: CompactionHost,
-): boolean {
-  if (result.kind === 'refused') {
-    // Begun and refused: the host objects. Before that there was nothing to do.
-    const isFirst = began && objections.get(host) !== result.why
-    if (began) objections.set(host, result.why)
-    return isFirst
-  }
-  if (!boundary) return true
-  const isFirst = !told.has(boundary.entry)
-  told.add(boundary.entry)
-  return isFirst
 }
 
 async function whyNot(

@@ -7,8 +7,7 @@ import { factorOf } from '../tokens/calibrate.ts'
 import { settle } from '../transcript/settle.ts'
 import { mayCompact, type AutoCompaction } from './auto-compact.ts'
 import { targetFor } from '../layers/4-compaction/compact.ts'
-import { usableNotes } from '../layers/3-session-memory/notes-for.ts'
-import { restAfter } from '../background/create-keeper.ts'
+import { sourcesFor } from './compact-session.ts'
 import type { Sizing } from '../situation/size-of.ts'
 import { fullAt } from '../situation/is-full.ts'
 
@@ -39,11 +38,11 @@ export function compactionOutlook(
   return { leftTokens: leftTokens(policy, fullAt(thresholds), prefixTokens), asksModel: !fits && !isComing }
 }
 
-/** The first node that a summary at hand, notes or one that was made in time, does not cover; 0 where there is none. */
+/** The first node that no summary at hand, notes or one that was made in time, covers; 0 where there is none. */
 function restBehindSummary(view: View, compaction: ComingCompaction, flags: Flags): number {
-  const { scale, notesTemplate: template, findPrepared } = compaction
-  const mayServe = template !== undefined && flags.value('compaction-from-notes')
-  const notes = mayServe ? usableNotes(view, { template, scale }, '') : undefined
-  const prepared = findPrepared?.(view)
-  return Math.max(notes?.rest ?? 0, (prepared && restAfter(view, prepared)) ?? 0)
+  const { findPrepared } = compaction
+  const rests = sourcesFor({ flags, findPrepared }).map((source) =>
+    'find' in source ? (source.find(view, compaction)?.rest ?? 0) : 0,
+  )
+  return Math.max(...rests)
 }

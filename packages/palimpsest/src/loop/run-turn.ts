@@ -1,6 +1,7 @@
 import { afterTurn } from '../engine/after-turn.ts'
 import { autoCompact, type AutoCompaction, type EngineStep } from '../engine/auto-compact.ts'
 import { beforeRequest, type Readiness } from '../engine/before-request.ts'
+import { createCompactionNews, type CompactionNews } from '../engine/compaction-news.ts'
 import type { BuiltRequest, CacheLifetimes } from '../request/build-request.ts'
 import { NO_HOST } from '../layers/4-compaction/compaction-host.ts'
 import type { CacheWatch } from '../accounts/cache-watch.ts'
@@ -98,6 +99,8 @@ interface TurnState extends Recovering {
   /** What it taught. */
   learned: LearnedLimit | undefined
   continuations: number
+  /** Where the conversation remembers none of it, the turn does. */
+  readonly news: CompactionNews
 }
 
 /** Runs a turn on a session. Whatever happens, the returned session is valid and on disk. */
@@ -113,6 +116,7 @@ export async function* runTurn(
     thresholds: setup.thresholds,
     learned: undefined,
     continuations: 0,
+    news: createCompactionNews(),
     cut: undefined,
     maxTokens: setup.maxTokens,
   }
@@ -233,6 +237,7 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
   const { calibration, thresholds, learned } = state
   const compaction: AutoCompaction = {
     ...(setup.compaction ?? NO_COMPACTION),
+    news: setup.compaction?.news ?? state.news,
     ...(learned ? windowOf(learned) : {}),
     askModel: createAskModel(setup.ports),
     runFork: setup.forkPoint?.runFork,

@@ -80,7 +80,12 @@ async function outcome(view: View): Promise<CompactResult> {
     flags: BUILT_IN_FLAGS,
   }
   const wish = { cause: 'asked', span: { kind: 'whole' } } as const
-  const steps = compact({ id: 's', view }, { wish, setup: setup() }, ports, new AbortController().signal)
+  const steps = compact(
+    { id: 's', view },
+    { wish, setup: setup() },
+    { ...ports, sources: [] },
+    new AbortController().signal,
+  )
   let next = await steps.next()
   while (!next.done) next = await steps.next()
   return next.value

@@ -21,12 +21,17 @@ import type {
   CompactResult,
   CompactSetup,
   CompactWish,
+  SummarySource,
 } from './compaction-setup.ts'
 import { neededTokens } from './proof/judge-summary.ts'
 import { countMessages, keepFor, type KeepWish, type KeptPlan } from './keep/keep-for.ts'
 import { makeSummary, proveText, tracePhase, type MadeSummary } from './summary/make-summary.ts'
-import { restAfter } from '../../background/create-keeper.ts'
-import { compactOnServer, NOT_TRIED, type ServerAttempt } from './summary/server-compaction.ts'
+import {
+  compactOnServer,
+  NOT_TRIED,
+  type ServerAttempt,
+  type ServerWish,
+} from './summary/server-compaction.ts'
 import { visibleFiles } from './keep/visible-files.ts'
 import type { Session } from '../../situation/session.ts'
 import { fullAt, roomUntilFull } from '../../situation/is-full.ts'
@@ -88,22 +93,21 @@ export async function* compact(
     neededTokens: neededTokens(view, setup),
     policy: setup.policy ?? compactionPolicy(setup.scale, setup.wishes?.keep),
   }
-  const tried = decision.mayAsk
-    ? yield* compactOnServer({ view, keep, instructions, setup }, ports, signal)
-    : NOT_TRIED
-  const isPlain = instructions === ''
-  const served =
-    tried.served ??
-    (isPlain ? (fromNotes(view, keep, setup, ports) ?? fromPrepared(view, keep, setup, ports)) : undefined)
-  for (const outcome of tried.outcomes)
-    tracePhase(ports.trace, 'summary', { path: 'server', reason: outcome })
-  if (served) tracePhase(ports.trace, 'summary', { path: served.made.path, reason: 'served' })
-  if (served && served !== tried.served) yield { type: 'compaction-path', path: served.made.path }
+  const job = { view, keep, instructions, setup }
+  const tried = yield* trySources(job, decision.mayAsk, ports, signal)
+  const { served } = tried
   if (served) return await conclude({ view, wish, setup, decision, tried, ...served }, ports, signal)
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
   if (wish.cause === 'asked' && plan.summarised.length === 0) return { kind: 'refused', why: NOTHING_LEAVES }
   const made = yield* makeSummary(
-    { view, plan, instructions, mayAsk: decision.mayAsk, setup, model, calls: tried.calls },
+    {
+      ...job,
+      plan,
+      mayAsk: decision.mayAsk,
+      model,
+      calls: tried.calls,
+      paths: ports.sources.map(({ path }) => path),
+    },
     ports,
     signal,
   )
@@ -119,18 +123,40 @@ export function targetFor({
   return prefixTokens + LEFT_SHARE_MAX * roomUntilFull(thresholds, prefixTokens)
 }
 
-/** The notes as the summary, with all they do not cover kept; no model is asked. */
-function fromNotes(
-  view: View,
-  keep: KeepWish,
-  setup: CompactSetup,
-  { flags, findNotes }: CompactPorts,
-): { readonly plan: KeptPlan; readonly made: MadeSummary } | undefined {
-  if (keep.span.kind !== 'whole' || !flags.value('compaction-from-notes')) return undefined
-  const notes = findNotes?.(view, setup)
-  if (!notes) return undefined
-  const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: notes.rest })
-  const made = proveText('notes', notes.text, { view, plan, setup })
+/** What serves before a summary is asked for: the provider's own, and texts that are at hand. In the order of the sources. */
+async function* trySources(
+  job: ServerWish,
+  mayAsk: boolean,
+  ports: CompactPorts,
+  signal: AbortSignal,
+): AsyncGenerator<CompactEvent, ServerAttempt> {
+  let tried = NOT_TRIED
+  for (const source of ports.sources) {
+    let served: ServerAttempt['served']
+    if ('find' in source) {
+      served = fromText(source, job)
+      if (served) yield { type: 'compaction-path', path: source.path }
+    } else if (source.path === 'server' && mayAsk) {
+      tried = yield* compactOnServer(job, ports, signal)
+      for (const reason of tried.outcomes) tracePhase(ports.trace, 'summary', { path: 'server', reason })
+      served = tried.served
+    }
+    if (!served) continue
+    tracePhase(ports.trace, 'summary', { path: source.path, reason: 'served' })
+    return { ...tried, served }
+  }
+  return tried
+}
+
+/** A text at hand as the summary, with all that it does not cover kept; no model is asked. Instructions are for a summary that is made now. */
+function fromText(
+  { path, find }: Extract<SummarySource, { find: unknown }>,
+  { view, keep, instructions, setup }: ServerWish,
+): ServerAttempt['served'] {
+  const found = instructions === '' && keep.span.kind === 'whole' ? find(view, setup) : undefined
+  if (!found) return undefined
+  const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom: found.rest })
+  const made = proveText(path, found.text, { view, plan, setup })
   return made && leavesRoom(view, keep, setup, { plan, made }) ? { plan, made } : undefined
 }
 
@@ -146,21 +172,6 @@ function leavesRoom(
   if (left <= keep.targetTokens) return true
   // Where no summary would, it serves as well as any.
   return plan.keptTokens <= keepFor(view, settle(view, setup.thinking).tokens, keep).keptTokens
-}
-
-/** A summary that was made in time, with all that came since kept. */
-function fromPrepared(
-  view: View,
-  keep: KeepWish,
-  setup: CompactSetup,
-  { findPrepared }: CompactPorts,
-): { readonly plan: KeptPlan; readonly made: MadeSummary } | undefined {
-  const prepared = keep.span.kind === 'whole' ? findPrepared?.(view) : undefined
-  const tailFrom = prepared && restAfter(view, prepared)
-  if (!prepared || tailFrom === undefined) return undefined
-  const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, tailFrom })
-  const made = proveText('prepared', prepared.made, { view, plan, setup })
-  return made && leavesRoom(view, keep, setup, { plan, made }) ? { plan, made } : undefined
 }
 
 interface Conclusion {

@@ -6,7 +6,6 @@ import type { Thresholds } from '../../situation/thresholds.ts'
 import type { ModelFacts } from '../../wire/model-facts.ts'
 import type { View } from '../../transcript/view.ts'
 import type { CompactionSpan } from './keep/keep-for.ts'
-import type { Prepared } from '../../background/keepers.ts'
 import type { Sizing } from '../../situation/size-of.ts'
 
 export interface CompactWish {
@@ -56,18 +55,29 @@ export interface SummaryPorts extends Pick<Ports, 'flags' | 'trace'> {
   /** Left out: no model can be asked, and the summary that needs none serves. */
   readonly askModel?: AskModel | undefined
   readonly runFork?: RunFork | undefined
-  /** A summary that was made before it was needed. */
-  readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
 }
 
-/** Notes that can be the summary, and the first node they do not cover. */
-export type FindNotes = (
-  view: View,
-  setup: CompactSetup,
-) => { readonly text: string; readonly rest: number } | undefined
+/** A text that can be the summary, and the first node that it does not cover. */
+export interface TextAtHand {
+  readonly text: string
+  readonly rest: number
+}
 
-export type CompactPorts = SummaryPorts &
-  Pick<Ports, 'newId'> & { readonly host: CompactionHost; readonly findNotes?: FindNotes }
+export type AtHandSetup = Pick<CompactSetup, 'notesTemplate' | 'scale' | 'transcriptPath'>
+
+/** Who may bring the summary: a text that is at hand, or a model that is asked. */
+export type SummarySource =
+  | {
+      readonly path: 'notes' | 'prepared'
+      readonly find: (view: View, setup: AtHandSetup) => TextAtHand | undefined
+    }
+  | { readonly path: 'server' | 'fork' | 'plain' }
+
+export interface CompactPorts extends SummaryPorts, Pick<Ports, 'newId'> {
+  readonly host: CompactionHost
+  /** In the order in which they are tried. After them comes the summary that needs no model, which cannot fail. */
+  readonly sources: readonly SummarySource[]
+}
 
 /** Where the summary comes from: the provider, notes, one made in time, a fork of the conversation, a request of its own, no model. */
 export type CompactionPath = 'server' | 'notes' | 'prepared' | 'fork' | 'plain' | 'fold'

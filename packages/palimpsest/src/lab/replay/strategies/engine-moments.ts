@@ -110,7 +110,7 @@ async function* compactByHand(
   const session = toSession(view)
   const setup = setupFor(session, { ...limits, source: 'main', cause: 'blocking', sizeTokens: end.tokens })
   const wish = { cause: 'asked', span: { kind: 'whole' } } as const
-  const steps = compact(session, { wish, setup }, { ...ports, ...limits.compaction }, NEVER)
+  const steps = compact(session, { wish, setup }, { ...ports, ...limits.compaction, sources: [] }, NEVER)
   for (let next = await steps.next(); ; next = await steps.next()) {
     if (!next.done) {
       if (next.value.type === 'compaction-start' && call) yield { entries: [], calls: [call] }

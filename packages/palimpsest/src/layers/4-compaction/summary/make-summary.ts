@@ -28,6 +28,8 @@ export interface SummaryWish extends Judgeable {
   /** Whether models may be asked. */
   readonly mayAsk: boolean
   readonly model: string
+  /** Who may be asked, in this order. */
+  readonly paths: readonly CompactionPath[]
   /** Calls of steps before: they count as retries. */
   readonly calls?: number
 }
@@ -156,7 +158,8 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
         signal,
       ),
   }
-  return [fork, plain].filter((step) => step !== undefined)
+  const steps = [fork, plain].filter((step) => step !== undefined)
+  return wish.paths.flatMap((path) => steps.find((step) => step.path === path) ?? [])
 }
 
 const FIRST_WORDS_CHARS = 200

@@ -1,0 +1,31 @@
+import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
+import type { EntryId } from '../transcript/entry.ts'
+
+/** A compaction that did not come about, and why. */
+export type NotCompacted = Exclude<CompactResult, { kind: 'compacted' }>
+
+/** Whether it is worth telling. One for a conversation: it remembers what it was asked about. */
+export type CompactionNews = (result: NotCompacted, about: NewsMoment) => boolean
+
+export interface NewsMoment {
+  /** It had begun: then it was the host that objected. Before that there was nothing to do. */
+  readonly began: boolean
+  readonly boundary: EntryId | undefined
+}
+
+/** That compaction stops is told once after a boundary; an objection when it changes, for a host is asked at every crossing and repeats itself. */
+export function createCompactionNews(): CompactionNews {
+  const told = new Set<EntryId>()
+  let objection: string | undefined
+  return (result, { began, boundary }) => {
+    if (result.kind === 'refused') {
+      const isFirst = began && objection !== result.why
+      if (began) objection = result.why
+      return isFirst
+    }
+    if (boundary === undefined) return true
+    const isFirst = !told.has(boundary)
+    told.add(boundary)
+    return isFirst
+  }
+}
