@@ -124,7 +124,7 @@ describe('palimpsest replay', () => {
     const args = ['replay', 'sessions', '--strategy', 'pi', '--window', '20000', '--ablation']
     const plain = await run(...args)
     expect(plain.out).toContain('Size of each request: deep/two.jsonl, 21 steps')
-    expect(plain.out).toMatch(/The dearest of (?:all|palimpsest): palimpsest, step /)
+    expect(plain.out).toMatch(/The most expensive of (?:all|palimpsest): palimpsest, step /)
     expect(plain.out).toMatch(/What each part brings: .*\n +cost +line +edit\nno-storage /)
     expect(plain.out).not.toContain('palimpsest-no-storage')
     expect(Math.max(...plain.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
@@ -208,14 +208,14 @@ describe('palimpsest replay', () => {
   })
 
   test.each([
-    [[], 'give recorded sessions, or folders of them'],
+    [[], 'name recorded sessions, or folders of them'],
     [['no-such-folder'], 'no such file or folder: no-such-folder'],
     [['empty'], 'no recorded sessions (*.jsonl, *.json) in empty'],
     [['nothing.jsonl'], 'nothing.jsonl: skipped: the file is empty'],
     [['picture.jsonl'], 'picture.jsonl: skipped: a binary file'],
     [['prose.jsonl'], 'prose.jsonl: skipped: not a recorded session'],
     [['sessions', '--window', 'wide'], '--window wide: a number of tokens is wanted'],
-    [['sessions', '--strategy', 'magic'], 'no strategy "magic"; there are none, drop-oldest'],
+    [['sessions', '--strategy', 'magic'], 'no strategy "magic"; choose from none, drop-oldest'],
     [['sessions', '--views', 'x'], '--views writes what one strategy sends'],
     [['sessions/one.jsonl', '--strategy', 'batch', '--views', 'no/such/x'], '--views'],
     [['sessions/one.jsonl', '--html', 'no/such/page.html'], '--html'],

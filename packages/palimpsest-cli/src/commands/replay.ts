@@ -162,7 +162,7 @@ function chosenStrategies(
   if (stranger !== undefined) {
     const known = all.map((strategy) => strategy.name).join(', ')
     throw new UsageError(
-      `no strategy "${stranger}"; there are ${known}, or all. Controls, which are in every report: ${controls.join(', ')}`,
+      `no strategy "${stranger}"; choose from ${known}, or all. Controls, which are in every report: ${controls.join(', ')}`,
     )
   }
   return all.filter(({ name }) => names.includes(name) || added.includes(name))
