@@ -70,7 +70,9 @@ describe('a disk without room', () => {
       const { stdout } = await run('sh', ['-c', script, process.execPath, ...childArgs('fill', project)])
       const [loaded, failed] = stdout.trimEnd().split('\n')
       expect(loaded).toBe('loaded 1')
-      expect(failed).toMatch(/^failed after [1-9]\d*: disk-full: .*Raise the limit or continue in a new session/)
+      expect(failed).toMatch(
+        /^failed after [1-9]\d*: disk-full: .*Raise the limit or continue in a new session/,
+      )
       const count = Number(failed?.split(' ')[2]?.replace(':', ''))
       expect(await idsIn(file.path)).toEqual(['first', ...Array.from({ length: count }, (_, i) => `n${i}`)])
       expect((await readFile(file.path)).at(-1)).toBe(10)
