@@ -10,9 +10,9 @@ export const REASONS = {
   clearing:
     'the recorded client cleared old content just before; which, or with what text, is not in the file',
   'side request':
-    'the client had sent a request behind the last answer that is not in the file: with it the ledger says the same as the provider',
+    'the client had sent a request after the last answer that is not in the file: with it the ledger says the same as the provider',
   restart:
-    'the client was left and started again, or went on from an earlier message: its hidden first prompt is a new one',
+    'the client was left and started again, or continued from an earlier message: its hidden first prompt is a new one',
   'client text':
     'the client put in a text of its own (a skill); something hidden in its request must have changed with it, for the entry was alive',
   'out of sight':

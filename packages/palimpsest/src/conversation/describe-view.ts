@@ -1,6 +1,7 @@
 import { describeContext, type ContextDescription } from '../engine/describe-context.ts'
 import { breakersOf, type Breakers } from '../layers/4-compaction/when/breakers.ts'
 import { CACHE_LIFETIMES } from '../request/cache-lifetimes.ts'
+import { fullAt } from '../situation/is-full.ts'
 import { situationOf, type WindowReading } from '../situation/situation.ts'
 import { hitRateOf, type Totals } from '../transcript/totals.ts'
 import type { View } from '../transcript/view.ts'
@@ -25,7 +26,7 @@ export function describeView(view: View, { model, reading, totals, now }: Descri
   const setup = { window, thresholds, autoEnabled, calibration, thinking, lifetimes: CACHE_LIFETIMES }
   return {
     ...describeContext(view, setup),
-    breakers: breakersOf(view, { now, model, thresholdTokens: thresholds.auto }),
+    breakers: breakersOf(view, { now, model, thresholdTokens: fullAt(thresholds) }),
     hitRate: hitRateOf(totals),
   }
 }
