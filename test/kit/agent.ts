@@ -1,3 +1,4 @@
+import { drive } from '../../packages/palimpsest/src/drive.ts'
 import {
   appendTo,
   messageBody,
@@ -207,11 +208,9 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       const { compaction } = setup
       if (!compaction) throw new Error('the agent was made without compaction')
       const run = runCompaction(agent.session, { span }, { ...setup, compaction }, signal)
-      for (let next = await run.next(); ; next = await run.next()) {
-        if (!next.done) continue
-        agent.session = next.value.session
-        return next.value.result
-      }
+      const { session, result } = await drive(run)
+      agent.session = session
+      return result
     },
     add: async (...bodies) => {
       agent.session = (await appendTo(agent.session, bodies, ports)).session
@@ -224,14 +223,10 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
         withNotes,
         signal,
       )
-      for (let next = await turn.next(); ; next = await turn.next()) {
-        if (next.done) {
-          agent.session = next.value
-          break
-        }
-        events.push(next.value)
-        options.onEvent?.(next.value)
-      }
+      agent.session = await drive(turn, (event) => {
+        events.push(event)
+        options.onEvent?.(event)
+      })
       return { events, end: endOf(events), text: lastText(events) }
     },
   }

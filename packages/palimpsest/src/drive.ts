@@ -7,7 +7,9 @@ export async function drive<Event, Result>(
 ): Promise<Result> {
   for (let next = await events.next(); ; next = await events.next()) {
     if (next.done) return next.value
-    await told(next.value)
+    const heard = told(next.value)
+    // Who only listens costs no turn of the event loop: nothing else runs in between that would not have run.
+    if (heard instanceof Promise) await heard
   }
 }
 

@@ -28,7 +28,7 @@ export type {
   RestoreWish,
   RunFork,
   Source,
-  StoredConversation,
+  KeptConversation,
   StreamModel,
   TraceEvent,
   Transcript,

@@ -185,7 +185,7 @@ export interface Ports {
 /** Where an agent's conversations are kept. */
 export interface AgentStore {
   /** The conversation that is stored under this id, or a new one. `costOf`: what an answer cost, for the sums. */
-  readonly open: (id: string | undefined, costOf: CostOf) => Promise<StoredConversation>
+  readonly open: (id: string | undefined, costOf: CostOf) => Promise<KeptConversation>
   /** Copies a conversation as it is now. The copy's id. */
   readonly fork: (id: string) => Promise<string>
 }
@@ -194,7 +194,7 @@ export interface AgentStore {
 export type CostOf = (entry: MessageEntry | SpentEntry) => number
 
 /** One conversation, opened for one writer. */
-export interface StoredConversation extends Transcript {
+export interface KeptConversation extends Transcript {
   readonly id: string
   /** The chain in force, oldest first. */
   readonly entries: readonly Entry[]

@@ -26,7 +26,7 @@ import { stopWith } from './stop-with.ts'
 
 export interface Beside {
   readonly forkPoint: ForkPoint
-  readonly keepers: { readonly notes?: NotesKeeper; readonly prepared: PreparedKeeper }
+  readonly keepers: { readonly notes: NotesKeeper | undefined; readonly prepared: PreparedKeeper }
   /** Where a process ended with the turn before: what was due then, while what it had sent is still cached. */
   readonly makeUp: (view: View, limits: NotesLimits) => void
   /** Ends what is under way; what it would have brought is lost. */
@@ -62,10 +62,10 @@ export function openBeside(
     },
   }
   const kept = notes && openNotes(session, notes, common, { endsWithTurn, isWorthIt })
-  const keepers = { prepared, ...(kept && { notes: kept.notes }) }
+  const keepers = { prepared, notes: kept?.notes }
   const settle: Beside['settle'] = async function* (last, waitMs) {
     await kept?.notes.settle(waitMs)
-    return yield* withBeside(last, { ...keepers, ...(spending && { metered: spending.metered }), ports })
+    return yield* withBeside(last, { ...keepers, metered: spending?.metered, ports })
   }
   return {
     forkPoint,

@@ -215,8 +215,7 @@ async function* compact(
   const turn = { ...setupOf(state, setup), compaction }
   state.sizing = turn
   try {
-    const wish = { span, ...(instructions === undefined ? {} : { instructions }) }
-    const { session, result } = yield* runCompaction(state.session, wish, turn, signal)
+    const { session, result } = yield* runCompaction(state.session, { span, instructions }, turn, signal)
     state.session = session
     return result
   } finally {

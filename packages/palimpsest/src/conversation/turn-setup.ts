@@ -28,11 +28,10 @@ export function turnSetup(
   const { ports, tools, permit, roundsMax, spending, limits, clearing } = setup
   const { window } = setup.reading()
   const situation = situationNow(view, setup)
-  const compaction = compactionNow(setup)
   return {
     ports,
-    ...(spending && { metered: spending.metered }),
-    ...(spending?.leftUsd && { leftUsd: spending.leftUsd }),
+    metered: spending?.metered,
+    leftUsd: spending?.leftUsd,
     tools,
     permit,
     source: 'main',
@@ -43,8 +42,8 @@ export function turnSetup(
     maySpend,
     micro: microPolicy(window.scale, clearing),
     storage: storagePolicy(window.scale),
-    ...(compaction && { compaction }),
-    ...(limits && { limits }),
+    compaction: compactionNow(setup),
+    limits,
     ...beside.keepers,
     forkPoint: beside.forkPoint,
     cacheWatch: watch ?? cacheHistory(view.log, CACHE_LIFETIMES, view.from).watch,

@@ -1,3 +1,4 @@
+import { relay } from '../drive.ts'
 import type { Flags } from '../flags/create-flags.ts'
 import type { AskModel, CompactionHost, Ports, RunFork } from '../ports.ts'
 import { factorOf } from '../tokens/calibrate.ts'
@@ -98,26 +99,19 @@ export async function* autoCompact(
   const job = { wish, setup: setupFor(start, limits) }
   const steps = compactSession(start, job, { ...ports, ...compaction }, signal)
   let began = false
-  for (let next = await steps.next(); ; next = await steps.next()) {
-    if (!next.done) {
-      began ||= next.value.type === 'compaction-start'
-      yield { tell: next.value }
-      continue
-    }
-    const result = next.value
-    decide(result.kind)
-    let session = start
-    if (result.kind === 'compacted') session = yield { append: result.bodies }
-    else if (cause !== 'threshold' || isNews(result, { began, boundary: start.view.boundary?.entry.id }))
-      yield { tell: { type: 'notice', text: began ? `not compacted: ${result.why}` : result.why } }
-    if (began) yield { tell: { type: 'compaction-end' } }
-    if (result.kind === 'compacted')
-      await steadyHost(compaction.host, ports.trace).after(
-        { trigger: 'auto', summary: result.summary },
-        signal,
-      )
-    return session
-  }
+  const result = yield* relay(steps, (event): EngineStep => {
+    began ||= event.type === 'compaction-start'
+    return { tell: event }
+  })
+  decide(result.kind)
+  let session = start
+  if (result.kind === 'compacted') session = yield { append: result.bodies }
+  else if (cause !== 'threshold' || isNews(result, { began, boundary: start.view.boundary?.entry.id }))
+    yield { tell: { type: 'notice', text: began ? `not compacted: ${result.why}` : result.why } }
+  if (began) yield { tell: { type: 'compaction-end' } }
+  if (result.kind === 'compacted')
+    await steadyHost(compaction.host, ports.trace).after({ trigger: 'auto', summary: result.summary }, signal)
+  return session
 }
 
 async function whyNot(

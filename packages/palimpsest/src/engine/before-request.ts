@@ -31,10 +31,10 @@ export interface RequestLimits extends EditLimits {
   /** What is known of the tools: those that bound their results themselves. */
   readonly tools?: readonly { readonly name: string; readonly resultCharsMax?: number | 'unlimited' }[]
   /** Left out: nothing is compacted. */
-  readonly compaction?: AutoCompaction
+  readonly compaction?: AutoCompaction | undefined
   readonly source?: string
   /** Provider and model take edits of their cache. */
-  readonly cacheEdits?: boolean
+  readonly cacheEdits?: boolean | undefined
 }
 
 export interface Readiness {

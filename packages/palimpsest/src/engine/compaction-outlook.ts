@@ -21,7 +21,7 @@ export type ComingCompaction = Pick<
 export function compactionOutlook(
   view: View,
   limits: Sizing & {
-    readonly compaction?: ComingCompaction
+    readonly compaction?: ComingCompaction | undefined
     readonly thresholds: Thresholds
     readonly prefixTokens: number
   },

@@ -13,7 +13,7 @@ import { offersSignedCompaction } from '../layers/4-compaction/summary/server-co
 import { fullAt } from '../situation/is-full.ts'
 
 export interface ClearingLimits extends EditLimits {
-  readonly compaction?: ComingCompaction
+  readonly compaction?: ComingCompaction | undefined
 }
 
 /** What is known where edits are planned. */

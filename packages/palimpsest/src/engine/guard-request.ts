@@ -35,7 +35,7 @@ export interface GuardLimits extends Sizing {
   readonly blockingTokens: number
   readonly storage: StoragePolicy
   readonly isMain: boolean
-  readonly compaction?: AutoCompaction
+  readonly compaction?: AutoCompaction | undefined
 }
 
 /** Nothing is refused here: the provider's refusal starts a compaction. Not where none may follow it. */

@@ -1,3 +1,4 @@
+import { drive } from '../drive.ts'
 import { ProviderError } from '../errors.ts'
 import type { AskModel, AskOutcome, ModelEvent, ModelRequest, Ports } from '../ports.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
@@ -12,12 +13,9 @@ export async function askOnce(
   onBegin: () => void = () => undefined,
 ): Promise<AskOutcome> {
   try {
-    const events = collectResponse(noting(streamModel(request, signal), onBegin))
-    for (let next = await events.next(); ; next = await events.next()) {
-      if (!next.done) continue
-      signal.throwIfAborted()
-      return outcomeOf(next.value.response)
-    }
+    const { response } = await drive(collectResponse(noting(streamModel(request, signal), onBegin)))
+    signal.throwIfAborted()
+    return outcomeOf(response)
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ProviderError)) throw error

@@ -30,7 +30,7 @@ export interface Recovering extends Asking {
 
 export interface RecoverSetup extends AskSetup {
   /** Told of each refusal because of size. */
-  readonly limits?: LimitKeeper
+  readonly limits?: LimitKeeper | undefined
 }
 
 /** Blocks that may be left out of one request. A provider that refuses more refuses something else. */

@@ -1,3 +1,4 @@
+import { relay } from '../drive.ts'
 import { breakpointPlaces } from '../request/breakpoint-places.ts'
 import { buildRequest, type BuildOptions, type BuiltRequest } from '../request/build-request.ts'
 import type { CacheWatch } from '../accounts/cache-watch.ts'
@@ -37,9 +38,9 @@ export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes' |
   readonly ports: Pick<Ports, 'clock' | 'newId' | 'random' | 'trace' | 'streamModel'>
   readonly source: Source
   readonly facts: ModelFacts
-  readonly cacheWatch?: CacheWatch
+  readonly cacheWatch?: CacheWatch | undefined
   /** US dollars that may still be spent. Left out: as many as it takes. */
-  readonly leftUsd?: () => number
+  readonly leftUsd?: (() => number) | undefined
 }
 
 interface CutAnswer {
@@ -66,12 +67,13 @@ export async function* exchange(
     setup.ports,
     signal,
   )
-  for (let next = await attempts.next(); ; next = await attempts.next()) {
-    // Whole, or void because it is asked for again.
-    if (next.done || next.value.type === 'retry-wait') asking.cut = undefined
-    if (next.done) return { built, collected: next.value }
-    yield next.value
-  }
+  const collected = yield* relay(attempts, (event) => {
+    // Void: it is asked for again.
+    if (event.type === 'retry-wait') asking.cut = undefined
+    return event
+  })
+  asking.cut = undefined
+  return { built, collected }
 }
 
 /** What is to be appended of an answer that was broken off: what was to be seen of it, and that it was. */

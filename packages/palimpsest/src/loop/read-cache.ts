@@ -16,7 +16,7 @@ export function* readCache(
   { session, calibration }: { readonly session: Session; readonly calibration: Calibration },
   { response, startedAt }: AnsweredRequest,
   setup: {
-    readonly cacheWatch?: CacheWatch
+    readonly cacheWatch?: CacheWatch | undefined
     readonly ports: Pick<Ports, 'clock' | 'trace' | 'flags'>
     readonly lifetimes: CacheLifetimes
     readonly thinking: ThinkingPolicy

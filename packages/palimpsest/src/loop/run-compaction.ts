@@ -1,3 +1,4 @@
+import { relay } from '../drive.ts'
 import { setupFor } from '../engine/auto-compact.ts'
 import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
 import { compactSession } from '../engine/compact-session.ts'
@@ -53,24 +54,17 @@ async function* compactWith(
   const job = { wish: { ...wish, cause } as const, setup: setupFor(session, limits) }
   const steps = compactSession(session, job, { ...ports, ...compaction }, signal)
   let began = false
-  for (let next = await steps.next(); ; next = await steps.next()) {
-    if (!next.done) {
-      began ||= next.value.type === 'compaction-start'
-      yield next.value
-      continue
-    }
-    const result = next.value
-    if (result.kind !== 'compacted') {
-      if (began) yield { type: 'compaction-end' }
-      return { session, result }
-    }
-    const appended = await appendTo(session, result.bodies, ports)
-    yield { type: 'engine', entries: appended.entries }
-    yield { type: 'compaction-end' }
-    await steadyHost(compaction.host, ports.trace).after(
-      { trigger: 'manual', summary: result.summary },
-      signal,
-    )
-    return { session: appended.session, result }
+  const result = yield* relay(steps, (event) => {
+    began ||= event.type === 'compaction-start'
+    return event
+  })
+  if (result.kind !== 'compacted') {
+    if (began) yield { type: 'compaction-end' }
+    return { session, result }
   }
+  const appended = await appendTo(session, result.bodies, ports)
+  yield { type: 'engine', entries: appended.entries }
+  yield { type: 'compaction-end' }
+  await steadyHost(compaction.host, ports.trace).after({ trigger: 'manual', summary: result.summary }, signal)
+  return { session: appended.session, result }
 }

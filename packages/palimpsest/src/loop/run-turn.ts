@@ -22,10 +22,9 @@ import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
 import type { Calibration } from '../tokens/calibrate.ts'
+import type { Situation } from '../situation/situation.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
-import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
-import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens } from '../wire/usage.ts'
 import { NOTES_WAIT_MS, type NotesKeeper } from '../background/keepers.ts'
 import { createAskModel } from './ask-once.ts'
@@ -50,41 +49,45 @@ const GO_ON = 'Your answer reached the output limit. Go on exactly where it stop
 const WINDOW_FULL = 'The answer stopped because the window is full. Compact the conversation, then continue.'
 const CUT_SHORT = 'The answer reached the output limit again and again, and is cut short. Ask for the rest.'
 
-export interface TurnSetup {
+/** `calibration` is what is known of the model's tokens as the turn begins; it goes on learning. */
+export interface TurnSetup extends Situation, TurnSpending, TurnKeepers {
   readonly ports: Ports
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   readonly source: Source
   readonly maxTokens: number
   readonly lifetimes: CacheLifetimes
-  readonly thinking: ThinkingPolicy
-  /** What is known of the model's tokens; the turn goes on learning. */
-  readonly calibration: Calibration
   readonly roundsMax: number
-  /** Whether the session may still spend; asked before every request. */
-  readonly maySpend: (session: Session) => boolean
-  /** US dollars that may still be spent: no request is sent that costs more. */
-  readonly leftUsd?: () => number
-  readonly facts: ModelFacts
-  readonly thresholds: Thresholds
   readonly storage: StoragePolicy
   readonly micro: MicroPolicy
   /** What compactions need beside the model. Left out: when the window is full, the oldest rounds leave the view. */
-  readonly compaction?: TurnCompaction
-  /** Writes notes beside the turn. */
-  readonly notes?: NotesKeeper
-  /** Makes summaries in time, where notes do not serve. */
-  readonly prepared?: PreparedKeeper
+  readonly compaction?: TurnCompaction | undefined
   /** Provider and model take edits of their cache: no public API does. */
-  readonly cacheEdits?: boolean
+  readonly cacheEdits?: boolean | undefined
   /** Compares what each request read from the cache with what the ledger says. */
-  readonly cacheWatch?: CacheWatch
-  /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
-  readonly metered?: Metered
-  /** Moved to each request that was answered. */
-  readonly forkPoint?: ForkPoint
+  readonly cacheWatch?: CacheWatch | undefined
   /** Told of each refusal because of size, and of each answer. */
-  readonly limits?: LimitKeeper
+  readonly limits?: LimitKeeper | undefined
+}
+
+/** What a turn may spend, and who keeps count. */
+export interface TurnSpending {
+  /** Whether the session may still spend; asked before every request. */
+  readonly maySpend: (session: Session) => boolean
+  /** US dollars that may still be spent: no request is sent that costs more. */
+  readonly leftUsd?: (() => number) | undefined
+  /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
+  readonly metered?: Metered | undefined
+}
+
+/** Who works beside a turn, and where their requests begin. */
+export interface TurnKeepers {
+  /** Writes notes beside the turn. */
+  readonly notes?: NotesKeeper | undefined
+  /** Makes summaries in time, where notes do not serve. */
+  readonly prepared?: PreparedKeeper | undefined
+  /** Moved to each request that was answered. */
+  readonly forkPoint?: ForkPoint | undefined
 }
 
 export type TurnCompaction = Omit<

@@ -10,9 +10,9 @@ export type Metered = Pick<MeteredModel, 'take' | 'notices'>
 export async function* withBeside(
   session: Session,
   keepers: {
-    readonly notes?: NotesKeeper
-    readonly prepared?: PreparedKeeper
-    readonly metered?: Metered
+    readonly notes?: NotesKeeper | undefined
+    readonly prepared?: PreparedKeeper | undefined
+    readonly metered?: Metered | undefined
     readonly ports: Ports
   },
 ): AsyncGenerator<LoopEvent, Session> {

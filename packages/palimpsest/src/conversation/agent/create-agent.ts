@@ -7,7 +7,7 @@ import { NO_HOST } from '../../layers/4-compaction/compaction-host.ts'
 import type { CompactResult } from '../../layers/4-compaction/compaction-setup.ts'
 import type { LoopEvent } from '../../loop/events.ts'
 import type { LoopTool, Permit, ToolContext, ToolOutput } from '../../loop/tool.ts'
-import type { AgentStore, Ports, StoredConversation, StreamModel, TraceEvent } from '../../ports.ts'
+import type { AgentStore, Ports, KeptConversation, StreamModel, TraceEvent } from '../../ports.ts'
 import { createAnthropicModel, type MessagesClient } from '../../providers/anthropic/create-model.ts'
 import type { Recalled } from '../../recall/recalled.ts'
 import type { WindowReading } from '../../situation/situation.ts'
@@ -108,7 +108,7 @@ const CLOSE_WAIT_MS = 1_000
 
 interface Opened {
   readonly conversation: Conversation
-  readonly stored: StoredConversation
+  readonly stored: KeptConversation
 }
 
 /** A conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It is opened with its first use. */
@@ -173,7 +173,7 @@ async function open(options: AgentOptions, store: AgentStore, signal: AbortSigna
   }
 }
 
-function setupOf(options: AgentOptions, stored: StoredConversation, signal: AbortSignal): ConversationSetup {
+function setupOf(options: AgentOptions, stored: KeptConversation, signal: AbortSignal): ConversationSetup {
   const { id: model, extended } = parseModelName(options.model)
   const reading = readingOf(options.model, options.window)
   const tools = (options.tools ?? []).map(toLoopTool)
@@ -202,11 +202,11 @@ function setupOf(options: AgentOptions, stored: StoredConversation, signal: Abor
 function readingOf(name: string, windowMax: number | undefined): WindowReading {
   const { id, extended } = parseModelName(name)
   const model = resolveModel(NO_MODELS, id, '')
-  const window = computeWindow(model, { extended, ...(windowMax === undefined ? {} : { windowMax }) })
+  const window = computeWindow(model, { extended, windowMax })
   return { model, window, thresholds: computeThresholds(window), autoEnabled: true, compactEnabled: true }
 }
 
-function portsOf(options: AgentOptions, stored: StoredConversation, streamModel: StreamModel): Ports {
+function portsOf(options: AgentOptions, stored: KeptConversation, streamModel: StreamModel): Ports {
   return {
     clock: RUNTIME_CLOCK,
     newId: () => crypto.randomUUID(),
@@ -222,7 +222,7 @@ function portsOf(options: AgentOptions, stored: StoredConversation, streamModel:
 /** Nothing goes past the limit, whoever asks. */
 function spendingOf(
   { client, maxCostUsd: maxUsd }: AgentOptions,
-  { totals }: StoredConversation,
+  { totals }: KeptConversation,
 ): Pick<Ports, 'streamModel'> & Spending {
   const metered = meterModel(typeof client === 'function' ? client : createAnthropicModel({ client }))
   if (maxUsd === undefined) return { metered, streamModel: metered.streamModel }

@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors.ts'
-import type { AgentStore, CostOf, StoredConversation } from '../../ports.ts'
+import type { AgentStore, CostOf, KeptConversation } from '../../ports.ts'
 import { chainOf } from '../../transcript/chain-of.ts'
 import type { Entry } from '../../transcript/entry.ts'
 import { addToTotals, NO_TOTALS, plainTotals, type RunningTotals } from '../../transcript/totals.ts'
@@ -33,7 +33,7 @@ export function memoryStore(): AgentStore {
   }
 }
 
-function opened(id: string, kept: Kept, costOf: CostOf): StoredConversation {
+function opened(id: string, kept: Kept, costOf: CostOf): KeptConversation {
   const { entries, blobs } = kept
   const add = (sums: RunningTotals, entry: Entry): RunningTotals =>
     addToTotals(sums, entry, entry.kind === 'message' || entry.kind === 'spent' ? costOf(entry) : 0)

@@ -11,7 +11,7 @@ import type { Sizing } from '../../situation/size-of.ts'
 export interface CompactWish {
   readonly cause: CompactionCause
   readonly span: CompactionSpan
-  readonly instructions?: string
+  readonly instructions?: string | undefined
 }
 
 export interface CompactSetup extends Sizing {
