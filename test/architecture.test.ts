@@ -100,6 +100,14 @@ const LISTS: { readonly [part: string]: readonly string[] } = {
   conversation: ['situation', 'drive'],
 }
 
+/** In the command: whoever shows a conversation, and what must not know who does. Which face is shown is chosen in `commands/`. */
+const FACES: { readonly [room: string]: readonly string[] } = {
+  print: ['tui', 'demo'],
+  tui: ['print', 'demo'],
+  run: ['print', 'tui', 'demo'],
+  stored: ['print', 'tui', 'demo'],
+}
+
 const FORBIDDEN_NAMES = /(^|-)(utils?|helpers?|managers?|services?)$|^(common|base|types)$/
 
 /** Reached only through ports in the core. */
@@ -155,6 +163,7 @@ const RULES = {
     'an index is for callers outside: it lists its own folder and rooms below it, and nobody inside imports it',
   outside: 'the library imports no package; Node is for node/ alone',
   cli: 'the CLI reaches the library through its public paths',
+  faces: 'faces of a conversation never import each other, and what is below them imports none',
   cycle: 'no file imports itself through others',
   judge: 'the measure of the replay and the digest of layer 2 share no code of their own',
   pure: 'the core has no clock, no randomness, no environment, no timers',
@@ -330,6 +339,16 @@ describe('the rules bite', () => {
     ])
   })
 
+  test.each([
+    ['tui/talk.ts', '../print/output.ts', 'faces'],
+    ['run/prepare-run.ts', '../tui/talk.ts', 'faces'],
+    ['commands/agent.ts', '../tui/talk.ts', undefined],
+  ])('a face stays by itself: %s with %s', (name, target, rule) => {
+    const path = `${CLI}/${name}`
+    const source = describeSource(path, parseSource(path, `import { x } from '${target}'`))
+    expect(violationsOf([source]).map((violation) => violation.rule)).toEqual(rule ? [rule] : [])
+  })
+
   test('the measure and the digest may not meet', () => {
     const broken = brokenIn([
       ['lab/replay/measure.ts', "import { x } from './words.ts'"],
@@ -376,7 +395,9 @@ function violationsOf(all: readonly SourceInfo[]): Violation[] {
   return [
     ...library.flatMap(directionOf),
     ...library.flatMap(outsideOf),
-    ...all.filter((source) => source.path.startsWith(`${CLI}/`)).flatMap(cliOf),
+    ...all.flatMap((source) =>
+      source.path.startsWith(`${CLI}/`) ? [...cliOf(source), ...facesOf(source)] : [],
+    ),
     ...all.flatMap(sizeOf),
     ...foldersOf(shipped),
     ...all.flatMap(nameOf),
@@ -471,6 +492,16 @@ function cliOf(source: SourceInfo): Violation[] {
     const leaves = edge.path !== undefined && !edge.path.startsWith(`${CLI}/`)
     if (!leaves || (source.isTest && edge.path.startsWith('test/'))) return []
     return [{ rule: 'cli', where: `${source.path} → ${edge.specifier}`, what: "import 'palimpsest/…'" }]
+  })
+}
+
+function facesOf(source: SourceInfo): Violation[] {
+  if (source.isTest) return []
+  const roomOf = (path: string): string => path.slice(CLI.length + 1).split('/')[0] ?? ''
+  const forbidden = FACES[roomOf(source.path)] ?? []
+  return source.imports.flatMap((edge): Violation[] => {
+    if (!edge.path?.startsWith(`${CLI}/`) || !forbidden.includes(roomOf(edge.path))) return []
+    return [{ rule: 'faces', where: `${source.path} → ${edge.path}`, what: 'what both need is in run/' }]
   })
 }
 
