@@ -13,6 +13,7 @@ import { cacheHistory, type CacheEvent } from '../accounts/cache-history.ts'
 import type { CacheBreak } from '../accounts/cache-watch.ts'
 import type { EditEffect } from '../accounts/edit-effect.ts'
 import { isSizeExact, sizeOf, type Sizing } from '../situation/size-of.ts'
+import { CHARS_PER_TOKEN } from '../tokens/chars-per-token.ts'
 
 // What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
 
@@ -193,9 +194,7 @@ function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
   }
 }
 
-const BYTES_PER_TOKEN = 4
-
 function storedRemoval({ id, at, toolUseId, blob }: StoredEntry): Removal {
-  const tokens = Math.ceil(blob.bytes / BYTES_PER_TOKEN)
+  const tokens = Math.ceil(blob.bytes / CHARS_PER_TOKEN)
   return { id, at, layer: 1, what: `the result of ${toolUseId} is in ${blob.path}`, tokens, canUndo: false }
 }

@@ -3,6 +3,7 @@ import type { View } from '../../transcript/view.ts'
 import type { MicroPolicy } from './policy.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
 import { fullAt, isFull } from '../../situation/is-full.ts'
+import { DENSE_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
 // Which stale results leave the view, and whether that pays. All the ifs are here; nothing is written.
 
@@ -12,7 +13,6 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 /** What a stand-in takes, about, before its digest is made: two lines and a digest of full length. */
 const STAND_IN_CHARS = 200
-const CHARS_PER_TOKEN = 3
 
 export const SPARES_COMPACTION = 'it spares a compaction'
 
@@ -219,7 +219,7 @@ export function tailStart(
 }
 
 function frees({ block }: ClearableResult, situation: MicroSituation, policy: MicroPolicy): number {
-  const standIn = (STAND_IN_CHARS + policy.digestChars) / CHARS_PER_TOKEN
+  const standIn = (STAND_IN_CHARS + policy.digestChars) / DENSE_CHARS_PER_TOKEN
   return situation.toTokens(block.tokens) - Math.min(standIn, situation.toTokens(block.tokens) / 2)
 }
 

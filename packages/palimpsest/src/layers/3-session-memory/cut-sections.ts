@@ -1,9 +1,10 @@
+import { CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
+
 // Notes as a summary: each section up to its limit, cut at a line end, headings kept.
 
 /** In a full-size window. */
 export const SECTION_TOKENS_MAX = 2_000
 export const NOTES_TOKENS_MAX = 12_000
-const CHARS_PER_TOKEN = 4
 
 export interface Section {
   /** The heading's line; empty for what stands before the first. */

@@ -35,6 +35,7 @@ import {
 import { visibleFiles } from './keep/visible-files.ts'
 import type { Session } from '../../situation/session.ts'
 import { fullAt, roomUntilFull } from '../../situation/is-full.ts'
+import { DENSE_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
 // A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
 
@@ -43,7 +44,6 @@ const LEFT_SHARE_MAX = 0.6
 /** Files that are read again, and how much of each, in a full-size window. */
 const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
-const CHARS_PER_TOKEN = 3
 const CONTRIBUTORS_SHOWN = 5
 const NOTHING_SINCE = 'Nothing was said since the last compaction.'
 const NOTHING_YET = 'There is nothing yet that could be compacted.'
@@ -256,8 +256,8 @@ function restoreWish({ files, todos }: Facts, plan: KeptPlan, { scale }: Compact
       .map((file) => file.path),
     visible: visibleFiles([...plan.kept, ...plan.copied]),
     filesMax: plan.restoredTokens > 0 ? RESTORED_FILES_MAX : 0,
-    charsPerFile: Math.floor(tokens * CHARS_PER_TOKEN),
-    charsMax: Math.floor(plan.restoredTokens * CHARS_PER_TOKEN),
+    charsPerFile: Math.floor(tokens * DENSE_CHARS_PER_TOKEN),
+    charsMax: Math.floor(plan.restoredTokens * DENSE_CHARS_PER_TOKEN),
     todos: todos.flatMap(({ text, state }) => (state === 'done' ? [] : [{ text, state }])),
   }
 }

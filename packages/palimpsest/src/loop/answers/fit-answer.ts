@@ -9,6 +9,7 @@ import { isBlock, isThinking, type Block } from '../../wire/message.ts'
 import { toolIdForm } from '../../wire/tool-id.ts'
 import type { EntryBody } from '../../situation/session.ts'
 import { sizeOf, type Sizing } from '../../situation/size-of.ts'
+import { LEAST_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
 // An answer that is larger than its window lets on: a server that keeps to no limit wrote it, or one whose limit is not the window's. A compaction
 // keeps the newest answer, so such a one would stand in every later request and let none of them fit. It was not sent yet: what is shown of it from now on
@@ -18,8 +19,6 @@ import { sizeOf, type Sizing } from '../../situation/size-of.ts'
 const ANSWER_SHARE_MAX = 1 / 2
 /** Of that room, what is shown of one block, its beginning and its end. */
 const SHOWN_SHARE = 1 / 16
-/** A few: what is shown must not be too much in any language. */
-const CHARS_PER_TOKEN = 2
 
 /** Of the newest answer. Nothing where it fits. */
 export async function fitAnswer(
@@ -35,7 +34,7 @@ export async function fitAnswer(
   const prefixTokens = Math.max(0, sizeOf(view, limits) - factor * tokensEnd(settled))
   const room = Math.max(0, limits.blockingTokens - prefixTokens)
   if (!node || factor * raw <= ANSWER_SHARE_MAX * room) return []
-  const shownChars = Math.floor((SHOWN_SHARE * room * CHARS_PER_TOKEN) / factor)
+  const shownChars = Math.floor((SHOWN_SHARE * room * LEAST_CHARS_PER_TOKEN) / factor)
   const replace: EditEntry['replace'][number][] = []
   let excess = factor * raw - ANSWER_SHARE_MAX * room
   for (const block of node.blocks.toSorted((a, b) => b.tokens - a.tokens)) {

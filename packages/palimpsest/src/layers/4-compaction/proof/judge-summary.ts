@@ -13,6 +13,7 @@ import type { CompactSetup } from '../compaction-setup.ts'
 import type { KeptPlan } from '../keep/keep-for.ts'
 import { SUMMARY_TOKENS_MAX } from '../../../request/plain-request.ts'
 import { roomUntilFull } from '../../../situation/is-full.ts'
+import { CHARS_PER_TOKEN, LEAST_CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
 
 // Whether a text may stand for what leaves the view: it is smaller than that, it leaves room, and what it forgot is appended to it.
 
@@ -21,13 +22,9 @@ const REPAIR_SHARE_MAX = 0.25
 /** Of the room for summary and repairs, kept free of the summary: what the record alone would take, within these. */
 const REPAIR_ROOM_SHARE_MIN = 0.15
 const REPAIR_ROOM_SHARE_MAX = 0.5
-/** What a budget of characters is tried with first; what comes of it is weighed. */
-const CHARS_PER_TOKEN = 4
 /** Of the room to write in: a model that is asked for a length keeps it only roughly. */
 const WRITABLE_SHARE = 0.8
 const PROMPT = summaryPrompt({ kind: 'whole' })
-/** Of summaries, which are full of names, about. */
-const SUMMARY_CHARS_PER_TOKEN = 2
 /** Of what the window holds behind the prefix: the least and the most that summary and repairs are said to need, and how often the record. */
 const NEED_SHARE_MIN = 0.1
 const NEED_SHARE_MAX = 0.3
@@ -126,7 +123,7 @@ export function charsToAskFor(
   const promptTokens = factorOf(setup.calibration) * estimateText(PROMPT)
   const writable = setup.facts.contextWindow - lastSentTokens(view, setup) - promptTokens
   const tokens = Math.max(0, Math.min(tokensMax, WRITABLE_SHARE * writable))
-  return tokens < SUMMARY_TOKENS_MAX ? Math.floor(tokens * SUMMARY_CHARS_PER_TOKEN) : undefined
+  return tokens < SUMMARY_TOKENS_MAX ? Math.floor(tokens * LEAST_CHARS_PER_TOKEN) : undefined
 }
 
 /** The request before was so large: one for a summary has its prompt behind that, and the summary must fit into the window too. */

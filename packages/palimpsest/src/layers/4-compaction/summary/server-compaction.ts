@@ -12,7 +12,7 @@ import { keepFor, type KeepWish, type KeptPlan } from '../keep/keep-for.ts'
 import { billed, proveText, whileAlive, type MadeSummary } from './make-summary.ts'
 import type { EntryBody } from '../../../situation/session.ts'
 import type { SignedBlock } from './signed-block.ts'
-import { mayPass, waitMs } from './summary-steps.ts'
+import { retryWaitMs, SUMMARY_RETRIES } from '../../../request/retry-policy.ts'
 
 // The provider's own summary, in a block that it signs. The block takes the place of exactly the messages of the last request; the
 // answer to it and what follows stay directly behind, and because the signature covers what the answer was made under, its thinking
@@ -112,9 +112,9 @@ async function ask(
     const outcome: ForkOutcome = runFork
       ? await runFork({ source: 'compact', messages: [], compaction: { under, ...more } }, signal)
       : { kind: 'unfit' }
-    if (outcome.kind !== 'failed' || !mayPass(outcome.failure) || calls > RETRIES_MAX)
-      return { calls, outcome }
-    const wait = waitMs(outcome.failure, calls)
+    if (outcome.kind !== 'failed' || calls > RETRIES_MAX) return { calls, outcome }
+    const wait = retryWaitMs(outcome.failure, calls, SUMMARY_RETRIES)
+    if (wait === undefined) return { calls, outcome }
     trace({ name: 'summary-retry', reason: outcome.failure.kind, attempt: calls, waitMs: wait })
     await clock.sleep(wait, signal)
   }

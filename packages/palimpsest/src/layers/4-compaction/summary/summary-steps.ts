@@ -3,6 +3,7 @@ import type { AskModel, AskOutcome, Clock, ForkOutcome, Ports, RunFork } from '.
 import { readSummary } from './read-summary.ts'
 import type { View, ViewNode } from '../../../transcript/view.ts'
 import { plainRequest, roundsOf } from '../../../request/plain-request.ts'
+import { retryWaitMs, SUMMARY_RETRIES } from '../../../request/retry-policy.ts'
 
 // The steps that ask a model for a summary. Each comes to a text or to a named outcome; none throws but for an abort.
 
@@ -12,14 +13,10 @@ export type StepResult =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'none'; readonly outcome: StepOutcome; readonly excess?: number }
 
-/** How often the plain request is sent again after a failure that may pass. */
-const RETRIES_MAX = 2
 /** How often it is shortened. */
 const SHORTENED_MAX = 3
 /** Of the rounds, where the error names no size. */
 const SHORTEN_SHARE = 0.2
-const WAIT_MS = 1_000
-const WAIT_MS_MAX = 30_000
 
 export async function askFork(prompt: string, runFork: RunFork, signal: AbortSignal): Promise<StepResult> {
   const message = JSON.stringify({ role: 'user', content: prompt })
@@ -64,8 +61,8 @@ export async function askPlain(
       shortenBy(outcome.failure.excess)
       continue
     }
-    if (!mayPass(outcome.failure) || retries++ >= RETRIES_MAX) return { kind: 'none', outcome: 'api_error' }
-    const wait = waitMs(outcome.failure, retries)
+    const wait = retryWaitMs(outcome.failure, ++retries, SUMMARY_RETRIES)
+    if (wait === undefined) return { kind: 'none', outcome: 'api_error' }
     ports.trace({ name: 'summary-retry', reason: outcome.failure.kind, attempt: retries, waitMs: wait })
     await ports.clock.sleep(wait, signal)
   }
@@ -110,13 +107,4 @@ function resultOf(outcome: ForkOutcome | AskOutcome): StepResult {
 
 function excessOf({ excess }: Extract<ProviderFailure, { kind: 'context-overflow' }>): { excess?: number } {
   return excess === undefined ? {} : { excess }
-}
-
-export function mayPass({ kind }: ProviderFailure): boolean {
-  return kind === 'rate-limited' || kind === 'overloaded' || kind === 'transport' || kind === 'bad-output'
-}
-
-export function waitMs(failure: ProviderFailure, retries: number): number {
-  const asked = 'retryAfterMs' in failure ? failure.retryAfterMs : undefined
-  return Math.min(asked ?? WAIT_MS * 2 ** retries, WAIT_MS_MAX)
 }

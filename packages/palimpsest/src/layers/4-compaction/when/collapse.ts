@@ -10,11 +10,11 @@ import type { View, ViewNode } from '../../../transcript/view.ts'
 import { messageEntries } from '../keep/message-entries.ts'
 import type { EntryBody } from '../../../situation/session.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
+import { CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
 
 /** Of a span's characters, for what is left of it. */
 const LEFT_SHARE = 0.1
 const LEFT_CHARS_MIN = 400
-const CHARS_PER_TOKEN = 4
 
 export interface CollapseLimits extends Sizing {
   readonly sizeTokens: number
