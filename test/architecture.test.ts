@@ -26,7 +26,7 @@ const ENGINE_FILES_MAX = 15
 
 /** The core is compiled without Node and DOM; these are its parts. */
 const CORE = new Set(
-  'errors wire flags ports tokens ledger transcript facts situation request accounts background layers engine context loop recall conversation drive'.split(
+  'errors wire flags ports tokens ledger transcript facts situation request accounts background layers engine alone context loop recall conversation drive'.split(
     ' ',
   ),
 )
@@ -70,6 +70,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   background: [...MIDDLE, 'situation', 'request', 'accounts'],
   layers: [...BELOW, 'facts'],
   engine: [...BELOW, 'facts', 'layers'],
+  // Each layer by itself, over a list of messages.
+  alone: [...BELOW, 'facts', 'layers'],
   context: ENGINE,
   loop: [...ENGINE, ...HANDED],
   // It hosts what layers do beside the turns.

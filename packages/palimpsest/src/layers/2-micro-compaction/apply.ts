@@ -15,7 +15,7 @@ export type ClearingEdit = Omit<EditEntry, 'id' | 'parent' | 'at'>
 /** The plan as one edit. A stand-in that is no smaller than its result stays away; undefined where none is left. */
 export function clearingEdit(
   view: View,
-  plan: ClearPlan,
+  plan: Pick<ClearPlan, 'cause' | 'results'>,
   toTokens: (raw: number) => number,
   policy: MicroPolicy,
 ): ClearingEdit | undefined {
@@ -55,7 +55,10 @@ function renderStandIn(
 }
 
 /** Which message brought an identifier into the conversation, up to the newest result that is cleared. */
-function firstMentions(log: readonly Entry[], { results }: ClearPlan): ReadonlyMap<string, string> {
+function firstMentions(
+  log: readonly Entry[],
+  { results }: Pick<ClearPlan, 'results'>,
+): ReadonlyMap<string, string> {
   const cleared = new Set(results.map(({ block }) => block.at.entry))
   const first = new Map<string, string>()
   for (const entry of log) {

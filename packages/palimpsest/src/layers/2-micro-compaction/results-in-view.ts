@@ -20,7 +20,10 @@ export interface ClearableResult {
  * Results of clearable tools in order of appearance. Left out: those cleared already, errors, results with anything but text in them,
  * and what instruction files say.
  */
-export function clearableResults(view: View): ClearableResult[] {
+export function clearableResults(
+  view: View,
+  mayClear: (tool: string) => boolean = isClearableTool,
+): ClearableResult[] {
   const calls = new Map<string, ToolUseBlock>()
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
   const found: ClearableResult[] = []
@@ -30,7 +33,7 @@ export function clearableResults(view: View): ClearableResult[] {
       if (!isBlock(block.block, 'tool_result')) continue
       const result = block.block
       const call = calls.get(result.tool_use_id)
-      if (!call || !isClearableTool(call.name) || result.is_error === true || !isLiveText(result)) continue
+      if (!call || !mayClear(call.name) || result.is_error === true || !isLiveText(result)) continue
       if (readsStandingFile(call)) continue
       const pinned = view.pinned.has(blockKey(block.at))
       found.push({ node: index, block, result, call, sent: index < newestAnswer, pinned })

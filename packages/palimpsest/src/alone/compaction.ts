@@ -1,0 +1,122 @@
+import { drive } from '../drive.ts'
+import { BUILT_IN_FLAGS } from '../flags/create-flags.ts'
+import { compact } from '../layers/4-compaction/compact.ts'
+import { NO_HOST } from '../layers/4-compaction/compaction-host.ts'
+import type { CompactPorts, CompactResult, SummarySource } from '../layers/4-compaction/compaction-setup.ts'
+import type { AskModel } from '../ports.ts'
+import { modelPolicy } from '../situation/model-policy.ts'
+import { viewWith } from '../situation/session.ts'
+import { factorOf, startCalibration } from '../tokens/calibrate.ts'
+import { settle, tokensEnd } from '../transcript/settle.ts'
+import type { View } from '../transcript/view.ts'
+import { isJsonObject } from '../wire/json.ts'
+import type { Usage } from '../wire/usage.ts'
+import {
+  isMessage,
+  messagesOf,
+  readingFor,
+  viewOfHistory,
+  type HistoryMessage,
+  type LayerOptions,
+} from './history.ts'
+
+export interface CompactionOptions<M> extends LayerOptions {
+  /** What the summary should keep. Without `summarize` they have no effect. */
+  readonly instructions?: string | undefined
+  /** Writes the summary: gets messages that end in the request for it, returns the model's text. Left out: no model is needed. */
+  readonly summarize?: ((messages: M[]) => Promise<string>) | undefined
+  /** Notes of all of it, as `sessionNotes` has them: they become the summary where they say enough. */
+  readonly notes?: string | undefined
+  /** Tokens of system prompt and tools, which stand before the messages. Left out: 0. */
+  readonly prefixTokens?: number | undefined
+}
+
+export interface CompactionOutcome<M> {
+  /** The history to go on with: the summary, what stays word for word, and the newest part as it was. */
+  readonly messages: M[]
+  /** False: nothing was done, and `why` says why. */
+  readonly compacted: boolean
+  readonly why?: string | undefined
+  /** Who wrote it: `fold` needs no model; `plain` is yours. */
+  readonly path?: string | undefined
+  readonly summary?: string | undefined
+}
+
+/**
+ * Layer 4 alone: the history becomes a summary and its newest part. The summary is proved against the history: what it leaves out of
+ * instructions, files, errors and to-dos is added. Whether it is time is for you to say.
+ *
+ * @example
+ * const { messages } = await compaction(history, { model: 'claude-sonnet-5-5', window: 60_000 })
+ */
+export async function compaction<M extends HistoryMessage>(
+  history: readonly M[],
+  options: CompactionOptions<M> = {},
+): Promise<CompactionOutcome<M>> {
+  const view = viewOfHistory(history)
+  const result = await compactView(view, history, options)
+  if (result.kind !== 'compacted') return { messages: [...history], compacted: false, why: result.why }
+  const { bodies, path, summary } = result
+  const messages = messagesOf(viewWith(view, bodies), history, options)
+  return { messages, compacted: true, path, summary }
+}
+
+async function compactView<M extends HistoryMessage>(
+  view: View,
+  history: readonly M[],
+  options: CompactionOptions<M>,
+): Promise<CompactResult> {
+  const { model, window, thresholds } = readingFor(options)
+  const thinking = modelPolicy(options.model ?? '', model.facts)
+  const calibration = startCalibration(model.facts.tokenizer)
+  const { prefixTokens = 0, instructions } = options
+  const sizeTokens = prefixTokens + factorOf(calibration) * tokensEnd(settle(view, thinking))
+  const { facts } = model
+  const setup = { thinking, calibration, thresholds, scale: window.scale, facts, source: 'main' }
+  const wish = { cause: 'asked', span: { kind: 'whole' }, instructions } as const
+  const job = { wish, setup: { ...setup, sizeTokens, prefixTokens } }
+  return await drive(compact({ id: 'alone', view }, job, portsFor(history, options), NEVER))
+}
+
+const NEVER = new AbortController().signal
+
+function portsFor<M extends HistoryMessage>(
+  history: readonly M[],
+  { summarize, notes }: CompactionOptions<M>,
+): CompactPorts {
+  let ids = 0
+  const atHand: SummarySource[] =
+    notes === undefined ? [] : [{ path: 'notes', find: ({ nodes }) => ({ text: notes, rest: nodes.length }) }]
+  return {
+    clock: { now: () => 0, sleep: async () => undefined, within: async (work) => await work },
+    newId: () => `made-${ids++}`,
+    flags: BUILT_IN_FLAGS,
+    trace: () => undefined,
+    host: NO_HOST,
+    sources: summarize ? [...atHand, { path: 'plain' }] : atHand,
+    askModel: summarize && asker(history, summarize),
+  }
+}
+
+/** The caller's own bill: nothing is counted here. */
+const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0 }
+
+/** What it throws is the caller's to hear. */
+function asker<M extends HistoryMessage>(
+  history: readonly M[],
+
+  summarize: NonNullable<CompactionOptions<M>['summarize']>,
+): AskModel {
+  return async ({ body, model }) => {
+    const request: unknown = JSON.parse(body)
+    const given = isJsonObject(request) && Array.isArray(request['messages']) ? request['messages'] : []
+    const text = await summarize(given.filter((message): message is M => isMessage(message, history)))
+    const content = [{ type: 'text', text }] as const
+    const response = { id: '', type: 'message', role: 'assistant', model, content } as const
+    return {
+      kind: 'answered',
+      text,
+      response: { ...response, stop_reason: 'end_turn', stop_sequence: null, usage: NO_USAGE },
+    }
+  }
+}
