@@ -116,7 +116,7 @@ function compactAgainAndAgain(summarise: Summarise): Compacted {
       budgetChars: REPAIR_CHARS_MAX,
     })
     const id = `b${at}`
-    const text = continuationText({ mode: 'automatic', summary: proof.text, keepsTail: false })
+    const text = continuationText({ mode: 'automatic', summary: proof.text, place: 'before', stays: 'none' })
     summary = { role: 'user', content: text }
     const boundary = compacted(id, fresh.at(-1)?.id ?? null, { facts: encodeFacts(factsOf(view)) })
     last = { proof, entries, from: id }

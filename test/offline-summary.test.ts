@@ -47,7 +47,12 @@ const SESSION = messagesOf([
 ])
 
 test('a second summary takes over what the first one lists', () => {
-  const first = continuationText({ mode: 'automatic', summary: summarizeOffline(SESSION), keepsTail: false })
+  const first = continuationText({
+    mode: 'automatic',
+    summary: summarizeOffline(SESSION),
+    place: 'before',
+    stays: 'none',
+  })
   const again = sessionFacts([
     { role: 'user', content: first },
     ...messagesOf([
@@ -79,7 +84,7 @@ test('what a proof appended is taken over too', () => {
     todos: [{ text: 'write tests', state: 'open' }],
   } as const
   const { text } = prove({ summary: 'Nothing.', facts, visible: '', budgetChars: 9_000 })
-  const summary = continuationText({ mode: 'manual', summary: text, keepsTail: false })
+  const summary = continuationText({ mode: 'manual', summary: text, place: 'before', stays: 'none' })
   const again = sessionFacts([{ role: 'user', content: summary }])
   expect(again.requests).toEqual(['Fix the\nlogin page'])
   expect(again.files).toEqual([

@@ -52,7 +52,7 @@ async function entriesOf({ home }: CommandBench): Promise<readonly MessageEntry[
   const lines = (await readFile(join(home, 'projects', file), 'utf8')).split('\n').slice(1)
   return lines.flatMap((line) => {
     const entry = line === '' ? undefined : decodeLine(line)
-    return entry && 'kind' in entry && entry.kind === 'message' ? [entry] : []
+    return entry && 'id' in entry && entry.kind === 'message' ? [entry] : []
   })
 }
 

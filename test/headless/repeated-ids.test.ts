@@ -12,7 +12,9 @@ test('ids that come again with every run stay apart, also those of before a comp
   const bench = await createHostileBench()
   for (const [i, id] of ['call_0', 'call_0', '', 'a b', 'call_0'].entries()) {
     bench.server.faults.push(callWith(id))
-    const ran = await bench.run(['-p', `turn ${i}`, ...(i > 0 ? ['--continue'] : [])])
+    // So much is said that there is something to gain by a compaction.
+    const words = `turn ${i}\n${`line of what is told in turn ${i}\n`.repeat(400)}`
+    const ran = await bench.run(['-p', words, ...(i > 0 ? ['--continue'] : [])])
     expect(ran).toMatchObject({ exit: 0, out: `${GOOD}\n` })
     if (i === 2) expect(await bench.run(['compact'])).toMatchObject({ exit: 0 })
   }

@@ -114,7 +114,7 @@ test('compactions are counted by who wrote their summary, over the whole session
   expect(await contextOf(bench, env)).toMatchObject({ compactions: { total: 0, by_path: {} } })
   await bench.run(['compact'], env)
   bench.simulator.addSteps([
-    ...[...longAnswers('more', 4), { content: [text('Done.')] }].map((step) => ({
+    ...[...longAnswers('more', 7), { content: [text('Done.')] }].map((step) => ({
       ...step,
       when: { bodyContains: 'a lot more' },
     })),
@@ -138,7 +138,11 @@ test('a breaker that opened is told, with when it may try again', async () => {
   ])
   for (let attempt = 0; attempt < 3; attempt++) {
     expect((await bench.run(['compact'], env)).exit).toBe(0)
-    await bench.run(['-p', 'x', '--continue'], env)
+    // Something that a compaction can take away.
+    const name = `filling ${attempt}`
+    const steps = [...longAnswers(name, 2), { content: [text('Done.')] }]
+    bench.simulator.addSteps(steps.map((step) => ({ ...step, when: { bodyContains: name } })))
+    await bench.run(['-p', name, '--continue'], env)
   }
   const { breakers } = await contextOf(bench, env)
   expect(breakers).toMatchObject({

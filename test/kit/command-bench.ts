@@ -50,13 +50,17 @@ export interface CommandRun {
 export interface CommandBenchOptions extends SimulatorOptions {
   /** What answers instead of the simulator, where it has an answer. */
   readonly instead?: (request: Request) => Response | undefined | Promise<Response | undefined>
+  /** Where it takes place, instead of in a folder of its own that is removed afterwards. It is empty. */
+  readonly root?: string
+  /** Ids are counted: the same run writes the same bytes. */
+  readonly countsIds?: boolean
 }
 
 const START = 1_800_000_000_000
 
 /** The simulator refuses whatever any reading of the rules refuses, and every request that no script foresaw. */
 export async function createCommandBench(options: CommandBenchOptions = {}): Promise<CommandBench> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-command-')))
+  const root = options.root ?? (await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-command-'))))
   const switches = { ...STRICT_SWITCHES, pastScript: 'refuse' as const, ...options.switches }
   const simulator = createSimulator({ ...options, switches, clock: { kind: 'virtual', start: START } })
   const served = await serve(
@@ -70,6 +74,8 @@ export async function createCommandBench(options: CommandBenchOptions = {}): Pro
   await mkdir(folder)
   await mkdir(userHome)
   let now = START
+  let ids = 0
+  const newId = (): string => `${(++ids).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
   const worldFor: CommandBench['worldFor'] = (texts, env = {}) => ({
     version: '1.2.3',
     nodeVersion: process.version,
@@ -78,6 +84,7 @@ export async function createCommandBench(options: CommandBenchOptions = {}): Pro
     userHome,
     // Two entries never have one time.
     now: () => now++,
+    ...(options.countsIds && { newId }),
     platform: process.platform,
     readInput: async () => ({ kind: 'none' }),
     print: (text) => (texts.out += text),

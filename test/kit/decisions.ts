@@ -29,9 +29,12 @@ export type Decision =
   | { readonly request: number; readonly what: 'stored'; readonly results: readonly string[] }
 
 export function decisionsIn(entries: readonly Entry[]): Decision[] {
+  // What is no copy says that something is left out there: ids of it are the run's own.
   const originals = new Map(
     entries.flatMap((entry) =>
-      entry.kind === 'message' && entry.copyOf !== undefined ? [[entry.id, entry.copyOf] as const] : [],
+      entry.kind === 'message' && entry.part === 'kept'
+        ? [[entry.id, entry.copyOf ?? JSON.stringify(entry.message.content)] as const]
+        : [],
     ),
   )
   const answers = new Set<string>()

@@ -62,7 +62,12 @@ describe('collapse', () => {
     for (const check of agent.traces.filter(({ name }) => name === 'size-check'))
       expect(Number(check['tokens'])).toBeLessThan(0.9 * EFFECTIVE + 2_500)
     expect(shown(agent)).toContain('Never touch secret.txt.')
-    expect(shown(agent)).toContain('steps were folded to save room')
+    const folded = agent.session.view.nodes.filter(({ blocks }) =>
+      blocks[0]?.json.includes('Left out here: '),
+    )
+    expect(folded.length).toBe(folds(agent).length)
+    // It is not the model that says it.
+    expect(new Set(folded.map(({ role }) => role))).toEqual(new Set(['user']))
     expect(agent.traces.filter(({ name }) => name === 'input-transformed')).toEqual([])
     // No model was asked for it.
     expect(agent.entries.filter(({ kind }) => kind === 'spent')).toEqual([])
@@ -86,8 +91,8 @@ describe('collapse', () => {
     const before = shown(agent).split(gone).length
     await agent.add({ kind: 'void', target: first?.id ?? '' })
     expect(shown(agent).split(gone).length).toBeGreaterThan(before)
-    expect(shown(agent)).toContain(`${second?.replace[0]?.at.entry} to`)
-    expect(shown(agent)).not.toContain(`${first?.replace[0]?.at.entry} to`)
+    expect(shown(agent)).toContain(`to ${second?.replace[0]?.at.entry}.]`)
+    expect(shown(agent)).not.toContain(`to ${first?.replace[0]?.at.entry}.]`)
   })
 
   test('where nothing is left to fold the whole is compacted at the blocking limit', async () => {

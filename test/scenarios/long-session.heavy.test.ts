@@ -113,8 +113,9 @@ function isCall(type: string, json: string, path: string): boolean {
 
 function expectFewRepairs({ entries }: TestAgent, text: string): void {
   const at = text.indexOf(REPAIRS)
-  const end = text.indexOf('Go on with the work from where it stopped', at)
+  const end = text.indexOf('Continue the work from where it stopped', at)
   const repairs = at < 0 ? '' : text.slice(at, end)
+  if (at >= 0) expect(end).toBeGreaterThan(at)
   expect(estimateText(repairs) / estimateText(text)).toBeLessThanOrEqual(REPAIR_SHARE_MAX)
   const paths = entries.flatMap((entry) => (entry.kind === 'boundary' ? [entry.meta.path] : []))
   expect(paths.length).toBeGreaterThan(10)

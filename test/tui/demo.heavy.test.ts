@@ -44,8 +44,8 @@ describe('without a terminal', () => {
     expect(managed?.tokens).toBeLessThan(unmanaged?.tokens ?? 0)
     expect(managed?.requests).toBeGreaterThanOrEqual(unmanaged?.requests ?? Infinity)
     const share = (managed?.cost ?? 0) / (unmanaged?.cost ?? 1)
-    const [, percent, word] = /the session is ([\d.]+)% (cheaper|more expensive)/.exec(out) ?? []
-    expect(word).toBe(share <= 1 ? 'cheaper' : 'more expensive')
+    const [, percent, word] = /the session is ([\d.]+)% (cheaper|dearer)/.exec(out) ?? []
+    expect(word).toBe(share <= 1 ? 'cheaper' : 'dearer')
     expect(Number(percent)).toBeCloseTo(Math.abs(1 - share) * 100, 0)
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
     expect(out).not.toContain('\u001b')

@@ -10,6 +10,8 @@ export interface World {
   readonly cwd: string
   readonly userHome: string
   readonly now: () => number
+  /** Ids of what is written down. Left out: random ones. */
+  readonly newId?: () => string
   /** `linux`, `darwin`, … */
   readonly platform: string
   /** What is piped in; see `readInput`. */

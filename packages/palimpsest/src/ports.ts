@@ -113,8 +113,8 @@ export interface RestoreWish {
   readonly charsPerFile: number
   /** Of all files together. */
   readonly charsMax: number
-  /** Those that are not done. */
-  readonly todos: readonly { readonly text: string; readonly state: 'open' | 'running' }[]
+  /** What the new conversation says without the host: it need not be said again. */
+  readonly said: string
 }
 
 /** What the host does around a compaction: hooks, and what only it can read. */
@@ -128,6 +128,8 @@ export interface CompactionHost {
     readonly instructions?: string
     readonly notices?: readonly string[]
   }>
+  /** What `restore` will put back whatever it is asked for, as far as that is known. Left out: nothing. */
+  readonly again?: (signal: AbortSignal) => Promise<string>
   readonly restore: (wish: RestoreWish, signal: AbortSignal) => Promise<readonly Restored[]>
   /** After it took effect. */
   readonly after: (

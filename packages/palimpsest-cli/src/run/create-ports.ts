@@ -11,12 +11,13 @@ export function createPorts(options: {
   readonly streamModel: StreamModel
   readonly flags: Flags
   readonly now: () => number
+  readonly newId?: (() => string) | undefined
   readonly trace: (event: TraceEvent) => void
 }): Ports {
-  const { file, blobs, streamModel, flags, now, trace } = options
+  const { file, blobs, streamModel, flags, now, newId = () => randomUUID(), trace } = options
   return {
     clock: { now, sleep: async (ms, signal) => await sleep(ms, undefined, { signal }), within },
-    newId: () => randomUUID(),
+    newId,
     random: () => Math.random(),
     streamModel,
     blobs,

@@ -97,7 +97,15 @@ async function prepareWith(
   const readingNow = (): WindowReading => asFlagged(window.reading(), flags.flags)
   const setup: ConversationSetup = {
     session,
-    ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now: world.now, trace }),
+    ports: createPorts({
+      file,
+      blobs,
+      streamModel,
+      flags: flags.flags,
+      now: world.now,
+      newId: world.newId,
+      trace,
+    }),
     history: historyOf(opened, world.signal),
     totals: () => file.totals(),
     prefix,

@@ -106,7 +106,11 @@ export async function* autoCompact(
   decide(result.kind)
   let session = start
   if (result.kind === 'compacted') session = yield { append: result.bodies }
-  else if (cause !== 'threshold' || isNews(result, { began, boundary: start.view.boundary?.entry.id }))
+  else if (result.kind === 'refused' && result.spent?.length) session = yield { append: result.spent }
+  if (
+    result.kind !== 'compacted' &&
+    (cause !== 'threshold' || isNews(result, { began, boundary: start.view.boundary?.entry.id }))
+  )
     yield { tell: { type: 'notice', text: began ? `not compacted: ${result.why}` : result.why } }
   if (began) yield { tell: { type: 'compaction-end' } }
   if (result.kind === 'compacted')

@@ -36,6 +36,19 @@ export async function* runCompaction(
   }
 }
 
+/** What a compaction cost that came to nothing is on the bill. */
+async function* withSpent(
+  session: Session,
+  result: CompactResult,
+  ports: TurnSetup['ports'],
+): AsyncGenerator<LoopEvent, Session> {
+  const spent = result.kind === 'refused' ? (result.spent ?? []) : []
+  if (spent.length === 0) return session
+  const appended = await appendTo(session, spent, ports)
+  yield { type: 'engine', entries: appended.entries }
+  return appended.session
+}
+
 async function* compactWith(
   session: Session,
   wish: Omit<CompactWish, 'cause'>,
@@ -59,8 +72,9 @@ async function* compactWith(
     return event
   })
   if (result.kind !== 'compacted') {
+    const after = yield* withSpent(session, result, ports)
     if (began) yield { type: 'compaction-end' }
-    return { session, result }
+    return { session: after, result }
   }
   const appended = await appendTo(session, result.bodies, ports)
   yield { type: 'engine', entries: appended.entries }

@@ -10,13 +10,23 @@ import type { ViewNode } from './view.ts'
 export function pairUp(nodes: readonly ViewNode[]): { nodes: ViewNode[]; open: Map<string, EntryId> } {
   const open = new Map<string, EntryId>()
   const kept: ViewNode[] = []
+  const asked = new Set<EntryId>()
   for (const node of nodes) {
-    const whole = node.answers === undefined ? node : withoutStrays(node, open)
+    const paired = node.answers === undefined ? node : withoutStrays(node, open)
+    const whole = asked.has(node.answers ?? '') ? paired : withoutAnswer(paired)
     if (whole.blocks.length === 0 && node.blocks.length > 0) continue
     kept.push(whole)
+    if (node.role === 'assistant') asked.add(node.source.id)
     for (const { block } of node.blocks) if (isBlock(block, 'tool_use')) open.set(block.id, node.source.id)
   }
   return { nodes: kept, open }
+}
+
+/** What stands for results of an answer that is gone answers nothing. */
+function withoutAnswer(node: ViewNode): ViewNode {
+  if (node.answers === undefined) return node
+  const { answers: _, ...alone } = node
+  return alone
 }
 
 function withoutStrays(node: ViewNode, open: Map<string, EntryId>): ViewNode {

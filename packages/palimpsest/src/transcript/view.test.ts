@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Entry, MessageEntry } from './entry.ts'
+import type { EditEntry, Entry, MessageEntry } from './entry.ts'
 import { settle } from './settle.ts'
 import { viewOf, step, type View } from './view.ts'
 import type { Block, WireMessage } from '../wire/message.ts'
@@ -46,6 +46,29 @@ test('(V1) a second result for one use, and a result for none, are not sent but 
   expect(view.orphans).toEqual([
     { entry: 'y', index: 0 },
     { entry: 'z', index: 0 },
+  ])
+})
+
+test('(V1) a call that words stand for waits for no result; results whose answer is gone answer nothing', () => {
+  const entries = [said('u', 'go'), answer('a', 'r', [use('t')])]
+  const edit = (more: Pick<EditEntry, 'replace' | 'drop'>): Entry => ({
+    ...place('e'),
+    kind: 'edit',
+    cause: 'forced',
+    freedTokens: 0,
+    ...more,
+  })
+  const words = JSON.stringify({ type: 'text', text: 'I called something.' })
+  const told = viewOf([
+    ...entries,
+    edit({ replace: [{ at: { entry: 'a', index: 0 }, with: [words] }], drop: [] }),
+  ])
+  expect(told.open.size).toBe(0)
+  const replace = [{ at: { entry: 'x', index: 0 }, with: [words] }]
+  const folded = viewOf([...entries, result('x', 't', 'text'), edit({ replace, drop: ['a'] })])
+  expect(folded.nodes.map(({ role, answers }) => [role, answers])).toEqual([
+    ['user', undefined],
+    ['user', undefined],
   ])
 })
 

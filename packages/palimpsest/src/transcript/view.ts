@@ -251,9 +251,11 @@ function replaceNodesFrom(view: View, index: number, nodes: readonly ViewNode[])
   dropSettled(view.settled, index + (same < 0 ? paired.nodes.length : same))
   view.nodes.length = index
   for (const node of paired.nodes) view.nodes.push(node)
-  if (view.open.size > 0) {
-    const present = new Set(view.nodes.map((node) => node.source.id))
-    for (const [use, owner] of view.open) if (!present.has(owner)) view.open.delete(use)
+  // A call that is gone, or that something else stands for, waits for no result.
+  for (const [use, owner] of view.open) {
+    const answer = view.nodes.findLast((node) => node.source.id === owner)
+    if (!answer?.blocks.some(({ block }) => isBlock(block, 'tool_use') && block.id === use))
+      view.open.delete(use)
   }
   for (const [use, owner] of paired.open) view.open.set(use, owner)
 }

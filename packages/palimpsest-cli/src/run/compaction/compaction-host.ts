@@ -45,6 +45,12 @@ export function createCompactionHost(setup: HostSetup): CompactionHost {
         notices: answers.flatMap(({ notice }) => notice ?? []),
       }
     },
+    again: async () => {
+      const instructions = await loadQuietly(setup)
+      const changed = shown !== undefined && shown !== renderInstructions(instructions)
+      if (setup.keepsStart && !changed) return ''
+      return (await contextAgain(instructions, changed, setup)).map(({ text }) => text).join('\n')
+    },
     restore: async (wish, signal) => {
       const instructions = await loadQuietly(setup)
       const text = renderInstructions(instructions)
@@ -103,23 +109,18 @@ async function filesAgain(
   }))
 }
 
-/** Open to-dos and shells that go on. */
-function workOf({ todos }: RestoreWish, shells: HostSetup['shells']): readonly Restored[] {
-  const open = todos.map(({ text, state }) => `- ${state === 'running' ? '(in progress) ' : ''}${text}`)
-  const running = shells.ids().flatMap((id) => {
+/** Shells that go on, unless that is said already, and those that have ended. */
+function workOf({ said }: RestoreWish, shells: HostSetup['shells']): readonly Restored[] {
+  const lines = shells.ids().flatMap((id) => {
     const shell = shells.find(id)
     if (!shell) return []
     const end = shell.end()
-    if (!end) return [`- ${id} is running: ${shell.command}`]
+    if (!end) return said.includes(id) ? [] : [`- ${id} is running: ${shell.command}`]
     return end.kind === 'exited' ? [`- ${id} ended with exit code ${end.code}: ${shell.command}`] : []
   })
-  const parts = [
-    ...(open.length > 0 ? [`The to-do list, as it stands:\n${open.join('\n')}`] : []),
-    ...(running.length > 0
-      ? [`Shells in the background (BashOutput reads what they print):\n${running.join('\n')}`]
-      : []),
-  ]
-  return parts.map((text) => ({ text, origin: 'engine' }))
+  if (lines.length === 0) return []
+  const text = `Shells in the background (BashOutput reads what they print):\n${lines.join('\n')}`
+  return [{ text, origin: 'engine' }]
 }
 
 async function startAgain(setup: HostSetup, signal: AbortSignal): Promise<readonly Restored[]> {

@@ -25,12 +25,13 @@ export interface AgainFile {
   readonly seen: readonly SeenFile[]
 }
 
+/** The first lines of a file alone say less than its path, which the summary has. */
+const AGAIN_CHARS_MIN = 1_500
 /** More attempts than this find nothing that is still there. */
 const ATTEMPTS_PER_FILE = 4
 
 /**
- * Of the `filesMax` read most recently those that are not in view. What is gone, no text or forbidden is passed over; what is in view
- * counts: files from before it were judged less worth keeping.
+ * The `filesMax` read most recently of those that are not in view. What is in view, gone, no text or forbidden is passed over.
  */
 export async function readAgain(
   wish: RestoreWish,
@@ -41,18 +42,17 @@ export async function readAgain(
   const real = async (path: string): Promise<string | undefined> => await realOf(path, setup)
   const seen = new Set([...(await Promise.all([...wish.visible].map(real))), ...shown])
   const files: AgainFile[] = []
-  let inView = 0
   let room = wish.charsMax
-  for (const path of wish.files.slice(0, wish.filesMax * ATTEMPTS_PER_FILE)) {
-    if (files.length + inView >= wish.filesMax || signal.aborted) break
+  let attempts = wish.filesMax * ATTEMPTS_PER_FILE
+  for (const path of wish.files) {
+    if (files.length >= wish.filesMax || signal.aborted) break
     const place = await real(path)
+    if (place !== undefined && seen.has(place)) continue
+    if (attempts-- <= 0) break
     if (place === undefined) continue
-    if (seen.has(place)) {
-      inView++
-      continue
-    }
     if (setup.leftOut.some((folder) => isInside(folder, place))) continue
     seen.add(place)
+    if (room < AGAIN_CHARS_MIN) break
     const again = await readOnce(place, Math.min(room, wish.charsPerFile), setup, signal)
     if (again === undefined) continue
     files.push({ path: place, ...again })
@@ -99,6 +99,6 @@ function cutAtLine(text: string, charsMax: number): string | undefined {
   const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', charsMax)))
   if (kept === '') return undefined
   const last = /(?:^|\n) *(\d+)\t[^\n]*$/.exec(kept)?.[1]
-  const how = last === undefined ? '' : ` Go on with offset=${Number(last) + 1}.`
-  return `${kept}\n[The file goes on.${how}]`
+  const how = last === undefined ? '' : ` Continue with offset=${Number(last) + 1}.`
+  return `${kept}\n[The file continues.${how}]`
 }

@@ -39,7 +39,7 @@ export function cutSections(notes: string, scale: number, whole: string): string
 function cutAtLine(text: string, charsMax: number, whole: string): string {
   if (text.length <= charsMax) return text
   const end = text.lastIndexOf('\n', charsMax)
-  return `${text.slice(0, end > 0 ? end : Math.floor(charsMax))}\n[cut here; the whole is in ${whole}]`
+  return `${text.slice(0, end > 0 ? end : Math.floor(charsMax))}\n[cut here; the whole: ${whole}]`
 }
 
 /** Sections over their limit, and how long the whole is: what the next request for notes must be told. */

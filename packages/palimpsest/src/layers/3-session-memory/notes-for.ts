@@ -5,10 +5,11 @@ import { computedNotes } from './computed.ts'
 import { cutSections } from './cut-sections.ts'
 import { notesDue, notesInView } from './plan.ts'
 import { notesPrompt } from './prompt.ts'
-import { isBare } from './template.ts'
+import { isBare, withoutTemplate } from './template.ts'
 import { factorOf } from '../../tokens/calibrate.ts'
 import { estimateText } from '../../tokens/estimate.ts'
 import type { EntryId } from '../../transcript/entry.ts'
+import { offersRecall, recallOf } from '../../transcript/recall-tool.ts'
 import { settle } from '../../transcript/settle.ts'
 import type { View } from '../../transcript/view.ts'
 
@@ -68,5 +69,7 @@ export function usableNotes(
 ): { readonly text: string; readonly rest: number } | undefined {
   const found = notesInView(view)
   if (!found || isBare(found.entry.text, policy.template)) return undefined
-  return { text: cutSections(found.entry.text, policy.scale, whole), rest: found.node + 1 }
+  const text = withoutTemplate(found.entry.text, policy.template)
+  const where = offersRecall(view.prefix) ? recallOf(found.entry.id) : whole
+  return { text: cutSections(text, policy.scale, where), rest: found.node + 1 }
 }

@@ -6,7 +6,7 @@ import { computedNotes } from './computed.ts'
 import { cutSections, splitSections } from './cut-sections.ts'
 import { notesDue, notesInView, type NotesMoment } from './plan.ts'
 import { notesPrompt, readNotes } from './prompt.ts'
-import { isBare, SECTIONS, TEMPLATE } from './template.ts'
+import { isBare, SECTIONS, TEMPLATE, withoutTemplate } from './template.ts'
 
 describe('the template', () => {
   test('has ten sections and is bare until somebody writes', () => {
@@ -39,11 +39,18 @@ test('a file that was changed is never pushed out by files that were read since'
 })
 
 describe('as a summary', () => {
+  test('has no lines of the template, and no headings with nothing under them', () => {
+    const notes = TEMPLATE.replace('# Current state\n', '# Current state\nHalf done.\n')
+    expect(withoutTemplate(notes, TEMPLATE)).toBe('# Current state\nHalf done.')
+    expect(withoutTemplate(TEMPLATE, TEMPLATE)).toBe('')
+    expect(withoutTemplate('# Mine\nwords', TEMPLATE)).toBe('# Mine\nwords')
+  })
+
   test('a long section is cut at a line end, its heading stays, and where the whole is stands there', () => {
     const notes = `# Worklog\n${'a line of the log\n'.repeat(2_000)}# Learnings\nshort`
     const cut = cutSections(notes, 1, '/notes.md')
     expect(cut).toContain('# Worklog\na line of the log')
-    expect(cut).toContain('a line of the log\n[cut here; the whole is in /notes.md]')
+    expect(cut).toContain('a line of the log\n[cut here; the whole: /notes.md]')
     expect(cut).toContain('# Learnings\nshort')
     expect(cut.length).toBeLessThan(9_000)
   })

@@ -1,3 +1,5 @@
+import { splitSections } from './cut-sections.ts'
+
 // The notes of a conversation: ten sections, each a heading and an italic line that says what belongs there.
 
 export interface NotesSection {
@@ -24,4 +26,23 @@ export const TEMPLATE: string = SECTIONS.map(({ heading, about }) => `# ${headin
 export function isBare(notes: string, template: string): boolean {
   const known = new Set(template.split('\n').map((line) => line.trim()))
   return notes.split('\n').every((line) => known.has(line.trim()) || line.trim() === '')
+}
+
+/** What somebody wrote: without the lines that say what belongs where, and without headings that have nothing under them. */
+export function withoutTemplate(notes: string, template: string): string {
+  const known = new Set(
+    splitSections(template).flatMap(({ lines }) =>
+      lines.map((line) => line.trim()).filter((line) => line !== ''),
+    ),
+  )
+  return splitSections(notes)
+    .flatMap(({ heading, lines }) => {
+      const text = lines
+        .filter((line) => !known.has(line.trim()))
+        .join('\n')
+        .trim()
+      if (text === '') return []
+      return [heading === '' ? text : `${heading}\n${text}`]
+    })
+    .join('\n\n')
 }

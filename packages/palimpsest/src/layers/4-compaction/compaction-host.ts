@@ -16,9 +16,13 @@ export function steadyHost(host: CompactionHost, trace: (event: TraceEvent) => v
       return instead
     }
   }
+  const { again } = host
   return {
     before: async (input, signal) =>
       await orElse('before', async () => await host.before(input, signal), {}, signal),
+    ...(again && {
+      again: async (signal) => await orElse('again', async () => await again(signal), '', signal),
+    }),
     restore: async (wish, signal) =>
       await orElse('restore', async () => await host.restore(wish, signal), [], signal),
     after: async (input, signal) => {

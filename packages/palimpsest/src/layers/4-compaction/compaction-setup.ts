@@ -45,8 +45,8 @@ export type CompactResult =
       readonly summary: string
       readonly path: string
     }
-  /** Nothing was done, and the sentence says why. */
-  | { readonly kind: 'refused'; readonly why: string }
+  /** Nothing was done, and the sentence says why. `spent`: what it cost to find out. */
+  | { readonly kind: 'refused'; readonly why: string; readonly spent?: readonly NamedBody[] }
   /** Automatic compaction no longer helps. */
   | { readonly kind: 'stopped'; readonly why: string }
 

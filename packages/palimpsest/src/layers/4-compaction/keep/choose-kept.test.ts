@@ -52,6 +52,36 @@ test.each([
   },
 )
 
+test('an older list of to-dos does not stay beside a newer one, whatever their results say', () => {
+  const list = (status: string) => ({
+    call: 'TodoWrite',
+    input: { todos: [{ content: 'mend the boat', status }] },
+    result: 'The list was changed.',
+  })
+  const view = viewOf(said([{ user: 'go' }, list('pending'), list('completed'), ...filling(10)]))
+  const kept = choose(view, { keptShare: 0.9, keptShareMax: 0.9, keptTokensMax: Infinity }).copied
+  expect(kept).not.toContain(1)
+  expect(kept).toContain(3)
+})
+
+test('a read stays only with every change of the file since: without them it shows what is no longer so', () => {
+  const long = { ...edited('/p/a.ts'), result: code('edit').repeat(12) }
+  const view = viewOf(said([{ user: 'go' }, read('/p/a.ts'), long, read('/p/b.ts'), ...filling(8)]))
+  for (const keptShare of [0.2, 0.4, 0.6, 0.9]) {
+    const { copied, tailFrom } = choose(view, { keptShare, keptShareMax: keptShare, keptTokensMax: Infinity })
+    const stays = (index: number): boolean => index >= tailFrom || copied.includes(index)
+    expect(stays(1) && !stays(3)).toBe(false)
+  }
+})
+
+test('the little that stands between two that stay is no gap', () => {
+  const view = viewOf(
+    said([{ user: 'go' }, read('/p/a.ts'), { model: 'Seen.' }, read('/p/b.ts'), ...filling(10)]),
+  )
+  const kept = choose(view, { keptShare: 0.9, keptShareMax: 0.9, keptTokensMax: Infinity }).copied
+  expect(kept).toEqual(expect.arrayContaining([1, 2, 3, 4, 5]))
+})
+
 test('the newest run of a command that failed stays whole until it runs well', () => {
   const failed = { ...ran('npm test'), result: 'Exit code 1\nFAIL login.test.ts', error: true }
   const view = viewOf(said([{ user: 'go' }, failed, ...filling(20)]))

@@ -1,8 +1,9 @@
 import { factsOf } from '../../../facts/facts-of.ts'
-import { familyOf } from '../../../facts/read-call.ts'
+import { familyOf, readCall } from '../../../facts/read-call.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
 import { isBlock } from '../../../wire/message.ts'
 import { excerptShareIn, keptTokens, type CompactionPolicy } from '../policy.ts'
+import { isMadeNode } from './gaps.ts'
 import { isUserNode, tailStart } from './tail.ts'
 import { supersededCalls } from './superseded.ts'
 import { worthOf } from './worth.ts'
@@ -59,7 +60,8 @@ export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy)
   const left = budget - tailTokens - sumOf(evidence.flat(), tokensOf)
   const others = rounds.filter((round) => !evidence.includes(round))
   const kept = [...evidence.flat(), ...keptRounds(view, others, { room, budget: left, tokensOf })]
-  const chosen = new Set([...kept, ...users])
+  const current = withoutStale(view, [...kept, ...users], tailFrom)
+  const chosen = new Set(bridged(rounds, current, { tailFrom, tokensOf }))
   const older = Array.from({ length: tailFrom }, (_, index) => index)
   return {
     tailFrom,
@@ -86,6 +88,58 @@ function keptUsers(view: View, tokensMax: number, tokensOf: (index: number) => n
   return kept
 }
 
+/** A round that showed a file stays only with all that changed the file since: otherwise it shows what is no longer so. */
+function withoutStale(view: View, kept: readonly number[], tailFrom: number): readonly number[] {
+  const calls = view.nodes.map(({ blocks }) =>
+    blocks.flatMap(({ block }) => (isBlock(block, 'tool_use') ? [readCall(block)] : [])),
+  )
+  const changed = new Map<string, number[]>()
+  for (const [index, own] of calls.entries())
+    for (const { path } of own.flatMap(({ changes }) => changes))
+      changed.set(path, [...(changed.get(path) ?? []), index])
+  const answerOf = (index: number): number => (view.nodes[index]?.answers === undefined ? index : index - 1)
+  let stays = new Set(kept)
+  const isStale = (answer: number): boolean =>
+    (calls[answer] ?? [])
+      .flatMap(({ reads }) => reads.flatMap((path) => changed.get(path) ?? []))
+      .some((change) => change > answer && change < tailFrom && !stays.has(change))
+  for (let before = Infinity; stays.size < before;) {
+    before = stays.size
+    const current = kept.filter((index) => {
+      const answer = answerOf(index)
+      const isPinned = hasPinned(view, answer) || hasPinned(view, answer + 1)
+      return stays.has(index) && (isPinned || !isStale(answer))
+    })
+    stays = new Set(current)
+  }
+  return [...stays]
+}
+
+/** What would say that something is left out takes more room than this. */
+const BRIDGE_TOKENS = 60
+
+/** With the little that stands between two that stay, where it takes no more room than a line about it. */
+function bridged(
+  rounds: readonly Round[],
+  kept: readonly number[],
+  { tailFrom, tokensOf }: { readonly tailFrom: number; readonly tokensOf: (index: number) => number },
+): readonly number[] {
+  const stays = new Set(kept)
+  const mayStay = new Set(rounds.flat())
+  let run: number[] = []
+  for (let index = 0; index <= tailFrom; index++) {
+    if (index < tailFrom && !stays.has(index)) {
+      run.push(index)
+      continue
+    }
+    const isSmall = sumOf(run, tokensOf) <= BRIDGE_TOKENS && run.every((one) => mayStay.has(one))
+    // Before the first that stays is the summary.
+    if (isSmall && run[0] !== 0) for (const one of run) stays.add(one)
+    run = []
+  }
+  return [...stays]
+}
+
 /** An answer with its results, or one other message. */
 type Round = readonly number[]
 
@@ -99,15 +153,11 @@ function roundsBefore(view: View, tailFrom: number): Round[] {
       continue
     }
     answer = undefined
-    if (isUserNode(node) || isMade(node)) continue
+    if (isUserNode(node) || isMadeNode(node)) continue
     answer = [index]
     rounds.push(answer)
   }
   return rounds
-}
-
-function isMade({ source }: ViewNode): boolean {
-  return source.part === 'summary' || source.part === 'attachment'
 }
 
 function answersAny(node: ViewNode | undefined, calls: ReadonlySet<string>): boolean {

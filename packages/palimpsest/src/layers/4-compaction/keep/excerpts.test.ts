@@ -38,6 +38,23 @@ describe('an excerpt', () => {
     `)
   })
 
+  test('names the message that has the whole, where the model can ask for it', () => {
+    const prefix: Entry = {
+      kind: 'prefix',
+      id: 'p',
+      parent: null,
+      at: 0,
+      model: 'm',
+      betas: [],
+      system: '[]',
+      tools: '[{"name":"Recall"}]',
+      parameters: {},
+      reason: 'start',
+    }
+    const view = viewOf([prefix, ...said([{ user: 'go' }, read, { model: 'seen' }])])
+    expect(excerpts(view, [1, 2])).toContain('<excerpt from="Read /p/load.ts" id="e3">')
+  })
+
   test('of a file that was changed since says so', () => {
     const view = viewOf(said([{ user: 'go' }, read, edited, { model: 'seen' }]))
     expect(excerpts(view, [1, 2])).toContain(

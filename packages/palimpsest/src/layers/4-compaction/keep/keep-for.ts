@@ -1,9 +1,12 @@
 import { chooseKept, type KeptChoice, type KeptRoom } from './choose-kept.ts'
 import { compactionPolicy, type CompactionPolicy } from '../policy.ts'
 import { excerptsOf } from './excerpts.ts'
+import { gapsBetween, isOneGap, joined, markersOf, type Gap } from './gaps.ts'
+import type { Continuation } from '../summary/continuation.ts'
 import { factorOf } from '../../../tokens/calibrate.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
+import { offersRecall } from '../../../transcript/recall-tool.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
 import { fullAt } from '../../../situation/is-full.ts'
@@ -52,8 +55,12 @@ export interface KeptPlan {
   readonly copied: readonly ViewNode[]
   /** What leaves the view. */
   readonly summarised: readonly ViewNode[]
-  /** Of kept and copied together. */
+  /** What leaves, by the place it leaves: before the copy of that number, after the last copy. */
+  readonly gaps: ReadonlyMap<number, Gap>
+  /** Of kept and copied together, and of the lines that say where something was left out. */
   readonly keptTokens: number
+  /** What stays, with what the summary needs, is no more than may be left. */
+  readonly fits: boolean
   /** Room for files that are read again. */
   readonly restoredTokens: number
   /** Room for the summary with its repairs. */
@@ -77,9 +84,16 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
     factor * [...indexes].reduce((sum, index) => sum + rawOf(index), 0)
   const needed = wish.neededTokens ?? 0
   const mostKept = Math.max(0, wish.targetTokens - wish.prefixTokens - needed)
-  const { choice, stays, range } = chooseStays(view, room, wish, { mostKept, tokensOf })
+  const hasRecall = offersRecall(view.prefix)
+  const gapsOf = (stays: ReadonlySet<number>, range: Range): KeptPlan['gaps'] =>
+    gapsBetween(view, stays, copiesIn(view, range), (index) => tokensOf([index]))
+  const costOf = (stays: ReadonlySet<number>, range: Range): number => {
+    const texts = [...markersOf(gapsOf(stays, range), hasRecall).values()]
+    return tokensOf(stays) + factor * texts.reduce((sum, text) => sum + estimateText(text), 0)
+  }
+  const { choice, stays, range } = chooseStays(view, room, wish, { mostKept, costOf })
   const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
-  const keptTokens = tokensOf(stays)
+  const keptTokens = costOf(stays, range)
   const isQuoting = wish.span.kind === 'whole' && !isBare(wish)
   // They yield to whatever else stays.
   const excerptTokens = Math.min(choice.excerptTokens, Math.max(0, mostKept - keptTokens))
@@ -98,11 +112,27 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
       [...stays].filter((index) => index < from || index >= to).toSorted((a, b) => a - b),
     ),
     summarised: nodesAt(view, gone),
+    gaps: gapsOf(stays, range),
     keptTokens,
+    fits: wish.prefixTokens + keptTokens + needed <= wish.targetTokens,
     restoredTokens,
-    summaryTokens: Math.max(left - restoredTokens, choice.summaryTokens, leastSummary(wish, fixed)),
+    summaryTokens: Math.max(left - restoredTokens, leastSummary(wish, fixed)),
     foldTokens: Math.max(choice.summaryTokens, needed),
     quotes,
+  }
+}
+
+/** What the message that stands for the rest says of what stays and of what leaves. */
+export function standingFor(
+  { prefix }: View,
+  { keeps, kept, gaps }: Pick<KeptPlan, 'keeps' | 'kept' | 'gaps'>,
+): Pick<Continuation, 'place' | 'stays' | 'left' | 'hasRecall'> {
+  const stays = isOneGap(gaps) ? (kept.length > 0 ? 'row' : 'none') : 'pieces'
+  return {
+    place: keeps === 'head' ? 'after' : 'before',
+    stays,
+    left: joined([...gaps.values()]),
+    hasRecall: offersRecall(prefix),
   }
 }
 
@@ -116,10 +146,20 @@ function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: n
   return Math.min(neededTokens, LEFT_SHARE_MOST * fullAt(thresholds) - fixedTokens)
 }
 
+type Range = ReturnType<typeof rangeOf>
+
 interface Stays {
   readonly choice: KeptChoice
   readonly stays: ReadonlySet<number>
-  readonly range: ReturnType<typeof rangeOf>
+  readonly range: Range
+}
+
+/** Before a kept tail, or after a kept head. */
+function copiesIn(
+  { nodes }: View,
+  { keeps, from, to }: Range,
+): { readonly from: number; readonly to: number } {
+  return keeps === 'head' ? { from: to, to: nodes.length } : { from: 0, to: from }
 }
 
 /** By the policy; and where that leaves the summary too little, by a smaller one. */
@@ -129,8 +169,11 @@ function chooseStays(
   wish: KeepWish,
   {
     mostKept,
-    tokensOf,
-  }: { readonly mostKept: number; readonly tokensOf: (indexes: Iterable<number>) => number },
+    costOf,
+  }: {
+    readonly mostKept: number
+    readonly costOf: (stays: ReadonlySet<number>, range: Range) => number
+  },
 ): Stays {
   const policy = wish.policy ?? compactionPolicy(wish.scale)
   let share = isBare(wish) ? 0 : 1
@@ -140,7 +183,7 @@ function chooseStays(
     const isCopying = wish.span.kind === 'whole' && !wish.newestOnly
     const copied = isCopying ? choice.copied.filter((index) => index < range.from) : []
     const stays = new Set([...copied, ...pinnedNodes(view), ...indexes(range.from, range.to)])
-    const kept = tokensOf(stays)
+    const kept = costOf(stays, range)
     if (kept <= mostKept || share === 0 || wish.neededTokens === undefined) return { choice, stays, range }
     share = i < CHOICES_MAX ? share * Math.min(CHOICE_STEP, mostKept / kept) : 0
   }
@@ -186,6 +229,15 @@ function rangeOf(view: View, start: number, { span, tailFrom }: KeepWish) {
   // Never across a boundary.
   const first = Math.min(named ?? start, tailFrom ?? end)
   return { keeps: 'tail' as const, from: Math.max(first, view.boundary?.nodes ?? 0), to: end }
+}
+
+/** Of messages that the user wants to stay: what is pinned, and all that is not in the span. Estimated, before calibration. */
+export function asideRaw(view: View, rawBefore: readonly number[], span: CompactionSpan): number {
+  const aside = new Set(pinnedNodes(view))
+  const at = span.kind === 'whole' ? undefined : (startAt(view, span.entry) ?? view.nodes.length)
+  const [from, to] = span.kind === 'from' ? [0, at ?? 0] : [at ?? view.nodes.length, view.nodes.length]
+  for (const index of indexes(from, to)) aside.add(index)
+  return [...aside].reduce((sum, index) => sum + (rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0), 0)
 }
 
 /** The node of an entry; for results, the answer that asked for them: a round is not split. */

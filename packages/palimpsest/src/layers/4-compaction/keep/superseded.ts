@@ -19,7 +19,7 @@ export function supersededCalls({ nodes }: View): ReadonlySet<string> {
   for (const { block, original } of nodes.toReversed().flatMap(({ blocks }) => blocks.toReversed())) {
     const key = isBlock(block, 'tool_result') ? asked.get(block.tool_use_id) : undefined
     if (!isBlock(block, 'tool_result') || key === undefined) continue
-    const says = original ? saysOf(block) : ''
+    const says = !original ? '' : key === TODO_KEY ? block.tool_use_id : saysOf(block)
     const later = newest.get(key)
     if (later === undefined) newest.set(key, says)
     else if (later !== says) superseded.add(block.tool_use_id)
@@ -27,10 +27,14 @@ export function supersededCalls({ nodes }: View): ReadonlySet<string> {
   return superseded
 }
 
+/** Each list takes the place of the one before, whatever its result says. */
+const TODO_KEY = 'todos'
+
 /** Undefined for a call that does something, and for one that says how things were: neither says how they are. */
 function callKey(use: ToolUseBlock): string | undefined {
   if (use.name === RECALL_TOOL) return undefined
-  const { command, changes } = readCall(use)
+  const { command, changes, todos } = readCall(use)
+  if (todos) return TODO_KEY
   if (command !== undefined) return `shell ${commandWords(command).join(' ')}`
   return changes.length > 0 ? undefined : `${use.name} ${JSON.stringify(use.input)}`
 }

@@ -1,4 +1,4 @@
-import type { Entry } from '../../../transcript/entry.ts'
+import type { BoundaryEntry, Entry } from '../../../transcript/entry.ts'
 
 // Identifiers that a summary made up: they occur nowhere in the conversation that it summarises.
 
@@ -17,6 +17,12 @@ export function findInvented(summary: string, occurs: (identifier: string) => bo
   return identifiersIn(summary)
     .filter((identifier) => !occurs(identifier))
     .slice(0, INVENTED_MAX)
+}
+
+/** What a boundary says that its summary made up. */
+export function inventedBy(boundary: BoundaryEntry | undefined): readonly string[] {
+  const names = boundary?.meta.extra?.['invented']
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
 }
 
 function identifiersIn(text: string): readonly string[] {

@@ -3,7 +3,9 @@ import { factsOf } from '../../../facts/facts-of.ts'
 import type { Facts } from '../../../facts/facts.ts'
 import { foldSummary } from '../summary/fold.ts'
 import { summaryPrompt } from '../summary/prompt.ts'
+import { inventedBy } from './find-invented.ts'
 import { prove, type Proof } from './prove.ts'
+import { withoutRepeated } from './repeated-words.ts'
 import { factorOf } from '../../../tokens/calibrate.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
 import { offersRecall } from '../../../transcript/recall-tool.ts'
@@ -40,8 +42,8 @@ export interface Judgeable {
 }
 
 export interface SummaryJudge {
-  /** Undefined where the text may not be used. */
-  readonly proofOf: (text: string) => Proof | undefined
+  /** Undefined where the text may not be used. `isOurs`: it may be changed; one that the provider signed may not. */
+  readonly proofOf: (text: string, isOurs?: boolean) => Proof | undefined
   /** The summary that needs no model. It is always there. */
   readonly fold: () => Proof
   /** What a summary may take. */
@@ -55,8 +57,10 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
   const visibleEntries = new Set([...plan.copied, ...plan.kept].flatMap((node) => node.entries))
   const visible = textOf([...plan.copied, ...plan.kept])
   const hasRecall = offersRecall(view.prefix)
-  const known = `${textOf(view.nodes)}\n${JSON.stringify(encodeFacts(facts))}`
-  const occurs = (identifier: string): boolean => known.includes(identifier)
+  const inView = facts.words.flatMap(({ entry, text, cut }) =>
+    visibleEntries.has(entry) && !cut ? [text] : [],
+  )
+  const occurs = namesIn(view, facts)
   const proved = (summary: string): Proof => {
     const room = plan.summaryTokens - tokensOf(summary)
     const others = setup.prefixTokens + plan.keptTokens + tokensOf(summary)
@@ -73,7 +77,8 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
   )
   const tokensMax = plan.summaryTokens - reserve
   return {
-    proofOf: (text) => {
+    proofOf: (given, isOurs = true) => {
+      const text = isOurs ? withoutRepeated(given, inView) : given
       const tokens = tokensOf(text)
       if (tokens >= replaced || tokens > plan.summaryTokens) return undefined
       const proof = proved(text)
@@ -85,12 +90,23 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
         fitted(plan.summaryTokens, {
           charsMax: plan.foldTokens * CHARS_PER_TOKEN,
           write: (budgetChars) =>
-            foldSummary({ facts, budgetChars, kind: plan.span, visibleEntries, hasRecall }),
+            foldSummary({ facts, budgetChars, kind: plan.span, visible, visibleEntries, hasRecall }),
           tokensOf,
         }),
       ),
     tokensMax,
   }
+}
+
+/** Whether a name stands in what was said. An earlier summary is trusted, except for what it had made up itself. */
+function namesIn(view: View, facts: Facts): (identifier: string) => boolean {
+  const isSummary = ({ source }: ViewNode): boolean => source.part === 'summary'
+  const said = textOf(view.nodes.filter((node) => !isSummary(node)))
+  const known = `${said}\n${JSON.stringify(encodeFacts(facts))}`
+  const summaries = textOf(view.nodes.filter(isSummary))
+  const doubted = new Set(inventedBy(view.boundary?.entry))
+  return (identifier) =>
+    known.includes(identifier) || (!doubted.has(identifier) && summaries.includes(identifier))
 }
 
 /** What is to be said whole, by the summary or behind it. Words of the user may be cut. */
@@ -99,7 +115,7 @@ function recordOf(facts: Facts): string {
   return prove({ summary: '', facts: needed, visible: '', budgetChars: Infinity }).repairs
 }
 
-/** What summary and repairs need together. */
+/** What summary and repairs need together. `partTokens`: of what is to be summarised, where that is less than the window holds. */
 export function neededTokens(
   view: View,
   {
@@ -107,11 +123,12 @@ export function neededTokens(
     thresholds,
     prefixTokens,
   }: Pick<CompactSetup, 'calibration' | 'thresholds' | 'prefixTokens'>,
+  partTokens = Infinity,
 ): number {
-  const behindPrefix = roomUntilFull(thresholds, prefixTokens)
+  const base = Math.min(roomUntilFull(thresholds, prefixTokens), partTokens)
   const record = factorOf(calibration) * estimateText(recordOf(factsOf(view)))
-  const wanted = Math.max(NEED_SHARE_MIN * behindPrefix, NEED_PER_RECORD * record)
-  return Math.min(wanted, NEED_SHARE_MAX * behindPrefix)
+  const wanted = Math.max(NEED_SHARE_MIN * base, NEED_PER_RECORD * record)
+  return Math.min(wanted, NEED_SHARE_MAX * base)
 }
 
 /** How long a summary may be; undefined where there is more room than models write. */
@@ -164,8 +181,16 @@ function textOf(nodes: readonly ViewNode[]): string {
 
 function shownText(block: ViewNode['blocks'][number]['block'], json: string): string {
   if (isBlock(block, 'text')) return block.text
+  // As it is sent, and as it reads.
+  if (isBlock(block, 'tool_use')) return [json, ...leavesOf(block.input)].join('\n')
   if (!isBlock(block, 'tool_result')) return json
   return toBlocks(block.content ?? '')
     .map((part) => (isBlock(part, 'text') ? part.text : ''))
     .join('\n')
+}
+
+/** All texts in a value. */
+function leavesOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }

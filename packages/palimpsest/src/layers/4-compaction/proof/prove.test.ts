@@ -7,7 +7,6 @@ import { foldSummary } from '../summary/fold.ts'
 import { occursIn } from './find-invented.ts'
 import { prove } from './prove.ts'
 import { said } from '../../../../../../test/kit/said.ts'
-import { continuationText } from '../summary/continuation.ts'
 
 const ROOM = 100_000
 
@@ -266,18 +265,48 @@ describe('a small window', () => {
   })
 })
 
-test('the message says what it is, where the whole is, and how to go on', () => {
-  const text = continuationText({
-    mode: 'automatic',
-    summary: 'S',
-    transcriptPath: '/t.jsonl',
-    keepsTail: true,
+test('names that occur nowhere are told to the model, once, before what was added', () => {
+  const { repairs, score } = prove({
+    summary: 'See src/made/up.ts and readConfig.',
+    facts: { ...NO_FACTS, todos: [{ text: 'mend the boat', state: 'open' }] },
+    visible: '',
+    budgetChars: 2_000,
+    occurs: (name) => name === 'readConfig',
   })
-  expect(text).toContain('continues an earlier one')
-  expect(text).toContain('/t.jsonl')
-  expect(text).toContain('without asking')
-  expect(continuationText({ mode: 'manual', summary: 'S', keepsTail: false })).not.toContain('without asking')
-  expect(continuationText({ mode: 'autonomous', summary: 'S', keepsTail: false })).toContain(
-    'not your first wake-up',
+  expect(score.invented).toBe(1)
+  expect(repairs).toMatch(
+    /^Names in this summary that occur nowhere in the conversation; look before you use one: `src\/made\/up\.ts`\.\n\n## Added/,
   )
+})
+
+test.each([
+  [
+    'other signs of quotation',
+    'Failing: “cannot read ‘port’ of undefined”',
+    `cannot read "port" of undefined`,
+  ],
+  ['escapes', 'Failing: cannot read \\"port\\" of undefined', 'cannot read "port" of undefined'],
+  ['a text that was clipped', 'Failing: cannot read "port" of undefined at line 7', 'cannot read "port" of…'],
+])('an error that the summary quotes is not repeated for %s', (_what, summary, text) => {
+  const errors = [{ entry: 'e1', tool: 'Bash', target: 'npm test', text }]
+  expect(prove({ summary, facts: { ...NO_FACTS, errors }, visible: '', budgetChars: 2_000 }).repairs).toBe('')
+})
+
+test('a standing instruction is said with its message, not twice', () => {
+  const words = [{ entry: 'e1', text: 'Make it fast. Never use eval. Thanks.' }]
+  const facts = { ...NO_FACTS, words, standing: [{ entry: 'e1', text: 'Never use eval.' }] }
+  const { repairs } = prove({ summary: '', facts, visible: '', budgetChars: 2_000 })
+  expect(repairs.match(/Never use eval\./g)).toHaveLength(1)
+  expect(foldSummary({ facts, budgetChars: 2_000 }).match(/Never use eval\./g)).toHaveLength(1)
+})
+
+test('the fold does not call last what only came before what is in view', () => {
+  const answers = ['first', 'second'].map((text, i) => ({ entry: `e${i}`, text: `The ${text} answer.` }))
+  const text = foldSummary({
+    facts: { ...NO_FACTS, answers },
+    budgetChars: 4_000,
+    visibleEntries: new Set(['e1']),
+  })
+  expect(text).toContain('Last words of earlier turns:\n- The first answer.')
+  expect(text).not.toContain('What was said last')
 })

@@ -2,10 +2,10 @@ import type { Facts, FileFact, UserWords } from '../../../facts/facts.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
 import { claimOf, claimsIn } from './file-claims.ts'
 import { findInvented } from './find-invented.ts'
-import { says, toPage, type Page } from './says.ts'
+import { quotes, says, toPage, type Page } from './says.ts'
 import { NEWEST_FILES, writeFiles } from '../summary/write-files.ts'
-import { clip, writeList, writeParts, type Part } from '../summary/write-parts.ts'
-import { cutMark, writeWords } from '../summary/write-words.ts'
+import { clip, writeList, writeParts, type Part, type WrittenParts } from '../summary/write-parts.ts'
+import { cutMark, notSaidWith, writeWords } from '../summary/write-words.ts'
 
 // A summary is held against the facts before it is used. What it leaves out is appended; what it makes up is counted. No model is asked.
 
@@ -41,11 +41,15 @@ const HEADING = '## Added from the record of the conversation (computed, not wri
 export function prove(input: ProofInput): Proof {
   const missing = findMissing(input)
   const invented = findInvented(input.summary, input.occurs ?? (() => true))
-  const parts = repairParts(missing)
-  const charsMax = Math.max(0, input.budgetChars - HEADING.length)
-  const { blocks, notice, said, left } = writeParts(parts, charsMax, input.hasRecall ?? false)
+  const warning = doubtOf(invented, input.budgetChars)
+  const charsMax = Math.max(0, input.budgetChars - HEADING.length - warning.length)
+  const write = (standing: Missing['standing']): WrittenParts =>
+    writeParts(repairParts({ ...missing, standing }), charsMax, input.hasRecall ?? false)
+  const first = write(missing.standing)
+  const standing = notSaidWith(missing.standing, missing.words, first.blocks.join('\n'))
+  const { blocks, notice, said, left } = standing.length < missing.standing.length ? write(standing) : first
   const added = [...blocks, notice].filter((block) => block !== '')
-  const repairs = [...(added.length > 0 ? [HEADING] : []), ...added].join('\n\n')
+  const repairs = [warning, ...(added.length > 0 ? [HEADING] : []), ...added].filter(Boolean).join('\n\n')
   return {
     text: repairs === '' ? input.summary : `${input.summary}\n\n${repairs}`,
     score: { kept: missing.kept, repaired: said, invented: invented.length },
@@ -55,16 +59,32 @@ export function prove(input: ProofInput): Proof {
   }
 }
 
+const DOUBT = 'Names in this summary that occur nowhere in the conversation; look before you use one: '
+const DOUBTED_MAX = 20
+
+/** Tells the model what its predecessor made up. Nothing where there is no room for one name. */
+function doubtOf(invented: readonly string[], charsMax: number): string {
+  let room = charsMax - DOUBT.length - 1
+  const names = invented.slice(0, DOUBTED_MAX).filter((name) => (room -= name.length + 4) >= 0)
+  return names.length === 0 ? '' : `${DOUBT}${names.map((name) => `\`${name}\``).join(', ')}.`
+}
+
 interface Missing extends Pick<Facts, 'standing' | 'files' | 'todos' | 'errors' | 'background' | 'words'> {
   /** How many of the facts the summary or the kept messages say. */
   readonly kept: number
 }
 
-function findMissing({ summary, facts, visible, visibleEntries }: ProofInput): Missing {
+/** The facts that are neither in the summary nor in what stays. */
+export function findMissing({
+  summary,
+  facts,
+  visible,
+  visibleEntries,
+}: Pick<ProofInput, 'summary' | 'facts' | 'visible' | 'visibleEntries'>): Missing {
   const page = toPage(summary, visible)
   const isVisible = (entry: EntryId | undefined): boolean =>
     entry !== undefined && visibleEntries?.has(entry) === true
-  const standing = facts.standing.filter(({ entry, text }) => !isVisible(entry) && !says(page, text))
+  const standing = facts.standing.filter(({ entry, text }) => !isVisible(entry) && !quotes(page, text))
   const changed = facts.files.filter(({ operation }) => operation !== 'read')
   const files = findMissingFiles(summary, changed).filter(({ entry }) => !isVisible(entry))
   const open = facts.todos.filter(({ state }) => state !== 'done')
@@ -83,8 +103,8 @@ function findMissing({ summary, facts, visible, visibleEntries }: ProofInput): M
 
 /** Whole; or by head and tail, with its id. */
 function saysWords(page: Page, { entry, text, cut }: UserWords): boolean {
-  if (page.text.includes(cutMark(entry, cut?.chars ?? text.length))) return true
-  return says(page, text) && (cut === undefined || says(page, cut.tail))
+  if (page.quoted.includes(cutMark(entry, cut?.chars ?? text.length))) return true
+  return quotes(page, text) && (cut === undefined || quotes(page, cut.tail))
 }
 
 /** Of the newest also the operation must be said; of all the name. */

@@ -1,31 +1,57 @@
-// Whether a text says a given thing, word for word but for spaces and line breaks.
+// Whether a text says a given thing, word for word except spaces, line breaks and signs of quotation.
 
 /** A text made ready for many questions. */
 export interface Page {
   readonly text: string
+  /** With its signs of quotation. */
+  readonly quoted: string
 }
 
 export function toPage(...texts: readonly string[]): Page {
-  return { text: plain(texts.join('\n')) }
+  const quoted = spaced(texts.join('\n'))
+  return { text: quoted.replace(QUOTES, ''), quoted }
 }
 
 /** A short string must stand as words of its own. */
 const SHORT_CHARS = 24
 
-export function says({ text }: Page, wanted: string): boolean {
-  const words = plain(wanted).trim()
-  if (words === '') return true
+export function says({ text, quoted }: Page, wanted: string): boolean {
+  // A clipped text is known by what is left of it.
+  const words = plain(wanted.endsWith('…') ? wanted.slice(0, -1) : wanted).trim()
+  // What is nothing but such signs is looked for as it is.
+  return words === '' ? quoted.includes(spaced(wanted).trim()) : has(text, words)
+}
+
+/** The same of words whose every sign counts: the user's own. */
+export function quotes({ quoted }: Page, wanted: string): boolean {
+  const words = spaced(wanted).trim()
+  return words === '' || has(quoted, words)
+}
+
+function has(text: string, words: string): boolean {
   if (words.length >= SHORT_CHARS) return text.includes(words)
   for (let at = text.indexOf(words); at !== -1; at = text.indexOf(words, at + 1))
     if (!isLetter(text[at - 1]) && !isLetter(text[at + words.length])) return true
   return false
 }
 
+/** The same words and nothing else. */
+export function isSame(a: string, b: string): boolean {
+  return plain(a).trim() === plain(b).trim()
+}
+
 function isLetter(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}_]/u.test(character)
 }
 
-/** Quotation marks of mails and markdown are spaces too. */
+/** Whoever quotes chooses the signs: a summary has “it fails” where a tool wrote "it fails" or, in JSON, \\"it fails\\". */
+const QUOTES = /[\\"'`´‘’‚‛“”„‟«»‹›]/g
+
 function plain(text: string): string {
+  return spaced(text).replace(QUOTES, '')
+}
+
+/** Quotation marks of mails and markdown are spaces too. */
+function spaced(text: string): string {
   return ` ${text}`.replace(/\s+(?:>\s*)*/g, ' ')
 }

@@ -1,4 +1,5 @@
 import { withLeft } from '../../../situation/compaction-record.ts'
+import { gapsIn, markersOf, withGaps, type Gap } from '../keep/gaps.ts'
 import type { Restored } from '../../../ports.ts'
 import type {
   BlockRef,
@@ -10,6 +11,7 @@ import type {
   PinEntry,
 } from '../../../transcript/entry.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
+import { offersRecall } from '../../../transcript/recall-tool.ts'
 import { settle, tokensEnd } from '../../../transcript/settle.ts'
 import { messageEntries } from '../keep/message-entries.ts'
 import type { SignedBlock } from './signed-block.ts'
@@ -28,6 +30,8 @@ export interface NewConversation {
   readonly kept: readonly ViewNode[]
   /** Older nodes that stay, pairs whole, oldest first. */
   readonly copied: readonly ViewNode[]
+  /** What is left out between them, by how many of them come before it. Left out: nothing is said of it. */
+  readonly gaps?: ReadonlyMap<number, Gap>
   readonly restored: readonly Restored[]
   readonly meta: BoundaryMeta
 }
@@ -35,16 +39,20 @@ export interface NewConversation {
 /** All of it in one batch: a crash leaves the old conversation or the new one. */
 export function compactionBodies(
   view: View,
-  { keeps, summary, signed, quotes, kept, copied, restored, meta }: NewConversation,
+  { keeps, summary, signed, quotes, kept, copied, gaps = new Map(), restored, meta }: NewConversation,
   newId: () => EntryId,
 ): readonly NamedBody[] {
   const named = <T extends EntryBody<MessageEntry>>(body: T) => ({ ...body, id: newId() })
   const boundary = newId()
   const texts = [summary, quotes].filter((text) => text !== '').map(madeBody)
   const made = (signed ? [signedBody(signed)] : texts).map(named)
-  const copyBodies = messageEntries(view, copied)
-    .filter(mayBeCopied)
-    .map((entry) => copyBody(entry, newId()))
+  const markers = markersOf(gaps, offersRecall(view.prefix))
+  const between = new Map([...markers].map(([place, text]) => [place, markerBody(text, newId())]))
+  const copyBodies = copiesOf(view, copied, between, newId)
+  const marked = [...gaps].map(
+    ([place, gap]) => [between.get(place)?.id ?? made[0]?.id ?? boundary, gap] as const,
+  )
+  const left = gapsAfter(view, kept, marked)
   const again = restored.map(({ text, origin, files }) =>
     messageBody({ role: 'user', content: text }, origin, { part: 'attachment', ...(files && { files }) }),
   )
@@ -59,7 +67,7 @@ export function compactionBodies(
     ...(copyBodies.length > 0 && { copies: copyBodies.map(({ id }) => id) }),
     attachments: attachments.map(({ id }) => id),
     logicalParent: view.leaf,
-    meta,
+    meta: { ...meta, extra: withGaps(meta.extra ?? {}, left) },
   }
   return [
     head,
@@ -70,6 +78,43 @@ export function compactionBodies(
     ...pinBodies(view, [...copied, ...kept]),
     ...titleAgain(view),
   ]
+}
+
+type CopyBody = NamedBody<MessageEntry> & { readonly id: EntryId }
+
+/** Each copy, and before it the line that says what is left out there. */
+function copiesOf(
+  view: View,
+  copied: readonly ViewNode[],
+  between: ReadonlyMap<number, CopyBody>,
+  newId: () => EntryId,
+): readonly CopyBody[] {
+  const entries = new Map(messageEntries(view, copied).map((entry) => [entry.copyOf ?? entry.id, entry]))
+  const last = between.get(copied.length)
+  const all = copied.flatMap((node, place): CopyBody[] => {
+    const marker = between.get(place)
+    const own = node.entries.flatMap((id) => entries.get(id) ?? []).filter(mayBeCopied)
+    return [...(marker ? [marker] : []), ...own.map((entry) => copyBody(entry, newId()))]
+  })
+  return last ? [...all, last] : all
+}
+
+function markerBody(text: string, id: EntryId): CopyBody {
+  return { ...messageBody({ role: 'user', content: text }, 'engine', { part: 'kept' }), id }
+}
+
+/** What was left out where, for the next compaction: now, and in what stays of one before. */
+function gapsAfter(
+  view: View,
+  kept: readonly ViewNode[],
+  now: readonly (readonly [EntryId, Gap])[],
+): ReadonlyMap<EntryId, Gap> {
+  const before = gapsIn(view.boundary?.entry)
+  const stay = kept.flatMap(({ source }) => {
+    const gap = before.get(source.id)
+    return gap ? [[source.id, gap] as const] : []
+  })
+  return new Map([...stay, ...now])
 }
 
 /** The same, the boundary telling what they leave of the conversation: as it will be counted until the next answer. */
@@ -133,7 +178,7 @@ function mayBeCopied({ standsFor }: MessageEntry): boolean {
 }
 
 /** Counted and paid for as the message it repeats, so without usage. */
-function copyBody(entry: MessageEntry, id: EntryId): NamedBody<MessageEntry> & { readonly id: EntryId } {
+function copyBody(entry: MessageEntry, id: EntryId): CopyBody {
   const { id: own, parent: _parent, at: _at, usage: _usage, sentEstimate: _sent, ...body } = entry
   return { ...body, part: 'kept', copyOf: entry.copyOf ?? own, id }
 }

@@ -1,64 +1,117 @@
 import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
+import { amountOf, counted, wayTo, type Gap } from '../keep/gaps.ts'
+
+// The message that stands for what a compaction took out of view. It says what this is, how much is gone and how to see it again, whose
+// words the summary is, and what comes after it: nobody who reads on may take for one piece what is none.
 
 export interface Continuation {
   /** `automatic`: in the middle of work. `manual`: the user asked for it. `autonomous`: nobody watches; the agent was woken by itself. */
   readonly mode: 'automatic' | 'manual' | 'autonomous'
   /** The proven summary. */
   readonly summary: string
+  /**
+   * `before`: the summary stands before what stays. `after`: what stays stands before it. `sealed`: it stands at the beginning, where the
+   * provider put it, and what is given here as one is what it left out.
+   */
+  readonly place: 'before' | 'after' | 'sealed'
+  /** Messages that stay: none, those in a row at the end (or, for `after`, at the beginning), or with places where some are left out. */
+  readonly stays: 'none' | 'row' | 'pieces'
+  /** All that is no longer shown. Undefined where nobody counted. */
+  readonly left?: Gap | undefined
+  /** Whose words the summary is. Left out: a model's. */
+  readonly writer?: SummaryWriter
   /** Undefined where the conversation is not on disk. */
   readonly transcriptPath?: string
   /** The model can see again what left its view. */
   readonly hasRecall?: boolean
-  /** Messages of the earlier part follow the summary as they were. */
-  readonly keepsTail: boolean
-  /** The summary stands where the provider put it, before the kept messages: what is given here as one is what it left out. */
-  readonly isSigned?: boolean
 }
 
-const STANDS_BELOW =
-  'This conversation continues an earlier one that had filled the context window. The summary below stands for its earlier part.'
-const STANDS_FIRST =
-  'This conversation continues an earlier one that had filled the context window. The summary at its beginning stands for the earlier part; the messages behind it are as they were.'
+export type SummaryWriter =
+  | { readonly kind: 'model' }
+  /** Nobody's: it was computed. */
+  | { readonly kind: 'record' }
+  /** Notes that were written before the compaction, by so many messages and tokens. */
+  | { readonly kind: 'notes'; readonly messages: number; readonly tokens: number }
 
 /** The text of the message that stands for the earlier conversation. */
-export function continuationText({
-  mode,
-  summary,
-  transcriptPath,
-  keepsTail,
-  isSigned = false,
-  hasRecall = false,
-}: Continuation): string {
-  const where = wayBack(transcriptPath, hasRecall)
-  const tail = keepsTail && !isSigned ? ['The newest messages follow the summary as they were.'] : []
+export function continuationText(given: Continuation): string {
+  const { mode, summary, place } = given
+  const title = place === 'sealed' ? [] : [titleOf(given.writer)]
   return [
-    isSigned ? STANDS_FIRST : STANDS_BELOW,
-    ...where,
-    ...tail,
-    ...(summary === '' ? [] : [summary]),
-    ...GOING_ON[mode],
+    opening(given),
+    ...wayBack(given),
+    ...(summary === '' ? [] : [...title, summary]),
+    ...CONTINUING[mode],
   ].join('\n\n')
 }
 
-function wayBack(path: string | undefined, hasRecall: boolean): readonly string[] {
-  const isIn = path === undefined ? '' : ` It is in ${path}.`
-  if (hasRecall)
-    return [
-      `Nothing is lost: ${RECALL_TOOL} shows any part of the earlier conversation word for word, by words (query) or by an id that stands here in brackets (id).${isIn} Look there before you guess at a detail.`,
-    ]
-  return path === undefined
-    ? []
-    : [`Nothing is lost: the whole conversation is in ${path}. Look there before you guess at a detail.`]
+function opening({ mode, place, stays, left }: Continuation): string {
+  const why = mode === 'manual' ? "at the user's request" : 'to fit the context window'
+  const isOne = left === undefined || left.messages === 1
+  const gone = left === undefined ? 'part of it is' : `${amountOf(left)}, ${isOne ? 'is' : 'are'}`
+  const them = isOne ? 'it' : 'them'
+  const sentences = {
+    before: [
+      `This conversation continues an earlier one, which was compacted ${why}: ${gone} no longer shown. The summary below stands for ${them}.`,
+      FOLLOWING[stays],
+    ],
+    after: [
+      `The messages above stay as they are. What followed them was compacted ${why}: ${gone} no longer shown. The summary below stands for ${them}.`,
+      stays === 'pieces' ? FOLLOWING.pieces : '',
+    ],
+    sealed: [
+      `This conversation continues an earlier one, which was compacted ${why}: ${gone} no longer shown. The summary at its beginning stands for ${them}; the messages between that summary and this one are word for word as they were.`,
+    ],
+  }
+  return sentences[place].filter((one) => one !== '').join(' ')
 }
 
-const GO_ON =
-  'Go on with the work from where it stopped, without asking whether to. Do not acknowledge the summary, do not recap it, do not greet: take the next step as if there had been no break.'
+const FOLLOWING: { readonly [stays in Continuation['stays']]: string } = {
+  none: '',
+  row: 'The messages after it are the newest, word for word and without a gap.',
+  pieces:
+    'After it come older messages that may still be needed, and then the newest, all word for word and in order; a line in square brackets marks each place where others are left out.',
+}
 
-const GOING_ON: { readonly [mode in Continuation['mode']]: readonly string[] } = {
-  automatic: [GO_ON],
+function wayBack({ transcriptPath, hasRecall = false, left, stays }: Continuation): readonly string[] {
+  // Where there are several places, each names its own.
+  const exactly = left && stays !== 'pieces' ? ` (${wayTo(left, hasRecall)})` : ''
+  if (hasRecall)
+    return [
+      `Nothing is lost: ${RECALL_TOOL} shows all of it word for word${exactly}, by id or by words that stood in it. Look there before you guess at a detail.`,
+    ]
+  if (transcriptPath === undefined) return []
+  return [
+    `Nothing is lost: the whole is in ${transcriptPath}${exactly}. Look there before you guess at a detail.`,
+  ]
+}
+
+function titleOf(writer: SummaryWriter = { kind: 'model' }): string {
+  switch (writer.kind) {
+    case 'model':
+      return 'Summary:'
+    case 'record':
+      return 'Summary, computed from the record of the conversation (no model wrote it):'
+    case 'notes': {
+      const { messages, tokens } = writer
+      const age = amountOf({ messages, results: 0, tokens })
+      return messages === 0
+        ? 'Summary, made of the notes of this session:'
+        : `Summary, made of the notes of this session. They are ${age} older than the compaction; those ${counted(messages, 'message')} are shown below, and where they differ from the notes, they count:`
+    }
+    default:
+      return writer satisfies never
+  }
+}
+
+const CONTINUE =
+  'Continue the work from where it stopped, without asking whether to. Do not acknowledge the summary, do not recap it, do not greet: take the next step as if there had been no break.'
+
+const CONTINUING: { readonly [mode in Continuation['mode']]: readonly string[] } = {
+  automatic: [CONTINUE],
   manual: [],
   autonomous: [
-    GO_ON,
+    CONTINUE,
     'You work on your own, and this is not your first wake-up: what the summary says was done is done. Continue the running work; do not start over and do not look for a new task.',
   ],
 }

@@ -2,11 +2,10 @@ import { encodeFacts } from '../../../facts/encode-facts.ts'
 import { factsOf } from '../../../facts/facts-of.ts'
 import { continuationText } from './continuation.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
-import { offersRecall } from '../../../transcript/recall-tool.ts'
 import type { View } from '../../../transcript/view.ts'
 import { compactionBodies } from './compaction-bodies.ts'
 import type { CompactSetup } from '../compaction-setup.ts'
-import { countMessages, type KeptPlan } from '../keep/keep-for.ts'
+import { countMessages, standingFor, type KeptPlan } from '../keep/keep-for.ts'
 import { foldFor } from './make-summary.ts'
 import type { NamedBody } from '../../../situation/session.ts'
 
@@ -24,10 +23,9 @@ export function foldInto(
     {
       ...plan,
       summary: continuationText({
+        ...standingFor(view, plan),
         summary: text,
         mode: 'automatic',
-        keepsTail: plan.kept.length > 0,
-        hasRecall: offersRecall(view.prefix),
         ...(transcriptPath !== undefined && { transcriptPath }),
       }),
       restored: [],

@@ -1,10 +1,11 @@
 import type { AnswerFact, CodeFact, Facts } from '../../../facts/facts.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
 import { summarySections, type SummaryKind } from './prompt.ts'
-import { errorItem } from '../proof/prove.ts'
+import { errorItem, findMissing } from '../proof/prove.ts'
+import { says, toPage } from '../proof/says.ts'
 import { writeFiles } from './write-files.ts'
 import { clip, writeList, writeParts, type Part, type Written } from './write-parts.ts'
-import { writeWords } from './write-words.ts'
+import { notSaidWith, writeWords } from './write-words.ts'
 
 // The summary that needs no model, in the same nine sections, as far as they can be computed. It cannot fail, so a full window never
 // leaves a dead session.
@@ -13,7 +14,8 @@ export interface FoldInput {
   readonly facts: Facts
   readonly budgetChars: number
   readonly kind?: SummaryKind
-  /** Entries of what stays in view as it is: the user's messages among them are not repeated. */
+  /** What stays in view as it is, and its entries: what stands there is not repeated. */
+  readonly visible?: string
   readonly visibleEntries?: ReadonlySet<EntryId>
   /** The model can see again what is named by an id. */
   readonly hasRecall?: boolean
@@ -26,11 +28,22 @@ export function foldSummary({
   facts,
   budgetChars,
   kind = 'whole',
-  visibleEntries,
+  visible = '',
+  visibleEntries = new Set(),
   hasRecall = false,
 }: FoldInput): string {
-  const words = facts.words.filter(({ entry }) => visibleEntries?.has(entry) !== true)
-  const parts = partsOf({ ...facts, words })
+  const own = unseen(facts, visible, visibleEntries)
+  const whole = { budgetChars, kind, hasRecall }
+  const first = write(own, whole)
+  const standing = notSaidWith(own.standing, own.words, first)
+  return standing.length < own.standing.length ? write({ ...own, standing }, whole) : first
+}
+
+function write(
+  facts: Facts,
+  { budgetChars, kind, hasRecall }: Required<Pick<FoldInput, 'budgetChars' | 'kind' | 'hasRecall'>>,
+): string {
+  const parts = partsOf(facts)
   const titles = summarySections(kind).map(({ title }) => title)
   const forTitles = titles.reduce((sum, title) => sum + title.length + SECTION_CHARS, 0)
   const { blocks, notice } = writeParts(parts, Math.max(0, budgetChars - forTitles), hasRecall)
@@ -41,6 +54,35 @@ export function foldSummary({
   return [...sections, ...(notice === '' ? [] : [notice])].join('\n\n')
 }
 
+/** Each thing once: what stays in view says it already. */
+function unseen(facts: Facts, visible: string, visibleEntries: ReadonlySet<EntryId>): Facts {
+  const { kept: _, ...missing } = findMissing({ summary: '', facts, visible, visibleEntries })
+  const page = toPage(visible)
+  return {
+    ...facts,
+    ...missing,
+    files: [...missing.files, ...facts.files.filter(({ operation }) => operation === 'read')],
+    // What was said last is known by its place: where it is in view, an empty one keeps that place.
+    answers: facts.answers.flatMap((answer, i) => {
+      if (!visibleEntries.has(answer.entry)) return [answer]
+      return i === facts.answers.length - 1 ? [{ ...answer, text: '' }] : []
+    }),
+    mended: facts.mended.filter(({ entry }) => !visibleEntries.has(entry)),
+    code: facts.code.filter(({ text }) => !says(page, text)),
+    commands: newestOf(facts.commands).filter(({ command }) => !says(page, command)),
+  }
+}
+
+/** Of several runs of one command the newest counts. */
+function newestOf(commands: Facts['commands']): Facts['commands'] {
+  const newest = new Map<string, Facts['commands'][number]>()
+  for (const one of commands) {
+    newest.delete(one.command)
+    newest.set(one.command, one)
+  }
+  return [...newest.values()]
+}
+
 interface FoldPart extends Part {
   /** The number of the section that it stands in. */
   readonly section: number
@@ -49,7 +91,6 @@ interface FoldPart extends Part {
 const ANSWER_CHARS_MAX = 1_200
 const LAST_ANSWER_CHARS_MAX = 2_000
 const COMMAND_CHARS_MAX = 160
-const ASKED_CHARS_MAX = 300
 /** Less of an answer says nothing. */
 const LAST_ANSWER_CHARS_MIN = 80
 const READ_FILES_MAX = 40
@@ -86,12 +127,6 @@ function partsOf(facts: Facts): readonly FoldPart[] {
       heading: 'Oldest first:',
       share: 0.18,
       write: (charsMax) => writeWords(facts.words, charsMax),
-    },
-    {
-      section: 9,
-      heading: 'As the record shows it:',
-      share: 0.04,
-      write: (charsMax) => nextStep(facts, charsMax),
     },
     {
       section: 8,
@@ -159,7 +194,7 @@ function readFiles({ files }: Facts, charsMax: number): Written {
 function lastAnswer({ answers }: Facts, charsMax: number): Written {
   const last = answers.at(-1)
   const room = Math.min(charsMax, LAST_ANSWER_CHARS_MAX)
-  if (!last || room < LAST_ANSWER_CHARS_MIN) return { lines: [], said: 0 }
+  if (!last || last.text === '' || room < LAST_ANSWER_CHARS_MIN) return { lines: [], said: 0 }
   return { lines: [`- ${withoutMiddle(last.text.replaceAll('\n', '\n  '), room - 3)}`], said: 1 }
 }
 
@@ -169,16 +204,4 @@ function withoutMiddle(text: string, charsMax: number): string {
   const mark = ' […] '
   const head = Math.floor((charsMax - mark.length) / 2)
   return `${text.slice(0, head)}${mark}${text.slice(head + mark.length - charsMax)}`
-}
-
-/** With the words that justify it. */
-function nextStep({ todos, words }: Facts, charsMax: number): Written {
-  const next = todos.find(({ state }) => state === 'running') ?? todos.find(({ state }) => state === 'open')
-  const last = words.at(-1)
-  const items = [
-    ...(next ? [{ text: `Next on the list: ${next.text}` }] : []),
-    ...(last ? [{ text: `The user's last words: "${clip(last.text, ASKED_CHARS_MAX)}"` }] : []),
-  ]
-  const { lines, said } = writeList(items, '', charsMax)
-  return { lines, said }
 }

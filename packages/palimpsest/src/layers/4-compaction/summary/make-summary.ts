@@ -1,4 +1,5 @@
 import { factsOf } from '../../../facts/facts-of.ts'
+import type { SummaryWriter } from './continuation.ts'
 import { summaryPrompt } from './prompt.ts'
 import type { Proof } from '../proof/prove.ts'
 import type { Clock, ForkOutcome, Ports, TraceEvent } from '../../../ports.ts'
@@ -36,6 +37,8 @@ export interface SummaryWish extends Judgeable {
 
 export interface MadeSummary {
   readonly text: string
+  /** Whose words it is. */
+  readonly writer: SummaryWriter
   /** The step that served. */
   readonly path: CompactionPath
   /** Whether a model was asked, whatever came of it. */
@@ -72,7 +75,7 @@ export async function* makeSummary(
     const proof = result.kind === 'text' ? judge.proofOf(result.text) : undefined
     const failed = result.kind === 'none' ? result : { outcome: 'no_summary' as const }
     tracePhase(ports.trace, 'summary', { path, reason: proof ? 'served' : failed.outcome })
-    if (proof) return { path, asked, ...toMade(proof), outcomes, spent, notices: [] }
+    if (proof) return { path, asked, ...toMade(proof), ...BY_MODEL, outcomes, spent, notices: [] }
     outcomes.push(`${path}: ${failed.outcome}`)
     if (failed.outcome === 'prompt_too_long') tooLong = { excess: failed.excess }
   }
@@ -80,8 +83,11 @@ export async function* makeSummary(
   const notices = asked
     ? [`No model could summarise the conversation (${outcomes.join(', ')}); it was folded without one.`]
     : []
-  return { path: 'fold', asked, ...toMade(judge.fold()), outcomes, spent, notices }
+  const writer = { kind: 'record' } as const
+  return { path: 'fold', asked, ...toMade(judge.fold()), writer, outcomes, spent, notices }
 }
+
+const BY_MODEL = { writer: { kind: 'model' } } as const
 
 /** One step of a compaction, with its numbers. */
 export function tracePhase(trace: Ports['trace'], phase: string, more: Omit<TraceEvent, 'name'>): void {
@@ -112,8 +118,8 @@ export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): Sum
 
 /** A text that no step here made is proved like any other; undefined where it does not serve. */
 export function proveText(path: CompactionPath, text: string, wish: Judgeable): MadeSummary | undefined {
-  const proof = createJudge(wish, factsOf(wish.view)).proofOf(text)
-  return proof && { path, asked: false, ...toMade(proof), outcomes: [], spent: [], notices: [] }
+  const proof = createJudge(wish, factsOf(wish.view)).proofOf(text, path !== 'server')
+  return proof && { path, asked: false, ...toMade(proof), ...BY_MODEL, outcomes: [], spent: [], notices: [] }
 }
 
 interface Step {

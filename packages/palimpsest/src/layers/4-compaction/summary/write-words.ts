@@ -1,4 +1,4 @@
-import type { UserWords } from '../../../facts/facts.ts'
+import type { StandingWords, UserWords } from '../../../facts/facts.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
 import { shortId } from '../../../transcript/short-id.ts'
 import type { Written } from './write-parts.ts'
@@ -65,6 +65,18 @@ function cutLine(entry: EntryId, chars: number, head: string, tail: string): str
 /** How a message that is not whole is known. */
 export function cutMark(entry: EntryId, chars: number): string {
   return `[${shortId(entry)}, ${chars} characters]`
+}
+
+/** Sentences whose message does not stand whole in the text: the others are said with it. */
+export function notSaidWith(
+  standing: readonly StandingWords[],
+  words: readonly UserWords[],
+  text: string,
+): readonly StandingWords[] {
+  const whole = new Set(
+    words.flatMap(({ entry, text: said, cut }) => (!cut && text.includes(asItem(said)) ? [entry] : [])),
+  )
+  return standing.filter(({ entry }) => !whole.has(entry))
 }
 
 /** Lines of one message are indented, so that nothing in it passes for a heading. */

@@ -7,11 +7,17 @@ import { estimateText } from '../../../tokens/estimate.ts'
 import type { EditEntry } from '../../../transcript/entry.ts'
 import { offersRecall } from '../../../transcript/recall-tool.ts'
 import type { View, ViewNode } from '../../../transcript/view.ts'
+import type { JsonText } from '../../../wire/json.ts'
+import { isBlock } from '../../../wire/message.ts'
+import { leftOutHere } from '../keep/gaps.ts'
 import { messageEntries } from '../keep/message-entries.ts'
 import type { EntryBody } from '../../../situation/session.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
 import { CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
 
+/** Of a span: to free less is not worth what it costs to write all after it again, and within what an estimate may be wrong by. */
+const FREED_SHARE_MIN = 0.4
+const FREED_MIN = 200
 /** Of a span's characters, for what is left of it. */
 const LEFT_SHARE = 0.1
 const LEFT_CHARS_MIN = 400
@@ -43,33 +49,64 @@ export function planCollapse(view: View, limits: CollapseLimits): readonly Entry
   return edits
 }
 
-/** The first answer says what is left, the others and all results go. Undefined where that frees nothing. */
+/**
+ * The last results give way to what is left of the span, all the rest goes: it is the program that says it, not the model. Undefined where
+ * that frees nothing.
+ */
 function foldSpan(view: View, span: Span, factor: number): EntryBody<EditEntry> | undefined {
-  const [first, ...rest] = span
-  if (!first) return undefined
+  const place = span.findLastIndex(({ answers }) => answers !== undefined)
+  const last = span[place]
+  if (!last) return shortenAnswer(span, factor)
   const raw = span.reduce((sum, node) => sum + rawOf(node), 0)
-  const text = textOf(view, span, Math.max(LEFT_CHARS_MIN, LEFT_SHARE * raw * CHARS_PER_TOKEN))
+  const text = textOf(view, span, { raw, factor })
   const freed = raw - estimateText(text)
-  if (freed <= 0) return undefined
-  const said = JSON.stringify({ type: 'text', text })
+  if (freed < Math.max(FREED_MIN, FREED_SHARE_MIN * raw)) return undefined
   return {
     kind: 'edit',
     cause: 'collapse',
-    replace: first.blocks.map(({ at }, i) => ({ at, with: i === 0 ? [said] : [] })),
-    drop: rest.flatMap(({ entries }) => entries),
+    replace: last.blocks.map(({ at }, i) => ({ at, with: i === 0 ? [textBlock(text)] : [] })),
+    drop: span.flatMap((node, i) => (i === place ? [] : node.entries)),
     freedTokens: Math.round(factor * freed),
   }
 }
 
-function textOf(view: View, span: Span, budgetChars: number): string {
+function textBlock(text: string): JsonText {
+  return JSON.stringify({ type: 'text', text })
+}
+
+/** Of an answer that called nothing, so that nobody but the model can say what is left of it: its beginning and its end. */
+const ANSWER_HEAD_CHARS = 400
+const ANSWER_TAIL_CHARS = 200
+
+function shortenAnswer(span: Span, factor: number): EntryBody<EditEntry> | undefined {
+  const texts = span.flatMap(({ blocks }) => blocks.filter(({ block }) => isBlock(block, 'text')))
+  const replace = texts.flatMap(({ at, block }) => {
+    if (!isBlock(block, 'text') || block.text.length <= 2 * (ANSWER_HEAD_CHARS + ANSWER_TAIL_CHARS)) return []
+    const short = `${block.text.slice(0, ANSWER_HEAD_CHARS)} […] ${block.text.slice(-ANSWER_TAIL_CHARS)}`
+    return [{ at, with: [textBlock(short)], freed: estimateText(block.text) - estimateText(short) }]
+  })
+  if (replace.length === 0) return undefined
+  return {
+    kind: 'edit',
+    cause: 'collapse',
+    replace: replace.map(({ at, with: texts }) => ({ at, with: texts })),
+    drop: [],
+    freedTokens: Math.round(factor * replace.reduce((sum, { freed }) => sum + freed, 0)),
+  }
+}
+
+function textOf(
+  view: View,
+  span: Span,
+  { raw, factor }: { readonly raw: number; readonly factor: number },
+): string {
   let state = noFactsYet(true)
   for (const entry of messageEntries(view, span)) state = stepFacts(state, entry)
-  const answers = span.filter(({ role }) => role === 'assistant').length
-  const [from, to] = [span[0]?.entries[0], span.at(-1)?.entries.at(-1)]
-  const head = `[${answers} steps were folded to save room; the transcript has them whole, ${from} to ${to}. What is left of them:]`
-  return [head, foldSummary({ facts: factsIn(state), budgetChars, hasRecall: offersRecall(view.prefix) })]
-    .filter(Boolean)
-    .join('\n\n')
+  const hasRecall = offersRecall(view.prefix)
+  const budgetChars = Math.max(LEFT_CHARS_MIN, LEFT_SHARE * raw * CHARS_PER_TOKEN)
+  const head = leftOutHere(span, { hasRecall, tokensOf: (node) => factor * rawOf(node) })
+  const left = foldSummary({ facts: factsIn(state), budgetChars, hasRecall })
+  return [head, ...(left === '' ? [] : ['What the record says of them:', left])].join('\n\n')
 }
 
 function rawOf(node: ViewNode): number {

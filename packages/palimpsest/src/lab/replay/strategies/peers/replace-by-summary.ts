@@ -55,6 +55,8 @@ export function replaceBySummary(
     summaryTokens: summaryTokens(settings),
     foldTokens: FOLD_TOKENS * settings.scale,
     quotes: '',
+    gaps: new Map(),
+    fits: true,
   } as const
   const bodies = foldInto(
     view,

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+
+import { withoutRepeated } from './repeated-words.ts'
+
+const SUMMARY = `5. Problem solving:
+   - Fix “it” now.
+6. All user messages:
+   - Fix "it" now.
+   - A longer one,
+     over two lines.
+   - Fix it, they said.
+7. Pending tasks:
+   - Fix "it" now.`
+
+test('messages of the user that stay in view do not stand in the list of them, whatever the signs of quotation', () => {
+  expect(withoutRepeated(SUMMARY, ["Fix 'it' now.", 'A longer one,\nover two lines.']))
+    .toBe(`5. Problem solving:
+   - Fix “it” now.
+6. All user messages:
+   - Fix it, they said.
+7. Pending tasks:
+   - Fix "it" now.`)
+})
+
+test('where none is left the list says why; where nothing is in view, or there is no list, nothing changes', () => {
+  const all = ['Fix "it" now.', 'A longer one, over two lines.', 'Fix it, they said.']
+  expect(withoutRepeated(SUMMARY, all)).toContain(
+    '6. All user messages:\n   (Those that are not here stay in view.)\n7. Pending tasks:',
+  )
+  expect(withoutRepeated(SUMMARY, [])).toBe(SUMMARY)
+  expect(withoutRepeated('They work.', all)).toBe('They work.')
+})

@@ -1,0 +1,42 @@
+import { isSame } from './says.ts'
+
+// A summary lists every message of the user, word for word. Those that stay in view need not stand there twice.
+
+const SECTION = /^\s*6\.\s.*\bmessages\b/i
+const NEXT = /^\s*7\.\s/
+const ITEM = /^(\s*)(?:[-*•]|\d+[.)])\s+/
+const IN_VIEW = '(Those that are not here stay in view.)'
+
+/** The summary without items of its section of user messages that say nothing but one of these. */
+export function withoutRepeated(summary: string, visible: readonly string[]): string {
+  const lines = summary.split('\n')
+  const start = lines.findIndex((line) => SECTION.test(line))
+  if (start < 0 || visible.length === 0) return summary
+  const length = lines.slice(start + 1).findIndex((line) => NEXT.test(line))
+  const end = length < 0 ? lines.length : start + 1 + length
+  const items = itemsOf(lines.slice(start + 1, end))
+  const left = items.filter((item) => !visible.some((words) => isSame(wordsOf(item), words)))
+  if (left.length === items.length) return summary
+  const indent = ITEM.exec(items[0]?.[0] ?? '')?.[1] ?? '   '
+  return [
+    ...lines.slice(0, start + 1),
+    ...left.flat(),
+    ...(left.some((item) => ITEM.test(item[0] ?? '')) ? [] : [`${indent}${IN_VIEW}`]),
+    ...lines.slice(end),
+  ].join('\n')
+}
+
+/** Lines that begin an item, each with those that follow it; what stands before the first is one of its own. */
+function itemsOf(lines: readonly string[]): readonly (readonly string[])[] {
+  const items: string[][] = []
+  for (const line of lines) {
+    const last = items.at(-1)
+    if (!last || ITEM.test(line)) items.push([line])
+    else last.push(line)
+  }
+  return items
+}
+
+function wordsOf([first = '', ...rest]: readonly string[]): string {
+  return [first.replace(ITEM, ''), ...rest].join('\n')
+}

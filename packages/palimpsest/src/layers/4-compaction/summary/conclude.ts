@@ -1,0 +1,179 @@
+import { encodeFacts } from '../../../facts/encode-facts.ts'
+import { factsOf } from '../../../facts/facts-of.ts'
+import type { Facts } from '../../../facts/facts.ts'
+import type { Restored, RestoreWish } from '../../../ports.ts'
+import { withRecord, type CompactionRecord } from '../../../situation/compaction-record.ts'
+import type { NamedBody } from '../../../situation/session.ts'
+import { DENSE_CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
+import type { View } from '../../../transcript/view.ts'
+import type { CompactPorts, CompactResult, CompactSetup, CompactWish } from '../compaction-setup.ts'
+import { discoveredTools } from '../keep/discovered-tools.ts'
+import { withoutFiles } from '../keep/excerpt-frame.ts'
+import { countMessages, standingFor, type KeptPlan } from '../keep/keep-for.ts'
+import { visibleFiles } from '../keep/visible-files.ts'
+import { isGain } from '../proof/size-rule.ts'
+import type { CompactionDecision } from '../when/decide.ts'
+import { compactionBodies, withCount, type NewConversation } from './compaction-bodies.ts'
+import { continuationText } from './continuation.ts'
+import { tracePhase, type MadeSummary } from './make-summary.ts'
+import type { ServerAttempt } from './server-compaction.ts'
+
+// The end of a compaction: what the host has to add, the entries, and a last look at what they leave.
+
+/** Files that are read again, and how much of each, in a full-size window. */
+const RESTORED_FILES_MAX = 5
+const RESTORED_FILE_TOKENS = 5_000
+const LARGER =
+  'There is nothing to gain: with what has to be shown again the conversation would be as long as it is.'
+
+export interface Conclusion {
+  readonly view: View
+  readonly wish: CompactWish
+  readonly setup: CompactSetup
+  readonly decision: Extract<CompactionDecision, { kind: 'compact' }>
+  /** What went before. */
+  readonly tried: ServerAttempt
+  readonly plan: KeptPlan
+  readonly made: MadeSummary
+  /** What may be left of all. */
+  readonly mostTokens: number
+}
+
+export async function conclude(
+  given: Conclusion,
+  ports: CompactPorts,
+  signal: AbortSignal,
+): Promise<CompactResult> {
+  const { view, setup, decision, tried, plan, made } = given
+  const facts = factsOf(view)
+  const restored = await ports.host.restore(restoreWish(facts, plan, made.text, setup), signal)
+  const chars = restored.reduce((sum, { text }) => sum + text.length, 0)
+  tracePhase(ports.trace, 'restored', { texts: restored.length, chars })
+  const summary = summaryOf(given)
+  const outcomes = [...tried.outcomes, ...made.outcomes]
+  const record = recordAfter(decision.record, { ...made, outcomes }, ports.clock.now())
+  const whole = newConversation(given, { facts, summary, restored, record })
+  const spent = [...tried.spent, ...made.spent]
+  const { bodies, postTokens } = smallEnough(given, whole, ports)
+  if (!isWorth(given, postTokens, spent.length > 0)) return { kind: 'refused', why: LARGER, spent }
+  const { preTokens } = whole.meta
+  ports.trace({ name: 'compaction', path: made.path, preTokens, postTokens, ...told(record), ...made.score })
+  return {
+    kind: 'compacted',
+    bodies: [...spent, ...bodies],
+    summary: [made.signed?.block.content ?? '', summary].filter(Boolean).join('\n\n'),
+    path: made.path,
+  }
+}
+
+/** Where nobody asked, whatever makes room is used; where somebody did, what makes little of it only if it was paid for. */
+function isWorth({ wish, setup, mostTokens }: Conclusion, postTokens: number, isPaid: boolean): boolean {
+  if (postTokens <= mostTokens) return true
+  return isGain(setup, postTokens) && (wish.cause !== 'asked' || isPaid)
+}
+
+/** What the host adds is known only now: where it is too much, files that were read again go, then excerpts, then what hooks say. */
+function smallEnough(
+  { view, setup, mostTokens }: Conclusion,
+  whole: NewConversation,
+  { newId }: CompactPorts,
+): { readonly bodies: readonly NamedBody[]; readonly postTokens: number } {
+  const withoutAgain = { ...whole, restored: whole.restored.filter(({ files }) => files === undefined) }
+  const bare = withoutAgain.restored.filter(({ origin }) => origin !== 'hook')
+  const forms = [
+    withoutAgain,
+    { ...withoutAgain, quotes: '' },
+    { ...withoutAgain, quotes: '', restored: bare },
+  ]
+  let counted = withCount(view, compactionBodies(view, whole, newId), setup)
+  for (const form of forms) {
+    if (counted.postTokens <= mostTokens) break
+    counted = withCount(view, compactionBodies(view, form, newId), setup)
+  }
+  return counted
+}
+
+function summaryOf({ view, wish, setup, plan, made }: Conclusion): string {
+  return continuationText({
+    ...standingFor(view, plan),
+    summary: made.signed ? made.repairs : made.text,
+    ...(made.signed && { place: 'sealed' }),
+    mode: wish.cause === 'asked' ? 'manual' : 'automatic',
+    writer: made.writer,
+    ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
+  })
+}
+
+interface Written {
+  readonly facts: Facts
+  readonly summary: string
+  readonly restored: readonly Restored[]
+  readonly record: CompactionRecord
+}
+
+function newConversation(
+  { view, wish, setup, plan, made }: Conclusion,
+  { facts, summary, restored, record }: Written,
+): NewConversation {
+  return {
+    keeps: plan.keeps,
+    summary,
+    ...(made.signed && { signed: made.signed }),
+    kept: plan.kept,
+    quotes: withoutFiles(plan.quotes, shownBy(restored)),
+    copied: plan.copied,
+    gaps: plan.gaps,
+    restored,
+    meta: {
+      trigger: wish.cause === 'asked' ? 'manual' : 'auto',
+      preTokens: Math.round(setup.sizeTokens),
+      messagesSummarized: countMessages(plan.summarised),
+      path: made.path,
+      proof: made.score,
+      discoveredTools: discoveredTools(view),
+      extra: withRecord(record, { facts: encodeFacts(facts), invented: [...made.invented] }),
+    },
+  }
+}
+
+function told({ cause, near, turnsSince, refills, failures }: CompactionRecord) {
+  return { reason: cause, near, turnsSince, refills, failures }
+}
+
+/** Whether what an excerpt is from is among the files that are shown again, by the end of its path. */
+function shownBy(restored: readonly Restored[]): (title: string) => boolean {
+  const paths = restored.flatMap(({ files = [] }) => files.map(({ path }) => path))
+  return (title) =>
+    title
+      .split(' ')
+      .some((word) => word !== '' && paths.some((path) => path === word || path.endsWith(`/${word}`)))
+}
+
+/** What was read last is what a summary flattens most. */
+function restoreWish(
+  { files }: Facts,
+  plan: KeptPlan,
+  summary: string,
+  { scale }: CompactSetup,
+): RestoreWish {
+  const stays = [...plan.kept, ...plan.copied]
+  const tokens = Math.min(RESTORED_FILE_TOKENS * scale, plan.restoredTokens)
+  return {
+    files: files
+      .filter((file) => file.read !== undefined)
+      .toSorted((a, b) => (b.read ?? 0) - (a.read ?? 0))
+      .map((file) => file.path),
+    visible: visibleFiles(stays),
+    filesMax: plan.restoredTokens > 0 ? RESTORED_FILES_MAX : 0,
+    charsPerFile: Math.floor(tokens * DENSE_CHARS_PER_TOKEN),
+    charsMax: Math.floor(plan.restoredTokens * DENSE_CHARS_PER_TOKEN),
+    said: [summary, ...stays.flatMap(({ blocks }) => blocks.map(({ json }) => json))].join('\n'),
+  }
+}
+
+/** A model that served closes the breaker; where none was asked nothing is learned of them. */
+function recordAfter(before: CompactionRecord, made: MadeSummary, now: number): CompactionRecord {
+  const { outcomes, asked, path } = made
+  if (!asked) return { ...before, outcomes }
+  return { ...before, outcomes, triedAt: now, failures: path === 'fold' ? before.failures + 1 : 0 }
+}
