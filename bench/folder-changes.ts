@@ -11,17 +11,26 @@ import { childOf, parseSource, stringOf, walk, type SyntaxNode } from '../test/k
 // in another folder. From the first byte of the answer that calls the tools until their results are appended.
 //
 // Sources are rewritten as they are loaded, so that every function of the two packages notes its call, callbacks too. The simulator is
-// another thread: it stands for the network. A stream comes in many events and all of them go the same way, as do several tools:
-// what repeats at once counts once, so `A B A B A B` is `A B`. The figure without that is printed beside it.
-// `--folders` prints the folders in order, `--calls` every call.
+// another thread: it stands for the network. It holds the list of models back until the results are in, since who asks for that is on another way.
+//
+// Three counts, from what a machine does to what a reader does (docs/decisions/0083-changes-of-folder.md):
+// - every call: a stream of a hundred events counts a hundred times;
+// - repeats once: a stream comes in many events and all of them go the same way, as do several tools, so `A B A B A B` is `A B`;
+// - files to open: a reader opens a file once and then knows it. Files in the order in which they are first needed, and how often the next one is in
+//   another folder. This is the count that has a bound.
+//
+// `--folders` prints the folders in order, `--calls` every call, `--files` the files to open, `--pairs` who calls over a border and how often.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OURS = /\/packages\/[^/]+\/src\/.*\.ts$/
 /** The longest way that is looked for as a repeat, in visits of a folder. */
 const REPEAT_VISITS_MAX = 200
+/** Of folder, from one file to open to the next. */
+const FILES_CHANGES_MAX = 60
 
 interface Call {
   readonly folder: string
+  readonly file: string
   /** File and function. */
   readonly name: string
 }
@@ -33,18 +42,27 @@ async function measure(): Promise<void> {
   const traced = between(await askOnce())
   const visits = inARow(traced.map(({ folder }) => folder))
   const collapsed = withoutRepeats(visits)
-  if (process.argv.includes('--calls')) for (const { name } of traced) console.log(name)
-  if (process.argv.includes('--folders')) console.log(collapsed.join('\n'))
-  console.log(`${traced.length} calls in ${new Set(visits).size} folders`)
-  console.log(`changes of folder, every event of the stream counted: ${visits.length - 1}`)
-  console.log(`changes of folder, what repeats at once counted once: ${collapsed.length - 1}`)
-  console.log(`changes of folder, the first call of each function alone: ${firstCalls(traced).length - 1}`)
+  const files = firstFiles(traced)
+  const asked = (option: string): boolean => process.argv.includes(option)
+  if (asked('--calls')) for (const { name } of traced) console.log(name)
+  if (asked('--folders')) console.log(collapsed.join('\n'))
+  if (asked('--files')) for (const { file } of files) console.log(file)
+  if (asked('--pairs')) for (const [pair, count] of pairsOf(traced)) console.log(`${count} ${pair}`)
+  console.log(`${traced.length} calls in ${new Set(visits).size} folders and ${files.length} files`)
+  console.log(`changes of folder, every call: ${visits.length - 1}`)
+  console.log(`changes of folder, repeats once: ${collapsed.length - 1}`)
+  console.log(
+    `changes of folder, files to open: ${inARow(files.map(({ folder }) => folder)).length - 1}, at most ${FILES_CHANGES_MAX}`,
+  )
 }
 
 /** A question, an answer that reads two files, and the end; through the command, as a script runs it. */
 async function askOnce(): Promise<readonly Call[]> {
   const calls: Call[] = []
-  Object.assign(globalThis, { noteCall: (folder: string, name: string) => void calls.push({ folder, name }) })
+  Object.assign(globalThis, {
+    noteCall: (file: string, name: string) =>
+      void calls.push({ folder: dirname(file), file, name: `${file}#${name}` }),
+  })
   noteAllCalls()
   const { runCli } = await import('../packages/palimpsest-cli/src/commands/run-cli.ts')
   const root = mkdtempSync(join(tmpdir(), 'palimpsest-folders-'))
@@ -87,7 +105,14 @@ async function answer(): Promise<void> {
     { content: [{ type: 'text' as const, text: 'I read both.' }, ...uses], stop_reason: 'tool_use' as const },
     { content: [{ type: 'text' as const, text: 'They say the same.' }] },
   ]
-  const served = await serve(createSimulator({ script }).fetch)
+  const simulator = createSimulator({ script })
+  const { promise: resultsAreIn, resolve: tellResults } = Promise.withResolvers<void>()
+  let asked = 0
+  const served = await serve(async (request) => {
+    if (request.method === 'GET') await resultsAreIn
+    else if (++asked === script.length) tellResults()
+    return await simulator.fetch(request)
+  })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(served.url)
 }
@@ -112,11 +137,22 @@ function noteAllCalls(): void {
   })
 }
 
-/** What a reader opens who does not go back to what is known. */
-function firstCalls(traced: readonly Call[]): readonly string[] {
+/** The first call into each file. */
+function firstFiles(traced: readonly Call[]): readonly Call[] {
   const seen = new Set<string>()
-  const first = traced.filter(({ name }) => !seen.has(name) && seen.add(name))
-  return inARow(first.map(({ folder }) => folder))
+  return traced.filter(({ file }) => !seen.has(file) && seen.add(file))
+}
+
+/** From which folder to which function of another, the most frequent first. */
+function pairsOf(traced: readonly Call[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>()
+  for (const [i, { folder, name }] of traced.entries()) {
+    const from = traced[i - 1]?.folder
+    if (from === undefined || from === folder) continue
+    const pair = `${from} -> ${name}`
+    counts.set(pair, (counts.get(pair) ?? 0) + 1)
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)
 }
 
 function inARow(folders: readonly string[]): readonly string[] {
@@ -156,7 +192,7 @@ function withNotes(path: string, text: string): string {
     const body = childOf(node, 'body')
     if (!isFunction(node) || !body) return
     const own = stringOf(childOf(node, 'id'), 'name') ?? names.get(node) ?? 'callback'
-    const note = `noteCall(${JSON.stringify(dirname(file))},${JSON.stringify(`${file}#${own}`)})`
+    const note = `noteCall(${JSON.stringify(file)},${JSON.stringify(own)})`
     const isBlock = body.type === 'BlockStatement' || body.type === 'FunctionBody'
     if (isBlock && text[body.start] === '{') insertions.push({ at: body.start + 1, text: `${note};` })
     else insertions.push({ at: body.start, text: `(${note},(` }, { at: body.end, text: '))' })

@@ -58,9 +58,9 @@ export function cacheHistory(
         ? { places: breakpointPlaces(view, settled), lifetimes: { ...lifetimes, messages } }
         : foreign(settled, usage)
       const at = before?.at ?? entry.at
-      watch.sent({ view, settled, facts, at, toTokens: (raw) => raw * factor, changedUnseen, ...bought })
+      watch.quote({ view, settled, facts, at, toTokens: (raw) => raw * factor, changedUnseen, ...bought })
       events.push({
-        ...watch.answered({ usage, at: entry.at, clearedTokens: clearedIn(entry) }),
+        ...watch.answered({ usage, sentAt: at, at: entry.at, clearedTokens: clearedIn(entry) }),
         entry: entry.id,
         at: entry.at,
       })

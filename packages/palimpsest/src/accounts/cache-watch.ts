@@ -5,6 +5,7 @@ import {
   publishWrites,
   quoteRequest,
   type Breakpoint,
+  type Cache,
   type CacheCharge,
   type CacheRequest,
 } from '../ledger/cache.ts'
@@ -37,7 +38,7 @@ export interface WatchedRequest {
   readonly places: readonly BreakpointPlace[]
   readonly lifetimes: CacheLifetimes
   readonly facts: ModelFacts
-  /** When it was sent, in milliseconds. */
+  /** Now, in milliseconds. */
   readonly at: number
   /** Tokens of a raw estimate. */
   readonly toTokens: (raw: number) => number
@@ -47,6 +48,8 @@ export interface WatchedRequest {
 
 export interface WatchedAnswer {
   readonly usage: Usage
+  /** When its request was sent: the attempt that was answered. */
+  readonly sentAt: number
   /** When it began or, where that is not known, ended. */
   readonly at: number
   /** What the provider says of it. */
@@ -81,10 +84,9 @@ export interface CacheReading {
 }
 
 export interface CacheWatch {
-  /** What the ledger says that a request would cost now, its answer apart. Changes nothing. */
+  /** What the ledger says that a request would cost now, its answer apart. The cache is as it was. */
   readonly quote: (request: WatchedRequest) => Usage
-  readonly sent: (request: WatchedRequest) => void
-  /** Of the request that was sent last. */
+  /** To the request that was quoted last: what it did to the cache is known only now. */
   readonly answered: (answer: WatchedAnswer) => CacheReading
 }
 
@@ -97,8 +99,8 @@ interface KnownEnd {
 
 interface Answered {
   readonly request: CacheRequest
-  /** The end of its cached part; absent where nothing was cached. */
-  readonly end?: KnownEnd
+  /** The end of its cached part; undefined where nothing was cached. */
+  readonly end: KnownEnd | undefined
   readonly inputTokens: number
   readonly logLength: number
   readonly clearedTokens: number
@@ -113,40 +115,29 @@ interface Pending {
   /** Whether the end of the request before could be read when this one was sent. */
   readonly wasAlive: boolean
   /** The first position that differs from the request before, within what that one had cached. */
-  readonly changedPath?: string
+  readonly changedPath: string | undefined
+}
+
+interface Quoted {
+  readonly watched: WatchedRequest
+  readonly laid: LaidRequest
 }
 
 export function createCacheWatch(): CacheWatch {
   const cache = createCache()
   let laid: LaidRequest | undefined
+  let quoted: Quoted | undefined
   let ends: readonly KnownEnd[] = []
   let last: Answered | undefined
-  let pending: Pending | undefined
   return {
     quote: (watched) => {
       laid = lay(watched, laid)
-      return toUsage(quoteRequest(cache, toCacheRequest(laid, watched)))
-    },
-    sent: (watched) => {
-      laid = lay(watched, laid)
-      const request = toCacheRequest(laid, watched)
-      const { log } = watched.view
-      const entry = last?.end && cache.entries.get(last.end.hash)
-      const wasAlive = entry !== undefined && isReadable(entry, watched.at)
-      const charge = chargeRequest(cache, request)
-      const why = explainCharge(cache, request, charge, last?.request)
-      pending = {
-        watched,
-        request,
-        charge,
-        since: log.slice(last?.logLength ?? log.length),
-        logLength: log.length,
-        wasAlive,
-        ...(why.kind === 'changed' ? { changedPath: why.path } : {}),
-      }
+      quoted = { watched, laid }
+      return toUsage(quoteRequest(cache, toCacheRequest(quoted, watched.at)))
     },
     answered: (answer) => {
-      if (!pending) return { expectedTokens: 0, readTokens: 0, inputTokens: 0 }
+      if (!quoted) return { expectedTokens: 0, readTokens: 0, inputTokens: 0 }
+      const pending = send(cache, quoted, answer.sentAt, last)
       const { request, charge, logLength } = pending
       publishWrites(cache, charge, answer.at)
       ends = ends.filter(({ index, hash }) => request.prompt.positions[index]?.hash === hash)
@@ -156,12 +147,31 @@ export function createCacheWatch(): CacheWatch {
       const standing = reading.fall === 'server' || reading.fall === 'cache' ? [] : ends
       const others = standing.filter(({ index }) => found.every((end) => end.index !== index))
       ends = newest([...others, ...found].toSorted((a, b) => a.index - b.index))
-      const end = found.at(-1)
       const { clearedTokens = 0 } = answer
-      last = { request, logLength, clearedTokens, inputTokens: reading.inputTokens, ...(end ? { end } : {}) }
-      pending = undefined
+      last = { request, logLength, clearedTokens, inputTokens: reading.inputTokens, end: found.at(-1) }
+      quoted = undefined
       return reading
     },
+  }
+}
+
+/** Charges the cache with a request, and says why it costs what it does. */
+function send(cache: Cache, quoted: Quoted, sentAt: number, last: Answered | undefined): Pending {
+  const { watched } = quoted
+  const request = toCacheRequest(quoted, sentAt)
+  const { log } = watched.view
+  const entry = last?.end && cache.entries.get(last.end.hash)
+  const wasAlive = entry !== undefined && isReadable(entry, sentAt)
+  const charge = chargeRequest(cache, request)
+  const why = explainCharge(cache, request, charge, last?.request)
+  return {
+    watched,
+    request,
+    charge,
+    since: log.slice(last?.logLength ?? log.length),
+    logLength: log.length,
+    wasAlive,
+    changedPath: why.kind === 'changed' ? why.path : undefined,
   }
 }
 
@@ -189,7 +199,7 @@ function lay(
   return layRequest({ settled, head, places, toTokens }, last)
 }
 
-function toCacheRequest(laid: LaidRequest, { at, facts, lifetimes, places }: WatchedRequest): CacheRequest {
+function toCacheRequest({ laid, watched: { facts, lifetimes, places } }: Quoted, at: number): CacheRequest {
   const before = laid.breakpoints.length - places.length
   const breakpoints = laid.breakpoints.map((index, i): Breakpoint => {
     const slot = places[i - before]?.slot

@@ -154,7 +154,7 @@ async function* runRounds(
     const remedies = remediesOf(state, setup, signal)
     const { built, collected } = yield* askOrRecover(state, ready.tokens, { ...setup, remedies }, signal)
     setup.forkPoint?.moveTo(built, collected.startedAt)
-    yield* readCache(state, collected, setup)
+    yield* readCache(collected, setup)
     traceTransformed(collected, setup.ports)
     yield* appendShown(state, answerBody(collected, built), setup)
     const { context_management: applied } = collected.response
