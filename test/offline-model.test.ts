@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { cases } from './kit/cases.ts'
-import { collectResponse, type CollectedResponse } from '../packages/palimpsest/src/loop/collect-response.ts'
+import {
+  collectResponse,
+  type CollectedResponse,
+} from '../packages/palimpsest/src/loop/answers/collect-response.ts'
 import type { ModelEvent } from '../packages/palimpsest/src/ports.ts'
 import { isJsonObject, type JsonObject } from '../packages/palimpsest/src/wire/json.ts'
 import {

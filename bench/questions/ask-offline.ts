@@ -48,7 +48,7 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
   const tools = createTools({ access, sessionFolder, shells: createShells(), sandbox, env, now: () => 0 })
   const permit = createPermit({
     access,
-    mode: () => 'default',
+    mode: 'default',
     isTrusted: true,
     sandbox,
     env: commandEnvironment(env, copy),

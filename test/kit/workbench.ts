@@ -107,7 +107,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   const commandEnv = commandEnvironment(env, work)
   const permit = createPermit({
     access,
-    mode: () => options.mode ?? 'default',
+    mode: options.mode ?? 'default',
     isTrusted: options.isTrusted ?? false,
     sandbox,
     env: commandEnv,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openChatServer, type ChatReply } from '../kit/chat-server.ts'
 import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
 import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
-import { collectResponse } from '../../packages/palimpsest/src/loop/collect-response.ts'
+import { collectResponse } from '../../packages/palimpsest/src/loop/answers/collect-response.ts'
 import {
   OVERFLOW_FORMATS,
   overflowBody,

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { createOutput, FORMATS, type RunResult } from './output.ts'
-import { NO_USAGE } from './run-usage.ts'
+import { createOutput, FORMATS, NO_USAGE, type RunResult } from './output.ts'
 
 const FACTS = { sessionId: 's-1', model: 'm', tools: [], cwd: '/', permissionMode: 'default' }
 const RESULT: RunResult = {

@@ -1,13 +1,12 @@
 import type { CacheBreak } from 'palimpsest/engine'
 import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
-import type { BoundaryEntry, Entry, MessageEntry } from 'palimpsest/transcript'
-import { isBlock, toBlocks } from 'palimpsest/wire'
+import type { BoundaryEntry, Entry, MessageEntry, SpentEntry } from 'palimpsest/transcript'
+import { isBlock, servedTokens, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
 import { problemOf } from '../run/turn-problem.ts'
 import { proofText } from './proof-text.ts'
 import type { World } from '../world.ts'
-import type { RunUsage } from './run-usage.ts'
 
 // What a headless run prints. `stream-json` is the shape that scripts around existing coding agents read: one object a line, `init`
 // first, `result` last. Only what is on disk is printed.
@@ -35,6 +34,32 @@ export interface RunResult {
   readonly compactions: { readonly [path: string]: number }
   /** Text of the last answer. */
   readonly text: string
+}
+
+/** What one run used: sums over its answers. */
+export interface RunUsage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_creation_input_tokens: number
+  readonly cache_read_input_tokens: number
+}
+
+export const NO_USAGE: RunUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+}
+
+export function addUsage(sum: RunUsage, { usage }: Pick<MessageEntry, 'usage'> | SpentEntry): RunUsage {
+  if (!usage) return sum
+  const { uncached, written, read, output } = servedTokens(usage)
+  return {
+    input_tokens: sum.input_tokens + uncached,
+    output_tokens: sum.output_tokens + output,
+    cache_creation_input_tokens: sum.cache_creation_input_tokens + written,
+    cache_read_input_tokens: sum.cache_read_input_tokens + read,
+  }
 }
 
 export interface Output {

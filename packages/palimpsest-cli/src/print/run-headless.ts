@@ -6,8 +6,7 @@ import { createOffer } from '../run/compaction/offer-compaction.ts'
 import { createCostOf } from 'palimpsest/ledger'
 import type { PreparedRun } from '../run/prepare-run.ts'
 import { sentenceOf } from '../report-error.ts'
-import { answerText, type Output, type RunResult } from './output.ts'
-import { addUsage, NO_USAGE } from './run-usage.ts'
+import { addUsage, answerText, NO_USAGE, type Output, type RunResult } from './output.ts'
 
 // One prompt, one turn, to its end.
 

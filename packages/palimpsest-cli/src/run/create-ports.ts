@@ -14,7 +14,7 @@ export function createPorts(options: {
   readonly newId?: (() => string) | undefined
   readonly trace: (event: TraceEvent) => void
 }): Ports {
-  const { file, blobs, streamModel, flags, now, newId = () => randomUUID(), trace } = options
+  const { file, blobs, streamModel, flags, now, newId = randomUUID, trace } = options
   return {
     clock: { now, sleep: async (ms, signal) => await sleep(ms, undefined, { signal }), within },
     newId,
@@ -22,7 +22,7 @@ export function createPorts(options: {
     streamModel,
     blobs,
     flags,
-    transcript: { append: async (entries) => await file.append(entries) },
+    transcript: file,
     trace,
   }
 }

@@ -204,7 +204,7 @@ function makeTools(
   })
   const permit = createPermit({
     access,
-    mode: () => mode,
+    mode,
     isTrusted: ground.isTrusted,
     sandbox,
     env: commandEnvironment(env, access.cwd),

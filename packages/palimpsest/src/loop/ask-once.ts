@@ -3,7 +3,7 @@ import { ProviderError } from '../errors.ts'
 import type { AskModel, AskOutcome, ModelEvent, ModelRequest, Ports } from '../ports.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import type { MessagesResponse } from '../wire/response.ts'
-import { collectResponse } from './collect-response.ts'
+import { collectResponse } from './answers/collect-response.ts'
 
 /** Asks once and waits for the whole answer. Rejects only when aborted. */
 export async function askOnce(

@@ -13,7 +13,12 @@ import { settle } from '../transcript/settle.ts'
 import type { JsonText } from '../wire/json.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
-import { collectResponse, nothingGathered, type AnsweredRequest, type Gathered } from './collect-response.ts'
+import {
+  collectResponse,
+  nothingGathered,
+  type AnsweredRequest,
+  type Gathered,
+} from './answers/collect-response.ts'
 import type { LoopEvent } from './events.ts'
 import { affordedTokens } from '../accounts/budget.ts'
 import { partialAnswer } from './answers/partial-answer.ts'

@@ -2,7 +2,7 @@ import type { CacheReading, CacheWatch } from '../accounts/cache-watch.ts'
 import { clearedTokens } from '../situation/server-edits.ts'
 import type { Ports, TraceEvent } from '../ports.ts'
 import { promptTokens } from '../wire/usage.ts'
-import type { AnsweredRequest } from './collect-response.ts'
+import type { AnsweredRequest } from './answers/collect-response.ts'
 import type { LoopEvent } from './events.ts'
 
 /** Compares what the request read with what it must have read, as it was quoted before it was sent. */

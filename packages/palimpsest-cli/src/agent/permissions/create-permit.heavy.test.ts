@@ -341,7 +341,7 @@ describe('without a user', () => {
       const rules = splitRuleList(list ?? '').map((text) => parseRule(text, 'allow'))
       const permit = createPermit({
         access: { ...bench.access, rules: rules.flatMap((one) => (one.ok ? [one.rule] : [])) },
-        mode: () => 'default',
+        mode: 'default',
         isTrusted: false,
         sandbox: bench.sandbox,
         env: commandEnvironment({ PATH: process.env['PATH'] }, bench.work),

@@ -33,7 +33,7 @@ export interface PermitOptions {
   /** The same as the tools', with the rules in it. */
   readonly access: Access
   /** Asked at each call: the user may change it. */
-  readonly mode: () => PermissionMode
+  readonly mode: PermissionMode
   readonly isTrusted: boolean
   /** The same as the tools'. */
   readonly sandbox: Sandbox
@@ -64,7 +64,7 @@ export function createPermit(options: PermitOptions): Permit {
     const policy = { access, sandbox, env, isTrusted, hidesFiles }
     const concerns = facts.kind === 'shell' ? await shellConcerns(facts, rules, policy) : NO_CONCERNS
     const { cwd, home } = access
-    return decide(tool.name, facts, { mode: options.mode(), rules, cwd, home }, concerns)
+    return decide(tool.name, facts, { mode: options.mode, rules, cwd, home }, concerns)
   }
   const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
     const folders = [...options.protectedFolders, ...(await programFolders)]

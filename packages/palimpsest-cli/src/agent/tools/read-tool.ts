@@ -6,13 +6,13 @@ import type { LoopTool, ToolOutput } from 'palimpsest/loop'
 
 import { EDITED_BYTES_MAX } from '../files/file-limits.ts'
 import { hashBytes } from '../files/hash-bytes.ts'
+import { isImage, toImageBlock } from '../files/image-form.ts'
 import { openRegular, readRegular } from '../files/open-regular.ts'
 import { findEncoding, fromUnits, toTextForm, type TextForm } from '../files/text-form.ts'
 import type { Access } from '../paths/access.ts'
 import { grantedPath } from '../paths/granted-path.ts'
 import { Refusal, systemCode } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
-import { imageOutput, isImage } from './image-output.ts'
 import { readLargePage } from './large-page.ts'
 import { PAGE_LINES_DEFAULT, pageOf, renderPage, type Page, type PageRequest } from './page.ts'
 import { optionalInteger, requiredText } from './tool-input.ts'
@@ -75,11 +75,12 @@ async function readFile(path: string, input: ReadInput, signal: AbortSignal): Pr
     await handle.close()
   }
   const { bytes } = await readRegular(path, EDITED_BYTES_MAX)
-  const image = imageOutput(path, bytes)
-  if (image !== undefined) return image
+  const image = toImageBlock(path, bytes)
+  if (image !== undefined) return { content: [image] }
   const form = toTextForm(bytes)
   if (form === undefined) throw binary(path)
-  return { content: textOf(form, bytes, input), files: [{ path, hash: hashBytes(bytes), how: 'read' }] }
+  const seen = { path, hash: hashBytes(bytes), how: 'read' } as const
+  return { content: textOf(form, bytes, input), files: [seen] }
 }
 
 function textOf(form: TextForm, bytes: Buffer, input: ReadInput): string {

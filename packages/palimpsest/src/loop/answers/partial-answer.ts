@@ -3,7 +3,7 @@ import type { MessageEntry } from '../../transcript/entry.ts'
 import type { Hash } from '../../wire/hash.ts'
 import { withMember, withoutMember, type JsonText } from '../../wire/json.ts'
 import { isBlock, type Block } from '../../wire/message.ts'
-import { readBlock, type Gathered, type OpenBlock } from '../collect-response.ts'
+import { readBlock, type Gathered, type OpenBlock } from './collect-response.ts'
 import { writtenTokens } from '../../accounts/meter-model.ts'
 
 // What stays of an answer that was broken off: what the user saw of it, in a form that the API takes. Calls go, since none was run; so

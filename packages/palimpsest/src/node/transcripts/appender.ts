@@ -32,7 +32,7 @@ export interface AppenderStart {
   readonly chain: ChainEnd
   readonly syncEach: boolean
   readonly costOf: CostOf
-  readonly writeAt: WriteAt
+  readonly writeAt?: WriteAt | undefined
 }
 
 /** Where the chain stands that is being appended to. */
@@ -147,7 +147,7 @@ async function requireOwnFile(handle: FileHandle, path: string, size: number): P
 }
 
 async function writeWhole(
-  { handle, writeAt }: AppenderStart,
+  { handle, writeAt = writePlain }: AppenderStart,
   bytes: Buffer,
   position: number,
 ): Promise<void> {
@@ -167,4 +167,8 @@ async function cutTo(handle: FileHandle, size: number): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+async function writePlain(handle: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
+  return (await handle.write(bytes, 0, bytes.length, position)).bytesWritten
 }

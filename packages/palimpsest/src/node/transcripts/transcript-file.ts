@@ -33,7 +33,7 @@ export interface TranscriptFileOptions {
   /** What an answer cost, for the sums in the lines. */
   readonly costOf?: CostOf
   /** How bytes reach the file. */
-  readonly writeAt?: WriteAt
+  readonly writeAt?: WriteAt | undefined
 }
 
 export interface TranscriptFile extends Appender {
@@ -99,7 +99,7 @@ interface OpenFile {
 }
 
 async function openWriter(options: TranscriptFileOptions, { path, handle, release }: OpenFile) {
-  const { cwd, version, sessionId, sync = 'each', costOf = () => 0, writeAt = writePlain } = options
+  const { cwd, version, sessionId, sync = 'each', costOf = () => 0 } = options
   if (!(await handle.stat()).isFile()) {
     throw new StorageError('not-a-transcript', `${path} is not a file. Move it away`)
   }
@@ -117,7 +117,7 @@ async function openWriter(options: TranscriptFileOptions, { path, handle, releas
     chain: chainEndOf(loaded),
     syncEach: sync === 'each',
     costOf,
-    writeAt,
+    writeAt: options.writeAt,
   })
   const close = closeOnce(appender, handle, release)
   const file: TranscriptFile = { ...appender, path, header: loaded.header, close }
@@ -179,8 +179,4 @@ function closeOnce(
     }
   }
   return () => (closing ??= close())
-}
-
-async function writePlain(handle: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
-  return (await handle.write(bytes, 0, bytes.length, position)).bytesWritten
 }

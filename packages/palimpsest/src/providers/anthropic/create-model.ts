@@ -1,15 +1,11 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import { ProviderError, UsageError } from '../../errors.ts'
+import { UsageError } from '../../errors.ts'
 import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
-import { parseStreamEvent } from '../../wire/parse.ts'
-import { soundEvent } from '../../wire/sound-event.ts'
-import type { StreamEvent } from '../../wire/stream-event.ts'
-import { problemText } from '../../wire/shape.ts'
 import type { Cures } from '../api-failure.ts'
 import type { AnswerTimesWishes } from '../bounds/answer-limits.ts'
 import { boundedAnswer, boundedFetch } from '../bounds/bounded-fetch.ts'
 import { createPatience, type Patience } from '../bounds/patience.ts'
-import { readEvents, type ServerEvent } from './read-events.ts'
+import { readEvents, toStreamEvent } from './read-events.ts'
 import { toProviderError } from './to-provider-error.ts'
 
 // The Messages API through the vendor's SDK: it knows addresses, keys and headers. The body is ours, byte for byte, and so are
@@ -145,26 +141,4 @@ async function send(client: MessagesClient, request: ModelRequest, signal: Abort
       maxRetries: 0,
     })
     .asResponse()
-}
-
-function toStreamEvent({ data }: ServerEvent): StreamEvent | undefined {
-  const parsed = parseStreamEvent(soundEvent(parseJson(data)))
-  if (!parsed.ok)
-    throw new ProviderError(
-      { kind: 'bad-output' },
-      `The provider sent an event that the Messages API does not have: ${problemText(parsed.problem)}. Check the base URL.`,
-    )
-  return parsed.value.type === 'other' ? undefined : parsed.value
-}
-
-function parseJson(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch (cause) {
-    throw new ProviderError(
-      { kind: 'bad-output' },
-      'The provider sent an event that is not JSON. Check the base URL.',
-      { cause },
-    )
-  }
 }

@@ -1,3 +1,9 @@
+import { ProviderError } from '../../errors.ts'
+import { parseStreamEvent } from '../../wire/parse.ts'
+import { problemText } from '../../wire/shape.ts'
+import { soundEvent } from '../../wire/sound-event.ts'
+import type { StreamEvent } from '../../wire/stream-event.ts'
+
 // Server-sent events from a byte stream: `event:` and `data:` lines, an empty line ends one. Comments and other fields are skipped. How long a
 // line may be is bounded below. Each piece is looked at once, however many a line is made of.
 
@@ -39,4 +45,27 @@ export async function* readEvents(
     if (from < text.length) pieces.push(text.slice(from))
   }
   if (data.length > 0 && pieces.length === 0) yield { event, data: data.join('\n') }
+}
+
+/** Undefined for a kind of event that nobody here knows. */
+export function toStreamEvent({ data }: ServerEvent): StreamEvent | undefined {
+  const parsed = parseStreamEvent(soundEvent(parseJson(data)))
+  if (!parsed.ok)
+    throw new ProviderError(
+      { kind: 'bad-output' },
+      `The provider sent an event that the Messages API does not have: ${problemText(parsed.problem)}. Check the base URL.`,
+    )
+  return parsed.value.type === 'other' ? undefined : parsed.value
+}
+
+function parseJson(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch (cause) {
+    throw new ProviderError(
+      { kind: 'bad-output' },
+      'The provider sent an event that is not JSON. Check the base URL.',
+      { cause },
+    )
+  }
 }

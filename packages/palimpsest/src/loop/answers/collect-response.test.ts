@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { ProviderError } from '../errors.ts'
-import type { ModelEvent } from '../ports.ts'
-import type { Block } from '../wire/message.ts'
-import type { StopReason } from '../wire/response.ts'
+import { ProviderError } from '../../errors.ts'
+import type { ModelEvent } from '../../ports.ts'
+import type { Block } from '../../wire/message.ts'
+import type { StopReason } from '../../wire/response.ts'
 import { ANSWER_CHARS_MAX, collectResponse, type CollectedResponse } from './collect-response.ts'
 
 test('the input of a call is kept as the very text the model wrote', async () => {

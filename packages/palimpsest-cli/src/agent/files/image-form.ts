@@ -1,4 +1,4 @@
-import type { ToolOutput } from 'palimpsest/loop'
+import type { Block } from 'palimpsest/wire'
 
 import { Refusal } from '../refusal.ts'
 
@@ -41,7 +41,7 @@ export function isImage(start: Buffer): boolean {
 }
 
 /** An image as a block. Undefined for everything else. */
-export function imageOutput(path: string, bytes: Buffer): ToolOutput | undefined {
+export function toImageBlock(path: string, bytes: Buffer): Block | undefined {
   const kind = kindOf(bytes)
   if (kind === undefined) return undefined
   if (bytes.length > IMAGE_BYTES_MAX) {
@@ -52,7 +52,7 @@ export function imageOutput(path: string, bytes: Buffer): ToolOutput | undefined
   if (!kind.isWhole(bytes))
     throw new Refusal(`${path} is a damaged image: its end is missing. It is not shown.`)
   const source = { type: 'base64', media_type: kind.type, data: bytes.toString('base64') }
-  return { content: [{ type: 'image', source }] }
+  return { type: 'image', source }
 }
 
 function kindOf(bytes: Buffer): ImageKind | undefined {
