@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -11,7 +12,8 @@ import { childOf, parseSource, stringOf, walk, type SyntaxNode } from '../test/k
 // in another folder. From the first byte of the answer that calls the tools until their results are appended.
 //
 // Sources are rewritten as they are loaded, so that every function of the two packages notes its call, callbacks too. The simulator is
-// another thread: it stands for the network. It holds the list of models back until the results are in, since who asks for that is on another way.
+// another thread: it stands for the network. What nobody waits for runs whenever there is time, between calls that it has nothing to do with:
+// it is left out, with all that it calls.
 //
 // Three counts, from what a machine does to what a reader does (docs/decisions/0083-changes-of-folder.md):
 // - every call: a stream of a hundred events counts a hundred times;
@@ -23,6 +25,11 @@ import { childOf, parseSource, stringOf, walk, type SyntaxNode } from '../test/k
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OURS = /\/packages\/[^/]+\/src\/.*\.ts$/
+/** Nobody waits for these: the file with the notes, and the provider's list of models. */
+const BESIDE: ReadonlySet<string> = new Set([
+  'palimpsest-cli/run/notes/notes-writer#drain',
+  'palimpsest-cli/run/models/reported-models#ask',
+])
 /** The longest way that is looked for as a repeat, in visits of a folder. */
 const REPEAT_VISITS_MAX = 200
 /** Of folder, from one file to open to the next. */
@@ -59,9 +66,12 @@ async function measure(): Promise<void> {
 /** A question, an answer that reads two files, and the end; through the command, as a script runs it. */
 async function askOnce(): Promise<readonly Call[]> {
   const calls: Call[] = []
+  const beside = new AsyncLocalStorage<true>()
   Object.assign(globalThis, {
-    noteCall: (file: string, name: string) =>
-      void calls.push({ folder: dirname(file), file, name: `${file}#${name}` }),
+    noteCall: (file: string, name: string) => {
+      if (!beside.getStore()) calls.push({ folder: dirname(file), file, name: `${file}#${name}` })
+    },
+    runBeside: async (run: () => Promise<void>) => await beside.run(true, run),
   })
   noteAllCalls()
   const { runCli } = await import('../packages/palimpsest-cli/src/commands/run-cli.ts')
@@ -105,14 +115,7 @@ async function answer(): Promise<void> {
     { content: [{ type: 'text' as const, text: 'I read both.' }, ...uses], stop_reason: 'tool_use' as const },
     { content: [{ type: 'text' as const, text: 'They say the same.' }] },
   ]
-  const simulator = createSimulator({ script })
-  const { promise: resultsAreIn, resolve: tellResults } = Promise.withResolvers<void>()
-  let asked = 0
-  const served = await serve(async (request) => {
-    if (request.method === 'GET') await resultsAreIn
-    else if (++asked === script.length) tellResults()
-    return await simulator.fetch(request)
-  })
+  const served = await serve(createSimulator({ script }).fetch)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(served.url)
 }
@@ -194,7 +197,12 @@ function withNotes(path: string, text: string): string {
     const own = stringOf(childOf(node, 'id'), 'name') ?? names.get(node) ?? 'callback'
     const note = `noteCall(${JSON.stringify(file)},${JSON.stringify(own)})`
     const isBlock = body.type === 'BlockStatement' || body.type === 'FunctionBody'
-    if (isBlock && text[body.start] === '{') insertions.push({ at: body.start + 1, text: `${note};` })
+    if (BESIDE.has(`${file}#${own}`))
+      insertions.push(
+        { at: body.start + 1, text: `${note};return runBeside(async()=>{` },
+        { at: body.end - 1, text: '})' },
+      )
+    else if (isBlock && text[body.start] === '{') insertions.push({ at: body.start + 1, text: `${note};` })
     else insertions.push({ at: body.start, text: `(${note},(` }, { at: body.end, text: '))' })
   })
   return insertions

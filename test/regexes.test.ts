@@ -17,13 +17,13 @@ interface Found extends Pattern {
 /** Slow, and not for long: what they are put to is short. This list only shrinks. */
 const SHORT_TEXTS: readonly (Found & { readonly reason: string })[] = [
   {
-    file: 'packages/palimpsest/src/facts/prose-of.ts',
+    file: 'packages/palimpsest/src/facts/standing/prose-of.ts',
     source: String.raw`^\s*(?:[\w$.]+\([^)]*\)|[\w$.]+(?:\[[^\]]*\])? ?[-+*/|&]?=(?!=).*|[)\]},]+);?,?\s*(?:(?:\/\/|#).*)?$`,
     flags: '',
     reason: 'of a message at most 20,000 characters at each end are looked at',
   },
   {
-    file: 'packages/palimpsest/src/facts/prose-of.ts',
+    file: 'packages/palimpsest/src/facts/standing/prose-of.ts',
     source: String.raw`^\s*at \S+.*[:(]\d+`,
     flags: '',
     reason: 'of a message at most 20,000 characters at each end are looked at',
@@ -56,8 +56,8 @@ const NOT_CHECKED: { readonly [file: string]: string } = {
 
 /** Made at run time, when the file is loaded: checked as they come. */
 const MADE_AT_LOAD = [
-  'packages/palimpsest/src/facts/languages/english-duties.ts',
-  'packages/palimpsest/src/facts/languages/english-prohibitions.ts',
+  'packages/palimpsest/src/facts/standing/english-duties.ts',
+  'packages/palimpsest/src/facts/standing/english-prohibitions.ts',
   'packages/palimpsest/src/facts/own-words.ts',
   'packages/palimpsest/src/lab/offline/extract/changed-files.ts',
   'packages/palimpsest/src/lab/offline/search/find-definition.ts',

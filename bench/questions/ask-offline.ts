@@ -84,11 +84,7 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
       endsWithTurn: true,
       signal,
     })
-    const run = await runHeadless(
-      { conversation, prompt, reading: () => reading, now: () => 0 },
-      output,
-      signal,
-    )
+    const run = await runHeadless({ conversation, prompt, now: () => 0 }, output, signal)
     if (run.end.reason !== 'answered') throw new Error(`"${prompt}" ended as ${run.end.reason}.`)
     return { answer: run.text, rounds: run.turns, resultChars }
   }

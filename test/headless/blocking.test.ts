@@ -66,13 +66,16 @@ test.each(['30000', '45000'])(
     bench.simulator.addSteps([...longAnswers('more', 9), DONE])
     const off = await bench.run(['-p', 'write', '--window', '60000'], { ...env, DISABLE_AUTO_COMPACT: '1' })
     expect(off).toMatchObject({ exit: 1, err: expect.stringContaining(`the limit is ${limit}`) })
-    expect(off.err).toMatch(/To compact it, run `palimpsest compact --session [\da-f-]{36}`/)
+    expect(off.err).toMatch(/To compact the conversation, run `palimpsest compact --session [\da-f-]{36}`/)
   },
 )
 
 test.each([
-  ['DISABLE_AUTO_COMPACT', /To compact it, run `palimpsest compact --session [\da-f-]{36}`/],
-  ['DISABLE_COMPACT', /DISABLE_COMPACT forbids every compaction: unset it first\. To compact it, run/],
+  ['DISABLE_AUTO_COMPACT', /To compact the conversation, run `palimpsest compact --session [\da-f-]{36}`/],
+  [
+    'DISABLE_COMPACT',
+    /DISABLE_COMPACT forbids every compaction: unset it first\. To compact the conversation, run/,
+  ],
 ])('with %s an overflow is told with what to do', async (name, offer) => {
   const bench = await createCommandBench(smallModels(40_000))
   bench.simulator.addSteps([...longAnswers('long', 9), DONE])
@@ -101,7 +104,7 @@ test('in the screen an overflow is told with /compact, which then helps', async 
   expect(ends).toEqual([
     {
       reason: 'window-full',
-      message: expect.stringMatching(/Type \/compact to compact it, then continue\.$/),
+      message: expect.stringMatching(/Type \/compact to compact the conversation, then continue\.$/),
     },
     { reason: 'answered' },
   ])

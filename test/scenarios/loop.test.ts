@@ -150,7 +150,8 @@ test('a full window ends the turn with a sentence that names the cure', async ()
   })
   expect((await agent.say('x')).end).toEqual({
     reason: 'window-full',
-    message: 'The answer stopped because the window is full. Compact the conversation, then continue.',
+    message:
+      'The answer stopped because the window is full. Compact the conversation, or start a new session.',
   })
 })
 

@@ -1,7 +1,7 @@
-import { languagesOf } from '../../../packages/palimpsest/src/facts/languages/languages-of.ts'
-import type { StandingKind } from '../../../packages/palimpsest/src/facts/languages/language.ts'
-import { readSentence } from '../../../packages/palimpsest/src/facts/read-sentence.ts'
-import { stepStanding } from '../../../packages/palimpsest/src/facts/standing-words.ts'
+import { languagesOf } from '../../../packages/palimpsest/src/facts/standing/languages-of.ts'
+import type { StandingKind } from '../../../packages/palimpsest/src/facts/standing/language.ts'
+import { readSentence } from '../../../packages/palimpsest/src/facts/standing/read-sentence.ts'
+import { stepStanding } from '../../../packages/palimpsest/src/facts/standing/standing-words.ts'
 import type { StandingWords } from '../../../packages/palimpsest/src/facts/facts.ts'
 import type { LabelledSentence } from './labelled-sentences.ts'
 

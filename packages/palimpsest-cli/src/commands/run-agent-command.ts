@@ -9,6 +9,7 @@ import type { CommandInput } from './command.ts'
 import { createOutput, FORMATS, type Format } from '../print/output.ts'
 import type { SessionChoice } from '../run/open-session.ts'
 import { countOf, folderOf, pathOf, textOf } from '../run/read-flags.ts'
+import { howToCompact } from '../run/compaction/how-to-compact.ts'
 import { prepareRun } from '../run/prepare-run.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import { runHeadless } from '../print/run-headless.ts'
@@ -74,7 +75,9 @@ async function runPrompt(
       cwd: wishes.cwd,
       permissionMode: mode,
     }
-    const run = { conversation: openConversation(setup), prompt: wishes.prompt, reading, now: world.now }
+    const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
+    const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })
+    const run = { conversation, prompt: wishes.prompt, now: world.now }
     const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
     return result.end.reason === 'answered' ? DONE : FAILED
   } finally {

@@ -2,15 +2,13 @@ import { drive, type Conversation } from 'palimpsest/conversation'
 import { NOTES_WAIT_MS, type LoopEvent, type TurnEnd } from 'palimpsest/loop'
 import type { MessageEntry } from 'palimpsest/transcript'
 
-import { createOffer } from '../run/compaction/offer-compaction.ts'
 import { createCostOf } from 'palimpsest/ledger'
-import type { PreparedRun } from '../run/prepare-run.ts'
 import { sentenceOf } from '../report-error.ts'
 import { addUsage, answerText, NO_USAGE, type Output, type RunResult } from './output.ts'
 
 // One prompt, one turn, to its end.
 
-export interface HeadlessRun extends Pick<PreparedRun, 'reading'> {
+export interface HeadlessRun {
   readonly conversation: Conversation
   readonly prompt: string
   /** Milliseconds since 1970. */
@@ -18,15 +16,12 @@ export interface HeadlessRun extends Pick<PreparedRun, 'reading'> {
 }
 
 export async function runHeadless(
-  { conversation, prompt, reading, now }: HeadlessRun,
+  { conversation, prompt, now }: HeadlessRun,
   output: Output,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const tally = createTally(now)
-  const how = `To compact it, run \`palimpsest compact --session ${conversation.id}\`, then resume the session.`
-  const offered = createOffer({ how, isAllowed: reading().compactEnabled, view: conversation.view() })
-  const told = (given: LoopEvent): void => {
-    const event = offered(given)
+  const told = (event: LoopEvent): void => {
     tally.take(event)
     output.event(event)
   }

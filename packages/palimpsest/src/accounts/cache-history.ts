@@ -3,14 +3,13 @@ import type { Entry, EntryId, MessageEntry } from '../transcript/entry.ts'
 import { settle, type Settled } from '../transcript/settle.ts'
 import { emptyView, step } from '../transcript/view.ts'
 import { findModelFacts, unknownClaudeFacts } from '../wire/model-facts.ts'
-import { promptTokens, type Usage } from '../wire/usage.ts'
+import { clearedTokens, promptTokens, type Usage } from '../wire/usage.ts'
 import { breakpointPlaces, type BreakpointPlace } from '../request/breakpoint-places.ts'
 import type { CacheLifetimes } from '../request/build-request.ts'
 import { boughtLifetime } from '../request/choose-lifetime.ts'
 import { createCacheWatch, type CacheReading, type CacheWatch } from './cache-watch.ts'
 import { learnNewest } from '../situation/calibration.ts'
 import { modelPolicy } from '../situation/model-policy.ts'
-import { clearedTokens } from '../situation/server-edits.ts'
 
 // The cache's history, from the transcript alone: its requests are laid out again, one by one, as they were sent. A request begins when
 // the last entry before its answer was written.

@@ -120,7 +120,7 @@ interface Pending {
 
 interface Quoted {
   readonly watched: WatchedRequest
-  readonly laid: LaidRequest
+  readonly request: CacheRequest
 }
 
 export function createCacheWatch(): CacheWatch {
@@ -132,8 +132,8 @@ export function createCacheWatch(): CacheWatch {
   return {
     quote: (watched) => {
       laid = lay(watched, laid)
-      quoted = { watched, laid }
-      return toUsage(quoteRequest(cache, toCacheRequest(quoted, watched.at)))
+      quoted = { watched, request: toCacheRequest(laid, watched) }
+      return toUsage(quoteRequest(cache, quoted.request))
     },
     answered: (answer) => {
       if (!quoted) return { expectedTokens: 0, readTokens: 0, inputTokens: 0 }
@@ -158,7 +158,7 @@ export function createCacheWatch(): CacheWatch {
 /** Charges the cache with a request, and says why it costs what it does. */
 function send(cache: Cache, quoted: Quoted, sentAt: number, last: Answered | undefined): Pending {
   const { watched } = quoted
-  const request = toCacheRequest(quoted, sentAt)
+  const request = { ...quoted.request, at: sentAt }
   const { log } = watched.view
   const entry = last?.end && cache.entries.get(last.end.hash)
   const wasAlive = entry !== undefined && isReadable(entry, sentAt)
@@ -199,7 +199,7 @@ function lay(
   return layRequest({ settled, head, places, toTokens }, last)
 }
 
-function toCacheRequest({ laid, watched: { facts, lifetimes, places } }: Quoted, at: number): CacheRequest {
+function toCacheRequest(laid: LaidRequest, { at, facts, lifetimes, places }: WatchedRequest): CacheRequest {
   const before = laid.breakpoints.length - places.length
   const breakpoints = laid.breakpoints.map((index, i): Breakpoint => {
     const slot = places[i - before]?.slot

@@ -93,9 +93,9 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
     isBreakerOpen(view, ports.clock.now())
   return {
     consider: (view, moment) => {
-      if (isHeldBack(view) || !maySpend(view, moment.sizeTokens)) return
-      const wish = task.plan(view, moment)
-      if (!wish) return
+      const wish = isHeldBack(view) ? undefined : task.plan(view, moment)
+      // Mostly nothing is due, and then nobody adds up the bill.
+      if (!wish || !maySpend(view, moment.sizeTokens)) return
       working = run(wish, view.boundary?.entry.id)
         .catch((error: unknown) => {
           failures++

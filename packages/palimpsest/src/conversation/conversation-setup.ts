@@ -36,6 +36,8 @@ export interface ConversationSetup {
   /** Left out: no notes are kept. */
   readonly notes?: ConversationNotes | undefined
   readonly limits?: LimitKeeper | undefined
+  /** What the user does about a full window: a sentence, asked for before every turn. */
+  readonly howToCompact?: (() => string) | undefined
   /** What the user says about the cache. Its lifetime is as the pauses of the conversation have it where nobody says. */
   readonly cache?: CacheWishes | undefined
   /** What the user says about clearing after a pause. */

@@ -44,6 +44,7 @@ export function turnSetup(
     storage: storagePolicy(window.scale),
     compaction: compactionNow(setup),
     limits,
+    howToCompact: setup.howToCompact?.(),
     ...beside.keepers,
     forkPoint: beside.forkPoint,
     cacheWatch: watch ?? cacheHistory(view.log, CACHE_LIFETIMES, view.from).watch,

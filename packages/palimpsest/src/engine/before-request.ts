@@ -92,7 +92,7 @@ export async function* beforeRequest(
     blockingTokens: limits.blockingTokens,
     freedTokens: Math.max(0, beforeTokens - tokens),
   })
-  return isBlocked ? { tokens, blocked: blockedText(tokens, session, limits) } : { tokens }
+  return isBlocked ? { tokens, blocked: blockedText(tokens, limits) } : { tokens }
 }
 
 /** What decided in a check of the size: what acted last, or why nothing did. */
@@ -141,8 +141,6 @@ function planEditNow(
 }
 
 /** Where nothing was answered yet there is nothing to compact. */
-function blockedText(tokens: number, { view }: Session, { blockingTokens }: RequestLimits): string {
-  const said = view.nodes.slice(view.boundary?.nodes ?? 0)
-  const cure = said.some(({ role }) => role === 'assistant') ? ' Compact it, or start a new session.' : ''
-  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}.${cure}`
+function blockedText(tokens: number, { blockingTokens }: RequestLimits): string {
+  return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}.`
 }

@@ -19,7 +19,7 @@ import { ownWords } from './own-words.ts'
 import { readCall, type ReadCall } from './read-call.ts'
 import { readResult, tellingLine, type ReadResult } from './read-result.ts'
 import { shellChanges, type FileChange } from './shell-changes.ts'
-import { stepStanding } from './standing-words.ts'
+import { stepStanding } from './standing/standing-words.ts'
 
 // Facts as a fold over the entries of one chain. A step costs what its entry says. Facts that grow without end are bounded here; what
 // they leave out is in the transcript.

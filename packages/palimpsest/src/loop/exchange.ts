@@ -1,4 +1,3 @@
-import { relay } from '../drive.ts'
 import { breakpointPlaces } from '../request/breakpoint-places.ts'
 import { buildRequest, type BuildOptions, type BuiltRequest } from '../request/build-request.ts'
 import type { CacheWatch } from '../accounts/cache-watch.ts'
@@ -22,7 +21,7 @@ import {
 import type { LoopEvent } from './events.ts'
 import { affordedTokens } from '../accounts/budget.ts'
 import { partialAnswer } from './answers/partial-answer.ts'
-import { withRetries } from './retry.ts'
+import { withRetries, type Attempts } from './retry.ts'
 
 // One request and its answer. What came of an answer that did not come to its end is left with whoever asked.
 
@@ -62,21 +61,20 @@ export async function* exchange(
   const expected = expectedUsage(asking, setup)
   const maxTokens = affordedAnswer(asking, setup, expected)
   const built = buildRequest(asking.session.view, { ...setup, maxTokens, stream: true })
-  const attempts = withRetries(
-    (attempt) => {
+  const attempts: Attempts<AnsweredRequest> = {
+    ask: (attempt) => {
       const ids = ownIds(asking.session.view, setup.ports.newId)
       const cut = { gathered: nothingGathered(ids), built, expected }
       asking.cut = cut
       return ask(cut, attempt, setup, signal)
     },
-    setup.ports,
-    signal,
-  )
-  const collected = yield* relay(attempts, (event) => {
-    // Void: it is asked for again.
-    if (event.type === 'retry-wait') asking.cut = undefined
-    return event
-  })
+    discard: () => {
+      const isShown = asking.cut?.gathered.isShown ?? false
+      asking.cut = undefined
+      return isShown
+    },
+  }
+  const collected = yield* withRetries(attempts, setup.ports, signal)
   asking.cut = undefined
   return { built, collected }
 }

@@ -1,7 +1,6 @@
 import type { CacheReading, CacheWatch } from '../accounts/cache-watch.ts'
-import { clearedTokens } from '../situation/server-edits.ts'
 import type { Ports, TraceEvent } from '../ports.ts'
-import { promptTokens } from '../wire/usage.ts'
+import { clearedTokens, promptTokens } from '../wire/usage.ts'
 import type { AnsweredRequest } from './answers/collect-response.ts'
 import type { LoopEvent } from './events.ts'
 

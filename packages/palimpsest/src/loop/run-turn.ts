@@ -34,6 +34,7 @@ import type { CollectedResponse } from './answers/collect-response.ts'
 import type { LoopEvent, TurnEnd } from './events.ts'
 import { keptOfCut } from './exchange.ts'
 import type { ForkPoint } from './fork-point.ts'
+import { withCure } from './full-window.ts'
 import type { LearnedLimit, LimitKeeper } from './limit-keeper.ts'
 import type { PreparedKeeper } from '../background/keepers.ts'
 import { readCache } from './read-cache.ts'
@@ -46,7 +47,7 @@ import { withBeside, type Metered } from './with-beside.ts'
 /** How often a turn asks the model to go on after its output limit. */
 export const CONTINUATIONS_MAX = 2
 const GO_ON = 'Your answer reached the output limit. Go on exactly where it stopped; repeat nothing.'
-const WINDOW_FULL = 'The answer stopped because the window is full. Compact the conversation, then continue.'
+const WINDOW_FULL = 'The answer stopped because the window is full.'
 const CUT_SHORT = 'The answer reached the output limit again and again, and is cut short. Ask for the rest.'
 
 /** `calibration` is what is known of the model's tokens as the turn begins; it goes on learning. */
@@ -68,6 +69,8 @@ export interface TurnSetup extends Situation, TurnSpending, TurnKeepers {
   readonly cacheWatch?: CacheWatch | undefined
   /** Told of each refusal because of size, and of each answer. */
   readonly limits?: LimitKeeper | undefined
+  /** What the user does about a full window: a sentence of the host's. */
+  readonly howToCompact?: string | undefined
 }
 
 /** What a turn may spend, and who keeps count. */
@@ -136,7 +139,8 @@ export async function* runTurn(
   state.session = yield* withBeside(state.session, setup)
   if (!signal.aborted) considerNotes(state, 'turn-end', setup)
   yield* appendEngine(state, afterTurn(state.session, end), setup)
-  yield { type: 'turn-end', end: kept.length > 0 ? { ...end, keepsAnswer: true } : end }
+  const told = withCure(end, state.session.view, setup.howToCompact)
+  yield { type: 'turn-end', end: kept.length > 0 ? { ...told, keepsAnswer: true } : told }
   return state.session
 }
 

@@ -1,7 +1,6 @@
 import type { Entry, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
-import { promptTokens } from '../wire/usage.ts'
-import { clearedTokens } from './server-edits.ts'
+import { clearedTokens, promptTokens } from '../wire/usage.ts'
 
 /** A request that was answered: what it was billed for, and what was estimated of its messages. */
 export interface LeastAnswered {

@@ -1,8 +1,8 @@
 import type { EditEntry } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
-import { isJsonObject } from '../wire/json.ts'
 import type { AppliedContextManagement } from '../wire/response.ts'
+import { clearedTokens } from '../wire/usage.ts'
 import type { EntryBody } from './session.ts'
 
 // What the provider cleared of a request, as an entry. It changes no bytes of ours: the history goes in full, and the provider clears the
@@ -16,16 +16,6 @@ export function serverEdits(
   if (cleared === 0) return []
   const freedTokens = cleared - recordedTokens(view)
   return freedTokens > 0 ? [{ kind: 'edit', cause: 'server', replace: [], drop: [], freedTokens }] : []
-}
-
-/** Of everything that was in the request; the member as an answer or a stored one has it. */
-export function clearedTokens(applied: unknown): number {
-  const edits: unknown = isJsonObject(applied) ? applied['applied_edits'] : undefined
-  if (!Array.isArray(edits)) return 0
-  return edits.reduce((sum: number, edit: unknown) => {
-    const tokens = isJsonObject(edit) ? edit['cleared_input_tokens'] : undefined
-    return sum + (typeof tokens === 'number' ? tokens : 0)
-  }, 0)
 }
 
 /** Since the newest boundary: what lies before it is not sent. */

@@ -56,6 +56,16 @@ export function promptTokens(usage: Usage): number {
   return size.input_tokens + (size.cache_creation_input_tokens ?? 0) + (size.cache_read_input_tokens ?? 0)
 }
 
+/** What the provider itself took out of a request: `context_management`, as an answer or a stored one has it. */
+export function clearedTokens(applied: unknown): number {
+  const edits: unknown = isJsonObject(applied) ? applied['applied_edits'] : undefined
+  if (!Array.isArray(edits)) return 0
+  return edits.reduce((sum: number, edit: unknown) => {
+    const tokens = isJsonObject(edit) ? edit['cleared_input_tokens'] : undefined
+    return sum + (typeof tokens === 'number' ? tokens : 0)
+  }, 0)
+}
+
 /** Tokens of the prompt and of the answer to it: what the conversation holds right after the response. */
 export function conversationTokens(usage: Usage): number {
   return promptTokens(usage) + contextUsage(usage).output_tokens

@@ -1,7 +1,7 @@
 import { drive, openConversation, relay, type Conversation } from 'palimpsest/conversation'
 import type { LoopEvent } from 'palimpsest/loop'
 
-import { createOffer } from '../../run/compaction/offer-compaction.ts'
+import { howToCompact } from '../../run/compaction/how-to-compact.ts'
 import { prepareRun, type PreparedRun } from '../../run/prepare-run.ts'
 import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
@@ -42,7 +42,12 @@ export async function hostConversation(
   const prepared = await prepareRun(wishes, home, world)
   const { reading } = prepared
   const ports = watchSummary(prepared.setup.ports, onSummary)
-  const setup = { ...prepared.setup, ports, endsWithTurn: false }
+  const setup = {
+    ...prepared.setup,
+    ports,
+    endsWithTurn: false,
+    howToCompact: howToCompact(HOW_TO_COMPACT, reading),
+  }
   const conversation = openConversation(setup)
   const { sizeTokens, totals } = conversation
   const at = { figures: firstFigures(sizeTokens(), totals()), isClosed: false }
@@ -80,19 +85,17 @@ export async function hostConversation(
   }
 }
 
-const HOW_TO_COMPACT = 'Type /compact to compact it, then continue.'
+const HOW_TO_COMPACT = 'Type /compact to compact the conversation, then continue.'
 
 async function* say(
   text: string,
   conversation: Conversation,
-  { setup, reading }: PreparedRun,
+  { setup }: PreparedRun,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, undefined> {
   const { content, files, notices } = await attachFiles(text, setup, signal)
   for (const notice of notices) yield { type: 'notice', text: notice }
-  const { compactEnabled: isAllowed } = reading()
-  const offered = createOffer({ how: HOW_TO_COMPACT, isAllowed, view: conversation.view() })
-  return yield* relay(conversation.send({ content, files, words: text }, signal), offered)
+  return yield* conversation.send({ content, files, words: text }, signal)
 }
 
 async function runShell(

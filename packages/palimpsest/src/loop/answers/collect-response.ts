@@ -58,11 +58,13 @@ export interface Gathered {
   started?: MessagesResponse
   requestId?: string
   chars: number
+  /** Something of it was told. */
+  isShown: boolean
 }
 
 /** Without ids: of an answer that joins no conversation. */
 export function nothingGathered(ids: OwnIds = ownIds({ log: [], from: null }, () => 'answer')): Gathered {
-  return { blocks: [], open: new Map(), ids, chars: 0 }
+  return { blocks: [], open: new Map(), ids, chars: 0, isShown: false }
 }
 
 /** Input of a call whose JSON could not be read, so that the model sees what it sent. */
@@ -127,10 +129,12 @@ function* takeDelta(gathered: Gathered, open: OpenBlock, delta: Delta): Generato
   if (delta.type === 'text_delta' && isBlock(block, 'text')) {
     grow(gathered, delta.text.length)
     open.block = { ...block, text: block.text + delta.text }
+    gathered.isShown = true
     yield { type: 'text-delta', text: delta.text }
   } else if (delta.type === 'thinking_delta' && isBlock(block, 'thinking')) {
     grow(gathered, delta.thinking.length)
     open.block = { ...block, thinking: block.thinking + delta.thinking }
+    gathered.isShown = true
     yield { type: 'thinking-delta', text: delta.thinking }
   } else if (delta.type === 'signature_delta' && isBlock(block, 'thinking')) {
     grow(gathered, delta.signature.length)
@@ -138,6 +142,7 @@ function* takeDelta(gathered: Gathered, open: OpenBlock, delta: Delta): Generato
   } else if (delta.type === 'input_json_delta' && 'input' in block) {
     grow(gathered, delta.partial_json.length)
     open.partialJson += delta.partial_json
+    gathered.isShown = true
     const toolUseId = isBlock(block, 'tool_use') ? block.id : ''
     yield { type: 'tool-input-delta', toolUseId, partialJson: delta.partial_json }
   } else if (delta.type === 'citations_delta' && isBlock(block, 'text')) {

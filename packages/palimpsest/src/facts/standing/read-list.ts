@@ -1,4 +1,4 @@
-import type { StandingKind } from './languages/language.ts'
+import type { StandingKind } from './language.ts'
 import type { Prose } from './prose-of.ts'
 import type { SentenceReading } from './read-sentence.ts'
 

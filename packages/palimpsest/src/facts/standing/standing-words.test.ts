@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { StandingWords } from './facts.ts'
+import type { StandingWords } from '../facts.ts'
 import { stepStanding } from './standing-words.ts'
 
 /** What stands after the messages, in order. */

@@ -1,7 +1,7 @@
-import { distinctiveWords, isName } from './distinctive-words.ts'
-import type { StandingWords } from './facts.ts'
-import type { StandingKind } from './languages/language.ts'
-import { languagesOf } from './languages/languages-of.ts'
+import { distinctiveWords, isName } from '../distinctive-words.ts'
+import type { StandingWords } from '../facts.ts'
+import type { StandingKind } from './language.ts'
+import { languagesOf } from './languages-of.ts'
 import { readSentence, type SentenceReading } from './read-sentence.ts'
 
 // Which instruction a later sentence takes back: the one about the same thing. To forget a prohibition is worse than to keep one too long:

@@ -1,5 +1,5 @@
-import { clausesOf, type Clause } from './languages/clause.ts'
-import { withoutOpeners, type Form, type Language, type StandingKind } from './languages/language.ts'
+import { clausesOf, type Clause } from './clause.ts'
+import { withoutOpeners, type Form, type Language, type StandingKind } from './language.ts'
 
 // What a sentence of the user is, by the form of its clauses: an instruction that lasts, a permission, a command, or none of them.
 
