@@ -21,8 +21,8 @@ export interface FoldInput {
   readonly hasRecall?: boolean
 }
 
-/** Blank lines and the numbers before the titles. */
-const SECTION_CHARS = 6
+/** The colon and the blank line of a title. */
+const SECTION_CHARS = 4
 
 export function foldSummary({
   facts,
@@ -49,7 +49,8 @@ function write(
   const { blocks, notice } = writeParts(parts, Math.max(0, budgetChars - forTitles), hasRecall)
   const sections = titles.flatMap((title, i) => {
     const own = blocks.filter((block, at) => block !== '' && parts[at]?.section === i + 1)
-    return own.length > 0 ? [`${i + 1}. ${title}:\n${own.join('\n')}`] : []
+    // Without numbers: a number that is missing looks like something lost.
+    return own.length > 0 ? [`${title}:\n${own.join('\n')}`] : []
   })
   return [...sections, ...(notice === '' ? [] : [notice])].join('\n\n')
 }
