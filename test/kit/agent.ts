@@ -21,7 +21,13 @@ import { createBudget } from '../../packages/palimpsest/src/accounts/budget.ts'
 import { createForkPoint } from '../../packages/palimpsest/src/loop/fork-point.ts'
 import { meterModel } from '../../packages/palimpsest/src/accounts/meter-model.ts'
 import { runCompaction } from '../../packages/palimpsest/src/loop/run-compaction.ts'
-import { runTurn, type TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
+import {
+  runTurn,
+  type TurnKeepers,
+  type TurnSetup,
+  type TurnSpending,
+} from '../../packages/palimpsest/src/loop/run-turn.ts'
+import type { Situation } from '../../packages/palimpsest/src/situation/situation.ts'
 import type { LoopTool } from '../../packages/palimpsest/src/loop/tool.ts'
 import type { Blobs, Ports, RunFork, TraceEvent } from '../../packages/palimpsest/src/ports.ts'
 import { createAnthropicModel } from '../../packages/palimpsest/src/providers/anthropic/create-model.ts'
@@ -46,7 +52,7 @@ export interface TestAgent {
   readonly blobs: ReadonlyMap<string, string>
   session: Session
   /** What its turns run with. */
-  readonly setup: TurnSetup
+  readonly setup: TestSetup & TurnSetup
   readonly say: (text: string, signal?: AbortSignal) => Promise<Said>
   /** Forks the last request that was answered. */
   readonly runFork: RunFork
@@ -71,7 +77,7 @@ export interface TestAgentOptions {
   readonly prefix?: Partial<Pick<PrefixEntry, 'betas' | 'system' | 'parameters'>>
   readonly tools?: readonly LoopTool[]
   readonly simulator?: SimulatorOptions
-  readonly setup?: Partial<TurnSetup>
+  readonly setup?: Partial<TestSetup>
   readonly idleMsMax?: number
   /** US dollars that all of it may cost. */
   readonly maxUsd?: number
@@ -154,7 +160,7 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
   }
   entries.push(prefix)
   const forkPoint = createForkPoint({ ports })
-  const setup: TurnSetup = {
+  const given: TestSetup = {
     ports,
     metered,
     forkPoint,
@@ -190,10 +196,11 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
       ports,
       runFork: forkPoint.runFork,
       maySpend: (view, sizeTokens) =>
-        options.prepares === 'freely' || mayCallBeside(besideSpending(view.log), setup.facts, sizeTokens),
+        options.prepares === 'freely' || mayCallBeside(besideSpending(view.log), given.facts, sizeTokens),
       signal: new AbortController().signal,
     })
-  const withNotes = { ...setup, ...(keeper && { notes: keeper }), ...(prepared && { prepared }) }
+  const setup = turnSetup(given)
+  const withNotes = turnSetup({ ...given, ...(keeper && { notes: keeper }), ...(prepared && { prepared }) })
   const agent: TestAgent = {
     simulator,
     entries,
@@ -231,6 +238,22 @@ export function createTestAgent(options: TestAgentOptions = {}): TestAgent {
     },
   }
   return agent
+}
+
+/** What a turn runs with, all in one, so that a test can name what it cares for. */
+export type TestSetup = Omit<TurnSetup, 'situation' | 'spending' | 'keepers'> &
+  Situation &
+  TurnSpending &
+  TurnKeepers
+
+function turnSetup(given: TestSetup): TestSetup & TurnSetup {
+  const { facts, thinking, calibration, thresholds } = given
+  return {
+    ...given,
+    situation: { facts, thinking, calibration, thresholds },
+    spending: given,
+    keepers: given,
+  }
 }
 
 /** Says back what it was given. */

@@ -6,13 +6,11 @@ import { FLAGS, type Flag } from '../../packages/palimpsest/src/flags/flags.ts'
 import type { TurnSetup } from '../../packages/palimpsest/src/loop/run-turn.ts'
 import { startCalibration } from '../../packages/palimpsest/src/tokens/calibrate.ts'
 import { NO_MODELS, resolveModel } from '../../packages/palimpsest/src/tokens/models.ts'
+import type { Situation } from '../../packages/palimpsest/src/situation/situation.ts'
 import { computeThresholds } from '../../packages/palimpsest/src/situation/thresholds.ts'
 import { computeWindow } from '../../packages/palimpsest/src/situation/window.ts'
 
-export type WindowSetup = Pick<
-  TurnSetup,
-  'facts' | 'thinking' | 'calibration' | 'thresholds' | 'micro' | 'storage'
->
+export type WindowSetup = Situation & Pick<TurnSetup, 'micro' | 'storage'>
 
 /** What a turn is set up with for a model in a window, as the command does it. `whole`: all that the model accepts. */
 export function windowSetup(model: string, window: number | 'whole'): WindowSetup {

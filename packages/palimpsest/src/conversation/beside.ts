@@ -65,7 +65,7 @@ export function openBeside(
   const keepers = { prepared, notes: kept?.notes }
   const settle: Beside['settle'] = async function* (last, waitMs) {
     await kept?.notes.settle(waitMs)
-    return yield* withBeside(last, { ...keepers, metered: spending?.metered, ports })
+    return yield* withBeside(last, { keepers, spending: { metered: spending?.metered }, ports })
   }
   return {
     forkPoint,

@@ -165,7 +165,7 @@ async function* send(
   const turn = setupOf(state, setup)
   const { view } = state.session
   if (setup.endsWithTurn) state.beside?.makeUp(view, besideLimits(view, turn))
-  state.sizing = turn
+  state.sizing = turn.situation
   try {
     state.session = yield* runTurn(state.session, input, turn, signal)
   } finally {
@@ -213,7 +213,7 @@ async function* compact(
   const compaction = askedCompaction(state.session, summaryModel, setup)
   if (!compaction) return { kind: 'refused', why: 'nothing may compact this conversation' }
   const turn = { ...setupOf(state, setup), compaction }
-  state.sizing = turn
+  state.sizing = turn.situation
   try {
     const { session, result } = yield* runCompaction(state.session, { span, instructions }, turn, signal)
     state.session = session

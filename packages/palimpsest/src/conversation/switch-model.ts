@@ -30,14 +30,8 @@ export async function* fitForSwitch(
     calibration: startCalibration(model.facts.tokenizer),
     thresholds,
   }
-  const { thinking, calibration, facts } = before
   const forkPoint = openForkPoint(session, options, ports)
-  return yield* compactForSwitch(
-    session,
-    to,
-    { ports, forkPoint, thinking, calibration, facts, compaction },
-    signal,
-  )
+  return yield* compactForSwitch(session, to, { ports, forkPoint, situation: before, compaction }, signal)
 }
 
 /** Where forks of a stored session begin: the last request that its transcript tells of. */

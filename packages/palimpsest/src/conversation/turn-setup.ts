@@ -30,23 +30,20 @@ export function turnSetup(
   const situation = situationNow(view, setup)
   return {
     ports,
-    metered: spending?.metered,
-    leftUsd: spending?.leftUsd,
+    situation,
+    spending: { maySpend, metered: spending?.metered, leftUsd: spending?.leftUsd },
+    keepers: { ...beside.keepers, forkPoint: beside.forkPoint },
     tools,
     permit,
     source: 'main',
     maxTokens: setup.maxTokens(),
     lifetimes: lifetimesFor(setup.cache, view, situation.facts, ports),
-    ...situation,
     roundsMax,
-    maySpend,
     micro: microPolicy(window.scale, clearing),
     storage: storagePolicy(window.scale),
     compaction: compactionNow(setup),
     limits,
     howToCompact: setup.howToCompact?.(),
-    ...beside.keepers,
-    forkPoint: beside.forkPoint,
     cacheWatch: watch ?? cacheHistory(view.log, CACHE_LIFETIMES, view.from).watch,
   }
 }

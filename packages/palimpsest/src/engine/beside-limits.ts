@@ -5,11 +5,13 @@ import type { NotesLimits } from '../background/keepers.ts'
 import { offersSignedCompaction } from '../layers/4-compaction/summary/server-compaction.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import type { Ports, Source } from '../ports.ts'
+import type { Situation } from '../situation/situation.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
 import type { View } from '../transcript/view.ts'
 
 /** What a turn knows that decides about calls beside it. */
-export type BesideMoment = Omit<ClearingLimits, 'lifetime' | 'isMain'> & {
+export type BesideMoment = Omit<ClearingLimits, 'lifetime' | 'isMain' | keyof Situation> & {
+  readonly situation: Situation
   readonly ports: Pick<Ports, 'flags'>
   readonly source: Source
   readonly lifetimes: CacheLifetimes
@@ -19,10 +21,11 @@ export type BesideLimits = NotesLimits & Pick<ClearingLimits, 'facts'> & { reado
 
 /** For notes and prepared summaries: what they would serve, a compaction that asks no other for its summary, must be coming. */
 export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
-  const { thresholds, thinking, calibration, facts, ports, lifetimes, source } = moment
+  const { situation, ports, lifetimes, source } = moment
+  const { thresholds, thinking, calibration, facts } = situation
   const { warning: warningTokens, blocking: blockingTokens } = thresholds
-  const sizeTokens = sizeOf(view, moment)
-  const clearing = { ...moment, lifetime: lifetimes.messages, isMain: isMain(source) }
+  const sizeTokens = sizeOf(view, situation)
+  const clearing = { ...moment, ...situation, lifetime: lifetimes.messages, isMain: isMain(source) }
   const { compaction } = moment
   const asked = { facts, thinking, wishes: compaction?.wishes }
   const isSpared = (): boolean =>

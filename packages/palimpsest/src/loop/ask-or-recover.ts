@@ -90,10 +90,10 @@ export async function* askOrRecover(
 
 /** Whether the request is another one now: what the provider does not take has left it. */
 async function* makeValid(
-  { session }: Recovering,
+  { session, situation: { thinking } }: Recovering,
   error: ProviderError,
   tried: Tried,
-  { ports, thinking, remedies }: RecoverSetup & { readonly remedies: Remedies },
+  { ports, remedies }: RecoverSetup & { readonly remedies: Remedies },
 ): AsyncGenerator<LoopEvent, boolean> {
   const plain = tried.unsealed ? undefined : unsealed(session.view, error.failure, ports.newId)
   if (plain) {
@@ -132,7 +132,7 @@ async function* makeFit(
   const { remedies, ports } = setup
   const limit = limitNamed(failure, tokens)
   const isRepeated = limit !== undefined && tried.doubted.includes(limit)
-  const prefixTokens = prefixTokensOf(state, tokens, setup)
+  const prefixTokens = prefixTokensOf(state, tokens)
   const verdict = (await setup.limits?.refused({
     failure,
     said,
@@ -191,9 +191,8 @@ function shorterAnswer({ limit, used, outputDecides }: Overflow, maxTokens: numb
 }
 
 function prefixTokensOf(
-  { session, calibration }: Recovering,
+  { session, situation: { thinking, calibration } }: Recovering,
   tokens: number,
-  { thinking }: RecoverSetup,
 ): number {
   return Math.max(0, tokens - factorOf(calibration) * tokensEnd(settle(session.view, thinking)))
 }

@@ -2,7 +2,6 @@ import { autoCompact } from '../engine/auto-compact.ts'
 import type { Session } from '../situation/session.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import { TTL_MS, type Ttl } from '../ledger/cache.ts'
-import type { Thresholds } from '../situation/thresholds.ts'
 import { createAskModel } from './ask-once.ts'
 import type { SwitchSetup } from './compact-for-switch.ts'
 import type { LoopEvent } from './events.ts'
@@ -33,15 +32,17 @@ export function waitForExpiryMs({ lastRequestAt, lifetime }: IdleMoment, now: nu
 export async function* compactBeforeExpiry(
   begin: Session,
   moment: IdleMoment,
-  setup: SwitchSetup & { readonly thresholds: Thresholds },
+  setup: SwitchSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Session> {
-  const { ports, forkPoint, thresholds } = setup
+  const { ports, forkPoint, situation } = setup
   if (!ports.flags.value('compact-before-expiry')) return begin
   if (waitForExpiryMs(moment, ports.clock.now()) !== 0) return begin
-  const sizeTokens = sizeOf(begin.view, setup)
-  if (sizeTokens < LONG_SHARE * fullAt(thresholds)) return begin
+  const sizeTokens = sizeOf(begin.view, situation)
+  if (sizeTokens < LONG_SHARE * fullAt(situation.thresholds)) return begin
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
-  const limits = { ...setup, compaction, sizeTokens, source: 'main', cause: 'idle' as const }
-  return yield* takeEngineSteps(begin, autoCompact(begin, limits, ports, signal), ports)
+  const limits = { ...situation, compaction, sizeTokens, source: 'main', cause: 'idle' as const }
+  const at = { session: begin }
+  yield* takeEngineSteps(at, autoCompact(begin, limits, ports, signal), ports)
+  return at.session
 }

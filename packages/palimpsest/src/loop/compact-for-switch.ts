@@ -4,6 +4,7 @@ import { sizeOf, type Sizing } from '../situation/size-of.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
 import { createAskModel } from './ask-once.ts'
 import type { LoopEvent } from './events.ts'
+import type { ForkPoint } from './fork-point.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
 import { isFull } from '../situation/is-full.ts'
@@ -17,7 +18,8 @@ export interface SwitchTarget extends Sizing {
 }
 
 /** What the model it was led with needs for a compaction. */
-export type SwitchSetup = Pick<TurnSetup, 'ports' | 'forkPoint' | 'thinking' | 'calibration' | 'facts'> & {
+export interface SwitchSetup extends Pick<TurnSetup, 'ports' | 'situation'> {
+  readonly forkPoint?: ForkPoint | undefined
   readonly compaction: TurnCompaction
 }
 
@@ -28,12 +30,14 @@ export async function* compactForSwitch(
   setup: SwitchSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Session> {
-  const sizeTokens = sizeOf(begin.view, setup)
+  const sizeTokens = sizeOf(begin.view, setup.situation)
   // Another tokenizer may count more.
   if (!isFull(Math.max(sizeTokens, sizeOf(begin.view, to)), to.thresholds)) return begin
-  const { ports, forkPoint } = setup
+  const { ports, forkPoint, situation } = setup
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
-  const limits = { ...setup, compaction, thresholds: to.thresholds, sizeTokens, source: 'main' }
+  const limits = { ...situation, compaction, thresholds: to.thresholds, sizeTokens, source: 'main' }
   const steps = autoCompact(begin, { ...limits, cause: 'smaller-window' }, ports, signal)
-  return yield* takeEngineSteps(begin, steps, ports)
+  const at = { session: begin }
+  yield* takeEngineSteps(at, steps, ports)
+  return at.session
 }

@@ -4,13 +4,13 @@ import type { CacheWatch } from '../accounts/cache-watch.ts'
 import { stoppedNote } from '../situation/interrupted.ts'
 import { ownIds } from './answers/own-ids.ts'
 import type { EntryBody, Session } from '../situation/session.ts'
+import type { Situation } from '../situation/situation.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import type { Ports, Source } from '../ports.ts'
-import { factorOf, type Calibration } from '../tokens/calibrate.ts'
+import { factorOf } from '../tokens/calibrate.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
 import type { JsonText } from '../wire/json.ts'
-import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import {
   collectResponse,
@@ -33,18 +33,19 @@ export interface Exchange {
 /** What is known where a request is sent. */
 export interface Asking {
   readonly session: Session
-  readonly calibration: Calibration
+  readonly situation: Situation
   /** What came of the newest answer, while it is not whole. */
   cut: CutAnswer | undefined
 }
 
-export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes' | 'thinking'> {
+export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes'> {
   readonly ports: Pick<Ports, 'clock' | 'newId' | 'random' | 'trace' | 'streamModel'>
   readonly source: Source
-  readonly facts: ModelFacts
   readonly cacheWatch?: CacheWatch | undefined
-  /** US dollars that may still be spent. Left out: as many as it takes. */
-  readonly leftUsd?: (() => number) | undefined
+  readonly spending: {
+    /** US dollars that may still be spent. Left out: as many as it takes. */
+    readonly leftUsd?: (() => number) | undefined
+  }
 }
 
 interface CutAnswer {
@@ -60,7 +61,9 @@ export async function* exchange(
 ): AsyncGenerator<LoopEvent, Exchange> {
   const expected = expectedUsage(asking, setup)
   const maxTokens = affordedAnswer(asking, setup, expected)
-  const built = buildRequest(asking.session.view, { ...setup, maxTokens, stream: true })
+  const { thinking } = asking.situation
+  const { lifetimes } = setup
+  const built = buildRequest(asking.session.view, { maxTokens, lifetimes, thinking, stream: true })
   const attempts: Attempts<AnsweredRequest> = {
     ask: (attempt) => {
       const ids = ownIds(asking.session.view, setup.ports.newId)
@@ -101,16 +104,19 @@ async function* ask(
 
 /** As long as was asked for, or as what is left of a limit in dollars allows. */
 function affordedAnswer(
-  { session, calibration }: Asking,
-  setup: AskSetup,
+  { session: { view }, situation }: Asking,
+  { maxTokens, spending: { leftUsd } }: AskSetup,
   expected: Usage | undefined,
 ): number {
-  const { maxTokens, facts, thinking, leftUsd } = setup
   if (!leftUsd) return maxTokens
-  const { view } = session
-  const prompt = expected ?? { input_tokens: sizeOf(view, { thinking, calibration }), output_tokens: 0 }
+  const prompt = expected ?? { input_tokens: sizeOf(view, situation), output_tokens: 0 }
   const thinkingTokens = thinkingBudget(view.prefix?.parameters['thinking'])
-  return affordedTokens(prompt, { prices: facts.prices, maxTokens, thinkingTokens, leftUsd: leftUsd() })
+  return affordedTokens(prompt, {
+    prices: situation.facts.prices,
+    maxTokens,
+    thinkingTokens,
+    leftUsd: leftUsd(),
+  })
 }
 
 const BUDGET = /"budget_tokens":(\d+)/
@@ -120,22 +126,21 @@ function thinkingBudget(parameter: JsonText | undefined): number {
 }
 
 /** By the ledger, and in all as much as the conversation is counted to hold. */
-function expectedUsage({ session, calibration }: Asking, setup: AskSetup): Usage | undefined {
-  const { cacheWatch, lifetimes, thinking, facts, ports } = setup
+function expectedUsage({ session: { view }, situation }: Asking, setup: AskSetup): Usage | undefined {
+  const { cacheWatch, lifetimes, ports } = setup
   if (!cacheWatch) return undefined
-  const { view } = session
-  const settled = settle(view, thinking)
-  const factor = factorOf(calibration)
+  const settled = settle(view, situation.thinking)
+  const factor = factorOf(situation.calibration)
   const usage = cacheWatch.quote({
     view,
     settled,
     places: breakpointPlaces(view, settled),
     lifetimes,
-    facts,
+    facts: situation.facts,
     at: ports.clock.now(),
     toTokens: (raw) => raw * factor,
   })
-  return withSum(usage, sizeOf(view, { thinking, calibration }))
+  return withSum(usage, sizeOf(view, situation))
 }
 
 function withSum(usage: Usage, tokens: number): Usage {

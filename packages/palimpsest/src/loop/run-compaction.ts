@@ -25,7 +25,7 @@ export async function* runCompaction(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
   // Instructions are for a new summary: nobody waits for notes then.
-  if (wish.instructions === undefined) await setup.notes?.settle(NOTES_WAIT_MS)
+  if (wish.instructions === undefined) await setup.keepers.notes?.settle(NOTES_WAIT_MS)
   const session = yield* withBeside(begin, setup)
   try {
     return yield* compactWith(session, wish, setup, signal)
@@ -55,15 +55,17 @@ async function* compactWith(
   setup: TurnSetup & { readonly compaction: TurnCompaction },
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
-  const { ports, forkPoint } = setup
+  const { ports, situation, source } = setup
+  const { forkPoint, prepared } = setup.keepers
   const compaction = {
     ...setup.compaction,
     askModel: createAskModel(ports),
     runFork: forkPoint?.runFork,
-    findPrepared: setup.prepared?.find,
+    findPrepared: prepared?.find,
   }
   const cause = 'asked'
-  const limits = { ...setup, compaction, cause, sizeTokens: sizeOf(session.view, setup) } as const
+  const sizeTokens = sizeOf(session.view, situation)
+  const limits = { ...situation, source, compaction, cause, sizeTokens } as const
   const job = { wish: { ...wish, cause } as const, setup: setupFor(session, limits) }
   const steps = compactSession(session, job, { ...ports, ...compaction }, signal)
   let began = false

@@ -1,5 +1,5 @@
 import { afterTurn } from '../engine/after-turn.ts'
-import { autoCompact, type AutoCompaction, type EngineStep } from '../engine/auto-compact.ts'
+import { autoCompact, type AutoCompaction } from '../engine/auto-compact.ts'
 import { beforeRequest, type Readiness } from '../engine/before-request.ts'
 import { createCompactionNews, type CompactionNews } from '../engine/compaction-news.ts'
 import type { BuiltRequest, CacheLifetimes } from '../request/build-request.ts'
@@ -21,9 +21,7 @@ import { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/poli
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports, Source } from '../ports.ts'
 import type { MessageEntry } from '../transcript/entry.ts'
-import type { Calibration } from '../tokens/calibrate.ts'
 import type { Situation } from '../situation/situation.ts'
-import type { Thresholds } from '../situation/thresholds.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import { promptTokens } from '../wire/usage.ts'
 import { NOTES_WAIT_MS, type NotesKeeper } from '../background/keepers.ts'
@@ -39,6 +37,7 @@ import type { LearnedLimit, LimitKeeper } from './limit-keeper.ts'
 import type { PreparedKeeper } from '../background/keepers.ts'
 import { readCache } from './read-cache.ts'
 import { runTools } from './run-tools.ts'
+import { takeEngineSteps } from './take-engine-steps.ts'
 import type { LoopTool, Permit } from './tool.ts'
 import { withBeside, type Metered } from './with-beside.ts'
 
@@ -50,9 +49,12 @@ const GO_ON = 'Your answer reached the output limit. Go on exactly where it stop
 const WINDOW_FULL = 'The answer stopped because the window is full.'
 const CUT_SHORT = 'The answer reached the output limit again and again, and is cut short. Ask for the rest.'
 
-/** `calibration` is what is known of the model's tokens as the turn begins; it goes on learning. */
-export interface TurnSetup extends Situation, TurnSpending, TurnKeepers {
+export interface TurnSetup {
   readonly ports: Ports
+  /** As the turn begins: it goes on learning about the model's tokens, and a refusal may teach a smaller window. */
+  readonly situation: Situation
+  readonly spending: TurnSpending
+  readonly keepers: TurnKeepers
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   readonly source: Source
@@ -99,10 +101,8 @@ export type TurnCompaction = Omit<
 >
 
 interface TurnState extends Recovering {
-  calibration: Calibration
-  /** A refusal may teach smaller ones. */
-  thresholds: Thresholds
-  /** What it taught. */
+  situation: Situation
+  /** What a refusal taught. */
   learned: LearnedLimit | undefined
   continuations: number
   /** Where the conversation remembers none of it, the turn does. */
@@ -118,8 +118,7 @@ export async function* runTurn(
 ): AsyncGenerator<LoopEvent, Session> {
   const state: TurnState = {
     session,
-    calibration: setup.calibration,
-    thresholds: setup.thresholds,
+    situation: setup.situation,
     learned: undefined,
     continuations: 0,
     news: createCompactionNews(),
@@ -154,10 +153,10 @@ async function* runRounds(
     state.session = yield* withBeside(state.session, setup)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
-    if (!setup.maySpend(state.session)) return { reason: 'max-cost' }
+    if (!setup.spending.maySpend(state.session)) return { reason: 'max-cost' }
     const remedies = remediesOf(state, setup, signal)
     const { built, collected } = yield* askOrRecover(state, ready.tokens, { ...setup, remedies }, signal)
-    setup.forkPoint?.moveTo(built, collected.startedAt)
+    setup.keepers.forkPoint?.moveTo(built, collected.startedAt)
     yield* readCache(collected, setup)
     traceTransformed(collected, setup.ports)
     yield* appendShown(state, answerBody(collected, built), setup)
@@ -174,10 +173,11 @@ async function* runRounds(
 
 function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: TurnSetup): void {
   const { view } = state.session
-  const limits = besideLimits(view, { ...limitsOf(state, setup), lifetimes: setup.lifetimes })
-  setup.notes?.consider(view, at, limits)
-  if (setup.notes?.areKept()) return
-  setup.prepared?.consider(view, { ...limits, wishes: setup.compaction?.wishes })
+  const { notes, prepared } = setup.keepers
+  const limits = besideLimits(view, { ...setup, ...policiesOf(state, setup), situation: state.situation })
+  notes?.consider(view, at, limits)
+  if (notes?.areKept()) return
+  prepared?.consider(view, { ...limits, wishes: setup.compaction?.wishes })
 }
 
 /** What is done about refusals, before one surfaces. */
@@ -190,7 +190,7 @@ function remediesOf(state: TurnState, setup: TurnSetup, signal: AbortSignal): Re
 }
 
 function learn(state: TurnState, learned: LearnedLimit): void {
-  state.thresholds = learned.thresholds
+  state.situation = { ...state.situation, thresholds: learned.thresholds }
   state.learned = learned
 }
 
@@ -200,7 +200,9 @@ async function* learnFromAnswer(
   { response }: CollectedResponse,
   setup: TurnSetup,
 ): AsyncGenerator<LoopEvent> {
-  state.calibration = learnNewest(state.session.view, setup.thinking, state.calibration)
+  const { thinking, calibration } = state.situation
+  const newest = learnNewest(state.session.view, thinking, calibration)
+  state.situation = { ...state.situation, calibration: newest }
   const learned = await setup.limits?.answered(promptTokens(response.usage))
   if (!learned) return
   learn(state, learned)
@@ -209,9 +211,7 @@ async function* learnFromAnswer(
 
 /** What the window has no room for is shown in part. */
 async function* fitNewest(state: TurnState, setup: TurnSetup): AsyncGenerator<LoopEvent> {
-  const { calibration, thresholds } = state
-  const limits = { thinking: setup.thinking, calibration, blockingTokens: thresholds.blocking }
-  yield* appendEngine(state, await fitAnswer(state.session.view, limits, setup.ports), setup)
+  yield* appendEngine(state, await fitAnswer(state.session.view, state.situation, setup.ports), setup)
 }
 
 /** After the provider said that the window is full. */
@@ -222,7 +222,7 @@ async function* compactNow(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent> {
   const limits = { ...limitsOf(state, setup), cause: 'overflow' as const, sizeTokens }
-  yield* takeSteps(state, autoCompact(state.session, limits, setup.ports, signal), setup)
+  yield* takeEngineSteps(state, autoCompact(state.session, limits, setup.ports, signal), setup.ports)
 }
 
 /** Appends what the engine asks for before a request, and hands it the session as it then is. */
@@ -233,30 +233,40 @@ async function* prepare(
 ): AsyncGenerator<LoopEvent, Readiness> {
   const limits = {
     ...limitsOf(state, setup),
-    blockingTokens: state.thresholds.blocking,
+    blockingTokens: state.situation.thresholds.blocking,
     lifetime: setup.lifetimes.messages,
     isMain: isMain(setup.source),
   }
-  return yield* takeSteps(state, beforeRequest(state.session, limits, setup.ports, signal), setup)
+  return yield* takeEngineSteps(state, beforeRequest(state.session, limits, setup.ports, signal), setup.ports)
 }
 
+/** What the engine decides with. */
 function limitsOf(state: TurnState, setup: TurnSetup) {
-  const { calibration, thresholds, learned } = state
+  const { notes, prepared, forkPoint } = setup.keepers
+  const policies = policiesOf(state, setup)
   const compaction: AutoCompaction = {
-    ...(setup.compaction ?? NO_COMPACTION),
-    news: setup.compaction?.news ?? state.news,
-    ...(learned ? windowOf(learned) : {}),
+    ...policies.compaction,
     askModel: createAskModel(setup.ports),
-    runFork: setup.forkPoint?.runFork,
-    findPrepared: setup.prepared?.find,
-    awaitsNotes: setup.notes?.isWorking,
+    runFork: forkPoint?.runFork,
+    findPrepared: prepared?.find,
+    awaitsNotes: notes?.isWorking,
     settleNotes: async (view) => {
-      await setup.notes?.settle(NOTES_WAIT_MS)
-      return setup.notes?.take(view) ?? []
+      await notes?.settle(NOTES_WAIT_MS)
+      return notes?.take(view) ?? []
     },
   }
-  const micro = learned ? microPolicy(learned.scale, setup.micro.clearing) : setup.micro
-  return { ...setup, calibration, thresholds, micro, compaction, dropsWhenFull: !setup.compaction }
+  const { storage, tools, source, cacheEdits } = setup
+  return { ...state.situation, ...policies, compaction, storage, tools, source, cacheEdits }
+}
+
+/** As the window is known by now. */
+function policiesOf({ learned, news }: TurnState, { compaction, micro }: TurnSetup) {
+  const given = compaction ?? NO_COMPACTION
+  return {
+    compaction: { ...given, news: given.news ?? news, ...(learned ? windowOf(learned) : {}) },
+    micro: learned ? microPolicy(learned.scale, micro.clearing) : micro,
+    dropsWhenFull: !compaction,
+  }
 }
 
 function windowOf({ scale, effectiveTokens, windowTokens }: LearnedLimit) {
@@ -264,19 +274,6 @@ function windowOf({ scale, effectiveTokens, windowTokens }: LearnedLimit) {
 }
 
 const NO_COMPACTION: TurnCompaction = { host: NO_HOST, isOn: false, scale: 1 }
-
-/** Does what the engine asks for, step by step. */
-async function* takeSteps<T>(
-  state: TurnState,
-  steps: AsyncGenerator<EngineStep, T, Session>,
-  setup: Pick<TurnSetup, 'ports'>,
-): AsyncGenerator<LoopEvent, T> {
-  for (let next = await steps.next(state.session); ; next = await steps.next(state.session)) {
-    if (next.done) return next.value
-    if ('append' in next.value) yield* appendEngine(state, next.value.append, setup)
-    else yield next.value.tell
-  }
-}
 
 /** What the answer asks for: tools, patience, an end. Undefined means: one more request. */
 async function* actOn(

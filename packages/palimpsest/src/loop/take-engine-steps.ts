@@ -3,21 +3,21 @@ import { appendTo, type Session } from '../situation/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
 
-/** Does what the engine asks for outside a turn, step by step; the session as it then is. */
-export async function* takeEngineSteps(
-  begin: Session,
-  steps: AsyncGenerator<EngineStep, unknown, Session>,
-  ports: Ports,
-): AsyncGenerator<LoopEvent, Session> {
-  let session = begin
-  for (let next = await steps.next(session); !next.done; next = await steps.next(session)) {
+/** Does what the engine asks for, step by step. The engine hears of the session as it then is, and so does whoever has `at`, should a step fail. */
+export async function* takeEngineSteps<T>(
+  at: { session: Session },
+  steps: AsyncGenerator<EngineStep, T, Session>,
+  ports: Pick<Ports, 'transcript' | 'clock' | 'newId'>,
+): AsyncGenerator<LoopEvent, T> {
+  for (let next = await steps.next(at.session); ; next = await steps.next(at.session)) {
+    if (next.done) return next.value
     if ('tell' in next.value) {
       yield next.value.tell
       continue
     }
-    const appended = await appendTo(session, next.value.append, ports)
-    session = appended.session
-    yield { type: 'engine', entries: appended.entries }
+    if (next.value.append.length === 0) continue
+    const { session, entries } = await appendTo(at.session, next.value.append, ports)
+    at.session = session
+    yield { type: 'engine', entries }
   }
-  return session
 }

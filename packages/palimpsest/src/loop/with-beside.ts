@@ -9,14 +9,18 @@ export type Metered = Pick<MeteredModel, 'take' | 'notices'>
 /** The session with what was made beside its turns until now, and what that cost. */
 export async function* withBeside(
   session: Session,
-  keepers: {
-    readonly notes?: NotesKeeper | undefined
-    readonly prepared?: PreparedKeeper | undefined
-    readonly metered?: Metered | undefined
+  setup: {
+    readonly keepers: {
+      readonly notes?: NotesKeeper | undefined
+      readonly prepared?: PreparedKeeper | undefined
+    }
+    readonly spending: { readonly metered?: Metered | undefined }
     readonly ports: Ports
   },
 ): AsyncGenerator<LoopEvent, Session> {
-  const { notes, prepared, metered, ports } = keepers
+  const { ports } = setup
+  const { notes, prepared } = setup.keepers
+  const { metered } = setup.spending
   for (const text of metered?.notices() ?? []) yield { type: 'notice', text }
   const bodies = [
     ...(metered?.take() ?? []),

@@ -8,7 +8,8 @@ import type { View } from '../../transcript/view.ts'
 import { isBlock, isThinking, type Block } from '../../wire/message.ts'
 import { toolIdForm } from '../../wire/tool-id.ts'
 import type { EntryBody } from '../../situation/session.ts'
-import { sizeOf, type Sizing } from '../../situation/size-of.ts'
+import type { Situation } from '../../situation/situation.ts'
+import { sizeOf } from '../../situation/size-of.ts'
 import { LEAST_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
 // An answer that is larger than its window lets on: a server that keeps to no limit wrote it, or one whose limit is not the window's. A compaction
@@ -23,16 +24,16 @@ const SHOWN_SHARE = 1 / 16
 /** Of the newest answer. Nothing where it fits. */
 export async function fitAnswer(
   view: View,
-  limits: Sizing & { readonly blockingTokens: number },
+  situation: Situation,
   ports: Pick<Ports, 'blobs' | 'trace'>,
 ): Promise<readonly EntryBody<EditEntry>[]> {
-  const settled = settle(view, limits.thinking)
+  const settled = settle(view, situation.thinking)
   const index = view.nodes.findLastIndex(({ role }) => role === 'assistant')
   const node = view.nodes[index]
-  const factor = factorOf(limits.calibration)
+  const factor = factorOf(situation.calibration)
   const raw = (settled.tokens[index + 1] ?? 0) - (settled.tokens[index] ?? 0)
-  const prefixTokens = Math.max(0, sizeOf(view, limits) - factor * tokensEnd(settled))
-  const room = Math.max(0, limits.blockingTokens - prefixTokens)
+  const prefixTokens = Math.max(0, sizeOf(view, situation) - factor * tokensEnd(settled))
+  const room = Math.max(0, situation.thresholds.blocking - prefixTokens)
   if (!node || factor * raw <= ANSWER_SHARE_MAX * room) return []
   const shownChars = Math.floor((SHOWN_SHARE * room * LEAST_CHARS_PER_TOKEN) / factor)
   const replace: EditEntry['replace'][number][] = []
