@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { publint } from 'publint'
@@ -23,8 +23,14 @@ interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
+interface TypesChecked {
+  readonly types: unknown
+  readonly problems: readonly { readonly resolutionKind?: string }[]
+}
+
 let folder = ''
 let packed: Packed[] = []
+let typesChecked: Promise<TypesChecked> = Promise.resolve({ types: undefined, problems: [] })
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'palimpsest-packed-'))
@@ -37,6 +43,7 @@ beforeAll(async () => {
     ...PACKAGES.map((name) => `--workspace=${name}`),
   )
   packed = Object.values(JSON.parse(stdout))
+  typesChecked = checkTypes()
   writeFileSync(join(folder, 'package.json'), '{"name":"user","private":true,"type":"module"}')
   const tarballs = packed.map(({ filename }) => `./${filename}`)
   await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs)
@@ -68,6 +75,32 @@ describe('the packed packages', () => {
     const { buffer } = Uint8Array.from(readFileSync(join(folder, filename)))
     const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true })
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
+  })
+
+  test('say the same to the compiler and to Node, for modules, says attw', async () => {
+    const { types, problems } = await typesChecked
+    expect(types).toEqual({ kind: 'included' })
+    // It is a package of modules: what is said about `require` and about compilers that do not read `exports` holds for all of those.
+    expect(
+      problems.filter(({ resolutionKind = '' }) => !/^(node10|node16-cjs)$/.test(resolutionKind)),
+    ).toEqual([])
+  })
+
+  test('carry source maps that resolve', () => {
+    const { files } = packed.find(({ name }) => name === 'palimpsest') ?? { files: [] }
+    const root = join(folder, 'node_modules/palimpsest')
+    const scripts = files.map(({ path }) => path).filter((path) => path.endsWith('.js'))
+    const broken = scripts.filter((path) => {
+      const name = /\n\/\/# sourceMappingURL=(.+)\s*$/.exec(readFileSync(join(root, path), 'utf8'))?.[1] ?? ''
+      const map: { sources: readonly string[]; sourcesContent?: readonly string[] } = JSON.parse(
+        readFileSync(join(root, dirname(path), name), 'utf8'),
+      )
+      const [source = ''] = map.sources
+      const written = readFileSync(join(ROOT, 'packages/palimpsest', dirname(path), source), 'utf8')
+      return map.sources.length !== 1 || map.sourcesContent?.[0] !== written
+    })
+    expect(broken).toEqual([])
+    expect(scripts.length).toBeGreaterThan(100)
   })
 
   test('give the command', async () => {
@@ -161,6 +194,16 @@ function olderNode(): { readonly path: string; readonly version: string } | unde
     if (Number(version.split('.')[0]) < 22) return { path, version }
   }
   return undefined
+}
+
+/** Each public path takes a second or more; all of them with SOAK=1. */
+async function checkTypes(): Promise<TypesChecked> {
+  const { filename = '' } = packed.find(({ name }) => name === 'palimpsest') ?? {}
+  const paths = process.env['SOAK'] ? [] : ['.', './layers']
+  const script = join(ROOT, 'test/kit/child-attw.ts')
+  const { stdout } = await run(process.execPath, [script, join(folder, filename), ...paths])
+  const checked: TypesChecked = JSON.parse(stdout)
+  return checked
 }
 
 /** What the compiler complains of. */
