@@ -72,7 +72,18 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   engine: [...BELOW, 'facts', 'layers'],
   // Each layer by itself, over a list of messages.
   alone: [...BELOW, 'facts', 'layers'],
-  context: ENGINE,
+  // For callers that own their history: it shares with the loop how a model is asked and how an answer is taken, and hosts what runs beside.
+  context: [
+    ...ENGINE,
+    'facts',
+    'layers',
+    'loop',
+    'recall',
+    'conversation/change-view',
+    'conversation/describe-view',
+  ],
+  // Its front door, with a clock and ids of its own.
+  'context/library': [...ENGINE, 'layers', 'loop', 'recall', 'context', 'conversation/'],
   loop: [...ENGINE, ...HANDED],
   // It hosts what layers do beside the turns.
   conversation: [...ENGINE, 'layers', 'loop', 'recall'],
@@ -88,7 +99,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
   // The disk knows lines and chains of them, not what the model sees.
   node: [...FLOOR, 'ports', ...LINES],
-  index: [...ENGINE, 'context', 'loop', 'conversation', 'conversation/agent'],
+  index: [...ENGINE, 'context', 'context/library', 'loop', 'conversation', 'conversation/agent'],
 }
 
 /** What the tests of a part may import beside that: to say what a layer left behind, they name it. */
@@ -426,7 +437,10 @@ function inside(path: string): string | undefined {
 
 function partOf(place: string): string {
   const [first = place, second] = place.split('/')
-  const isRoom = first === 'lab' || (first === 'conversation' && second === 'agent')
+  const isRoom =
+    first === 'lab' ||
+    (first === 'conversation' && second === 'agent') ||
+    (first === 'context' && second === 'library')
   return isRoom && second !== undefined ? `${first}/${second}` : first
 }
 

@@ -2,6 +2,22 @@
 
 import './require-runtime.ts'
 
+export { createContext } from './context/library/create-context.ts'
+export type {
+  CallOptions,
+  Context,
+  ContextOptions,
+  ManagedRequest,
+  OpaqueBlock,
+  Prepared,
+  PreparedParams,
+  SystemBlock,
+} from './context/library/create-context.ts'
+export type { ContextPolicy } from './context/context-state.ts'
+export type { Observed } from './context/observe.ts'
+export type { OwnerMessage } from './context/owner-message.ts'
+export type { PrepareInput } from './context/owner-prefix.ts'
+export type { PlannedAction, RequestPlan } from './context/prepare.ts'
 export { createAgent } from './conversation/agent/create-agent.ts'
 export type { Agent, AgentOptions, AgentTool, SendOptions } from './conversation/agent/create-agent.ts'
 export { memoryStore } from './conversation/agent/memory-store.ts'

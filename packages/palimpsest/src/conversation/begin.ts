@@ -1,6 +1,7 @@
 import type { LoopEvent } from '../loop/events.ts'
 import { appendTo, type EntryBody, type Session } from '../situation/session.ts'
-import type { MessageEntry, PrefixEntry, TitleEntry } from '../transcript/entry.ts'
+import { titleBody } from '../situation/title.ts'
+import type { MessageEntry, PrefixEntry } from '../transcript/entry.ts'
 import { toModelName } from '../wire/model-facts.ts'
 import type { ConversationSetup } from './conversation-setup.ts'
 import { fitForSwitch } from './switch-model.ts'
@@ -65,17 +66,3 @@ async function afterIdle(
 }
 
 const CONTEXT_MANAGEMENT = 'context_management'
-
-/** What the list of sessions shows. */
-const TITLE_CHARS = 80
-/** Enough to tell sessions apart. */
-const FIRST_PROMPT_CHARS = 1_000
-
-function titleBody(prompt: string): EntryBody<TitleEntry> {
-  const line = prompt.trim().split('\n')[0] ?? ''
-  return {
-    kind: 'title',
-    title: line.slice(0, TITLE_CHARS),
-    firstPrompt: prompt.slice(0, FIRST_PROMPT_CHARS),
-  }
-}

@@ -38,7 +38,7 @@ export type ConfirmCompaction = (
 export interface AutoCompaction {
   readonly host: CompactionHost
   /** Left out: no model can be asked, and the summary that needs none serves. */
-  readonly askModel?: AskModel
+  readonly askModel?: AskModel | undefined
   readonly runFork?: RunFork | undefined
   /** Whether anything automatic may compact: settings and environment say so. */
   readonly isOn: boolean

@@ -1,12 +1,15 @@
 import { storeResult } from '../layers/1-tool-results/apply.ts'
-import { planArrival } from '../layers/1-tool-results/plan.ts'
+import { planArrival, type UnsentPlan } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
-import type { Origin, SeenFile } from '../transcript/entry.ts'
-import type { Block, ToolResultBlock, ToolUseBlock } from '../wire/message.ts'
+import type { Calibration } from '../tokens/calibrate.ts'
+import type { EntryId, Origin, SeenFile } from '../transcript/entry.ts'
+import type { View } from '../transcript/view.ts'
+import { isBlock, type Block, type ToolResultBlock, type ToolUseBlock } from '../wire/message.ts'
 import { storageFor } from '../layers/1-tool-results/storage-for.ts'
 import { storedBody, type StoredBody } from '../layers/1-tool-results/stored-body.ts'
 import { messageBody, type EntryBody } from '../situation/session.ts'
+import { storeAll } from './guard-request.ts'
 
 // A tool result arrived: the first of the engine's four moments.
 
@@ -49,4 +52,27 @@ function resultBlock(use: ToolUseBlock, { content, isError }: ArrivedResult): To
     content: content.length === 0 ? `(${use.name} completed with no output)` : content,
     ...(isError ? { is_error: true } : {}),
   }
+}
+
+/** The same for results that stand in the transcript already, in messages that somebody else made and nobody has sent yet. */
+export async function onArrivedResults(
+  view: View,
+  arrived: ReadonlySet<EntryId>,
+  limits: { readonly storage: StoragePolicy; readonly calibration: Calibration },
+  ports: Pick<Ports, 'blobs' | 'trace' | 'flags'>,
+): Promise<readonly EntryBody[]> {
+  const plans: UnsentPlan[] = []
+  const names = new Map<string, string>()
+  const first = view.nodes.findIndex((node) => node.entries.some((id) => arrived.has(id)))
+  // The calls stand in the node before.
+  for (const node of first < 0 ? [] : view.nodes.slice(Math.max(0, first - 1)))
+    for (const block of node.blocks) {
+      if (isBlock(block.block, 'tool_use')) names.set(block.block.id, block.block.name)
+      const result = block.block
+      if (!isBlock(result, 'tool_result') || !block.original || !arrived.has(block.at.entry)) continue
+      const storage = storageFor(ports.flags, limits.storage, names.get(result.tool_use_id))
+      const plan = storage && planArrival(result, undefined, storage)
+      if (plan) plans.push({ ...plan, block })
+    }
+  return await storeAll(plans, limits, ports)
 }

@@ -6,7 +6,7 @@ import type { LoopEvent } from './events.ts'
 
 /** Compares what the request read with what it must have read, as it was quoted before it was sent. */
 export function* readCache(
-  { response, startedAt }: AnsweredRequest,
+  { response, startedAt }: Pick<AnsweredRequest, 'response' | 'startedAt'>,
   setup: {
     readonly cacheWatch?: CacheWatch | undefined
     readonly ports: Pick<Ports, 'clock' | 'trace' | 'flags'>

@@ -12,6 +12,14 @@ import { NOTES_WAIT_MS } from '../background/keepers.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
 import { withBeside } from './with-beside.ts'
 
+/** What is known where one is asked for. */
+export interface CompactionRunSetup extends Pick<TurnSetup, 'ports' | 'situation' | 'source' | 'keepers'> {
+  readonly spending: Pick<TurnSetup['spending'], 'metered'>
+  readonly compaction: TurnCompaction
+  /** False: there is no model to ask, and the summary that needs none serves. */
+  readonly asksModel?: boolean
+}
+
 export interface CompactionRun {
   readonly session: Session
   readonly result: CompactResult
@@ -21,7 +29,7 @@ export interface CompactionRun {
 export async function* runCompaction(
   begin: Session,
   wish: Omit<CompactWish, 'cause'>,
-  setup: TurnSetup & { readonly compaction: TurnCompaction },
+  setup: CompactionRunSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
   // Instructions are for a new summary: nobody waits for notes then.
@@ -52,14 +60,14 @@ async function* withSpent(
 async function* compactWith(
   session: Session,
   wish: Omit<CompactWish, 'cause'>,
-  setup: TurnSetup & { readonly compaction: TurnCompaction },
+  setup: CompactionRunSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
-  const { ports, situation, source } = setup
+  const { ports, situation, source, asksModel = true } = setup
   const { forkPoint, prepared } = setup.keepers
   const compaction = {
     ...setup.compaction,
-    askModel: createAskModel(ports),
+    askModel: asksModel ? createAskModel(ports) : undefined,
     runFork: forkPoint?.runFork,
     findPrepared: prepared?.find,
   }

@@ -2,10 +2,11 @@ import { afterTurn } from '../engine/after-turn.ts'
 import { autoCompact, type AutoCompaction } from '../engine/auto-compact.ts'
 import { beforeRequest, type Readiness } from '../engine/before-request.ts'
 import { createCompactionNews, type CompactionNews } from '../engine/compaction-news.ts'
-import type { BuiltRequest, CacheLifetimes } from '../request/build-request.ts'
+import type { CacheLifetimes } from '../request/build-request.ts'
 import { NO_HOST } from '../layers/4-compaction/compaction-host.ts'
 import type { CacheWatch } from '../accounts/cache-watch.ts'
 import { learnNewest } from '../situation/calibration.ts'
+import { answerBody } from './answers/answer-body.ts'
 import { fitAnswer } from './answers/fit-answer.ts'
 import { serverEdits } from '../situation/server-edits.ts'
 import {
@@ -326,20 +327,6 @@ function refused({ response }: CollectedResponse): TurnEnd {
 function traceTransformed({ response }: CollectedResponse, { trace }: Pick<Ports, 'trace'>): void {
   for (const { type, path, reason } of response.input_transformations ?? [])
     trace({ name: 'input-transformed', type, path, reason })
-}
-
-function answerBody(collected: CollectedResponse, built: BuiltRequest): EntryBody<MessageEntry> {
-  const { response, json, requestId, breaksSeal } = collected
-  return messageBody(response, 'model', {
-    json,
-    responseId: response.id,
-    model: response.model,
-    usage: response.usage,
-    // Thinking after something that was put right fits nowhere any more: without it, none of the answer's is sent again.
-    ...(breaksSeal ? {} : { under: built.under }),
-    sentEstimate: built.estimate,
-    ...(requestId === undefined ? {} : { requestId }),
-  })
 }
 
 async function* appendShown(

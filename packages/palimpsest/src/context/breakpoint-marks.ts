@@ -1,0 +1,116 @@
+import { BREAKPOINTS_MAX, TTL_MS, type Ttl } from '../ledger/cache.ts'
+import type { CacheControl } from '../wire/cache-control.ts'
+import type { OwnerMessage } from './owner-message.ts'
+
+// Breakpoints of a request, the owner's and ours. His stay where he set them; of the four that the API takes, ours have what is left.
+
+/** Where a block stands: tools, system or messages; the message among those that are sent; the block in it. */
+export interface MarkPlace {
+  readonly level: 0 | 1 | 2
+  readonly message: number
+  readonly block: number
+}
+
+export interface Mark {
+  readonly place: MarkPlace
+  readonly control: CacheControl
+}
+
+/** One that the owner set on a message, by its place in his history. */
+export interface OwnerMark {
+  readonly message: number
+  readonly block: number
+  readonly control: CacheControl
+}
+
+export function marksInMessages(messages: readonly OwnerMessage[]): readonly OwnerMark[] {
+  const marks: OwnerMark[] = []
+  for (let message = 0; message < messages.length; message++) {
+    const content = messages[message]?.content
+    if (typeof content === 'string' || content === undefined) continue
+    for (let block = 0; block < content.length; block++) {
+      const control = controlOf(content[block]) ?? insideOf(content[block])
+      if (control) marks.push({ message, block, control })
+    }
+  }
+  return marks
+}
+
+/** Of `tools` or `system`. */
+export function marksInList(level: 0 | 1, list: unknown): readonly Mark[] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((item: unknown, block) => {
+    const control = controlOf(item)
+    return control ? [{ place: { level, message: 0, block }, control }] : []
+  })
+}
+
+export function controlOf(item: unknown): CacheControl | undefined {
+  if (typeof item !== 'object' || item === null || !('cache_control' in item)) return undefined
+  const control = item.cache_control
+  if (typeof control !== 'object' || control === null) return undefined
+  return { type: 'ephemeral', ...('ttl' in control && isTtl(control.ttl) ? { ttl: control.ttl } : {}) }
+}
+
+/** One inside a result marks its end, as near as can be. */
+function insideOf(block: object | undefined): CacheControl | undefined {
+  if (!block || !('content' in block) || !Array.isArray(block.content)) return undefined
+  const inner: readonly unknown[] = block.content
+  return inner.map(controlOf).findLast((control) => control !== undefined)
+}
+
+/** A block or tool without its breakpoint, and without those inside it. */
+export function withoutMark(item: object): object {
+  const members = Object.entries(item).filter(([name]) => name !== 'cache_control')
+  const bare: { [name: string]: unknown } = Object.fromEntries(members)
+  const { content } = bare
+  if (Array.isArray(content))
+    bare['content'] = content.map((one: unknown) => (isObject(one) ? withoutMark(one) : one))
+  return bare
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function isTtl(value: unknown): value is Ttl {
+  return value === '5m' || value === '1h'
+}
+
+/** One of ours that is wished for, the most useful first. */
+export interface WantedMark {
+  readonly place: MarkPlace
+  readonly ttl: Ttl
+}
+
+/**
+ * The owner's, and as many of ours as there is room for. Lifetimes never rise along a request: one of ours before a longer one of his lasts
+ * as long, and one behind a shorter one no longer. `used`: breakpoints that stand on no block.
+ */
+export function allMarks(
+  owners: readonly Mark[],
+  wanted: readonly WantedMark[],
+  used: number,
+): readonly Mark[] {
+  const his = owners.slice(-(BREAKPOINTS_MAX - used))
+  const free = wanted.filter(({ place }) => !his.some((mark) => compare(mark.place, place) === 0))
+  const ours = free
+    .slice(0, Math.max(0, BREAKPOINTS_MAX - used - his.length))
+    .map(({ place, ttl }) => ({ place, control: controlFor(fittingTtl(place, ttl, his)) }))
+  return [...his, ...ours]
+}
+
+function fittingTtl(place: MarkPlace, ttl: Ttl, owners: readonly Mark[]): Ttl {
+  const lasting = (isThere: (order: number) => boolean): readonly number[] =>
+    owners.flatMap((mark) => (isThere(compare(mark.place, place)) ? [TTL_MS[mark.control.ttl ?? '5m']] : []))
+  if (lasting((order) => order > 0).some((ms) => ms > TTL_MS[ttl])) return '1h'
+  return lasting((order) => order < 0).some((ms) => ms < TTL_MS[ttl]) ? '5m' : ttl
+}
+
+function controlFor(ttl: Ttl): CacheControl {
+  return ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }
+}
+
+function compare(a: MarkPlace, b: MarkPlace): number {
+  return a.level - b.level || a.message - b.message || a.block - b.block
+}

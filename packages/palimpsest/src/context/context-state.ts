@@ -1,0 +1,84 @@
+import type { CacheWatch } from '../accounts/cache-watch.ts'
+import type { MeteredModel } from '../accounts/meter-model.ts'
+import type { PreparedKeeper } from '../background/keepers.ts'
+import type { CompactionNews } from '../engine/compaction-news.ts'
+import type { ClearingWishes } from '../layers/2-micro-compaction/policy.ts'
+import type { CompactionWishes } from '../layers/4-compaction/policy.ts'
+import type { ForkPoint } from '../loop/fork-point.ts'
+import type { KeptConversation, Ports } from '../ports.ts'
+import type { CacheLifetimes } from '../request/build-request.ts'
+import type { CacheWishes } from '../request/cache-lifetimes.ts'
+import type { Session } from '../situation/session.ts'
+import type { WindowReading } from '../situation/situation.ts'
+import type { Calibration } from '../tokens/calibrate.ts'
+import type { EntryId } from '../transcript/entry.ts'
+import type { BuiltOwnerRequest } from './build-owner-request.ts'
+import type { OwnerHead } from './owner-prefix.ts'
+import type { OwnerMark } from './breakpoint-marks.ts'
+import type { OwnerNode } from './owner-tree.ts'
+
+// What a context keeps from one call to the next. It belongs to the function that opened it.
+
+/** What the owner wishes of the layers. */
+export interface ContextPolicy {
+  /** After a pause: which results are cleared, and when. */
+  readonly clearing?: ClearingWishes | undefined
+  /** How much a compaction keeps, and which model writes its summary. */
+  readonly compaction?: CompactionWishes | undefined
+  /** How long breakpoints of ours last. */
+  readonly cache?: CacheWishes | undefined
+}
+
+/** All that a context is opened with. */
+export interface ContextSetup {
+  readonly stored: KeptConversation
+  readonly ports: Ports
+  /** Of requests that name none. */
+  readonly model: string
+  /** Of a model, never more than `windowMax` where that is given. */
+  readonly readingOf: (model: string, windowMax: number | undefined) => WindowReading
+  readonly windowMax: number | undefined
+  /** What calls of our own cost. Left out: there is nobody to ask, and summaries are made without a model. */
+  readonly metered: MeteredModel | undefined
+  readonly policy: ContextPolicy
+  /** Ends what goes on beside the requests. */
+  readonly signal: AbortSignal
+}
+
+export interface ContextState {
+  session: Session
+  /** From the beginning to the newest message of the owner's. */
+  path: readonly OwnerNode[]
+  /** What answers taught of a model's tokens. */
+  calibration: { readonly model: string; readonly value: Calibration } | undefined
+  /** What a refusal taught. */
+  windowMax: number | undefined
+  watch: CacheWatch | undefined
+  /** The last request that was handed out. */
+  sent: SentRequest | undefined
+  readonly forkPoint: ForkPoint
+  readonly prepared: PreparedKeeper
+  readonly news: CompactionNews
+}
+
+export interface SentRequest extends BuiltOwnerRequest {
+  readonly head: OwnerHead
+  readonly marks: readonly OwnerMark[]
+  readonly lifetimes: CacheLifetimes
+  readonly tokens: number
+  readonly at: number
+  /** The newest entry when it was made. */
+  readonly leaf: EntryId | null
+}
+
+/** The newest message of the owner's, or the beginning. */
+export function tipOf({ path }: Pick<ContextState, 'path'>): OwnerNode | undefined {
+  return path.at(-1)
+}
+
+/** Something was appended: it belongs to the newest message. */
+export function grow(state: ContextState, session: Session): void {
+  state.session = session
+  const tip = tipOf(state)
+  if (tip) tip.leaf = session.view.leaf
+}

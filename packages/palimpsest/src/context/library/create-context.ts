@@ -1,0 +1,319 @@
+import { meterModel } from '../../accounts/meter-model.ts'
+import { memoryStore } from '../../conversation/agent/memory-store.ts'
+import { oneByOne } from '../../conversation/agent/one-by-one.ts'
+import { RUNTIME_CLOCK } from '../../conversation/agent/runtime-clock.ts'
+import {
+  changesOf,
+  type PinOutcome,
+  type RestoreOutcome,
+  type UndoOutcome,
+} from '../../conversation/change-view.ts'
+import { describeView, type ViewDescription } from '../../conversation/describe-view.ts'
+import { UsageError } from '../../errors.ts'
+import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
+import type { CompactResult } from '../../layers/4-compaction/compaction-setup.ts'
+import { createCostOf } from '../../ledger/cost-of.ts'
+import type { AgentStore, KeptConversation, StreamModel, TraceEvent } from '../../ports.ts'
+import { recallById } from '../../recall/recall-by-id.ts'
+import type { Recalled } from '../../recall/recalled.ts'
+import { situationOf, type WindowReading } from '../../situation/situation.ts'
+import { computeThresholds } from '../../situation/thresholds.ts'
+import { computeWindow } from '../../situation/window.ts'
+import { NO_MODELS, resolveModel } from '../../tokens/models.ts'
+import { parseModelName } from '../../wire/model-facts.ts'
+import type { Session } from '../../situation/session.ts'
+import { compactContext } from '../compact-context.ts'
+import { grow, type ContextPolicy, type ContextSetup, type ContextState } from '../context-state.ts'
+import { observe, type Observed } from '../observe.ts'
+import { openContext } from '../open-context.ts'
+import type { PrepareInput } from '../owner-prefix.ts'
+import { prepare, type PreparedRequest, type RequestPlan } from '../prepare.ts'
+import { recover } from '../recover.ts'
+import { sendModel, type SendOptions } from '../send-model.ts'
+
+// For callers that own their history. All of it is the room below; here is only what has a sensible default.
+
+export interface ContextOptions {
+  /** As the provider names it: of requests that name none. `[1m]` after the name asks for the extended window. */
+  readonly model: string
+  /** Sends calls of our own: summaries. Left out: summaries are made without a model. */
+  readonly send?: ((request: ManagedRequest, options: SendOptions) => Promise<object>) | undefined
+  /** Tokens that a request may fill. Left out: what is wise for the model. */
+  readonly window?: number | undefined
+  /** Where the conversation is kept. Left out: in memory. */
+  readonly store?: AgentStore | undefined
+  /** A conversation of the store to go on with, or the id of a new one. */
+  readonly id?: string | undefined
+  /** Switches and numbers of what acts by itself. Left out: as built. */
+  readonly flags?: Flags | undefined
+  /** What you wish of clearing, compaction and the cache. */
+  readonly policy?: ContextPolicy | undefined
+  /** Told of each decision, with its numbers. */
+  readonly onTrace?: ((event: TraceEvent) => void) | undefined
+}
+
+/** A block whose type is the client's business: any block type of either major of the SDK takes it. */
+export type OpaqueBlock = never
+
+/** A request of our own making, for `messages.create` of either major of the SDK. */
+export interface ManagedRequest {
+  readonly model: string
+  readonly max_tokens: number
+  readonly messages: { readonly role: 'user' | 'assistant'; readonly content: OpaqueBlock[] }[]
+  readonly system?: SystemBlock[]
+  readonly tools?: OpaqueBlock[]
+}
+
+/** A block of the system prompt. */
+export interface SystemBlock {
+  readonly type: 'text'
+  readonly text: string
+  readonly cache_control?: { readonly type: 'ephemeral'; readonly ttl?: '5m' | '1h' }
+}
+
+/** What you asked for, with the messages as they are to be sent. */
+export type PreparedParams<Input extends PrepareInput> = Omit<Input, 'model' | 'system' | 'messages'> & {
+  readonly model: string
+  readonly messages: [...Input['messages']]
+  readonly system?: SystemBlock[]
+}
+
+export interface Prepared<Request> {
+  /** To be sent as it is, and not to be changed: later requests repeat it byte for byte. */
+  readonly request: Request
+  readonly plan: RequestPlan
+}
+
+/** Calls run one after the other. */
+export interface Context {
+  /**
+   * The request to send for your history as it is now: valid, inside the window, and as much as can be read from the provider's cache.
+   *
+   * @example
+   * const { request, plan } = await context.prepare({ system, tools, messages, max_tokens: 8_000 })
+   */
+  readonly prepare: <Input extends PrepareInput>(
+    input: Input,
+    options?: CallOptions,
+  ) => Promise<Prepared<PreparedParams<Input>>>
+  /**
+   * Takes the answer to the last request: what it cost, and what the cache did.
+   *
+   * @example
+   * await context.observe(await client.messages.create(request))
+   */
+  readonly observe: (answer: object) => Promise<Observed>
+  /**
+   * After "prompt is too long": the same request, smaller. Any other error is thrown as it came.
+   *
+   * @example
+   * const answer = await client.messages.create(request).catch(async (error) =>
+   *   client.messages.create((await context.recover(error)).request))
+   */
+  readonly recover: (error: unknown, options?: CallOptions) => Promise<Prepared<ManagedRequest>>
+  /**
+   * What fills the window, what was taken out of it, and how well the cache served.
+   *
+   * @example
+   * const { used, removals } = await context.describe()
+   */
+  readonly describe: () => Promise<ViewDescription>
+  /**
+   * Compacts the conversation now; `instructions` say what the summary should keep.
+   *
+   * @example
+   * await context.compact('Keep the decisions about the schema.')
+   */
+  readonly compact: (instructions?: string, options?: CallOptions) => Promise<CompactResult>
+  /**
+   * Takes a compaction or a clearing back, by an id of `plan.actions` or `describe`.
+   *
+   * @example
+   * await context.undo(plan.actions[0].id)
+   */
+  readonly undo: (id: string) => Promise<UndoOutcome>
+  /**
+   * Keeps the message at this place of your history, word for word, through every clearing and compaction.
+   *
+   * @example
+   * await context.pin(messages.length - 1)
+   */
+  readonly pin: (message: number, on?: boolean) => Promise<PinOutcome>
+  /**
+   * Brings back what left the window, word for word, at the end.
+   *
+   * @example
+   * await context.restore(removal.id)
+   */
+  readonly restore: (id: string) => Promise<RestoreOutcome>
+  /**
+   * What an id stands for, in the window or long out of it.
+   *
+   * @example
+   * const recalled = await context.recall(toolUseId)
+   */
+  readonly recall: (id: string) => Promise<Recalled>
+  /**
+   * The id to go on with the conversation by.
+   *
+   * @example
+   * const next = createContext({ model, store, id: await context.id() })
+   */
+  readonly id: () => Promise<string>
+  /**
+   * Ends what runs beside the requests and closes the conversation.
+   *
+   * @example
+   * await context.close()
+   */
+  readonly close: () => Promise<void>
+}
+
+export interface CallOptions {
+  /** Ends the call early. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Of what `recall` shows at once. */
+const RECALL_CHARS_MAX = 100_000
+
+interface Opened {
+  readonly state: ContextState
+  readonly setup: ContextSetup
+}
+
+/** Manages the history that you keep: your messages stay yours, and each request fits, is valid and reads what it can from the cache. */
+export function createContext(options: ContextOptions): Context {
+  const ending = new AbortController()
+  const calls = oneByOne()
+  let opening: Promise<Opened> | undefined
+  const within = async <T>(work: (opened: Opened) => Promise<T>): Promise<T> =>
+    await calls.run(async () => await work(await (opening ??= open(options, ending.signal))))
+  const signalOf = ({ signal }: CallOptions = {}): AbortSignal =>
+    signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+  return {
+    prepare: async (input, call) =>
+      await within(async ({ state, setup }) => asAsked(await prepare(state, input, setup, signalOf(call)))),
+    observe: async (answer) => await within(async ({ state, setup }) => await observe(state, answer, setup)),
+    recover: async (error, call) =>
+      await within(async ({ state, setup }) => asAsked(await recover(state, error, setup, signalOf(call)))),
+    describe: async () => await within(async (opened) => describe(opened)),
+    compact: async (instructions, call) =>
+      await within(
+        async ({ state, setup }) => await compactContext(state, instructions, setup, signalOf(call)),
+      ),
+    undo: async (id) => await within(async (opened) => await changes(opened).undo(id)),
+    pin: async (message, on = true) =>
+      await within(async (opened) => await changes(opened).pin([{ entry: entryOf(message, opened) }], on)),
+    restore: async (id) => await within(async (opened) => await changes(opened).restore(id)),
+    recall: async (id) =>
+      await within(async ({ setup }) => await recallById(id, setup.stored.history, RECALL_CHARS_MAX)),
+    id: async () => await within(async ({ setup }) => setup.stored.id),
+    close: async () => {
+      ending.abort()
+      if (opening) await within(async ({ setup }) => await setup.stored.close())
+    },
+  }
+}
+
+/** The door to the client's types: the members are those that were asked for, and messages are as the client takes them. */
+function asAsked<Request>(prepared: PreparedRequest): Prepared<Request> {
+  if (!isAsked<Request>(prepared)) throw new UsageError('The request has no messages.')
+  return prepared
+}
+
+function isAsked<Request>(prepared: PreparedRequest | Prepared<Request>): prepared is Prepared<Request> {
+  return hasMessages(prepared.request)
+}
+
+function hasMessages(request: unknown): request is ManagedRequest {
+  return (
+    typeof request === 'object' &&
+    request !== null &&
+    'messages' in request &&
+    Array.isArray(request.messages)
+  )
+}
+
+function entryOf(message: number, { state }: Opened): string {
+  const entry = state.path[message + 1]?.entry
+  if (entry) return entry
+  throw new UsageError(`There is no message ${message} in the history of the last request.`)
+}
+
+function changes({ state, setup }: Opened): ReturnType<typeof changesOf> {
+  const replace = (session: Session): void => {
+    state.watch = undefined
+    grow(state, session)
+  }
+  const holder = { get: () => state.session, grow: (session: Session) => grow(state, session), replace }
+  const { ports, stored, readingOf, model } = setup
+  return changesOf(holder, {
+    ports,
+    history: stored.history,
+    situation: ({ view }) => {
+      const name = view.prefix?.model ?? model
+      return situationOf(view, name, readingOf(name, state.windowMax))
+    },
+  })
+}
+
+function describe({ state, setup }: Opened): ViewDescription {
+  const { view } = state.session
+  const model = view.prefix?.model ?? setup.model
+  const reading = setup.readingOf(model, state.windowMax)
+  return describeView(view, { model, reading, totals: setup.stored.totals(), now: setup.ports.clock.now() })
+}
+
+async function open(options: ContextOptions, signal: AbortSignal): Promise<Opened> {
+  const store = options.store ?? memoryStore()
+  const stored = await store.open(options.id, createCostOf())
+  try {
+    const setup = setupOf(options, stored, signal)
+    return { setup, state: await openContext(setup) }
+  } catch (error) {
+    await stored.close()
+    throw error
+  }
+}
+
+function setupOf(options: ContextOptions, stored: KeptConversation, signal: AbortSignal): ContextSetup {
+  const { send, model, window, flags, policy, onTrace } = options
+  const metered = send && meterModel(sendModel(async (request, call) => await send(asRequest(request), call)))
+  return {
+    stored,
+    model,
+    windowMax: window,
+    readingOf,
+    metered,
+    policy: policy ?? {},
+    signal,
+    ports: {
+      clock: RUNTIME_CLOCK,
+      newId: () => crypto.randomUUID(),
+      random: () => Math.random(),
+      streamModel: metered?.streamModel ?? asksNobody,
+      transcript: stored,
+      blobs: stored.blobs,
+      flags: flags ?? BUILT_IN_FLAGS,
+      trace: onTrace ?? (() => undefined),
+    },
+  }
+}
+
+function asRequest(request: object): ManagedRequest {
+  if (!hasMessages(request)) throw new UsageError('The request has no messages.')
+  return request
+}
+
+/** Nothing that needs a model is begun without one. */
+const asksNobody: StreamModel = () => {
+  throw new UsageError('This context was given no `send`.')
+}
+
+function readingOf(name: string, windowMax: number | undefined): WindowReading {
+  const { id, extended } = parseModelName(name)
+  const model = resolveModel(NO_MODELS, id, '')
+  const window = computeWindow(model, { extended, windowMax })
+  return { model, window, thresholds: computeThresholds(window), autoEnabled: true, compactEnabled: true }
+}

@@ -1,0 +1,70 @@
+import { drive } from '../drive.ts'
+import { autoCompact } from '../engine/auto-compact.ts'
+import { ProviderError, UsageError } from '../errors.ts'
+import { takeEngineSteps } from '../loop/take-engine-steps.ts'
+import { sizeOf } from '../situation/size-of.ts'
+import { reportContext } from '../situation/thresholds.ts'
+import { limitNamed, LIMIT_TOKENS_MIN } from '../tokens/doubt-limit.ts'
+import { overflowFailure, type Overflow } from '../tokens/overflow.ts'
+import { grow, type ContextSetup, type ContextState } from './context-state.ts'
+import { takeBeside } from './open-context.ts'
+import { buildNow, limitsOf, listen, type PreparedRequest } from './prepare.ts'
+import { findOverflow } from './send-model.ts'
+
+/** An answer that may be no longer than this is none: then the conversation must get shorter. */
+const ANSWER_TOKENS_MIN = 1_024
+/** Of the window, because servers count a little differently from one request to the next. */
+const ROOM_SHARE = 0.99
+
+/** After a refusal because of size: the same request, smaller. Any other error is thrown as it came. */
+export async function recover(
+  state: ContextState,
+  error: unknown,
+  setup: ContextSetup,
+  signal: AbortSignal,
+): Promise<PreparedRequest> {
+  const { sent } = state
+  const overflow = findOverflow(error)
+  if (!overflow) throw error
+  if (!sent)
+    throw new UsageError('There is no request that was refused: call `prepare` first.', { cause: error })
+  const told = listen()
+  const limit = limitNamed(overflow, sent.tokens)
+  const answerTokens = shorterAnswer(overflow, sent.head.maxTokens)
+  const head = answerTokens === undefined ? sent.head : { ...sent.head, maxTokens: answerTokens }
+  if (limit !== undefined && limit >= LIMIT_TOKENS_MIN)
+    state.windowMax = Math.min(limit, state.windowMax ?? limit)
+  const limits = limitsOf(state, head, setup)
+  if (answerTokens === undefined) {
+    const before = state.session
+    const sizeTokens = overflow.used ?? sent.tokens
+    const steps = autoCompact(before, { ...limits, cause: 'overflow', sizeTokens }, setup.ports, signal)
+    const at = { session: before }
+    await drive(takeEngineSteps(at, steps, setup.ports), told.hear)
+    if (at.session === before) throw unhelped(error, overflow, told.notices)
+    grow(state, at.session)
+  }
+  const notices = [...told.notices, ...(await takeBeside(state, setup))]
+  const tokens = sizeOf(state.session.view, limits)
+  const { request } = buildNow(state, { head, marks: sent.marks, tokens }, limits, setup)
+  const { percentLeft } = reportContext(tokens, limits.reading)
+  const history = { change: 'appended', from: state.path.length - 1 } as const
+  return { request, plan: { tokens, percentLeft, history, actions: told.actions, notices } }
+}
+
+/** Where prompt and answer together were too long, and the prompt alone is not. */
+function shorterAnswer({ kind, limit, used }: Overflow, maxTokens: number): number | undefined {
+  if (kind !== 'input-and-output' || limit === undefined || used === undefined) return undefined
+  const room = Math.floor(ROOM_SHARE * limit) - used
+  return room >= ANSWER_TOKENS_MIN && room < maxTokens ? room : undefined
+}
+
+function unhelped(cause: unknown, overflow: Overflow, notices: readonly string[]): ProviderError {
+  const said = cause instanceof Error ? cause.message : String(cause)
+  const why = notices.length > 0 ? ` ${notices.join(' ')}` : ''
+  return new ProviderError(
+    overflowFailure(overflow),
+    `The provider says that the request is too long, and nothing more can leave it: ${said}.${why} Send less, or choose a model with a larger window.`,
+    { cause },
+  )
+}
