@@ -1,0 +1,6 @@
+// palimpsest/anthropic: the client you have, managed.
+
+import '../../require-runtime.ts'
+
+export { withPalimpsest } from './with-palimpsest.ts'
+export type { ManageableClient, PalimpsestOptions } from './with-palimpsest.ts'

@@ -1,0 +1,215 @@
+import type { Context } from '../../context/library/create-context.ts'
+import type { PrepareInput } from '../../context/owner-prefix.ts'
+import { drive } from '../../drive.ts'
+import { collectResponse } from '../../loop/answers/collect-response.ts'
+import type { TraceEvent } from '../../ports.ts'
+import { isJsonObject } from '../../wire/json.ts'
+import { EXTENDED_WINDOW_BETA, toModelName } from '../../wire/model-facts.ts'
+import { parseStreamEvent } from '../../wire/parse.ts'
+import type { StreamEvent } from '../../wire/stream-event.ts'
+import type { Conversation, Conversations } from '../conversations.ts'
+
+// A middleware of the SDK: it sees each HTTP request of the client as the Messages API has it, whatever method made it and whatever backend
+// answers. Requests for messages are prepared, answers observed, refusals because of size recovered from once. All else passes.
+
+/** Of the SDK's request: what is sent. */
+export interface SentRequest {
+  readonly url: string
+  readonly method?: string | undefined
+  readonly headers?: unknown
+  readonly body?: unknown
+  readonly signal?: unknown
+}
+
+/** Of what the SDK hands to its middleware. */
+export interface RequestContext {
+  readonly parse: (response: Response) => Promise<unknown>
+}
+
+type Next = (request: SentRequest) => Promise<Response>
+type Middleware = (request: SentRequest, next: Next, context: RequestContext) => Promise<Response>
+
+/** On one request: the name of its conversation. It is not sent. */
+export const CONVERSATION_HEADER = 'x-palimpsest-conversation'
+
+export interface ManageSetup {
+  readonly conversations: Conversations
+  readonly conversation: string | undefined
+  readonly onTrace: ((event: TraceEvent) => void) | undefined
+}
+
+export function manageRequests(setup: ManageSetup): Middleware {
+  return async (request, next, context) => {
+    const headers = request.headers instanceof Headers ? request.headers : new Headers()
+    const name = headers.get(CONVERSATION_HEADER) ?? setup.conversation
+    headers.delete(CONVERSATION_HEADER)
+    const body = bodyOf(request)
+    if (!body) return await next(request)
+    if (isJsonObject(body.thread)) return await withThread(request, next, headers)
+    const betas = (headers.get('anthropic-beta') ?? '').split(',').filter((beta) => beta !== '')
+    const model = toModelName(
+      body.model,
+      betas.filter((beta) => beta === EXTENDED_WINDOW_BETA),
+    )
+    const conversation = await setup.conversations.take({ messages: body.messages, model, name })
+    const exchange = { conversation, request, next, context }
+    return await exchanged(exchange, { ...body, model, betas }, setup.onTrace)
+  }
+}
+
+interface MessagesBody extends PrepareInput {
+  readonly model: string
+  readonly stream?: boolean
+  readonly thread?: unknown
+}
+
+/** Undefined for whatever asks for something else than an answer to messages. */
+function bodyOf({ url, method, body }: SentRequest): MessagesBody | undefined {
+  if (method?.toLowerCase() !== 'post' || typeof body !== 'string') return undefined
+  if (!new URL(url).pathname.endsWith('/v1/messages')) return undefined
+  const parsed: unknown = JSON.parse(body)
+  return isMessagesBody(parsed) ? parsed : undefined
+}
+
+function isMessagesBody(body: unknown): body is MessagesBody {
+  return (
+    isJsonObject(body) &&
+    Array.isArray(body['messages']) &&
+    typeof body['model'] === 'string' &&
+    typeof body['max_tokens'] === 'number'
+  )
+}
+
+/**
+ * A conversation that the server holds is the server's. The tool runner holds one only where it can: told that it cannot, it sends its whole
+ * history each time, and that is managed.
+ */
+async function withThread(request: SentRequest, next: Next, headers: Headers): Promise<Response> {
+  if (!headers.get('x-stainless-helper')?.includes('BetaToolRunner')) return await next(request)
+  const message = 'Palimpsest keeps this conversation, so the server does not.'
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['palimpsest'] }
+  const body = { type: 'error', error: { type: 'invalid_request_error', message, details } }
+  return Response.json(body, { status: 400, headers: { 'x-should-retry': 'false' } })
+}
+
+interface Exchange {
+  readonly conversation: Conversation
+  readonly request: SentRequest
+  readonly next: Next
+  readonly context: RequestContext
+}
+
+async function exchanged(
+  { conversation, request, next, context }: Exchange,
+  input: MessagesBody & { readonly betas: readonly string[] },
+  onTrace: ManageSetup['onTrace'],
+): Promise<Response> {
+  let release: () => void = () => undefined
+  conversation.underWay = new Promise((resolve) => {
+    release = () => {
+      conversation.underWay = undefined
+      resolve()
+    }
+  })
+  let isLate = false
+  try {
+    const send = async (prepared: object): Promise<Response> =>
+      await next({ ...request, body: printed(prepared) })
+    const prepared = await preparedFor(conversation.context, input, request, onTrace)
+    if (!prepared) return await next(request)
+    const first = await send(prepared)
+    const response = first.ok ? first : await recovered(first, conversation.context, send, context)
+    if (!response.ok) return response
+    if (input.stream !== true) {
+      await observeWhole(conversation.context, await context.parse(response), onTrace)
+      return response
+    }
+    // The caller reads while it is observed.
+    isLate = true
+    const events = await context.parse(response)
+    void observeStream(conversation.context, events, onTrace).finally(release)
+    return response
+  } finally {
+    if (!isLate) release()
+  }
+}
+
+/** Undefined where we fail: then the request goes as it is. */
+async function preparedFor(
+  managed: Context,
+  input: MessagesBody,
+  { signal }: SentRequest,
+  onTrace: ManageSetup['onTrace'],
+): Promise<object | undefined> {
+  try {
+    const { request } = await managed.prepare(input, signal instanceof AbortSignal ? { signal } : {})
+    return request
+  } catch (error) {
+    if (signal instanceof AbortSignal) signal.throwIfAborted()
+    onTrace?.({ name: 'request-unmanaged', reason: error instanceof Error ? error.message : String(error) })
+    return undefined
+  }
+}
+
+/** `betas` are a header, where this is sent. */
+function printed(request: object): string {
+  const { betas: _, ...body } = { betas: undefined, ...request }
+  return JSON.stringify(body)
+}
+
+/** Once. What cannot be made smaller, and what was refused for another reason, is for the client to throw. */
+async function recovered(
+  refused: Response,
+  managed: Context,
+  send: (prepared: object) => Promise<Response>,
+  context: RequestContext,
+): Promise<Response> {
+  if (refused.status !== 400 && refused.status !== 413) return refused
+  const error = await context.parse(refused)
+  const smaller = await managed.recover(error).catch(() => undefined)
+  return smaller ? await send(smaller.request) : refused
+}
+
+async function observeWhole(
+  managed: Context,
+  answer: unknown,
+  onTrace: ManageSetup['onTrace'],
+): Promise<void> {
+  if (typeof answer !== 'object' || answer === null) return
+  try {
+    await managed.observe(answer)
+  } catch (error) {
+    unobserved(error, onTrace)
+  }
+}
+
+/** The caller has the answer, or the error: what is not observed is estimated with the next request. */
+function unobserved(error: unknown, onTrace: ManageSetup['onTrace']): void {
+  onTrace?.({ name: 'answer-unobserved', reason: error instanceof Error ? error.message : String(error) })
+}
+
+async function observeStream(
+  managed: Context,
+  events: unknown,
+  onTrace: ManageSetup['onTrace'],
+): Promise<void> {
+  try {
+    if (!isIterable(events)) return
+    const { json } = await drive(collectResponse(readEvents(events)))
+    const answer: unknown = JSON.parse(json)
+    await observeWhole(managed, answer, onTrace)
+  } catch (error) {
+    unobserved(error, onTrace)
+  }
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+async function* readEvents(events: AsyncIterable<unknown>): AsyncGenerator<StreamEvent> {
+  for await (const event of events) {
+    const parsed = parseStreamEvent(event)
+    if (parsed.ok && parsed.value.type !== 'other') yield parsed.value
+  }
+}

@@ -1,0 +1,20 @@
+import type { ContextOptions } from '../../context/library/create-context.ts'
+import { UsageError } from '../../errors.ts'
+
+/** Calls of our own go through the client as it was given, so that nothing manages them. */
+export function senderOf(client: object): NonNullable<ContextOptions['send']> {
+  return async (request, options) => {
+    if (!canSend(client)) throw new UsageError('This client has no `messages.create`.')
+    return await client.messages.create(request, options)
+  }
+}
+
+interface SendingClient {
+  readonly messages: { create(request: object, options: object): Promise<object> }
+}
+
+function canSend(client: object): client is SendingClient {
+  if (!('messages' in client)) return false
+  const { messages } = client
+  return typeof messages === 'object' && messages !== null && 'create' in messages
+}

@@ -1,0 +1,99 @@
+import { keyOf, type OwnerMessage } from '../context/owner-message.ts'
+import { createContext, type Context, type ContextOptions } from '../context/library/create-context.ts'
+import type { Hash } from '../wire/hash.ts'
+
+// One client may serve many conversations. A request belongs to the one whose history it continues, by content; or to the one that its
+// caller names.
+
+/** So many are remembered; of more, the one that was not heard of for longest is closed. */
+export const CONVERSATIONS_MAX = 100
+
+export interface Conversation {
+  readonly context: Context
+  readonly name: string | undefined
+  /** What each message of the last request said, and the answer to it where that is known. */
+  keys: readonly Hash[]
+  /** A request is under way; settles when its answer was taken in. */
+  underWay: Promise<void> | undefined
+}
+
+export interface Conversations {
+  /** The conversation that a request belongs to, ready for it. */
+  readonly take: (wish: ConversationWish) => Promise<Conversation>
+  /** Closes all of them. */
+  readonly close: () => Promise<void>
+}
+
+export interface ConversationWish {
+  readonly messages: readonly OwnerMessage[]
+  readonly model: string
+  readonly name?: string | undefined
+}
+
+export interface ConversationsSetup {
+  readonly open: Omit<ContextOptions, 'model' | 'id'>
+  readonly most: number
+  readonly onOpen: ((context: Context, name: string | undefined) => void) | undefined
+}
+
+export function createConversations({ open, most, onOpen }: ConversationsSetup): Conversations {
+  /** Least recently used first. */
+  let known: readonly Conversation[] = []
+  const begin = ({ model, name }: ConversationWish): Conversation => {
+    const context = createContext({ ...open, model, ...(name === undefined ? {} : { id: name }) })
+    onOpen?.(context, name)
+    return { context, name, keys: [], underWay: undefined }
+  }
+  return {
+    take: async (wish) => {
+      const keys = wish.messages.map(keyOf)
+      const found = findFor(known, keys, wish.name)
+      // Whoever has the answer already waits for it to be taken in; whoever asks beside it is another conversation.
+      const isNext = found !== undefined && keys.length > found.keys.length
+      if (found?.underWay && isNext) await found.underWay
+      const isFree = isNext || !found?.underWay
+      // Kept under a name, a conversation has one writer.
+      const conversation = found && isFree ? found : begin(found ? { ...wish, name: undefined } : wish)
+      conversation.keys = keys
+      known = [...known.filter((one) => one !== conversation), conversation]
+      const idle = known.filter(({ underWay }) => !underWay)
+      const old = idle.slice(0, Math.max(0, Math.min(idle.length - 1, known.length - most)))
+      known = known.filter((one) => !old.includes(one))
+      for (const { context } of old) await context.close()
+      return conversation
+    },
+    close: async () => {
+      const all = known
+      known = []
+      for (const { context } of all) await context.close()
+    },
+  }
+}
+
+function findFor(
+  known: readonly Conversation[],
+  keys: readonly Hash[],
+  name: string | undefined,
+): Conversation | undefined {
+  if (name !== undefined) return known.findLast((one) => one.name === name)
+  let best: Conversation | undefined
+  let most = 0
+  for (const one of known) {
+    if (one.name !== undefined) continue
+    const shared = sharedCount(one.keys, keys)
+    if (shared < most || !isSame(one.keys, keys, shared)) continue
+    best = one
+    most = shared
+  }
+  return best
+}
+
+function sharedCount(a: readonly Hash[], b: readonly Hash[]): number {
+  const differs = a.findIndex((key, place) => b[place] !== key)
+  return differs < 0 ? a.length : differs
+}
+
+/** Two beginnings may be alike: it takes an answer, or all that one of them has, to be the same conversation. */
+function isSame(known: readonly Hash[], keys: readonly Hash[], shared: number): boolean {
+  return shared > 0 && (shared >= 2 || shared === known.length || shared === keys.length)
+}
