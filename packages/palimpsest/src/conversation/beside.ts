@@ -120,7 +120,7 @@ function openNotes(
   let isLate = when.endsWithTurn
   const consider: NotesKeeper['consider'] = (view, at, limits) => {
     if (!isWritten && flags.value('session-memory')) {
-      if (inherited === undefined) writer.writeComputed(notesWithoutModel(view, policy.template))
+      if (inherited === undefined) writer.writeComputed(() => notesWithoutModel(view, policy.template))
       else void save(inherited)
     }
     if (!asksModel || !when.isWorthIt(view)) return

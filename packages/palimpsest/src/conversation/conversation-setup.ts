@@ -81,7 +81,7 @@ export interface ConversationNotes {
 /** Where people read the notes. Nothing here fails. */
 export interface NotesWriter {
   readonly write: (text: string) => Promise<void>
-  /** Nobody waits for it; of many that come while one is written, the newest is. */
-  readonly writeComputed: (text: string) => void
+  /** Nobody waits for it, so it is computed when there is time; of many that come while one is written, the newest is. */
+  readonly writeComputed: (compute: () => string) => void
   readonly settled: () => Promise<void>
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../wire/json.ts'
 import type { ToolUseBlock } from '../wire/message.ts'
 import type { TodoFact } from './facts.ts'
+import { isOf } from './tool-natures.ts'
 import { joinPath, shellReads, type FileChange } from './shell-changes.ts'
 
 // What a tool call is about, by the names and members that the usual agents use.
@@ -34,39 +35,12 @@ export type BackgroundCall =
   | { readonly kind: 'look'; readonly id: string }
   | { readonly kind: 'stop'; readonly id: string }
 
-const READ_TOOLS = new Set(['read', 'read_file', 'view', 'view_file', 'cat', 'open_file'])
-const WRITE_TOOLS = new Set(['write', 'write_file', 'create_file', 'create'])
-const EDIT_TOOLS = new Set([
-  'edit',
-  'multiedit',
-  'multi_edit',
-  'edit_file',
-  'notebookedit',
-  'str_replace',
-  'str_replace_editor',
-  'str_replace_based_edit_tool',
-  'insert',
-  'replace',
-])
-const SHELL_TOOLS = new Set([
-  'bash',
-  'shell',
-  'exec_command',
-  'local_shell',
-  'powershell',
-  'run_command',
-  'run_shell_command',
-])
 const LIST_TOOLS: { readonly [name: string]: string } = {
   todowrite: 'todos',
   todo_write: 'todos',
   write_todos: 'todos',
   update_plan: 'plan',
 }
-const AGENT_TOOLS = new Set(['task', 'agent', 'spawn_agent'])
-const LOOK_TOOLS = new Set(['bashoutput', 'taskoutput', 'agentoutput', 'write_stdin', 'wait_agent'])
-const STOP_TOOLS = new Set(['killshell', 'killbash', 'taskstop', 'close_agent'])
-
 const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'notebook_path', 'filename']
 const NEW_TEXT_MEMBERS = ['new_string', 'newString', 'newText', 'new_str', 'content', 'file_text']
 /** Of the code that a call puts into a file. */
@@ -86,10 +60,9 @@ const TARGET_MEMBERS = [
 
 /** Tools of one family do the same kind of thing. */
 export function familyOf(tool: string): ReadCall['family'] {
-  const lower = tool.toLowerCase()
-  if (SHELL_TOOLS.has(lower)) return 'shell'
-  if (READ_TOOLS.has(lower)) return 'read'
-  return WRITE_TOOLS.has(lower) || EDIT_TOOLS.has(lower) || lower === 'apply_patch' ? 'change' : 'other'
+  if (isOf(tool, 'run')) return 'shell'
+  if (isOf(tool, 'read')) return 'read'
+  return isOf(tool, 'write', 'edit', 'notebook', 'patch') ? 'change' : 'other'
 }
 
 export function readCall({ name, input }: ToolUseBlock): ReadCall {
@@ -99,11 +72,11 @@ export function readCall({ name, input }: ToolUseBlock): ReadCall {
   const patched = patchChanges(input)
   const path = findText(given, PATH_MEMBERS)
   const plain = { tool, family: 'other', target: targetOf(given), reads: [], changes: patched } as const
-  if (SHELL_TOOLS.has(lower)) return readShell(tool, given, patched)
-  if (READ_TOOLS.has(lower) && path !== undefined)
+  if (isOf(tool, 'run')) return readShell(tool, given, patched)
+  if (path !== undefined && isOf(tool, 'read'))
     return { ...plain, family: 'read', target: path, reads: [tidyPath(path)] }
-  if (path !== undefined && (WRITE_TOOLS.has(lower) || EDIT_TOOLS.has(lower)))
-    return { ...plain, ...fileTool(lower, given, path) }
+  if (path !== undefined && isOf(tool, 'write', 'edit', 'notebook'))
+    return { ...plain, ...fileTool(tool, given, path) }
   if (patched.length > 0)
     return { ...plain, family: 'change', target: patched.map((one) => one.path).join(' ') }
   const list = LIST_TOOLS[lower]
@@ -113,14 +86,14 @@ export function readCall({ name, input }: ToolUseBlock): ReadCall {
 
 /** Editors that do several things say which in `command`. */
 function fileTool(
-  lower: string,
+  tool: string,
   given: JsonObject,
   path: string,
 ): Pick<ReadCall, 'family' | 'target' | 'reads' | 'changes'> {
   const verb = textOf(given['command'])
   const file = tidyPath(path)
   if (verb === 'view') return { family: 'read', target: path, reads: [file], changes: [] }
-  const operation = verb === 'create' || WRITE_TOOLS.has(lower) ? 'written' : 'edited'
+  const operation = verb === 'create' || isOf(tool, 'write') ? 'written' : 'edited'
   const code = findText(given, NEW_TEXT_MEMBERS)?.slice(0, CODE_CHARS_MAX)
   const change = { path: file, operation, ...(code !== undefined && { code }) } as const
   return { family: 'change', target: path, reads: [], changes: [change] }
@@ -213,13 +186,13 @@ function stateOf(status: string): TaskChange['state'] | undefined {
 }
 
 function backgroundOf(lower: string, given: JsonObject): Pick<ReadCall, 'background'> {
-  if (AGENT_TOOLS.has(lower)) {
+  if (isOf(lower, 'agent')) {
     const text = findText(given, ['description', 'prompt', 'message']) ?? 'agent'
     return given['run_in_background'] === true || lower === 'spawn_agent'
       ? { background: { kind: 'start', text } }
       : {}
   }
-  const kind = LOOK_TOOLS.has(lower) ? 'look' : STOP_TOOLS.has(lower) ? 'stop' : undefined
+  const kind = isOf(lower, 'look', 'input') ? 'look' : isOf(lower, 'stop') ? 'stop' : undefined
   const id = kind && idOf(given)
   return kind && id !== undefined ? { background: { kind, id } } : {}
 }

@@ -23,7 +23,7 @@ export function* readCache(
     diagnosis,
     clearedTokens: clearedTokens(response.context_management),
   })
-  const isTold = ports.flags.value('cache-break-detection')
+  const isTold = reading.break !== undefined && ports.flags.value('cache-break-detection')
   ports.trace(traceOf(reading, isTold))
   if (reading.break && isTold) yield { type: 'cache-break', break: reading.break }
 }

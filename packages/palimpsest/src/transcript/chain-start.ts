@@ -1,7 +1,8 @@
-import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
+import { isThinking, toBlocks } from '../wire/message.ts'
 import { linkOf, type ChainLink } from './chain-link.ts'
 import { newestLeaf, walkChain, type ChainWarning } from './chain-of.ts'
 import { isPart, partsOf, type BoundaryEntry, type Entry, type EntryId, type MessageEntry } from './entry.ts'
+import { isBlank } from './view-block.ts'
 
 // From where a chain must be read so that its view is the same as that of the whole chain: from the first message that the newest
 // boundary in force keeps.
@@ -109,7 +110,6 @@ function barrierBefore(chain: readonly StartLink[], head: number): number | unde
 
 /** Of which nothing is ever sent: only thinking and blank text. */
 function isSilent({ message }: MessageEntry): boolean {
-  const isBlank = (block: Block): boolean => isBlock(block, 'text') && block.text.trim() === ''
   return toBlocks(message.content).every((block) => isThinking(block) || isBlank(block))
 }
 

@@ -1,5 +1,5 @@
-import { isBlock, isThinking } from '../wire/message.ts'
-import type { ViewBlock } from './view-block.ts'
+import { isThinking } from '../wire/message.ts'
+import { isBlank } from './view-block.ts'
 import type { ViewNode } from './view.ts'
 
 // A system message may stand only behind a user message and before an answer or at the end. A user message that comes when one
@@ -29,10 +29,5 @@ export function placeSystem(nodes: readonly ViewNode[]): readonly ViewNode[] {
 
 /** An answer of which nothing is ever sent. */
 export function isSilent(node: ViewNode): boolean {
-  return node.blocks.every((block) => isThinking(block.block) || isBlank(block))
-}
-
-/** The API refuses text blocks without a visible character, though models produce them. */
-export function isBlank({ block }: ViewBlock): boolean {
-  return isBlock(block, 'text') && block.text.trim() === ''
+  return node.blocks.every(({ block }) => isThinking(block) || isBlank(block))
 }

@@ -2,8 +2,7 @@ import { chainHash, hashText, type Hash } from '../wire/hash.ts'
 import { findMember, splitArray } from '../wire/json.ts'
 import { isBlock, isThinking } from '../wire/message.ts'
 import type { PrefixEntry } from './entry.ts'
-import { isBlank } from './place-system.ts'
-import { toViewBlock, type ViewBlock } from './view-block.ts'
+import { isBlank, toViewBlock, type ViewBlock } from './view-block.ts'
 import type { View, ViewNode } from './view.ts'
 
 // From view to bytes. Walking forward, the hash chain of what is sent grows block by block. An answer's thinking is sent only where
@@ -195,7 +194,7 @@ function sentBlocks(
   before: readonly (Hash | undefined)[],
   policy: ThinkingPolicy | undefined,
 ): readonly ViewBlock[] {
-  const present = node.blocks.filter((block) => !isBlank(block))
+  const present = node.blocks.filter(({ block }) => !isBlank(block))
   if (!present.some((block) => isThinking(block.block))) return present
   return thinkingFits(node, before, policy)
     ? withoutEndingThinking(present)
@@ -222,7 +221,7 @@ function thinkingFits(
 /** A later thinking block of the answer is bound to the answer's own earlier blocks too. */
 function isIntact(node: ViewNode): boolean {
   const last = node.blocks.findLastIndex((block) => isThinking(block.block))
-  return node.blocks.slice(0, last + 1).every((block) => block.original && !isBlank(block))
+  return node.blocks.slice(0, last + 1).every(({ block, original }) => original && !isBlank(block))
 }
 
 /** Signatures cover system and tools; model, betas and settings are in the cache key only. Deferred tools are in neither. */

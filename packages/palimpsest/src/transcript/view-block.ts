@@ -1,6 +1,6 @@
 import { estimateBlock } from '../tokens/estimate.ts'
 import { findMember, isJsonObject, splitArray, withoutMember, type JsonText } from '../wire/json.ts'
-import { toBlocks, type Block } from '../wire/message.ts'
+import { isBlock, toBlocks, type Block } from '../wire/message.ts'
 import type { BlockRef, MessageEntry } from './entry.ts'
 
 /** A block as it would be sent. */
@@ -35,4 +35,9 @@ export function toViewBlock(at: BlockRef, text: JsonText, original: boolean): Vi
 function makeBlock(at: BlockRef, block: Block, text: JsonText, original: boolean): ViewBlock {
   const json = withoutMember(text, 'cache_control')
   return { at, block, json, tokens: estimateBlock(block, json), original }
+}
+
+/** The API refuses text blocks without a visible character, though models produce them. */
+export function isBlank(block: Block): boolean {
+  return isBlock(block, 'text') && block.text.trim() === ''
 }

@@ -8,6 +8,7 @@ import { globRoot } from '../paths/glob-root.ts'
 import { isInside, namesAlong } from '../paths/real-path.ts'
 import { toRefusal } from '../refusal.ts'
 import { optionalFlag, optionalText, requiredText } from '../tools/tool-input.ts'
+import { isOwnTool, TOOL_NATURES, type ToolName } from '../tools/tool-natures.ts'
 import { toPageUrl } from '../web/fetch-page.ts'
 import { isNamedByGit } from './named-by-git.ts'
 import { isConfiguration, liesInRepository } from './protected-files.ts'
@@ -43,8 +44,6 @@ export type CallFacts =
   | { readonly kind: 'inner' }
   | { readonly kind: 'other'; readonly readsOnly: boolean }
 
-const INNER_TOOLS = new Set(['TodoWrite', 'AskUser', 'BashOutput', 'KillShell', 'Recall'])
-
 /** Throws a `Refusal` for an input that is no sensible call. */
 export async function factsOf(
   tool: Pick<LoopTool, 'name' | 'isReadOnly'>,
@@ -52,29 +51,36 @@ export async function factsOf(
   access: Access,
   protectedFolders: readonly string[],
 ): Promise<CallFacts> {
-  switch (tool.name) {
-    case 'Read':
+  const { name } = tool
+  if (!isOwnTool(name)) return { kind: 'other', readsOnly: tool.isReadOnly(input) }
+  const nature = TOOL_NATURES[name]
+  switch (nature) {
+    case 'read':
       return readFacts(requiredText(input, 'file_path'), access)
-    case 'Grep':
-      return readFacts(optionalText(input, 'path') ?? '.', access)
-    case 'Glob':
-      return readFacts(globRoot(requiredText(input, 'pattern'), optionalText(input, 'path')).folder, access)
-    case 'Write':
-    case 'Edit':
+    case 'search':
+      return readFacts(searchedFolder(name, input), access)
+    case 'write':
       return writeFacts(requiredText(input, 'file_path'), access, protectedFolders)
-    case 'Bash': {
+    case 'run': {
       const command = requiredText(input, 'command')
       const isOutside = optionalFlag(input, 'outside_sandbox')
       return { kind: 'shell', command, text: parseShell(command), isOutside }
     }
-    case 'WebFetch': {
+    case 'fetch': {
       const { host, hostname } = toPageUrl(requiredText(input, 'url'))
       return { kind: 'web', host, hostname }
     }
+    case 'inner':
+      return { kind: 'inner' }
     default:
-      if (INNER_TOOLS.has(tool.name)) return { kind: 'inner' }
-      return { kind: 'other', readsOnly: tool.isReadOnly(input) }
+      return nature satisfies never
   }
+}
+
+/** A pattern may lead out of the folder that it is looked for in. */
+function searchedFolder(name: ToolName, input: JsonObject): string {
+  const path = optionalText(input, 'path')
+  return name === 'Glob' ? globRoot(requiredText(input, 'pattern'), path).folder : (path ?? '.')
 }
 
 async function readFacts(path: string, access: Access): Promise<FileFacts> {

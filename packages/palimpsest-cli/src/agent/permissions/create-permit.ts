@@ -11,6 +11,7 @@ import { findOffer, type Offer } from './always/offer.ts'
 import { outsideFlag } from './always/outside-flag.ts'
 import { factsOf, type CallFacts } from './call-facts.ts'
 import { decide, type Decision, type ShellConcerns } from './decide.ts'
+import { hidesFiles } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
 import type { Rule } from './rule.ts'
 import { shellConcerns } from './shell-concerns.ts'
@@ -32,7 +33,6 @@ export type PermissionAnswer =
 export interface PermitOptions {
   /** The same as the tools', with the rules in it. */
   readonly access: Access
-  /** Asked at each call: the user may change it. */
   readonly mode: PermissionMode
   readonly isTrusted: boolean
   /** The same as the tools'. */
@@ -59,9 +59,9 @@ export function createPermit(options: PermitOptions): Permit {
     more: readonly Rule[] = [],
   ): Promise<Decision> => {
     const rules = [...access.rules, ...added, ...more]
-    const hidesFiles = rules.some(({ effect, tool: name }) => effect !== 'allow' && name === 'Read')
+    const hides = rules.some(hidesFiles)
     const { isTrusted, sandbox, env } = options
-    const policy = { access, sandbox, env, isTrusted, hidesFiles }
+    const policy = { access, sandbox, env, isTrusted, hidesFiles: hides }
     const concerns = facts.kind === 'shell' ? await shellConcerns(facts, rules, policy) : NO_CONCERNS
     const { cwd, home } = access
     return decide(tool.name, facts, { mode: options.mode, rules, cwd, home }, concerns)

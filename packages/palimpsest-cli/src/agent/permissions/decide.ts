@@ -3,6 +3,7 @@ import type { CommandWay, OpenWay, UnaskedAnswer } from '../paths/command-grant.
 import { meetsCommand } from './match-command.ts'
 import { exampleOf, matchesPath, type PatternBase } from './match-path.ts'
 import type { PermissionMode } from './permission-mode.ts'
+import { ownNatureOf } from '../tools/tool-natures.ts'
 import { matchesDomain, type Rule } from './rule.ts'
 
 // Who wins: what forbids, then what asks, then what allows, then the mode. Pure; everything about the disk is in the facts.
@@ -150,8 +151,9 @@ function meetsRule(rule: Rule, tool: string, facts: CallFacts, policy: Policy): 
 /** Rules about reading hold for searches too, rules about editing for every writer; `mcp__server` for all tools of a server. */
 function speaksOf(ruleTool: string, tool: string): boolean {
   if (ruleTool === tool) return true
-  if (ruleTool === 'Read') return tool === 'Grep' || tool === 'Glob'
-  if (ruleTool === 'Edit' || ruleTool === 'Write') return tool === 'Edit' || tool === 'Write'
+  const nature = ownNatureOf(ruleTool)
+  if (nature === 'read') return ownNatureOf(tool) === 'search'
+  if (nature === 'write') return ownNatureOf(tool) === 'write'
   if (ruleTool.endsWith('*')) return tool.startsWith(ruleTool.slice(0, -1))
   return ruleTool.startsWith('mcp__') && tool.startsWith(`${ruleTool}__`)
 }

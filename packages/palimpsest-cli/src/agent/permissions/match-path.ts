@@ -8,6 +8,7 @@ import {
   parsePathPattern,
   splitPathPattern,
 } from '../patterns/path-pattern.ts'
+import { ownNatureOf } from '../tools/tool-natures.ts'
 import type { Rule } from './rule.ts'
 
 // Patterns of paths, with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
@@ -84,7 +85,7 @@ async function realPattern({ pattern }: Rule, bases: PatternBase): Promise<strin
 }
 
 export function hidesFiles({ effect, tool }: Rule): boolean {
-  return effect !== 'allow' && tool === 'Read'
+  return effect !== 'allow' && ownNatureOf(tool) === 'read'
 }
 
 /** Files that searches leave out: those that a rule forbids to read, or asks about first. Takes a real path. */

@@ -1,4 +1,5 @@
 import { parsePathPattern } from '../patterns/path-pattern.ts'
+import { ownNatureOf } from '../tools/tool-natures.ts'
 
 // Rules as users write them: `Tool` or `Tool(pattern)`. `Read(./secrets/**)`, `Edit(src/**)`, `Bash(npm run test:*)`,
 // `WebFetch(domain:example.com)`.
@@ -20,8 +21,6 @@ export type ParsedRule =
   | { readonly ok: true; readonly rule: Rule }
   | { readonly ok: false; readonly message: string }
 
-/** Tools whose pattern is one of paths. A rule for Read also holds for searches, one for Edit also for Write. */
-const PATH_TOOLS = new Set(['Read', 'Edit', 'Write', 'Grep', 'Glob'])
 const FORM = /^([A-Za-z_][\w-]*\*?)(?:\((.*)\))?$/s
 
 export function parseRule(text: string, effect: RuleEffect): ParsedRule {
@@ -42,10 +41,11 @@ export function parseRule(text: string, effect: RuleEffect): ParsedRule {
 function patternProblem(tool: string, pattern: string): string | undefined {
   if (pattern.trim() === '') return 'the pattern is empty. Leave the parentheses out to mean every call'
   if (/[\n\0]/.test(pattern)) return 'a pattern is one line'
-  if (tool === 'Bash') return undefined
-  if (tool === 'WebFetch')
+  const nature = ownNatureOf(tool)
+  if (nature === 'run') return undefined
+  if (nature === 'fetch')
     return /^domain:[\w.*:-]+$/.test(pattern) ? undefined : 'write WebFetch(domain:example.com)'
-  if (!PATH_TOOLS.has(tool)) return `${tool} takes no pattern. Write ${tool} alone`
+  if (nature === undefined || nature === 'inner') return `${tool} takes no pattern. Write ${tool} alone`
   if (pattern.startsWith('!')) return 'a pattern cannot begin with "!". Use a rule of another kind instead'
   return parsePathPattern(pattern, false) === undefined
     ? 'the pattern matches nothing: a "[" is never closed, or it ends in "\\". Write \\[ for a bracket'
@@ -74,7 +74,7 @@ export function splitRuleList(text: string): readonly string[] {
 /** Hosts that rules written by hand allow by name: these may be private. A public name may lead to a private address tomorrow. */
 export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
   return rules.flatMap(({ effect, tool, pattern, always }) =>
-    effect === 'allow' && tool === 'WebFetch' && pattern !== undefined && !always
+    effect === 'allow' && ownNatureOf(tool) === 'fetch' && pattern !== undefined && !always
       ? [pattern.slice('domain:'.length).toLowerCase()]
       : [],
   )
@@ -85,7 +85,7 @@ export function forbidsHost(rules: readonly Rule[], { host, hostname }: URL): bo
   return rules.some(
     (rule) =>
       rule.effect !== 'allow' &&
-      rule.tool === 'WebFetch' &&
+      ownNatureOf(rule.tool) === 'fetch' &&
       (matchesDomain(rule, host) || matchesDomain(rule, hostname)),
   )
 }

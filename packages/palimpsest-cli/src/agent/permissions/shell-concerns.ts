@@ -1,4 +1,5 @@
 import type { OpenWay } from '../paths/command-grant.ts'
+import { ownNatureOf } from '../tools/tool-natures.ts'
 import { coveredByAlways } from './always/covers-command.ts'
 import type { CallFacts } from './call-facts.ts'
 import type { ShellConcerns } from './decide.ts'
@@ -27,7 +28,7 @@ async function wayByRules(
   rules: readonly Rule[],
   policy: ReadingPolicy,
 ): Promise<OpenWay | undefined> {
-  const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === 'Bash')
+  const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && ownNatureOf(tool) === 'run')
   if (allowing.some((rule) => isWholeLine(rule, command))) return { kind: 'open' }
   if (allowing.length === 0 || !text.readable) return undefined
   const written = allowing.filter(({ always }) => !always)

@@ -2,9 +2,11 @@ import type { LoopTool, ToolContext, ToolOutput } from 'palimpsest/loop'
 import type { JsonObject } from 'palimpsest/wire'
 
 import { Refusal } from '../refusal.ts'
+import type { ToolName } from './tool-natures.ts'
 
 export interface ToolDefinition<Input> {
-  readonly name: string
+  /** With a row in the table: what a tool does decides who may call it unasked. */
+  readonly name: ToolName
   readonly description: string
   readonly properties: JsonObject
   readonly required: readonly string[]

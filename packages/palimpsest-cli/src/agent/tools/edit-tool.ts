@@ -4,7 +4,7 @@ import { changeFile, readKnown, type FileChanges } from '../files/change-file.ts
 import { replaceText, type ReplaceFailure } from '../files/replace-text.ts'
 import { fromUnits, toBytes, toTextForm, toUnits, type TextForm } from '../files/text-form.ts'
 import type { Access } from '../paths/access.ts'
-import { grantedPath } from '../paths/granted-path.ts'
+import { grantedPath } from './granted-path.ts'
 import { Refusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalFlag, requiredText } from './tool-input.ts'

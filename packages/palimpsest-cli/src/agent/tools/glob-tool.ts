@@ -5,7 +5,7 @@ import type { LoopTool } from 'palimpsest/loop'
 
 import { isLeftOut } from '../paths/access.ts'
 import { globRoot } from '../paths/glob-root.ts'
-import { grantedPath } from '../paths/granted-path.ts'
+import { grantedPath } from './granted-path.ts'
 import { Refusal, toRefusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import type { SearchOptions } from './grep-tool.ts'

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import type { LoopTool } from 'palimpsest/loop'
 
 import { isLeftOut, type Access } from '../paths/access.ts'
-import { grantedPath } from '../paths/granted-path.ts'
+import { grantedPath } from './granted-path.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { Refusal, toRefusal } from '../refusal.ts'

@@ -2,7 +2,7 @@ import type { LoopTool } from 'palimpsest/loop'
 
 import { changeFile, readKnown, type FileChanges } from '../files/change-file.ts'
 import type { Access } from '../paths/access.ts'
-import { grantedPath } from '../paths/granted-path.ts'
+import { grantedPath } from './granted-path.ts'
 import { defineTool } from './define-tool.ts'
 import { requiredText } from './tool-input.ts'
 

@@ -1,3 +1,5 @@
+import { setImmediate as aMoment } from 'node:timers/promises'
+
 import type { NotesWriter } from 'palimpsest/conversation'
 import type { NotesFile } from 'palimpsest/node'
 
@@ -17,30 +19,39 @@ export function writtenNotes(found: string | undefined): string | undefined {
 /** A file that cannot be written stops nothing: what it would say is in the transcript. Of notes that a model wrote it is told, once. */
 export function createNotesWriter(file: NotesFile, report: (text: string) => void): NotesWriter {
   let isTold = false
-  let next: string | undefined
+  let next: Wanted | undefined
   let working: Promise<void> | undefined
   const drain = async (): Promise<void> => {
     while (next !== undefined) {
-      const text = next
-      next = undefined
+      const { isComputed, text } = next
+      // The tools of an answer start first.
+      if (isComputed) await aMoment()
+      if (next.text === text) next = undefined
+      else continue
       try {
-        await file.save(`${text.trimEnd()}\n`)
+        await file.save(`${text().trimEnd()}\n`)
       } catch (error) {
-        if (isTold || text.startsWith(COMPUTED_HEAD)) continue
+        if (isTold || isComputed) continue
         report(`the notes are not in their file: ${sentenceOf(error)}`)
         isTold = true
       }
     }
     working = undefined
   }
-  const write = async (text: string): Promise<void> => {
-    next = text
+  const write = async (wanted: Wanted): Promise<void> => {
+    next = wanted
     working ??= drain()
     await working
   }
   return {
-    write,
-    writeComputed: (text) => void write(`${COMPUTED_HEAD}\n\n${text}`),
+    write: async (text) => await write({ text: () => text, isComputed: false }),
+    writeComputed: (compute) =>
+      void write({ text: () => `${COMPUTED_HEAD}\n\n${compute()}`, isComputed: true }),
     settled: async () => await working,
   }
+}
+
+interface Wanted {
+  readonly text: () => string
+  readonly isComputed: boolean
 }

@@ -1,3 +1,4 @@
+import { isOf } from '../../facts/tool-natures.ts'
 import type { JsonText } from '../../wire/json.ts'
 import type { ContextEdit, ContextManagement } from '../../wire/request.ts'
 import type { ModelFacts } from '../../wire/model-facts.ts'
@@ -18,11 +19,7 @@ const IDLE_MS = 3_600_000
 const IDLE_THINKING_TURNS = 1
 
 /** The bulk of these is what they were given, not what they said. */
-const BULKY_INPUTS: ReadonlySet<string> = new Set([
-  ...['edit', 'multiedit', 'edit_file', 'str_replace', 'apply_patch'],
-  ...['write', 'write_file', 'create_file'],
-  ...['notebookedit', 'notebook_edit'],
-])
+const BULKY_INPUTS = ['edit', 'patch', 'write', 'notebook'] as const
 
 export interface ServerClearing {
   readonly facts: ModelFacts
@@ -73,6 +70,6 @@ function usesEdit(options: ServerClearing): ContextEdit {
     keep: { type: 'tool_uses', value: KEEP_USES },
     clear_at_least: { type: 'input_tokens', value: Math.max(least, wanted) },
     exclude_tools: tools.filter((name) => !isClearableTool(name)),
-    clear_tool_inputs: tools.filter((name) => BULKY_INPUTS.has(name.toLowerCase())),
+    clear_tool_inputs: tools.filter((name) => isOf(name, ...BULKY_INPUTS)),
   }
 }

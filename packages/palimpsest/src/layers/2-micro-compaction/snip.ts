@@ -1,3 +1,4 @@
+import { isOf } from '../../facts/tool-natures.ts'
 import type { EntryId } from '../../transcript/entry.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
@@ -9,8 +10,7 @@ import { resultText } from './results-in-view.ts'
 // that is made anyway, or when that pays.
 
 /** Calls that change nothing, so that a later one of the same kind says all that an earlier one said, and newer. */
-const READING = new Set(['read', 'read_file', 'view', 'grep', 'glob', 'search_files', 'list', 'ls'])
-const FILE_READING = new Set(['read', 'read_file', 'view'])
+const READING = ['read', 'list', 'search'] as const
 /** What makes a read one of a part. */
 const PART_KEYS: ReadonlySet<string> = new Set(['offset', 'limit', 'view_range', 'start_line', 'end_line'])
 
@@ -113,7 +113,7 @@ function keysOf(block: ToolUseBlock): CallKeys {
   const tool = block.name.toLowerCase()
   const whole = wholeKey(tool, block.input)
   const found: CallKeys = {
-    ...(READING.has(tool) ? { same: `${tool} ${JSON.stringify(sorted(block.input))}` } : {}),
+    ...(isOf(tool, ...READING) ? { same: `${tool} ${JSON.stringify(sorted(block.input))}` } : {}),
     ...(whole === undefined ? {} : { whole }),
     isPart: isPart(block.input),
   }
@@ -123,7 +123,7 @@ function keysOf(block: ToolUseBlock): CallKeys {
 
 /** A file read whole stands for every part of it; a part only for the same part. */
 function wholeKey(tool: string, input: Json): string | undefined {
-  if (!FILE_READING.has(tool) || !isJsonObject(input)) return undefined
+  if (!isOf(tool, 'read') || !isJsonObject(input)) return undefined
   const path = input['file_path'] ?? input['path']
   return typeof path === 'string' ? `${tool} whole ${path}` : undefined
 }

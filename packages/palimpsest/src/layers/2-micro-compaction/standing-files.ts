@@ -1,3 +1,4 @@
+import { isOf } from '../../facts/tool-natures.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import type { ToolUseBlock } from '../../wire/message.ts'
 
@@ -12,11 +13,10 @@ const NAMES = new Set([
   'memory.md',
 ])
 const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'filename']
-const READING = new Set(['read', 'read_file', 'view', 'cat'])
 
 /** Whether the call reads such a file. */
 export function readsStandingFile({ name, input }: ToolUseBlock): boolean {
-  if (!READING.has(name.toLowerCase()) || !isJsonObject(input)) return false
+  if (!isOf(name, 'read') || !isJsonObject(input)) return false
   return PATH_MEMBERS.some((member) => {
     const path = input[member]
     return typeof path === 'string' && NAMES.has((path.split(/[/\\]/).at(-1) ?? '').toLowerCase())

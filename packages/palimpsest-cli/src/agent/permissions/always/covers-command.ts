@@ -1,5 +1,6 @@
 import type { SimpleCommand } from '../../command/parse-shell.ts'
 import { matchesWildcard, parseWildcard } from '../../patterns/wildcard.ts'
+import { ownNatureOf } from '../../tools/tool-natures.ts'
 import type { Rule } from '../rule.ts'
 import { folderOfLine } from './always-rules.ts'
 import { toPlainLine } from './plain-line.ts'
@@ -13,7 +14,9 @@ export async function coveredByAlways(
   rules: readonly Rule[],
   shellFolder: string,
 ): Promise<(command: Pick<SimpleCommand, 'text'>) => boolean> {
-  const given = rules.filter(({ effect, tool, always }) => effect === 'allow' && tool === 'Bash' && always)
+  const given = rules.filter(
+    ({ effect, tool, always }) => effect === 'allow' && ownNatureOf(tool) === 'run' && always,
+  )
   const line = given.length > 0 ? toPlainLine(source) : undefined
   const folder = line && (await folderOfLine(line, shellFolder))
   if (line === undefined || folder === undefined) return () => false

@@ -11,6 +11,7 @@ import { toPlainLine } from './plain-line.ts'
  */
 export function isNarrow({ tool, pattern }: Rule): boolean {
   if (pattern === undefined) return false
+  // "Always" gives rules by one name of each nature.
   switch (tool) {
     case 'Bash':
       return isOneCommand(pattern)

@@ -1,6 +1,7 @@
 import { factsOf } from '../../../facts/facts-of.ts'
 import { commandStart } from '../../../facts/like-call.ts'
 import { familyOf, readCall, type ReadCall } from '../../../facts/read-call.ts'
+import { isOf } from '../../../facts/tool-natures.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
 import { offersRecall } from '../../../transcript/recall-tool.ts'
 import { shortId } from '../../../transcript/short-id.ts'
@@ -17,7 +18,7 @@ import { EXCERPTS_HEADING, frameOf, isFramed, readExcerpts, writeExcerpts } from
 import { splitPieces } from './split-pieces.ts'
 import { supersededCalls } from './superseded.ts'
 import { isUserNode } from './tail.ts'
-import { SEARCH_COMMAND, SEARCH_TOOLS } from './worth.ts'
+import { SEARCH_COMMAND } from './worth.ts'
 
 // Pieces of what was read and leaves the view: lines in a row, as they stood, line numbers and all, under the call that brought them. A
 // single line is no use to an edit, and says neither what stood before it nor after. They are carried from one compaction to the next.
@@ -279,7 +280,7 @@ function around(text: string, failure: string): string[] {
 function worthOfCall({ tool, reads, changes, command }: ReadCall): number {
   if (changes.length > 0) return EDIT_WORTH
   if (reads.length > 0) return READ_WORTH
-  if (SEARCH_TOOLS.has(tool.toLowerCase())) return SEARCH_WORTH
+  if (isOf(tool, 'search', 'list')) return SEARCH_WORTH
   return command !== undefined && SEARCH_COMMAND.test(command) ? SHELL_SEARCH_WORTH : 0
 }
 

@@ -1,9 +1,9 @@
 import { readCall } from '../../../facts/read-call.ts'
+import { isOf } from '../../../facts/tool-natures.ts'
 import type { ViewNode } from '../../../transcript/view.ts'
 import { isJsonObject } from '../../../wire/json.ts'
 import { isBlock, type ToolResultBlock, type ToolUseBlock } from '../../../wire/message.ts'
 
-const READERS = new Set(['read', 'read_file', 'view'])
 /** A read of a part is not the whole file. */
 const PART_KEYS = ['offset', 'limit', 'view_range', 'start_line', 'end_line']
 
@@ -47,7 +47,7 @@ function charsOf({ content = '' }: ToolResultBlock): number {
 }
 
 function readPath(name: string, input: unknown): string | undefined {
-  if (!READERS.has(name.toLowerCase()) || !isJsonObject(input)) return undefined
+  if (!isOf(name, 'read') || !isJsonObject(input)) return undefined
   if (PART_KEYS.some((key) => input[key] !== undefined)) return undefined
   const path = input['file_path'] ?? input['path']
   return typeof path === 'string' ? path : undefined

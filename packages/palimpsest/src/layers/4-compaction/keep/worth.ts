@@ -1,4 +1,5 @@
 import { readCall, type ReadCall } from '../../../facts/read-call.ts'
+import { isOf } from '../../../facts/tool-natures.ts'
 import type { ViewBlock } from '../../../transcript/view-block.ts'
 import type { View, ViewNode } from '../../../transcript/view.ts'
 import { isBlock, type ToolUseBlock } from '../../../wire/message.ts'
@@ -37,8 +38,6 @@ const SHELL_TOKENS = 1_200
 const LONG_READ_TOKENS = 8_000
 const LONG_READ = 0.35
 
-export const SEARCH_TOOLS = new Set(['grep', 'glob', 'search_files', 'find', 'list', 'ls', 'codebase_search'])
-const AGENT_TOOLS = new Set(['task', 'agent', 'subagent'])
 export const SEARCH_COMMAND = /^\s*(?:cd [^&;]+&&\s*)?(?:rg|grep|find|ls|fd|git (?:grep|ls-files))\b/
 
 interface Call extends ReadCall {
@@ -135,10 +134,9 @@ function callKind(call: Call | undefined, newest: Touches): Kind | undefined {
 function resultKind(call: Call | undefined, newest: Touches): Kind {
   if (!call) return OTHER
   if (call.changes.length > 0) return EDIT
-  const tool = call.tool.toLowerCase()
   if (call.reads.length > 0) return readKind(call, newest)
-  if (SEARCH_TOOLS.has(tool)) return SEARCH
-  if (AGENT_TOOLS.has(tool)) return AGENT
+  if (isOf(call.tool, 'search', 'list')) return SEARCH
+  if (isOf(call.tool, 'agent')) return AGENT
   if (call.family === 'shell')
     return call.command !== undefined && SEARCH_COMMAND.test(call.command) ? SHELL_SEARCH : SHELL
   return OTHER

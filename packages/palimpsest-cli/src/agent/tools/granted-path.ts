@@ -1,7 +1,7 @@
 import { Refusal, toRefusal } from '../refusal.ts'
-import { toAbsolutePath } from './absolute-path.ts'
-import type { Access } from './access.ts'
-import { realPathOf } from './real-path.ts'
+import { toAbsolutePath } from '../paths/absolute-path.ts'
+import type { Access } from '../paths/access.ts'
+import { realPathOf } from '../paths/real-path.ts'
 
 /** (S1) The real path of a call's file, now. Refused unless it is the very path that was permitted for this call. */
 export async function grantedPath(access: Access, toolUseId: string, path: string): Promise<string> {

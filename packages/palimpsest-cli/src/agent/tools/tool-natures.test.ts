@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+
+import { createWorkbench } from '../../../../../test/kit/workbench.ts'
+import { natureOf, type ToolNature } from '../../../../palimpsest/src/facts/tool-natures.ts'
+import { TOOL_NATURES, type OwnNature } from './tool-natures.ts'
+
+test('every tool has a row, and no row is of a tool that is gone', async () => {
+  const bench = await createWorkbench()
+  expect(bench.tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(TOOL_NATURES).toSorted())
+  await bench.dispose()
+})
+
+/** What the library calls the same. */
+const KNOWN_AS: { readonly [Nature in OwnNature]: readonly ToolNature[] } = {
+  read: ['read'],
+  search: ['search'],
+  write: ['write', 'edit'],
+  run: ['run'],
+  fetch: ['fetch'],
+  inner: ['todo', 'ask', 'look', 'stop', 'recall'],
+}
+
+test.each(Object.entries(TOOL_NATURES))(
+  'the library knows %s for one that is of the kind "%s"',
+  (name, nature) => {
+    expect(KNOWN_AS[nature]).toContain(natureOf(name))
+  },
+)

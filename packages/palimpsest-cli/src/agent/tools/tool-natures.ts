@@ -1,0 +1,29 @@
+// What each of our own tools does. Who decides about calls asks here, by the exact name: a tool that is spelled otherwise is another one.
+
+export const TOOL_NATURES = {
+  Read: 'read',
+  Grep: 'search',
+  Glob: 'search',
+  Write: 'write',
+  Edit: 'write',
+  Bash: 'run',
+  WebFetch: 'fetch',
+  // These touch nothing outside of the conversation.
+  BashOutput: 'inner',
+  KillShell: 'inner',
+  TodoWrite: 'inner',
+  AskUser: 'inner',
+  Recall: 'inner',
+} as const
+
+export type ToolName = keyof typeof TOOL_NATURES
+export type OwnNature = (typeof TOOL_NATURES)[ToolName]
+
+export function isOwnTool(name: string): name is ToolName {
+  return Object.hasOwn(TOOL_NATURES, name)
+}
+
+/** Undefined for a tool that is not ours: a server's, or one that a rule merely names. */
+export function ownNatureOf(name: string): OwnNature | undefined {
+  return isOwnTool(name) ? TOOL_NATURES[name] : undefined
+}
