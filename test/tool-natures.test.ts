@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { createWorkbench } from '../../../../../test/kit/workbench.ts'
-import { natureOf, type ToolNature } from '../../../../palimpsest/src/facts/tool-natures.ts'
-import { TOOL_NATURES, type OwnNature } from './tool-natures.ts'
+import { createWorkbench } from './kit/workbench.ts'
+import { natureOf, type ToolNature } from '../packages/palimpsest/src/facts/tool-natures.ts'
+import { TOOL_NATURES, type OwnNature } from '../packages/palimpsest-cli/src/agent/tools/tool-natures.ts'
 
 test('every tool has a row, and no row is of a tool that is gone', async () => {
   const bench = await createWorkbench()
