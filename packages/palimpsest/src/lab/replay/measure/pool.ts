@@ -32,29 +32,44 @@ export function poolValues(sessions: readonly SessionValue[]): Pooled | undefine
   const found = sessions.flatMap(({ value, project }) => (value === null ? [] : [{ value, project }]))
   const known = found.map(({ value }) => value)
   if (known.length === 0) return undefined
-  const groups = drawnTogether(found)
-  const random = createRandom(SEED)
-  const means = Array.from({ length: DRAWS }, () => {
-    let sum = 0
-    let count = 0
-    for (let i = 0; i < groups.length; i++) {
-      const group = groups[Math.floor(random() * groups.length)]
-      sum += group?.sum ?? 0
-      count += group?.count ?? 0
-    }
-    return sum / count
-  })
+  const means = drawnMeans(drawnTogether(found))
   return {
     mean: known.reduce((sum, value) => sum + value, 0) / known.length,
     low: quantile(means, LOW_SHARE),
     high: quantile(means, HIGH_SHARE),
-    p10: quantile(known, WORST_SHARE),
+    p10: quantile(Float64Array.from(known).toSorted(), WORST_SHARE),
   }
+}
+
+/** In order of size. A report draws some thousand times for each of its figures: hence arrays of numbers, sorted once. */
+function drawnMeans(groups: readonly Group[]): Float64Array {
+  const sums = Float64Array.from(groups, ({ sum }) => sum)
+  const counts = Float64Array.from(groups, ({ count }) => count)
+  // One is all that can be drawn.
+  if (groups.length === 1) return sums.map((sum, i) => sum / (counts[i] ?? 0))
+  const random = createRandom(SEED)
+  const means = new Float64Array(DRAWS)
+  for (let draw = 0; draw < DRAWS; draw++) {
+    let sum = 0
+    let count = 0
+    for (let i = 0; i < sums.length; i++) {
+      const at = Math.floor(random() * sums.length)
+      sum += sums[at] ?? 0
+      count += counts[at] ?? 0
+    }
+    means[draw] = sum / count
+  }
+  return means.toSorted()
+}
+
+interface Group {
+  readonly sum: number
+  readonly count: number
 }
 
 function drawnTogether(
   found: readonly { readonly value: number; readonly project: string }[],
-): { readonly sum: number; readonly count: number }[] {
+): Group[] {
   const projects = Map.groupBy(found, ({ project }) => project)
   if (projects.size < PROJECTS_MIN) return found.map(({ value }) => ({ sum: value, count: 1 }))
   return [...projects.values()].map((of) => ({
@@ -64,8 +79,7 @@ function drawnTogether(
 }
 
 /** With a straight line between neighbours. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
+function quantile(sorted: Float64Array, share: number): number {
   const place = share * (sorted.length - 1)
   const below = sorted[Math.floor(place)] ?? Number.NaN
   const above = sorted[Math.ceil(place)] ?? Number.NaN
