@@ -6,6 +6,8 @@ import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.t
 import { openProject, transcriptPath } from '../../packages/palimpsest/src/node/files/paths.ts'
 import { encodeEntry } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import { NO_TOTALS } from '../../packages/palimpsest/src/transcript/totals.ts'
+import type { Envelope } from '../../packages/palimpsest/src/transcript/lines/line-base.ts'
 import { encodeHeader, FORMAT } from '../../packages/palimpsest/src/transcript/lines/header.ts'
 import type { WireMessage } from '../../packages/palimpsest/src/wire/message.ts'
 import { cases } from '../kit/cases.ts'
@@ -37,7 +39,7 @@ test(`of ${MESSAGES} messages in one view each command says so, in bounded memor
     expect(peakMb).toBeLessThan(PEAK_MB_MAX)
   }
   const listed = await bench.run(['sessions', '--json'])
-  expect(JSON.parse(listed.out)).toMatchObject([{ id: ID, title: 'message 0' }])
+  expect(JSON.parse(listed.out)).toMatchObject([{ id: ID, title: 'message 0', messages: MESSAGES }])
   const handle = await open(path)
   const { size } = await handle.stat()
   await handle.close()
@@ -50,11 +52,16 @@ async function writeLong({ home, folder }: Bench): Promise<string> {
   const project = await openProject(await openHome(home), folder)
   const path = transcriptPath(project, ID)
   const handle = await open(path, 'wx', 0o600)
-  const envelope = { sessionId: ID, cwd: folder, version: '0.1.0' }
+  const envelope = (i: number): Envelope => ({
+    sessionId: ID,
+    cwd: folder,
+    version: '0.1.0',
+    totals: { ...NO_TOTALS, messages: i + 1 },
+  })
   const created = Date.UTC(2026, 0, 1)
   let text = `${encodeHeader({ format: FORMAT, sessionId: ID, project: folder, created, version: '0.1.0' })}\n`
   for (let i = 0; i < MESSAGES; i++) {
-    text += `${encodeEntry(entryAt(i, created), envelope)}\n`
+    text += `${encodeEntry(entryAt(i, created), envelope(i))}\n`
     if (i % BATCH !== 0 && i < MESSAGES - 1) continue
     writtenBytes += Buffer.byteLength(text)
     await handle.write(text)
