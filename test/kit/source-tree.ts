@@ -38,6 +38,11 @@ export interface SourceInfo {
 }
 
 export function readSources(): readonly SourceInfo[] {
+  return sourcePaths().map((path) => describeSource(path, parseFile(join(ROOT, path))))
+}
+
+/** From the root. */
+export function sourcePaths(): readonly string[] {
   const patterns = [
     `${LIBRARY}/**/*.ts`,
     `${CLI}/**/*.ts`,
@@ -45,15 +50,17 @@ export function readSources(): readonly SourceInfo[] {
     'bench/**/*.ts',
     'examples/**/*.ts',
   ]
-  return globSync(patterns, { cwd: ROOT })
-    .toSorted()
-    .map((path) => describeSource(path, parseFile(join(ROOT, path))))
+  return globSync(patterns, { cwd: ROOT }).toSorted()
+}
+
+export function isTestPath(path: string): boolean {
+  return path.endsWith('.test.ts') || path.startsWith('test/')
 }
 
 export function describeSource(path: string, source: SourceFile): SourceInfo {
   return {
     path,
-    isTest: path.endsWith('.test.ts') || path.startsWith('test/'),
+    isTest: isTestPath(path),
     lines: source.text.trimEnd().split('\n').length,
     imports: importsOf(path, source.program),
     functions: functionsOf(source),

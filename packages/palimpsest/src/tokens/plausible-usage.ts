@@ -35,7 +35,7 @@ export function isPlausiblePrompt(usage: Usage, body: JsonText, facts: ModelFact
   // Pictures are long texts and few tokens.
   if (!body.includes('"data":"') && all.every((one) => one === 0 || isUsual(one))) return true
   const estimated = estimatePrompt(body, facts)
-  if (Math.max(...all) > mostTokens(body, facts, estimated)) return false
+  if (isMore(Math.max(...all), { body, facts, estimated })) return false
   // Without its thinking a prompt is no larger: that is looked at only where it can matter.
   return tokens >= LEAST_SHARE * estimated || tokens >= leastTokens(body, facts)
 }
@@ -45,15 +45,22 @@ function leastTokens(body: JsonText, facts: ModelFacts | undefined): number {
   return estimated > LEAST_TOKENS ? LEAST_SHARE * estimated : 0
 }
 
-function mostTokens(body: JsonText, facts: ModelFacts | undefined, estimated: number): number {
-  const media =
-    count(body, '"type":"image"') * IMAGE_TOKENS_MAX + count(body, '"type":"document"') * DOCUMENT_TOKENS_MAX
+interface Sent {
+  readonly body: JsonText
+  readonly facts: ModelFacts | undefined
+  readonly estimated: number
+}
+
+/** Than can have been sent. */
+function isMore(tokens: number, { body, facts, estimated }: Sent): boolean {
   const windowMax = Math.max(facts?.contextWindow ?? Infinity, facts?.capabilities.extendedWindow ?? 0)
   // What was sent and answered may show that the window is larger than the table says.
-  return Math.min(
-    Math.max(windowMax, WINDOW_ERROR_MAX * estimated),
-    MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media + charsInRuns(body),
-  )
+  if (tokens > Math.max(windowMax, WINDOW_ERROR_MAX * estimated)) return true
+  const media =
+    count(body, '"type":"image"') * IMAGE_TOKENS_MAX + count(body, '"type":"document"') * DOCUMENT_TOKENS_MAX
+  const most = MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media
+  // Runs are looked for only where they can matter.
+  return tokens > most && tokens > most + charsInRuns(body)
 }
 
 /**

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
-import { readSources, ROOT } from '../../../../../test/kit/source-tree.ts'
+import { isTestPath, ROOT, sourcePaths } from '../../../../../test/kit/source-tree.ts'
 import { CHAT_SERVERS } from '../../run/models/chat-servers.ts'
 import { commandEnvironment, readingEnvironment, withVariables } from './child-environment.ts'
 import { KEY_VARIABLES, URL_VARIABLES } from './key-variables.ts'
@@ -61,9 +61,9 @@ describe('the environment of a child', () => {
   })
 
   test('knows every variable by which the program takes a key', () => {
-    const found = readSources()
-      .filter(({ path, isTest }) => path.startsWith('packages/') && !isTest)
-      .flatMap(({ path }) => [
+    const found = sourcePaths()
+      .filter((path) => path.startsWith('packages/') && !isTestPath(path))
+      .flatMap((path) => [
         ...readFileSync(join(ROOT, path), 'utf8').matchAll(
           /\b[A-Z][A-Z0-9_]*_(?:API_KEY|AUTH_TOKEN|CUSTOM_HEADERS|IDENTITY_TOKEN|SECRET)\b/g,
         ),
