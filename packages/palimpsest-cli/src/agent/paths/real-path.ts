@@ -20,22 +20,28 @@ export async function realPathOf(path: string): Promise<string> {
   return walk(start)
 }
 
-/** Part by part, because something on the way is not there. */
+/** Something on the way is not there: mostly the last part alone, which is about to be written. Otherwise part by part. */
 async function walk(path: string): Promise<string> {
-  const parts = path.split('/')
-  let at = '/'
+  const last = path.lastIndexOf('/') + 1
+  const parent = await existing(path.slice(0, last))
+  const parts = parent === undefined ? path.split('/') : [path.slice(last)]
+  let at = parent ?? '/'
   let links = LINKS_MAX
+  /** How many of the last parts of `at` are not there: nothing is below them. */
+  let missing = 0
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     if (part === '' || part === '.') continue
     if (part === '..') {
       at = dirname(at)
+      missing = Math.max(0, missing - 1)
       continue
     }
     const here = join(at, part)
-    const found = await existing(here)
-    const target = found === undefined ? await linkTarget(here) : undefined
+    const found = missing > 0 ? undefined : await existing(here)
+    const target = found === undefined && missing === 0 ? await linkTarget(here) : undefined
     if (target === undefined) {
       at = found ?? here
+      if (found === undefined) missing++
       continue
     }
     if (links-- === 0) throw new Refusal(`Cannot use ${path}: too many symbolic links.`)
