@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 import { defineConfig } from 'vitest/config'
@@ -21,17 +22,18 @@ export default defineConfig({
     hookTimeout: timeoutMs,
     // Node runs these sources itself, as it runs the command: no second way of loading them, and no time for it.
     experimental: { viteModuleRunner: false },
-    // One core left free, as is the default, would be half of a machine with two.
-    maxWorkers: '100%',
+    // One more than cores: some worker mostly waits for a process, a screen or a disk.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
-        // Pure units share one worker: seven times faster, and a test that leaks into another is a bug of ours.
+        // Pure units share a worker: seven times faster, and a test that leaks into another is a bug of ours. Processes, not threads: what a
+        // test forks copies the tables of one worker's memory and not of all.
         extends: true,
         test: {
           name: 'unit',
           include: everywhere.map((folder) => `${folder}/*.test.ts`),
           exclude: heavy,
-          pool: 'threads',
+          pool: 'forks',
           isolate: false,
           execArgv: ['--conditions=x-source'],
         },
