@@ -67,9 +67,7 @@ interface Group {
   readonly count: number
 }
 
-function drawnTogether(
-  found: readonly { readonly value: number; readonly project: string }[],
-): Group[] {
+function drawnTogether(found: readonly { readonly value: number; readonly project: string }[]): Group[] {
   const projects = Map.groupBy(found, ({ project }) => project)
   if (projects.size < PROJECTS_MIN) return found.map(({ value }) => ({ sum: value, count: 1 }))
   return [...projects.values()].map((of) => ({
