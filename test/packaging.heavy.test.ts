@@ -199,7 +199,7 @@ function olderNode(): { readonly path: string; readonly version: string } | unde
 /** Each public path takes a second or more; all of them with SOAK=1. */
 async function checkTypes(): Promise<TypesChecked> {
   const { filename = '' } = packed.find(({ name }) => name === 'palimpsest') ?? {}
-  const paths = process.env['SOAK'] ? [] : ['.', './layers']
+  const paths = process.env['SOAK'] ? [] : ['.', './anthropic']
   const script = join(ROOT, 'test/kit/child-attw.ts')
   const { stdout } = await run(process.execPath, [script, join(folder, filename), ...paths])
   const checked: TypesChecked = JSON.parse(stdout)
