@@ -99,8 +99,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   proxy: [...ENGINE, 'context'],
   // Strategies try parts of layers by themselves. Whether a replayed request would be refused is for the judge to say.
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
-  // The disk knows lines and chains of them, not what the model sees.
-  node: [...FLOOR, 'ports', ...LINES],
+  // The disk knows lines and chains of them, not what the model sees; of memories, what their files are called and how one changed.
+  node: [...FLOOR, 'ports', ...LINES, 'layers/5-memory/file-patch', 'layers/5-memory/memory-name'],
   index: [...ENGINE, 'context', 'context/library', 'loop', 'conversation', 'conversation/agent'],
 }
 

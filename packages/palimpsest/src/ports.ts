@@ -208,3 +208,80 @@ export interface KeptConversation extends Transcript {
   readonly totals: () => Totals
   readonly close: () => Promise<void>
 }
+
+/** Who changed a memory. */
+export type MemoryAuthor = 'extract' | 'dream' | 'user' | 'agent'
+
+/** The files of one folder of memories. */
+export interface MemoryFiles {
+  readonly index: string
+  /** By name, without `.md`. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Files that are there and cannot be used, and why not. */
+  readonly unusable: ReadonlyMap<string, string>
+}
+
+export interface MemoryChange {
+  readonly by: MemoryAuthor
+  readonly session?: string | undefined
+  readonly reason: string
+  /** The entry that this one undoes. */
+  readonly undoes?: string | undefined
+  /** It only notes that something was verified: no entry of the history that people see. */
+  readonly isMark?: boolean | undefined
+  /** By name; null: the file goes. */
+  readonly texts: ReadonlyMap<string, string | null>
+  readonly index: string
+}
+
+/** One file before and after, as a replaced piece of it. */
+export interface FilePatch {
+  /** A memory's name, or `MEMORY` for the index. */
+  readonly file: string
+  /** Null where there was no file. */
+  readonly before: { readonly hash: Hash; readonly bytes: number } | null
+  readonly after: { readonly hash: Hash; readonly bytes: number } | null
+  readonly at: number
+  readonly removed: string
+  readonly added: string
+}
+
+/** An entry of a memory folder's history. */
+export interface MemoryRecord extends Omit<MemoryChange, 'texts' | 'index'> {
+  readonly id: string
+  readonly at: number
+  readonly changed: readonly FilePatch[]
+}
+
+/** What was proposed for memory and needs the user's word. */
+export interface PendingMemory {
+  readonly id: string
+  readonly at: number
+  readonly name: string
+  readonly description: string
+  readonly type: string
+  readonly body: string
+  readonly why: string
+  readonly by: MemoryAuthor
+  readonly source: readonly { readonly session: string; readonly message: string }[]
+}
+
+/** One folder of memories. Fails with a `StorageError`. */
+export interface MemoryFolder {
+  readonly path: string
+  readonly read: () => Promise<MemoryFiles>
+  /** `decide` sees the files while nobody else changes them. Resolves when all it wants is on disk, and in the history. */
+  readonly change: (
+    decide: (
+      files: MemoryFiles,
+      /** Newest first. */
+      history: () => Promise<readonly MemoryRecord[]>,
+    ) => Promise<MemoryChange | undefined> | MemoryChange | undefined,
+  ) => Promise<MemoryRecord | undefined>
+  /** Newest first. */
+  readonly history: () => Promise<readonly MemoryRecord[]>
+  /** Oldest first. */
+  readonly pending: () => Promise<readonly PendingMemory[]>
+  readonly queue: (pending: PendingMemory) => Promise<void>
+  readonly unqueue: (id: string) => Promise<void>
+}

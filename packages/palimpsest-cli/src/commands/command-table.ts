@@ -3,6 +3,7 @@ import { compact } from './compact.ts'
 import { context } from './context.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
+import { memory } from './memory.ts'
 import { pin } from './pin.ts'
 import { recall } from './recall.ts'
 import { replay } from './replay.ts'
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   pin,
   restore,
   recall,
+  memory,
   doctor,
 ]
 
@@ -36,7 +38,6 @@ export const PLANNED: readonly PlannedCommand[] = [
   { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
   { name: 'agents', usage: '[--json]', summary: 'the types of agents there are' },
   { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
-  { name: 'memory', usage: 'list|show|log|undo|check', summary: 'long-term memory' },
   { name: 'dream', usage: '[--now]', summary: 'consolidates memory across sessions' },
   { name: 'purge', usage: 'TEXT', summary: 'removes a secret from everything that is stored' },
 ]

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import type { MemoryPorts } from 'palimpsest/memory'
+import { createMemoryFolder, openHome, openProject, type ProjectFolder } from 'palimpsest/node'
+
+import { palimpsestHome } from '../run/palimpsest-home.ts'
+import type { World } from '../world.ts'
+import { findSecrets } from './find-secrets.ts'
+
+// Where memories are: those of the project, and the user's own, which every project sees.
+
+export const SCOPES = ['project', 'user'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export interface ScopedMemory extends MemoryPorts {
+  readonly scope: Scope
+}
+
+export function memoryPath(scope: Scope, { home, folder }: Pick<ProjectFolder, 'home' | 'folder'>): string {
+  return join(scope === 'user' ? home : folder, 'memory')
+}
+
+/** The folders of a project that is opened already, in the order of `SCOPES`. */
+export function memoriesOf(
+  project: Pick<ProjectFolder, 'home' | 'folder'>,
+  { now, newId = randomUUID }: Pick<World, 'now' | 'newId'>,
+): readonly ScopedMemory[] {
+  return SCOPES.map((scope) => ({
+    scope,
+    folder: createMemoryFolder({ home: project.home, path: memoryPath(scope, project), now }),
+    clock: { now },
+    newId,
+    findSecrets,
+  }))
+}
+
+/** `wanted`: --scope. Undefined: all of them. */
+export async function openMemories(wanted: Scope | undefined, world: World): Promise<OpenedMemories> {
+  const home = await openHome(palimpsestHome(world))
+  const project = await openProject(home, world.cwd)
+  const all = memoriesOf(project, world)
+  return { project, memories: all.filter(({ scope }) => wanted === undefined || scope === wanted) }
+}
+
+export interface OpenedMemories {
+  readonly project: ProjectFolder
+  readonly memories: readonly ScopedMemory[]
+}
+
+export function scopeOf(text: string | undefined): Scope | undefined {
+  if (text === undefined) return undefined
+  const scope = SCOPES.find((one) => one === text)
+  if (scope) return scope
+  throw new UsageError(`--scope "${text}": it is project or user`)
+}

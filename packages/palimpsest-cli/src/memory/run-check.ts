@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+
+import { checkMemories, pollutionOf, type CheckFacts } from 'palimpsest/memory'
+import { isSessionId, transcriptPath, type ProjectFolder } from 'palimpsest/node'
+
+import { toPrintable, toPrintableJson } from '../agent/printable.ts'
+import { DONE, FAILED, type ExitCode } from '../world.ts'
+import type { MemoryCall } from './memory-call.ts'
+
+export async function runCheck({ opened, isJson, world }: MemoryCall): Promise<ExitCode> {
+  const { project, memories } = opened
+  const checked = await Promise.all(
+    memories.map(async ({ scope, folder }) => {
+      const files = await folder.read()
+      // The user's memories speak of all projects: paths and sessions of this one say nothing about them.
+      const found = await checkMemories(files, scope === 'project' ? factsOf(project) : NO_FACTS)
+      const { written, wrong } = pollutionOf(files, await folder.history())
+      return { scope, problems: found.map((one) => ({ ...one, scope })), written, wrong }
+    }),
+  )
+  const problems = checked.flatMap((one) => one.problems)
+  const written = checked.reduce((sum, one) => sum + one.written, 0)
+  const wrong = checked.reduce((sum, one) => sum + one.wrong, 0)
+  if (isJson) world.print(`${toPrintableJson({ problems, pollution: { written, wrong } })}\n`)
+  else {
+    for (const { scope, file, line, kind, text } of problems) {
+      const at = line === undefined ? file : `${file}:${line}`
+      world.print(`${toPrintable(`${scope} ${at}: ${text} (${kind})`)}\n`)
+    }
+    const share = `${wrong} of ${written} memories that were ever written were undone, ended or removed`
+    world.printError(`${problems.length === 0 ? 'No problems. ' : ''}${share}\n`)
+  }
+  return problems.length === 0 ? DONE : FAILED
+}
+
+const NO_FACTS: CheckFacts = {
+  missingPaths: async () => new Set(),
+  goneSessions: async () => new Set(),
+}
+
+function factsOf(project: ProjectFolder): CheckFacts {
+  return {
+    missingPaths: async (paths) =>
+      await missingOf(paths, (path) => (isAbsolute(path) ? path : join(project.project, path))),
+    goneSessions: async (ids) =>
+      await missingOf(ids.filter(isSessionId), (id) => transcriptPath(project, id)),
+  }
+}
+
+async function missingOf(
+  names: readonly string[],
+  pathOf: (name: string) => string,
+): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      isThere: await stat(pathOf(name)).then(
+        () => true,
+        () => false,
+      ),
+    })),
+  )
+  return new Set(found.filter(({ isThere }) => !isThere).map(({ name }) => name))
+}

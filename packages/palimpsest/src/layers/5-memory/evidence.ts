@@ -1,0 +1,46 @@
+import { ownWords } from '../../facts/own-words.ts'
+import type { Entry, EntryId, MessageEntry, Origin } from '../../transcript/entry.ts'
+import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
+
+// What a conversation said, and who said it: what proposals for memory are judged by.
+
+export interface Evidence {
+  readonly id: EntryId
+  readonly origin: Origin
+  readonly text: string
+}
+
+/** Every text of a conversation, oldest first. What calls carry as input is the model's wish, not something that was said. */
+export function evidenceOf(entries: readonly Entry[]): readonly Evidence[] {
+  return entries.flatMap((entry) => (entry.kind === 'message' ? ofMessage(entry) : []))
+}
+
+function ofMessage(entry: MessageEntry): readonly Evidence[] {
+  const { id, message, origin } = entry
+  // A copy or a summary repeats what others said; whose words they are, the originals say.
+  if (entry.part === 'summary' || entry.part === 'kept' || entry.part === 'attachment') return []
+  const blocks = toBlocks(message.content)
+  if (message.role === 'assistant') return textual({ id, origin: 'model', text: textsIn(blocks).join('\n') })
+  const results = blocks.flatMap((block) => (isBlock(block, 'tool_result') ? resultTexts(block) : []))
+  const foreign = origin === 'user' || origin === 'engine' ? 'tool' : origin
+  const said = origin === 'user' ? ownWords(entry) : textsIn(blocks).join('\n')
+  return [
+    ...textual({ id, origin, text: said }),
+    ...textual({ id, origin: foreign, text: results.join('\n') }),
+  ]
+}
+
+function textual(evidence: Evidence): readonly Evidence[] {
+  return evidence.text.trim() === '' ? [] : [evidence]
+}
+
+function textsIn(blocks: readonly Block[]): readonly string[] {
+  return blocks.flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+}
+
+function resultTexts(block: Block): readonly string[] {
+  if (!isBlock(block, 'tool_result')) return []
+  const { content } = block
+  if (typeof content === 'string') return [content]
+  return Array.isArray(content) ? textsIn(content) : []
+}

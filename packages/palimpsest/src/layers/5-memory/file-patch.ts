@@ -1,0 +1,72 @@
+import { hashText, type Hash } from '../../wire/hash.ts'
+import type { FilePatch } from '../../ports.ts'
+
+// What a change made of one file, so that it can be made again after a crash, shown, and undone to the byte.
+
+/** Null where there is no file. */
+export type FileText = string | null
+
+export function makePatch(file: string, before: FileText, after: FileText): FilePatch {
+  const [old, fresh] = [before ?? '', after ?? '']
+  const at = commonStart(old, fresh)
+  const end = commonEnd(old.slice(at), fresh.slice(at))
+  return {
+    file,
+    before: before === null ? null : markOf(before),
+    after: after === null ? null : markOf(after),
+    at,
+    removed: old.slice(at, old.length - end),
+    added: fresh.slice(at, fresh.length - end),
+  }
+}
+
+/** The file after the change; undefined where this is not the file it was made of. */
+export function applyPatch(patch: FilePatch, text: FileText): FileText | undefined {
+  const { before, after, at, removed, added } = patch
+  return splice(text, { from: before, to: after, at, removed, added })
+}
+
+/** The file before the change; undefined where this is not what it made. */
+export function revertPatch(patch: FilePatch, text: FileText): FileText | undefined {
+  const { before, after, at, removed, added } = patch
+  return splice(text, { from: after, to: before, at, removed: added, added: removed })
+}
+
+interface Splice {
+  readonly from: FilePatch['before']
+  readonly to: FilePatch['before']
+  readonly at: number
+  readonly removed: string
+  readonly added: string
+}
+
+function splice(text: FileText, { from, to, at, removed, added }: Splice): FileText | undefined {
+  if (!isAt(text, from)) return undefined
+  if (to === null) return null
+  const old = text ?? ''
+  return old.slice(0, at) + added + old.slice(at + removed.length)
+}
+
+/** Is the file what the mark was taken of? */
+export function isAt(text: FileText, mark: FilePatch['before']): boolean {
+  if (text === null || mark === null) return text === null && mark === null
+  return hashText(text) === mark.hash
+}
+
+function markOf(text: string): { readonly hash: Hash; readonly bytes: number } {
+  return { hash: hashText(text), bytes: new TextEncoder().encode(text).length }
+}
+
+function commonStart(a: string, b: string): number {
+  const max = Math.min(a.length, b.length)
+  let at = 0
+  while (at < max && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  return at
+}
+
+function commonEnd(a: string, b: string): number {
+  const max = Math.min(a.length, b.length)
+  let end = 0
+  while (end < max && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++
+  return end
+}

@@ -1,0 +1,25 @@
+// palimpsest/memory: what outlasts a conversation.
+
+import '../../require-runtime.ts'
+
+export { ageInWords } from './age-in-words.ts'
+export {
+  addMemory,
+  approvePending,
+  importMemory,
+  proposeMemory,
+  removeMemory,
+  undoChange,
+} from './change-memory.ts'
+export type { FindSecrets, MemoryOutcome, MemoryPorts, UndoOutcome } from './change-memory.ts'
+export { checkMemories, pollutionOf } from './check-memories.ts'
+export type { CheckFacts, MemoryProblem } from './check-memories.ts'
+export { evidenceOf } from './evidence.ts'
+export type { Evidence } from './evidence.ts'
+export type { Proposal, Situation, Verdict } from './judge-proposal.ts'
+export { MEMORY_TYPES } from './memory.ts'
+export type { Memory, MemorySource, MemoryType, Trust } from './memory.ts'
+export { undoneIds } from './plan-undo.ts'
+export { MEMORY_MODE_DEFAULT, MEMORY_MODES } from './policy.ts'
+export type { MemoryMode } from './policy.ts'
+export { parseStored, storedMemories } from './stored-memories.ts'

@@ -1,0 +1,141 @@
+import { distinctiveWords, isName } from '../../facts/distinctive-words.ts'
+import type { Origin } from '../../transcript/entry.ts'
+import type { Evidence } from './evidence.ts'
+import type { Trust } from './memory.ts'
+
+// Whose words a proposal rests on. Trust is the least of the lineage: a word that only a tool or a page has said makes the whole rest on
+// it. Words that nobody has said are the model's own; a few are allowed, names are not.
+
+/** Of the distinctive words of a proposal, those that may be the model's own: "the user prefers …". */
+const OWN_SHARE_MAX = 0.25
+/** So many words in a row are no accident: whoever said them is quoted. */
+const PHRASE_WORDS = 4
+const PHRASE_DISTINCTIVE_MIN = 2
+
+export type Lineage =
+  /** Somebody said it whom we may believe. */
+  | {
+      readonly kind: 'said'
+      readonly trust: Extract<Trust, 'user' | 'model'>
+      readonly ids: readonly string[]
+    }
+  /** Only these said it. */
+  | { readonly kind: 'foreign'; readonly origin: Origin; readonly ids: readonly string[] }
+  /** Nobody said these words. */
+  | { readonly kind: 'unsaid'; readonly words: readonly string[] }
+  /** It has no words that could be looked for. */
+  | { readonly kind: 'empty' }
+
+/** Text that nobody may promote by itself, the least trusted first. What instruction files and hooks say is said again anyway. */
+const FOREIGN: readonly Origin[] = ['web', 'mcp', 'peer', 'tool', 'recall', 'memory', 'hook', 'engine']
+
+/** What was said, with its words looked up once. */
+interface Heard extends Evidence {
+  readonly words: ReadonlySet<string>
+  readonly flat: string
+}
+
+interface Search {
+  readonly text: string
+  readonly words: ReadonlySet<string>
+  readonly all: readonly Heard[]
+}
+
+/** `named`: ids of the messages it says it rests on. `since`: where it names none, only what was said from there on counts for it. */
+export function findLineage(
+  text: string,
+  evidence: readonly Evidence[],
+  { named = [], since = 0 }: { readonly named?: readonly string[]; readonly since?: number } = {},
+): Lineage {
+  const words = distinctiveWords(text)
+  if (words.size === 0) return { kind: 'empty' }
+  const all = evidence.map((one) => ({ ...one, words: distinctiveWords(one.text), flat: flat(one.text) }))
+  const search = { text, words, all }
+  const wanted = new Set(named)
+  const pool = all.filter(({ id }) => wanted.has(id))
+  if (pool.length > 0) return believe(search, pool)
+  const recent = all.slice(since)
+  const sayers = recent.filter((one) => says(one, words))
+  const least = FOREIGN.find((origin) => sayers.some((one) => one.origin === origin))
+  if (least !== undefined) return foreign(least, sayers)
+  return believe(search, sayers.length > 0 ? sayers : recent)
+}
+
+/** The user's messages of the pool first; then with the model's; else whoever else said it. */
+function believe(search: Search, pool: readonly Heard[]): Lineage {
+  for (const trust of ['user', 'model'] as const) {
+    const heard = pool.filter(({ origin }) => origin === 'user' || origin === trust)
+    if (isCovered(search, heard)) {
+      const ids = heard.filter((one) => meets(one.words, search.words))
+      return { kind: 'said', trust, ids: idsOf(ids) }
+    }
+  }
+  const { all, words } = search
+  const known = all.filter(({ origin }) => origin === 'user' || origin === 'model')
+  const missing = missingIn(words, known)
+  const sayers = all.filter(
+    (one) => FOREIGN.includes(one.origin) && (says(one, words) || meets(one.words, missing)),
+  )
+  const least = FOREIGN.find((origin) => sayers.some((one) => one.origin === origin))
+  if (least !== undefined) return foreign(least, sayers)
+  return { kind: 'unsaid', words: [...missingIn(words, all)] }
+}
+
+function foreign(origin: Origin, sayers: readonly Evidence[]): Lineage {
+  return { kind: 'foreign', origin, ids: idsOf(sayers.filter((one) => one.origin === origin)) }
+}
+
+/** Do these messages carry the proposal? What the model repeats of others is not its own: only the user makes their words his. */
+function isCovered({ text, words, all }: Search, heard: readonly Heard[]): boolean {
+  const missing = missingIn(words, heard)
+  if ([...missing].some(isName) || missing.size > words.size * OWN_SHARE_MAX) return false
+  const others = all.filter((one) => FOREIGN.includes(one.origin))
+  const users = heard.filter(({ origin }) => origin === 'user')
+  const unsaid = missingIn(words, users)
+  return !others.some((one) => meets(one.words, unsaid)) && !quotes(text, others, users)
+}
+
+/** Is there a row of words that the others have and these do not? */
+function quotes(text: string, others: readonly Heard[], heard: readonly Heard[]): boolean {
+  const isIn = (phrase: string, texts: readonly Heard[]): boolean =>
+    texts.some((one) => one.flat.includes(phrase))
+  return phrasesIn(text).some((phrase) => !isIn(phrase, heard) && isIn(phrase, others))
+}
+
+function phrasesIn(text: string): readonly string[] {
+  const words = flat(text).trim().split(' ')
+  const phrases = words
+    .slice(0, Math.max(0, words.length - PHRASE_WORDS + 1))
+    .map((_, i) => words.slice(i, i + PHRASE_WORDS))
+  return phrases
+    .filter((phrase) => distinctiveWords(phrase.join(' ')).size >= PHRASE_DISTINCTIVE_MIN)
+    .map((phrase) => ` ${phrase.join(' ')} `)
+}
+
+function flat(text: string): string {
+  return ` ${text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_./@:-]+/gu, ' ')
+    .trim()} `
+}
+
+function says(one: Heard, words: ReadonlySet<string>): boolean {
+  const missing = missingOf(words, one.words)
+  return missing.size <= words.size * OWN_SHARE_MAX && ![...missing].some(isName)
+}
+
+function missingIn(words: ReadonlySet<string>, heard: readonly Heard[]): ReadonlySet<string> {
+  return new Set([...words].filter((word) => !heard.some((one) => one.words.has(word))))
+}
+
+function missingOf(words: ReadonlySet<string>, said: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...words].filter((word) => !said.has(word)))
+}
+
+function meets(said: ReadonlySet<string>, words: ReadonlySet<string>): boolean {
+  return [...words].some((word) => said.has(word))
+}
+
+function idsOf(evidence: readonly Evidence[]): readonly string[] {
+  return [...new Set(evidence.map(({ id }) => id))]
+}

@@ -1,0 +1,145 @@
+import type { MemoryAuthor, MemoryChange, MemoryFiles } from '../../ports.ts'
+import { oneLine, printMemory } from './front-matter.ts'
+import { updateIndex } from './index-lines.ts'
+import { freeName, isMemoryName, toMemoryName } from './memory-name.ts'
+import { memoryText, type Memory, type MemorySource, type MemoryType, type Trust } from './memory.ts'
+import { findContradicted, findSame, normalText } from './similar-memories.ts'
+import { holds, parseStored, storedMemories } from './stored-memories.ts'
+
+// From an accepted memory to the files that change: it merges with what says the same, ends what it contradicts, or is a file of its own.
+
+export interface Accepted {
+  /** Of the memory that it replaces, or a wish. */
+  readonly name?: string | undefined
+  readonly description: string
+  readonly type: MemoryType
+  readonly body: string
+  readonly trust: Trust
+  readonly source: readonly MemorySource[]
+  readonly ends?: readonly string[] | undefined
+  /** It is the new text of the memory of that name, whatever else says the same. */
+  readonly replaces?: boolean | undefined
+}
+
+export interface Occasion {
+  readonly by: MemoryAuthor
+  readonly session?: string | undefined
+  readonly reason: string
+  /** ISO time. */
+  readonly now: string
+}
+
+export interface PlannedMemory {
+  readonly change: MemoryChange
+  /** The memory that has it now. */
+  readonly name: string
+  readonly what: 'added' | 'merged' | 'replaced' | 'verified'
+  /** Names of the memories that it ended. */
+  readonly ended: readonly string[]
+}
+
+export function planMemory(accepted: Accepted, files: MemoryFiles, about: Occasion): PlannedMemory {
+  const memories = storedMemories(files)
+  const holding = memories.filter(holds)
+  const target = accepted.replaces === true ? holding.find(({ name }) => name === accepted.name) : undefined
+  const same = target ?? findSame(accepted, holding)
+  const memory = same ? merged(same, accepted, about, target !== undefined) : fresh(accepted, files, about)
+  const over = endedBy(
+    accepted,
+    holding.filter(({ name }) => name !== memory.name),
+  )
+  const ended = over.map((one) => ({ ...one, ended: about.now, endedBy: memory.name }))
+  const isMark = same !== undefined && ended.length === 0 && isOnlyVerified(same, memory)
+  const what = same === undefined ? 'added' : target ? 'replaced' : isMark ? 'verified' : 'merged'
+  const change = changeOf([memory, ...ended], files, { ...about, isMark: isMark ? true : undefined })
+  return { change, name: memory.name, what, ended: ended.map(({ name }) => name) }
+}
+
+/** Files and index after these memories are as they are given. */
+export function changeOf(
+  memories: readonly Memory[],
+  files: MemoryFiles,
+  { by, session, reason, isMark }: Omit<Occasion, 'now'> & { readonly isMark?: boolean | undefined },
+): MemoryChange {
+  const texts = new Map(memories.map((memory) => [memory.name, printMemory(memory)]))
+  const after = new Map([...files.texts, ...texts])
+  const changed = new Set(memories.map(({ name }) => name))
+  const index = updateIndex(files.index, changed, storedMemories({ texts: after }))
+  return { by, session, reason, isMark, texts, index }
+}
+
+/** The files without these. Their history stays. */
+export function planRemoval(
+  names: readonly string[],
+  files: MemoryFiles,
+  about: Omit<Occasion, 'now'>,
+): MemoryChange {
+  const { by, session, reason } = about
+  const gone = new Set(names)
+  const texts = new Map(names.map((name) => [name, null]))
+  const left = new Map([...files.texts].filter(([name]) => !gone.has(name)))
+  const index = updateIndex(files.index, gone, storedMemories({ texts: left }))
+  return { by, session, reason, texts, index }
+}
+
+function fresh(accepted: Accepted, { texts, unusable }: MemoryFiles, { now }: Occasion): Memory {
+  const { name: wish, description, type, body, trust, source } = accepted
+  const start = wish !== undefined && isMemoryName(wish) ? wish : toMemoryName(wish ?? description)
+  const taken = new Set([...texts.keys(), ...unusable.keys()].map((name) => name.toLowerCase()))
+  const name = freeName(start, (one) => taken.has(one.toLowerCase()))
+  return {
+    name,
+    description: oneLine(description),
+    type,
+    source,
+    trust,
+    created: now,
+    verified: now,
+    other: [],
+    body: body.trim(),
+  }
+}
+
+/** Restated, it is verified; more sources are added; what has more to say stays, and trust never falls by it. */
+function merged(same: Memory, accepted: Accepted, { now }: Occasion, isReplaced: boolean): Memory {
+  const isLonger = normalText(memoryText(accepted)).length > normalText(memoryText(same)).length
+  const isBetter = isReplaced || (isLonger && rank(accepted.trust) <= rank(same.trust))
+  const text = isBetter ? { description: oneLine(accepted.description), body: accepted.body.trim() } : {}
+  const trust = isReplaced || rank(accepted.trust) < rank(same.trust) ? accepted.trust : same.trust
+  const known = new Set(same.source.map(({ session, message }) => `${session} ${message}`))
+  const added = accepted.source.filter(({ session, message }) => !known.has(`${session} ${message}`))
+  const type = isReplaced ? accepted.type : same.type
+  return {
+    ...same,
+    ...text,
+    type,
+    trust,
+    source: [...same.source, ...added].slice(-SOURCES_KEPT),
+    verified: now,
+  }
+}
+
+/** The newest of a fact that is restated again and again. */
+const SOURCES_KEPT = 20
+
+function isOnlyVerified(before: Memory, after: Memory): boolean {
+  const { verified, source } = before
+  return printMemory({ ...after, verified, source }) === printMemory(before)
+}
+
+/** Only what is trusted as much may end a memory. */
+function endedBy(accepted: Accepted, others: readonly Memory[]): readonly Memory[] {
+  const may = others.filter(({ trust }) => rank(accepted.trust) <= Math.max(rank(trust), rank('confirmed')))
+  const named = new Set(accepted.ends)
+  const over = new Set(findContradicted(accepted, may).map(({ name }) => name))
+  return may.filter(({ name }) => named.has(name) || over.has(name))
+}
+
+function rank(trust: Trust): number {
+  return { user: 0, confirmed: 1, model: 2, tool: 3 }[trust]
+}
+
+export function findStored(name: string, { texts }: MemoryFiles): Memory | undefined {
+  const text = texts.get(name)
+  return text === undefined ? undefined : parseStored(name, text)
+}

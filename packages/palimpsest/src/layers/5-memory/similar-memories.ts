@@ -1,0 +1,112 @@
+import { distinctiveWords, isName } from '../../facts/distinctive-words.ts'
+import { memoryText, type Memory } from './memory.ts'
+
+// Which memories say the same, and which say the opposite. Words decide, not a model; where they are not sure, both stay.
+
+/** Of all distinctive words of two texts, those that both have. Fewer, and they speak of two things. */
+const SAME_SHARE_MIN = 0.8
+/** The same, for what contradicts: a word of the contradiction itself may differ. */
+const TOPIC_SHARE_MIN = 0.7
+const TOPIC_WORDS_MIN = 2
+/** Of an older memory, what must be named as over for it to end. */
+const REVOKED_SHARE_MIN = 0.5
+
+type Said = Pick<Memory, 'description' | 'body'>
+
+/** Normalised: letters and digits, in lower case. */
+export function normalText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+export function findSame<T extends Said>(one: Said, others: readonly T[]): T | undefined {
+  const text = memoryText(one)
+  const exact = others.find((other) => normalText(memoryText(other)) === normalText(text))
+  return exact ?? others.find((other) => isNearlySame(text, memoryText(other)))
+}
+
+function isNearlySame(a: string, b: string): boolean {
+  const [left, right] = [distinctiveWords(a), distinctiveWords(b)]
+  if (left.size < TOPIC_WORDS_MIN || share(left, right) < SAME_SHARE_MIN) return false
+  // One number, path or name more is another fact; so is a "not".
+  return (
+    sameSet(namesIn(left), namesIn(right)) &&
+    isNegative(a) === isNegative(b) &&
+    !OVER.test(a) &&
+    !OVER.test(b)
+  )
+}
+
+/** Which of the others a new statement ends. */
+export function findContradicted<T extends Said>(fresh: Said, others: readonly T[]): readonly T[] {
+  return others.filter((other) => contradicts(fresh.description, other.description))
+}
+
+export function contradicts(fresh: string, old: string): boolean {
+  if (revokes(fresh, old)) return true
+  const [left, right] = [distinctiveWords(fresh), distinctiveWords(old)]
+  const isOpposite = isNegative(fresh) !== isNegative(old)
+  if (isOpposite)
+    return (
+      shared(left, right) >= 1 &&
+      share(left, right) >= TOPIC_SHARE_MIN &&
+      sameSet(namesIn(left), namesIn(right))
+    )
+  const [topic, oldTopic] = [withoutValues(left), withoutValues(right)]
+  if (topic.size < TOPIC_WORDS_MIN || share(topic, oldTopic) < TOPIC_SHARE_MIN) return false
+  const [value, oldValue] = [valuesIn(left), valuesIn(right)]
+  return value.size === 1 && oldValue.size === 1 && !sameSet(value, oldValue)
+}
+
+const NEGATIVE =
+  /\b(?:never|not|no|don'?t|doesn'?t|won'?t|can'?t|cannot|isn'?t|aren'?t|must ?n'?t|should ?n'?t|avoid|without|stop|nie|niemals|nicht|kein\w*|jamais|ne|nunca|não|mai|non|никогда|нельзя)\b|не\s|不要|别|禁止|ない/iu
+
+function isNegative(text: string): boolean {
+  return NEGATIVE.test(text.replaceAll('’', "'"))
+}
+
+/** "No longer X", "instead of X", "switched from X": what is over. */
+const OVER =
+  /\b(?:no longer|not? (?:any ?more|longer)|instead of|rather than|(?:switch|mov|chang|migrat)(?:ed|ing|e)? (?:away )?from|replac(?:es|ed|ing)|dropped|gave up|nicht mehr|statt)\s+([^.;,\n]{1,120})/iu
+
+function revokes(fresh: string, old: string): boolean {
+  const clause = OVER.exec(fresh)?.[1]
+  if (clause === undefined || OVER.test(old)) return false
+  // "Moved from A to B": what is over is A.
+  const over = distinctiveWords(clause.split(/\b(?:to|with|by|in favou?r of|zu)\b/i)[0] ?? clause)
+  const words = distinctiveWords(old)
+  const met = [...over].filter((word) => words.has(word)).length
+  return over.size > 0 && met === over.size && met / Math.max(1, words.size) >= REVOKED_SHARE_MIN
+}
+
+/** A number, a date, a version: one thing has one. */
+function valuesIn(words: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...words].filter((word) => /\d/.test(word) && !word.includes('/')))
+}
+
+function withoutValues(words: ReadonlySet<string>): ReadonlySet<string> {
+  const values = valuesIn(words)
+  return new Set([...words].filter((word) => !values.has(word)))
+}
+
+function namesIn(words: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...words].filter(isName))
+}
+
+function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return [...a].filter((word) => b.has(word)).length
+}
+
+/** Of all words of both. */
+function share(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const both = shared(a, b)
+  const all = a.size + b.size - both
+  return all === 0 ? 0 : both / all
+}
+
+function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && shared(a, b) === a.size
+}

@@ -1,0 +1,33 @@
+import type { MemoryFiles } from '../../ports.ts'
+import { parseMemory } from './front-matter.ts'
+import type { Memory } from './memory.ts'
+
+/** Before any real one. */
+const UNKNOWN_TIME = new Date(0).toISOString()
+
+/** A file without front matter is a memory too: somebody else wrote it, so it is trusted as little as what a tool says. */
+export function parseStored(name: string, text: string): Memory {
+  const unknown = {
+    name,
+    description: firstLine(text) || name,
+    type: 'project',
+    source: [],
+    trust: 'tool',
+    created: UNKNOWN_TIME,
+    verified: UNKNOWN_TIME,
+  } as const
+  return parseMemory(text, unknown) ?? { ...unknown, other: [], body: text.trim() }
+}
+
+export function storedMemories({ texts }: Pick<MemoryFiles, 'texts'>): readonly Memory[] {
+  return [...texts].map(([name, text]) => parseStored(name, text))
+}
+
+export function holds({ ended }: Pick<Memory, 'ended'>): boolean {
+  return ended === undefined
+}
+
+function firstLine(text: string): string {
+  const line = text.split('\n').find((one) => /[\p{L}\p{N}]/u.test(one)) ?? ''
+  return line.replace(/^[#>\s*-]+/, '').trim()
+}

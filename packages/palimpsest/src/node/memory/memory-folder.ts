@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StorageError } from '../../errors.ts'
+import { applyPatch, makePatch } from '../../layers/5-memory/file-patch.ts'
+import { isMemoryName } from '../../layers/5-memory/memory-name.ts'
+import type { FilePatch, MemoryChange, MemoryFiles, MemoryFolder, MemoryRecord } from '../../ports.ts'
+import { syncFolder, writeAtomically } from '../files/atomic-write.ts'
+import { makeFolder, requireInside } from '../files/inside-home.ts'
+import { takeLock, type Lock } from '../files/lock.ts'
+import { hasCode, toStorageError } from '../files/to-storage-error.ts'
+import { readMemoryText } from './memory-text.ts'
+import { createPendingFolder } from './pending-folder.ts'
+import { openRecords, type Records } from './records.ts'
+
+// A folder of memories. Every change is an entry of the history first, then it is made: whoever finds an entry that was begun finishes it.
+// So files and history agree, whenever a writer was killed. Nobody writes without the folder's lock.
+
+export const INDEX = 'MEMORY'
+const LOCK = '.lock'
+
+/** A change takes milliseconds. Somebody who holds the lock longer than this is stuck, and says who he is. */
+const LOCK_WAIT_MS = 20_000
+const LOCK_POLL_MS = 7
+
+export interface MemoryFolderOptions {
+  /** From `openHome`. */
+  readonly home: string
+  /** Below it; made with the first change. */
+  readonly path: string
+  readonly now: () => number
+}
+
+export function createMemoryFolder(options: MemoryFolderOptions): MemoryFolder {
+  const { home, path } = options
+  const records = openRecords(home, path)
+  const locked = async <T>(work: () => Promise<T>): Promise<T> => {
+    await makeFolder(home, path)
+    const lock = await waitForLock(home, join(path, LOCK))
+    try {
+      await finishBegun(options, records)
+      return await work()
+    } finally {
+      await lock.release()
+    }
+  }
+  const settled = async (): Promise<void> => {
+    if (await records.hasBegun()) await locked(async () => undefined)
+  }
+  return {
+    path,
+    read: async () => {
+      await settled()
+      return await readFiles(home, path)
+    },
+    change: async (decide) =>
+      await locked(async () => {
+        const files = await readFiles(home, path)
+        const change = await decide(files, records.list)
+        return change && (await makeChange(change, files, options, records))
+      }),
+    history: async () => {
+      await settled()
+      return await records.list()
+    },
+    ...createPendingFolder({ home, path, locked }),
+  }
+}
+
+async function makeChange(
+  { texts, index, ...about }: MemoryChange,
+  files: MemoryFiles,
+  { home, path, now }: MemoryFolderOptions,
+  records: Records,
+): Promise<MemoryRecord | undefined> {
+  const memories = [...texts].map(([name, text]) => makePatch(name, files.texts.get(name) ?? null, text))
+  const all = [
+    ...memories,
+    makePatch(INDEX, files.index === '' ? null : files.index, index === '' ? null : index),
+  ]
+  const changed = all.filter(({ before, after }) => before?.hash !== after?.hash)
+  if (changed.length === 0) return undefined
+  for (const { file } of changed) requireName(file, files)
+  const record: MemoryRecord = { id: randomUUID(), at: now(), ...about, changed }
+  const begun = await records.begin(record)
+  const fresh = new Map<string, string | null>([...texts, [INDEX, index === '' ? null : index]])
+  for (const { file } of changed) await place(home, path, file, fresh.get(file) ?? null)
+  await begun.finish()
+  return record
+}
+
+/** What was begun and not finished. A file that is neither as it was nor as it should be was changed by somebody since: it stays. */
+async function finishBegun({ home, path }: MemoryFolderOptions, records: Records): Promise<void> {
+  for (const { record, finish } of await records.begun()) {
+    for (const patch of record.changed) {
+      if (!isSafe(patch)) continue
+      const now = await readMemoryText(home, fileOf(path, patch.file))
+      const after =
+        now.kind === 'unusable' ? undefined : applyPatch(patch, now.kind === 'text' ? now.text : null)
+      if (after !== undefined) await place(home, path, patch.file, after)
+    }
+    await finish()
+  }
+}
+
+function isSafe({ file }: FilePatch): boolean {
+  return file === INDEX || isMemoryName(file)
+}
+
+function requireName(file: string, { unusable }: MemoryFiles): void {
+  const why = unusable.get(file)
+  if (why !== undefined) throw new StorageError('io', `${file}.md cannot be changed: ${why}. Move it away`)
+  if (file !== INDEX && !isMemoryName(file))
+    throw new StorageError('no-permission', `"${file.slice(0, 80)}" cannot be the name of a memory`)
+}
+
+function fileOf(path: string, name: string): string {
+  return join(path, `${name}.md`)
+}
+
+async function place(home: string, path: string, name: string, text: string | null): Promise<void> {
+  const file = fileOf(path, name)
+  if (text !== null) return await writeAtomically(home, file, text)
+  try {
+    await requireInside(home, path)
+    await unlink(file)
+    await syncFolder(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw toStorageError(error, 'delete', file)
+  }
+}
+
+async function readFiles(home: string, path: string): Promise<MemoryFiles> {
+  const texts = new Map<string, string>()
+  const unusable = new Map<string, string>()
+  let index = ''
+  for (const name of await namesIn(home, path)) {
+    const found = await readMemoryText(home, fileOf(path, name))
+    if (found.kind === 'unusable') unusable.set(name, found.why)
+    else if (found.kind === 'text' && name === INDEX) index = found.text
+    else if (found.kind === 'text' && isMemoryName(name)) texts.set(name, found.text)
+    else if (found.kind === 'text') unusable.set(name, 'its name cannot be that of a memory')
+  }
+  return { index, texts, unusable }
+}
+
+/** Of Markdown files, without the ending, in one order everywhere. */
+async function namesIn(home: string, path: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(path)
+    await requireInside(home, path)
+    return names
+      .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
+      .map((name) => name.slice(0, -'.md'.length))
+      .toSorted()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw toStorageError(error, 'read', path)
+  }
+}
+
+async function waitForLock(home: string, path: string): Promise<Lock> {
+  const until = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    try {
+      return await takeLock(home, path)
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+      if (Date.now() > until)
+        throw new StorageError(
+          'locked',
+          `somebody else is changing the memories: ${path} names the process`,
+          {
+            cause: error,
+          },
+        )
+      await sleep(LOCK_POLL_MS * (1 + Math.random()))
+    }
+  }
+}
