@@ -1,16 +1,16 @@
 import { encodeFacts } from '../facts/encode-facts.ts'
 import { factsOf } from '../facts/facts-of.ts'
+import { gapsIn, withGaps } from '../layers/4-compaction/keep/gaps.ts'
 import type { EntryBody, NamedBody } from '../situation/session.ts'
-import {
-  partsOf,
-  type BlockRef,
-  type BoundaryEntry,
-  type BoundaryMeta,
-  type EditEntry,
-  type Entry,
-  type EntryId,
-  type KeptSegment,
-  type PinEntry,
+import type {
+  BlockRef,
+  BoundaryEntry,
+  BoundaryMeta,
+  EditEntry,
+  Entry,
+  EntryId,
+  KeptSegment,
+  PinEntry,
 } from '../transcript/entry.ts'
 import { blockKey, type View } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
@@ -121,13 +121,20 @@ function pinsAgain(
   )
 }
 
-/** The compaction in force, where all that it summarised is here too. Of what it kept, the branch has its own part. */
+/** The compaction in force, where all that left with it is here too. Of what it kept, the branch has its own part. */
 function boundaryAgain(before: View, after: View, newId: () => EntryId): readonly NamedBody[] {
   const boundary = before.boundary?.entry
   if (!boundary || boundary.keeps !== 'tail' || after.log.some(({ id }) => id === boundary.id)) return []
-  const start = keptStart(boundary, before, after)
+  const shared = entriesIn(after)
+  const copied = copiesOf(boundary, before)
+  const start = keptStart(boundary, new Set(copied.values()), before, after)
   if (start === undefined) return []
-  const ids = new Map(partsOf(boundary).map((id) => [id, newId()]))
+  // A line that says what was left out repeats nothing.
+  const isHere = (id: EntryId): boolean => !copied.has(id) || shared.has(copied.get(id) ?? id)
+  const copies = boundary.copies?.filter(isHere)
+  const ids = new Map(
+    [...boundary.summary, ...(copies ?? []), ...boundary.attachments].map((id) => [id, newId()]),
+  )
   const renamed = (list: readonly EntryId[]): readonly EntryId[] => list.flatMap((id) => ids.get(id) ?? [])
   const parts = before.log.flatMap((entry): NamedBody[] => {
     const id = ids.get(entry.id)
@@ -136,7 +143,7 @@ function boundaryAgain(before: View, after: View, newId: () => EntryId): readonl
   if (parts.length < ids.size) return []
   const summary = renamed(boundary.summary)
   const kept = segmentFrom(after, start, summary.at(-1) ?? boundary.id)
-  const { copies, kept: _kept, ...same } = boundary
+  const { copies: _copies, kept: _kept, ...same } = boundary
   const head: NamedBody<BoundaryEntry> = {
     ...same,
     id: newId(),
@@ -145,22 +152,47 @@ function boundaryAgain(before: View, after: View, newId: () => EntryId): readonl
     ...(copies && { copies: renamed(copies) }),
     attachments: renamed(boundary.attachments),
     logicalParent: after.leaf,
-    meta: metaFor(boundary.meta, after),
+    meta: metaFor(boundary, after, (id) => ids.get(id) ?? id),
   }
   return [head, ...parts]
 }
 
-/** The first node of `after` that the compaction left; undefined where it says something of messages that are not here. */
-function keptStart(boundary: BoundaryEntry, before: View, after: View): number | undefined {
+/** Copies that a boundary brought, with the messages that they repeat. */
+function copiesOf({ copies = [] }: BoundaryEntry, { log }: View): ReadonlyMap<EntryId, EntryId> {
+  const wanted = new Set(copies)
+  return new Map(
+    log.flatMap((entry) =>
+      wanted.has(entry.id) && entry.kind === 'message' && entry.copyOf !== undefined
+        ? [[entry.id, entry.copyOf]]
+        : [],
+    ),
+  )
+}
+
+/**
+ * The first node of `after` behind all that the compaction took, and behind its copies. Undefined where something of what it took is not
+ * here: its summary says what this history does not.
+ */
+function keptStart(
+  boundary: BoundaryEntry,
+  copied: ReadonlySet<EntryId>,
+  before: View,
+  after: View,
+): number | undefined {
   const nodeOf = (id: EntryId | undefined): number =>
     id === undefined ? -1 : after.nodes.findIndex(({ entries }) => entries.includes(id))
-  if (boundary.kept) {
-    const head = nodeOf(boundary.kept.head)
-    return head < 0 ? undefined : head
-  }
-  const at = before.log.indexOf(boundary)
-  const last = nodeOf(before.log.slice(0, at).findLast(isOwners)?.id)
-  return last < 0 ? undefined : last + 1
+  const place = (id: EntryId | undefined): number => before.log.findIndex((entry) => entry.id === id)
+  const end = before.log.indexOf(boundary)
+  const { kept } = boundary
+  const first = kept ? place(kept.head) : end
+  const lastGone = before.log
+    .slice(0, first < 0 ? end : first)
+    .findLast((entry) => isOwners(entry) && !copied.has(entry.id))
+  // Of a conversation that is loaded from here on, what was kept tells.
+  const gone = lastGone ? nodeOf(lastGone.id) : nodeOf(kept?.head) - 1
+  if (gone < 0) return undefined
+  const start = after.nodes.findIndex(({ entries }, i) => i > gone && !entries.every((id) => copied.has(id)))
+  return start < 0 ? after.nodes.length : start
 }
 
 function segmentFrom({ nodes }: View, start: number, anchor: EntryId): KeptSegment | undefined {
@@ -170,11 +202,10 @@ function segmentFrom({ nodes }: View, start: number, anchor: EntryId): KeptSegme
 }
 
 /** What is known of a conversation is known of this one; where it lies in a file is found again. */
-function metaFor(
-  { keptOffset: _kept, prefixOffset: _prefix, ...meta }: BoundaryMeta,
-  after: View,
-): BoundaryMeta {
-  return { ...meta, extra: { ...meta.extra, facts: encodeFacts(factsOf(after)) } }
+function metaFor(boundary: BoundaryEntry, after: View, renamed: (id: EntryId) => EntryId): BoundaryMeta {
+  const { keptOffset: _kept, prefixOffset: _prefix, ...meta } = boundary.meta
+  const gaps = new Map([...gapsIn(boundary)].map(([id, gap]) => [renamed(id), gap]))
+  return { ...meta, extra: withGaps({ ...meta.extra, facts: encodeFacts(factsOf(after)) }, gaps) }
 }
 
 function bodyOf(entry: Entry): EntryBody {

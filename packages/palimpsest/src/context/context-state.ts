@@ -12,6 +12,7 @@ import type { Session } from '../situation/session.ts'
 import type { WindowReading } from '../situation/situation.ts'
 import type { Calibration } from '../tokens/calibrate.ts'
 import type { EntryId } from '../transcript/entry.ts'
+import type { Hash } from '../wire/hash.ts'
 import type { BuiltOwnerRequest } from './build-owner-request.ts'
 import type { OwnerHead } from './owner-prefix.ts'
 import type { OwnerMark } from './breakpoint-marks.ts'
@@ -54,6 +55,8 @@ export interface ContextState {
   /** What a refusal taught. */
   windowMax: number | undefined
   watch: CacheWatch | undefined
+  /** By the signature of thinking: what it was made under, as far as that is known. */
+  readonly madeUnder: Map<string, Hash | undefined>
   /** The last request that was handed out. */
   sent: SentRequest | undefined
   readonly forkPoint: ForkPoint

@@ -1,20 +1,29 @@
 import { UsageError } from '../errors.ts'
 import { appendTo, messageBody, placed, type EntryBody } from '../situation/session.ts'
 import { titleBody } from '../situation/title.ts'
-import type { Entry, EntryId, MessageEntry, Origin, PrefixEntry } from '../transcript/entry.ts'
+import type { EditEntry, Entry, EntryId, MessageEntry, Origin, PrefixEntry } from '../transcript/entry.ts'
+import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { viewOf, type View } from '../transcript/view.ts'
-import { isBlock, toBlocks, type WireMessage } from '../wire/message.ts'
+import { isBlock, isThinking, toBlocks, type WireMessage } from '../wire/message.ts'
 import { parseMessage } from '../wire/parse.ts'
 import { problemText } from '../wire/shape.ts'
 import { withoutMark } from './breakpoint-marks.ts'
 import { carryOver, standInsFor } from './carry-over.ts'
-import { grow, tipOf, type ContextSetup, type ContextState } from './context-state.ts'
+import { grow, type ContextSetup, type ContextState } from './context-state.ts'
 import { keyOf, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 import { isSamePrefix } from './owner-prefix.ts'
-import { childOf, pathTo, reconcile, type OwnerNode } from './owner-tree.ts'
+import { childOf, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
+import { hasThinking, noteThinking, withThinkingOrigin } from './thinking-origin.ts'
 
 // The transcript follows the owner's history. What he appended is appended. Where he edited, cut or returned, a branch begins at the last message
 // that both have, and takes along what was decided about the messages before it.
+
+/** What a history is followed with. */
+export interface Following {
+  readonly setup: ContextSetup
+  readonly prefix: EntryBody<PrefixEntry>
+  readonly thinking: ThinkingPolicy
+}
 
 export interface Followed {
   /** What the owner did since the last request. */
@@ -27,27 +36,54 @@ export interface Followed {
 
 export async function followHistory(
   state: ContextState,
-  {
-    messages,
-    prefix,
-  }: { readonly messages: readonly OwnerMessage[]; readonly prefix: EntryBody<PrefixEntry> },
-  setup: ContextSetup,
+  messages: readonly OwnerMessage[],
+  following: Following,
 ): Promise<Followed> {
-  const { kept, regained, added } = reconcile(state.path, messages)
+  const { setup, prefix } = following
+  const { kept, regained, added } = await reconciled(state, messages, setup)
   const { path, session } = state
   const left = path.slice(kept + 1)
   const bodies = added.map((seen, i) => ownerBody(seen.object, kept + regained.length + i))
-  const first = bodies[0]
-  if (first && regained.length === 0) bodies[0] = withAnswer(first, left[0], session.view)
   const target = regained.at(-1) ?? path[kept]
-  const leaf = regained.length === 0 ? leafBefore(state, bodies[0]) : undefined
+  const leaf = regained.length === 0 ? leafBefore(target, bodies[0], session.view) : undefined
   const isBranch = left.length > 0 || regained.length > 0 || leaf !== undefined
   if (isBranch && target) await switchTo(state, target, leaf ?? target.leaf, setup)
   const lead = leadOf(state.session.view, prefix, messages)
   if (lead.length > 0) grow(state, (await appendTo(state.session, lead, setup.ports)).session)
-  const entries = await appendOwners(state, bodies, added, setup)
+  const entries = await appendOwners(state, bodies, added, following)
   if (isBranch) await keepStandIns(state, entries, { view: session.view, left }, setup)
   return { change: changeOf(left, regained, added), from: kept, added: new Set(entries.map(({ id }) => id)) }
+}
+
+/** An owner who keeps an answer without its thinking keeps that answer: what he left out leaves the view, and nothing else changes. */
+async function reconciled(
+  state: ContextState,
+  messages: readonly OwnerMessage[],
+  { ports }: ContextSetup,
+): Promise<Reconciled> {
+  const found = reconcile(state.path, messages)
+  const tip = state.path.at(-1)
+  const own = found.added[0]
+  if (!tip?.parent || !own || found.regained.length > 0 || found.kept !== state.path.length - 2) return found
+  const replace = leftOut(own.object, tip, state.session.view)
+  if (replace.length === 0 || tip.entry === null) return found
+  const edit = { kind: 'edit', cause: 'forced', replace, drop: [], freedTokens: 0 } as const
+  const { session } = await appendTo(state.session, [edit], ports)
+  const node = childOf(tip.parent, own.key, tip.entry)
+  node.seen = own
+  state.path = [...state.path.slice(0, -1), node]
+  grow(state, session)
+  return { kept: found.kept + 1, regained: [], added: found.added.slice(1) }
+}
+
+/** The thinking of the newest answer that its owner's version lacks; nothing where that says something else. */
+function leftOut(own: OwnerMessage, { entry }: OwnerNode, { nodes }: View): EditEntry['replace'] {
+  const node = nodes.at(-1)
+  if (own.role !== 'assistant' || node?.source.id !== entry) return []
+  const blocks = typeof own.content === 'string' ? [{ type: 'text', text: own.content }] : (own.content ?? [])
+  const said = node.blocks.filter(({ block }) => !isThinking(block)).map(({ block }) => block)
+  if (keyOf({ role: 'assistant', content: blocks }) !== keyOf({ role: 'assistant', content: said })) return []
+  return node.blocks.flatMap(({ at, block }) => (isThinking(block) ? [{ at, with: [] }] : []))
 }
 
 /** System, tools and settings as they are from now on, and what the conversation is called. */
@@ -103,11 +139,28 @@ async function appendOwners(
   state: ContextState,
   bodies: readonly EntryBody<MessageEntry>[],
   added: readonly SeenMessage[],
-  { ports }: ContextSetup,
+  { setup, thinking }: Following,
 ): Promise<readonly Entry[]> {
-  if (bodies.length === 0) return []
-  const { session, entries } = await appendTo(state.session, bodies, ports)
+  const entries: Entry[] = []
   const path = [...state.path]
+  let { session } = state
+  let batch: EntryBody<MessageEntry>[] = []
+  const flush = async (): Promise<void> => {
+    if (batch.length === 0) return
+    const appended = await appendTo(session, batch, setup.ports)
+    session = appended.session
+    entries.push(...appended.entries)
+    batch = []
+  }
+  for (const body of bodies) {
+    // What stands before thinking must be in view when it is looked at.
+    const isThought = hasThinking(body.message)
+    if (isThought) await flush()
+    const known = isThought ? withThinkingOrigin(body, state.madeUnder, session.view, thinking) : body
+    noteThinking(state.madeUnder, known)
+    batch.push(known)
+  }
+  await flush()
   for (const [i, entry] of entries.entries()) {
     const seen = added[i]
     const tip = path.at(-1)
@@ -140,46 +193,23 @@ async function keepStandIns(
 
 /** A result may come for a call that was taken to be interrupted: then the branch begins before that was said. */
 function leafBefore(
-  { session: { view }, path }: ContextState,
+  target: OwnerNode | undefined,
   body: EntryBody<MessageEntry> | undefined,
+  { log }: View,
 ): EntryId | null | undefined {
   const answered = new Set(body ? resultIds(body.message) : [])
-  if (answered.size === 0) return undefined
-  const tip = tipOf({ path })?.entry
-  const from = view.log.findLastIndex(({ id }) => id === tip)
-  const said = view.log
-    .slice(from + 1)
-    .find(
-      (entry) =>
-        entry.kind === 'message' &&
-        entry.part === 'interrupted' &&
-        resultIds(entry.message).some((id) => answered.has(id)),
-    )
-  return said?.parent
+  const at = answered.size === 0 ? -1 : log.findLastIndex(({ id }) => id === target?.entry)
+  if (at < 0) return undefined
+  for (const entry of log.slice(at + 1)) {
+    if (entry.kind !== 'message') continue
+    if (entry.part !== 'interrupted') return undefined
+    if (resultIds(entry.message).some((id) => answered.has(id))) return entry.parent
+  }
+  return undefined
 }
 
 function resultIds({ content }: WireMessage): readonly string[] {
   return toBlocks(content).flatMap((block) => (isBlock(block, 'tool_result') ? [block.tool_use_id] : []))
-}
-
-/** What the owner sends of an answer, without its thinking say, is still that answer: what it cost and how large it was is known. */
-function withAnswer(
-  body: EntryBody<MessageEntry>,
-  replaced: OwnerNode | undefined,
-  { log }: View,
-): EntryBody<MessageEntry> {
-  const answer = log.findLast((entry) => entry.id === replaced?.entry)
-  if (answer?.kind !== 'message' || answer.usage === undefined || body.message.role !== 'assistant')
-    return body
-  const said = new Set(blockKeys(answer.message))
-  if (!blockKeys(body.message).every((key) => said.has(key))) return body
-  const { usage, responseId, requestId, model, under, sentEstimate } = answer
-  const known = { usage, responseId, requestId, model, under, sentEstimate }
-  return { ...body, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) }
-}
-
-function blockKeys({ content }: WireMessage): readonly string[] {
-  return toBlocks(content).map((block) => keyOf({ role: 'assistant', content: [block] }))
 }
 
 function ownerBody(message: OwnerMessage, place: number): EntryBody<MessageEntry> {

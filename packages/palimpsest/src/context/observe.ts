@@ -15,6 +15,7 @@ import { grow, tipOf, type ContextSetup, type ContextState, type SentRequest } f
 import { keyOf } from './owner-message.ts'
 import { childOf } from './owner-tree.ts'
 import { limitsOf, type ContextLimits } from './prepare.ts'
+import { noteThinking } from './thinking-origin.ts'
 
 // The answer to the last request: what it cost, what the cache did, what it teaches about sizes. It joins the transcript; whether it joins the
 // conversation is the owner's to say, by sending it with his next history.
@@ -39,6 +40,7 @@ export async function observe(state: ContextState, answer: unknown, setup: Conte
   const json = JSON.stringify(answer)
   const body = answerBody({ response, json, breaksSeal: false }, sent)
   const { session, entry } = await appendMessage(state.session, body, ports)
+  noteThinking(state.madeUnder, entry)
   const tip = tipOf(state)
   if (tip) state.path = [...state.path, childOf(tip, keyOf(response), entry.id)]
   grow(state, session)

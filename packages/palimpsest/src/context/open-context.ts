@@ -9,6 +9,7 @@ import { CACHE_LIFETIMES } from '../request/cache-lifetimes.ts'
 import { viewOf } from '../transcript/view.ts'
 import { grow, type ContextSetup, type ContextState } from './context-state.ts'
 import { readTree } from './owner-tree.ts'
+import { noteThinking } from './thinking-origin.ts'
 
 /** The state of a stored conversation, or of a new one. */
 export async function openContext(setup: ContextSetup): Promise<ContextState> {
@@ -16,9 +17,11 @@ export async function openContext(setup: ContextSetup): Promise<ContextState> {
   const session = { id: stored.id, view: viewOf(stored.entries, stored.from) }
   const forkPoint = createForkPoint({ ports })
   const reading = setup.readingOf(setup.model, setup.windowMax)
+  const madeUnder: ContextState['madeUnder'] = new Map()
   return {
     session,
-    path: await readTree(stored.history, session.view.leaf),
+    path: await readTree(stored.history, session.view.leaf, (entry) => noteThinking(madeUnder, entry)),
+    madeUnder,
     calibration: undefined,
     windowMax: setup.windowMax,
     watch: undefined,

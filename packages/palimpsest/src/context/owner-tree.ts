@@ -81,10 +81,11 @@ export function isOwners(entry: Entry): entry is MessageEntry {
   )
 }
 
-/** The tree of what is stored, as the path to its newest entry. */
+/** The tree of what is stored, as the path to its newest entry; `told` hears of each message in it. */
 export async function readTree(
   history: Pick<History, 'entries'>,
   leaf: EntryId | null,
+  told: (entry: MessageEntry) => void,
 ): Promise<readonly OwnerNode[]> {
   const root = newRoot()
   const tips = new Map<EntryId, OwnerNode>()
@@ -92,6 +93,7 @@ export async function readTree(
     if (entry.sidechain) continue
     const before = tips.get(parentOf(entry) ?? '') ?? root
     const tip = isOwners(entry) ? childOf(before, keyOf(entry.message), entry.id) : before
+    if (isOwners(entry)) told(entry)
     tips.set(entry.id, tip)
     tip.leaf = entry.id
   }

@@ -66,7 +66,9 @@ export async function prepare(
   if (input.messages.length === 0) throw new UsageError('`messages` is empty: a request needs at least one.')
   const early = await takeBeside(state, setup)
   const head = headOf(input, setup.model)
-  const followed = await followHistory(state, { messages: input.messages, prefix: head.prefix }, setup)
+  const { prefix } = head
+  const thinking = modelPolicy(prefix.model, setup.readingOf(prefix.model, undefined).model.facts)
+  const followed = await followHistory(state, input.messages, { setup, prefix, thinking })
   const told = listen()
   const limits = limitsOf(state, head, setup)
   const stored = await onArrivedResults(state.session.view, followed.added, limits, setup.ports)

@@ -21,7 +21,23 @@ export interface EntryChain {
 
 /** The entries from the first to `leaf`; without a leaf, to the newest. `entries` are a whole file in its order. */
 export function chainOf(entries: readonly Entry[], leaf?: EntryId): EntryChain {
-  const links = entries.map(linkOf)
+  return chainBy(entries, entries.map(linkOf), leaf)
+}
+
+/** The newest chain of entries that we wrote ourselves: nothing that stands beside it belongs to it, whatever calls it answers. */
+export function ownChainOf(entries: readonly Entry[]): readonly Entry[] {
+  const links = entries.map((entry): ChainLink => {
+    const { calls: _calls, answers: _answers, responseId: _response, ...link } = linkOf(entry)
+    return link
+  })
+  return chainBy(entries, links, undefined).entries
+}
+
+function chainBy(
+  entries: readonly Entry[],
+  links: readonly ChainLink[],
+  leaf: EntryId | undefined,
+): EntryChain {
   const end = leaf === undefined ? newestLeaf(links) : links.findLastIndex((link) => link.id === leaf)
   if (end === undefined || end === -1) return { entries: [], warnings: [] }
   const walk = walkChain(links, end)

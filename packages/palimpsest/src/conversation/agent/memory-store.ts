@@ -1,6 +1,6 @@
 import { StorageError } from '../../errors.ts'
 import type { AgentStore, CostOf, KeptConversation } from '../../ports.ts'
-import { chainOf } from '../../transcript/chain-of.ts'
+import { ownChainOf } from '../../transcript/chain-of.ts'
 import type { Entry } from '../../transcript/entry.ts'
 import { addToTotals, NO_TOTALS, plainTotals, type RunningTotals } from '../../transcript/totals.ts'
 
@@ -40,7 +40,7 @@ function opened(id: string, kept: Kept, costOf: CostOf): KeptConversation {
   let totals = entries.reduce(add, NO_TOTALS)
   return {
     id,
-    entries: chainOf(entries).entries,
+    entries: ownChainOf(entries),
     from: null,
     append: async (added) => {
       entries.push(...added)
@@ -60,7 +60,7 @@ function opened(id: string, kept: Kept, costOf: CostOf): KeptConversation {
         yield* entries
       },
       blob: async ({ path }) => blobs.get(path),
-      load: async (assumed) => ({ entries: chainOf([...entries, ...assumed]).entries, from: null }),
+      load: async (assumed) => ({ entries: ownChainOf([...entries, ...assumed]), from: null }),
     },
     totals: () => plainTotals(totals),
     close: async () => {
