@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import Anthropic from '@anthropic-ai/sdk'
 import OlderAnthropic from 'anthropic-sdk-0x'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 
-import { createContext, type Context, type ContextOptions } from 'palimpsest'
+import { createContext, memoryStore, type AgentStore, type Context, type ContextOptions } from 'palimpsest'
+import { fileStore } from 'palimpsest/node'
 import { createSimulator, type ScriptStep, type Simulator } from 'palimpsest/simulator'
 
 // For callers that own their history: the real SDKs, the public path, and the simulator behind the client's `fetch`.
@@ -95,4 +100,232 @@ describe('the types are those of the SDK, without a cast', () => {
   test('autocomplete shows at most twelve names on a context', () => {
     expect(Object.keys(open()).length).toBeLessThanOrEqual(12)
   })
+})
+
+type Message = Anthropic.MessageParam
+
+/** Rounds of a history that somebody led before: files were read. */
+function rounds(count: number, chars: number): Message[] {
+  return Array.from({ length: count }, (_, i): Message[] => {
+    const id = `toolu_${i}`
+    return [
+      { role: 'assistant', content: [{ type: 'tool_use', id, name: 'read', input: { path: `file-${i}` } }] },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: id,
+            content: `${i}: ${'The tide is high. '.repeat(chars / 18)}`,
+          },
+        ],
+      },
+    ]
+  }).flat()
+}
+
+const START: Message = { role: 'user', content: 'Read all files. Never touch legacy.ts.' }
+
+function controlsIn(request: {
+  readonly system?: unknown
+  readonly tools?: unknown
+  readonly messages: unknown
+}): number {
+  const { system, tools: sent, messages } = request
+  return JSON.stringify([system, sent, messages]).split('"cache_control"').length - 1
+}
+
+describe('breakpoints of the owner', () => {
+  const control = { type: 'ephemeral' } as const
+
+  test('stay where he set them, and ours have what is left of four', async () => {
+    const { client } = connect()
+    const context = open()
+    const messages: Message[] = [
+      { role: 'user', content: [{ type: 'text', text: 'A long brief.', cache_control: control }] },
+      { role: 'assistant', content: 'Understood.' },
+      { role: 'user', content: 'Go.' },
+    ]
+    const system = [{ type: 'text', text: SYSTEM, cache_control: { type: 'ephemeral', ttl: '5m' } }] as const
+    const { request } = await context.prepare({ system: [...system], messages, max_tokens: 100 })
+    expect(request.system).toEqual(system)
+    expect(request.messages[0]).toEqual(messages[0])
+    expect(controlsIn(request)).toBe(3)
+    expect((await client.messages.create(request)).type).toBe('message')
+  })
+
+  test('may be all four, of an hour and then of five minutes', async () => {
+    const { client } = connect()
+    const context = open()
+    const marked = (text: string, ttl: '5m' | '1h'): Message => ({
+      role: 'user',
+      content: [{ type: 'text', text, cache_control: { type: 'ephemeral', ttl } }],
+    })
+    const said: Message = { role: 'assistant', content: 'Yes.' }
+    const messages = [
+      marked('a', '1h'),
+      said,
+      marked('b', '1h'),
+      said,
+      marked('c', '5m'),
+      said,
+      marked('d', '5m'),
+    ]
+    const { request } = await context.prepare({ system: SYSTEM, messages, max_tokens: 100 })
+    expect(request.messages.map(({ content }) => JSON.stringify(content).includes('cache_control'))).toEqual(
+      messages.map(({ content }) => JSON.stringify(content).includes('cache_control')),
+    )
+    expect(controlsIn(request)).toBe(4)
+    expect((await client.messages.create(request)).type).toBe('message')
+  })
+
+  test('move without another prefix', async () => {
+    const context = open()
+    const first: Message = { role: 'user', content: [{ type: 'text', text: 'One.', cache_control: control }] }
+    await context.prepare({ messages: [first], max_tokens: 100 })
+    const moved: Message[] = [
+      { role: 'user', content: 'One.' },
+      { role: 'assistant', content: 'Yes.' },
+      { role: 'user', content: [{ type: 'text', text: 'Two.', cache_control: control }] },
+    ]
+    const { plan } = await context.prepare({ messages: moved, max_tokens: 100 })
+    expect(plan.history).toEqual({ change: 'appended', from: 1 })
+  })
+})
+
+describe.each([
+  ['in memory', memoryStore],
+  ['in files', undefined],
+])('a context that is kept %s', (_, make) => {
+  async function storeFor(): Promise<AgentStore> {
+    if (make) return make()
+    const folder = await mkdtemp(join(tmpdir(), 'context-'))
+    onTestFinished(async () => await rm(folder, { recursive: true, force: true }))
+    return fileStore(folder)
+  }
+
+  test('is gone on with in another process, byte for byte', async () => {
+    const store = await storeFor()
+    const { client } = connect([say('First.'), say('Second.')])
+    const first = createContext({ model: MODEL, store, window: 20_000 })
+    const messages = [START, ...rounds(30, 1_800), { role: 'user', content: 'What now?' } as const]
+    const { request } = await first.prepare({ system: SYSTEM, messages, max_tokens: 500 })
+    const answer = await client.messages.create(request)
+    await first.observe(answer)
+    const id = await first.id()
+    await first.close()
+    const second = open({ store, id, window: 20_000 })
+    const more: Message[] = [
+      ...structuredClone(messages),
+      { role: 'assistant', content: answer.content },
+      { role: 'user', content: 'And then?' },
+    ]
+    const next = await second.prepare({ system: SYSTEM, messages: more, max_tokens: 500 })
+    expect(next.plan.history).toEqual({ change: 'appended', from: messages.length + 1 })
+    const bare = (list: readonly unknown[]) =>
+      JSON.parse(
+        JSON.stringify(list, (name, value: unknown) => (name === 'cache_control' ? undefined : value)),
+      )
+    expect(bare(next.request.messages.slice(0, request.messages.length))).toEqual(bare(request.messages))
+    await client.messages.create(next.request)
+  })
+
+  test('compacts when asked, tells what left, takes it back, pins and restores', async () => {
+    const { client } = connect()
+    const context = open({ store: await storeFor() })
+    const messages = [START, ...rounds(20, 3_600), { role: 'user', content: 'What now?' } as const]
+    const input = { system: SYSTEM, messages, max_tokens: 500 }
+    const whole = await context.prepare(input)
+    expect(await context.pin(2)).toMatchObject({ kind: 'pinned' })
+    expect(await context.compact()).toMatchObject({ kind: 'compacted' })
+    const compacted = await context.prepare(input)
+    expect(compacted.request.messages.length).toBeLessThan(whole.request.messages.length)
+    expect(JSON.stringify(compacted.request.messages)).toContain('Never touch legacy.ts')
+    expect(JSON.stringify(compacted.request.messages)).toContain('0: The tide is high')
+    expect((await client.messages.create(compacted.request)).type).toBe('message')
+    const { removals, used } = await context.describe()
+    expect(used).toBeLessThan(whole.plan.tokens)
+    const boundary = removals.find(({ layer }) => layer >= 3)
+    expect(await context.undo(boundary?.id ?? '')).toMatchObject({ kind: 'undone' })
+    const again = await context.prepare(input)
+    expect(again.request.messages.length).toBe(whole.request.messages.length)
+    const recalled = await context.recall('toolu_3')
+    const id = recalled.kind === 'texts' ? (recalled.texts[0]?.id ?? '') : ''
+    expect(await context.restore(id)).toMatchObject({ kind: 'restored' })
+    const restored = await context.prepare(input)
+    expect(restored.request.messages.length).toBe(whole.request.messages.length + 1)
+  })
+})
+
+describe('a refusal because of size', () => {
+  test('is answered with a smaller request, by the limit that it names', async () => {
+    const { client, simulator } = connect()
+    const context = open()
+    const messages = [START, ...rounds(30, 3_600), { role: 'user', content: 'What now?' } as const]
+    const { request, plan } = await context.prepare({ system: SYSTEM, messages, max_tokens: 500 })
+    simulator.addFaults([{ match: {}, times: 1, fault: { type: 'prompt_too_long', format: 'anthropic' } }])
+    const refused: unknown = await client.messages.create(request).catch((error: unknown) => error)
+    const retry = await context.recover(refused)
+    expect(retry.plan.tokens).toBeLessThan(0.8 * plan.tokens)
+    expect(retry.plan.actions.map(({ kind }) => kind)).toContain('compacted')
+    const answer = await client.messages.create(retry.request)
+    await context.observe(answer)
+    const next = [
+      ...messages,
+      { role: 'assistant', content: answer.content },
+      { role: 'user', content: 'Go on.' },
+    ] as const
+    const later = await context.prepare({ system: SYSTEM, messages: [...next], max_tokens: 500 })
+    expect(later.plan.tokens).toBeLessThan(0.8 * plan.tokens)
+  })
+
+  test('of which nothing can be left out is told in one sentence; another error comes as it is', async () => {
+    const context = open()
+    await context.prepare({ messages: [START], max_tokens: 500 })
+    await expect(
+      context.recover(new Error('prompt is too long: 250000 tokens > 200000 maximum')),
+    ).rejects.toThrow(/nothing more can leave it.*larger window/s)
+    const other = new Error('overloaded')
+    await expect(context.recover(other)).rejects.toBe(other)
+  })
+})
+
+test('summaries are asked for through `send`, and say so', async () => {
+  const { client, simulator } = connect()
+  const context = open({ send: (request, options) => client.messages.create(request, options) })
+  const messages = [START, ...rounds(20, 3_600), { role: 'user', content: 'What now?' } as const]
+  const { request } = await context.prepare({ system: SYSTEM, messages, max_tokens: 500 })
+  await context.observe(await client.messages.create(request))
+  expect(await context.compact('Keep the names of all files.')).toMatchObject({ kind: 'compacted' })
+  const [own, ...ours] = simulator.requests().map(({ headers }) => headers['x-palimpsest-source'])
+  expect([own, ...new Set(ours)]).toEqual([undefined, 'compact'])
+})
+
+test('an answer that its owner keeps without thinking is the same answer', async () => {
+  const { client, simulator } = connect([
+    {
+      content: [
+        { type: 'thinking', thinking: 'Hm.' },
+        { type: 'text', text: 'First.' },
+      ],
+    },
+    say('Second.'),
+  ])
+  const context = open()
+  const input = { system: SYSTEM, thinking: { type: 'adaptive' } as const, max_tokens: 500 }
+  const question: Message = { role: 'user', content: 'What now?' }
+  const { request } = await context.prepare({ ...input, messages: [question] })
+  const answer = await client.messages.create(request)
+  await context.observe(answer)
+  const kept = answer.content.filter(({ type }) => type !== 'thinking')
+  const messages: Message[] = [
+    question,
+    { role: 'assistant', content: kept },
+    { role: 'user', content: 'And then?' },
+  ]
+  const next = await context.prepare({ ...input, messages })
+  expect(next.plan.history).toEqual({ change: 'appended', from: 2 })
+  expect(JSON.stringify(next.request.messages)).not.toContain('"thinking"')
+  await client.messages.create(next.request)
+  expect(simulator.requests()[1]?.usage?.cache_read_input_tokens).toBeGreaterThan(0)
 })
