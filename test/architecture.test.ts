@@ -101,6 +101,8 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
   // The disk knows lines and chains of them, not what the model sees; of memories, what their files are called and how one changed.
   node: [...FLOOR, 'ports', ...LINES, 'layers/5-memory/file-patch', 'layers/5-memory/memory-name'],
+  // Beside them it knows what entries say.
+  'node/recall-index': [...FLOOR, 'ports', ...LINES, 'recall', 'node'],
   index: [...ENGINE, 'context', 'context/library', 'loop', 'conversation', 'conversation/agent'],
 }
 
@@ -113,6 +115,7 @@ const LISTS: { readonly [part: string]: readonly string[] } = {
   engine: ['situation', 'request', 'accounts', 'background', 'layers'],
   loop: ['accounts', 'background', 'layers', 'engine'],
   conversation: ['situation', 'drive'],
+  node: ['node/recall-index'],
 }
 
 /** In the command: whoever shows a conversation, and what must not know who does. Which face is shown is chosen in `commands/`. */
@@ -442,7 +445,8 @@ function partOf(place: string): string {
   const isRoom =
     first === 'lab' ||
     (first === 'conversation' && second === 'agent') ||
-    (first === 'context' && second === 'library')
+    (first === 'context' && second === 'library') ||
+    (first === 'node' && second === 'recall-index')
   return isRoom && second !== undefined ? `${first}/${second}` : first
 }
 
@@ -497,7 +501,7 @@ function outsideOf(source: SourceInfo): Violation[] {
   if (source.isTest) return []
   return source.imports.flatMap((edge): Violation[] => {
     if (edge.path !== undefined && inside(edge.path) !== undefined) return []
-    if (edge.specifier.startsWith('node:') && partOf(from) === 'node') return []
+    if (edge.specifier.startsWith('node:') && from.startsWith('node/')) return []
     // A provider is the adapter of an SDK, which is an optional peer.
     if (partOf(from) === 'providers' && edge.path === undefined && !edge.specifier.startsWith('node:'))
       return []

@@ -1,5 +1,6 @@
 import { StorageError } from 'palimpsest'
 import {
+  addHits,
   readStored,
   readStoredFile,
   type BlobStore,
@@ -8,8 +9,6 @@ import {
 } from 'palimpsest/node'
 import { createBestHits, recallById, toQuery, type Recalled, type RecallHit } from 'palimpsest/recall'
 import type { BlobRef, Entry, EntryId } from 'palimpsest/transcript'
-
-import { addHits } from './add-hits.ts'
 
 // What one conversation ever said, for the model that leads it: by words, or by an id that a text named. Reads its transcript and its
 // stored results, and nothing else.

@@ -2,13 +2,12 @@ import { realpath } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 
 import { UsageError } from 'palimpsest'
-import { readStored, readStoredFile, type StoredItem } from 'palimpsest/node'
+import { addHits, readStored, readStoredFile, type StoredItem } from 'palimpsest/node'
 import { createBestHits, toQuery, type RecallHit } from 'palimpsest/recall'
 
 import { projectFolders, whichSession } from '../stored/find-session.ts'
 import { storedHome } from '../run/palimpsest-home.ts'
 import type { World } from '../world.ts'
-import { addHits } from './add-hits.ts'
 
 export interface SearchWish {
   readonly query: string

@@ -38,7 +38,7 @@ export function findQuotes(text: string, query: RecallQuery): readonly Quote[] {
     .map((place) => quoteAt(text, place))
 }
 
-interface Place {
+export interface Place {
   readonly start: number
   readonly end: number
   readonly score: number
@@ -80,7 +80,8 @@ function wordPlaces(text: string, { words }: RecallQuery): readonly Place[] {
   return places
 }
 
-function quoteAt(text: string, { start, end, score }: Place): Quote {
+/** Whole lines around a place. */
+export function quoteAt(text: string, { start, end, score }: Place): Quote {
   const [lineStart, lineEnd] = lineAround(text, start, end)
   const isLong = lineEnd - lineStart > QUOTE_CHARS_MAX
   const from = isLong ? safeCut(text, Math.max(lineStart, start - QUOTE_CHARS_MAX / 4)) : lineStart

@@ -50,7 +50,8 @@ export function textsOf(entry: Entry): readonly EntryText[] {
   }
 }
 
-function blockTexts(entry: MessageEntry, block: Block): readonly EntryText[] {
+/** Of one block of a message. */
+export function blockTexts(entry: MessageEntry, block: Block): readonly EntryText[] {
   if (isBlock(block, 'text')) return [{ kind: kindOf(entry), text: block.text }]
   if (isThinking(block)) return isBlock(block, 'thinking') ? [{ kind: 'thinking', text: block.thinking }] : []
   // Who looks for something does not say it.

@@ -34,13 +34,13 @@ export async function openToRead(path: string): Promise<FileHandle> {
   })
 }
 
-/** All lines up to `end`, in order. */
-export async function* readLines(handle: FileHandle, end: number): AsyncGenerator<RawLine> {
+/** All lines up to `end`, in order, from where one begins. */
+export async function* readLines(handle: FileHandle, end: number, begin = 0): AsyncGenerator<RawLine> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   let parts: Buffer[] = []
   let length = 0
-  let lineStart = 0
-  for (let at = 0; at < end;) {
+  let lineStart = begin
+  for (let at = begin; at < end;) {
     const wanted = Math.min(CHUNK_BYTES, end - at)
     const { bytesRead } = await handle.read(chunk, 0, wanted, at)
     if (bytesRead === 0) break
@@ -123,6 +123,17 @@ export function decodeWholeLine(bytes: Buffer | undefined): DecodedLine {
   if (!last || remark === undefined) return { entries: [], problem: entry.reason, torn: bytes.length }
   const rest = bytes.subarray(last.start + last.length)
   return { entries, remark, torn: isBlank(rest) ? 0 : rest.length }
+}
+
+/** Of an odd line: what belongs to no entry. */
+export function textBeside(bytes: Buffer, entries: DecodedLine['entries']): string {
+  const texts: string[] = []
+  let at = 0
+  for (const { start, length } of entries) {
+    texts.push(bytes.toString('utf8', at, start))
+    at = start + length
+  }
+  return [...texts, bytes.toString('utf8', at)].join('')
 }
 
 /** Only space: no line, and no problem. */

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs'
-import { readdir, stat, type FileHandle } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { StorageError } from '../../errors.ts'
 import type { Entry } from '../../transcript/entry.ts'
-import { decodeWholeLine, isBlank, openToRead, readLines, type DecodedLine } from './file-lines.ts'
+import { decodeWholeLine, isBlank, openToRead, readLines, textBeside } from './file-lines.ts'
 import { openInside } from '../files/inside-home.ts'
-import { NOTES_FOLDER } from './notes-file.ts'
+import { storedFiles, type StoredFile, type StoredFilesWish } from './stored-files.ts'
 
 // Everything that is stored of a project, file by file, the newest files first, in bounded memory. Links are not followed: nothing
 // outside of the project's folder is read.
@@ -20,33 +20,31 @@ export type StoredItem =
       readonly id: string
       readonly at: number
       readonly text: string
+      readonly isMemory?: boolean | undefined
     }
 
-export interface StoredWish {
+export interface StoredWish extends StoredFilesWish {
   readonly home: string
-  /** The project's folder below the home. */
-  readonly folder: string
-  /** Only this session, with its results and agents. */
-  readonly session?: string
+  /** Where to begin in a file; undefined passes over it. Everything is read without it. */
+  readonly startOf?: ((file: StoredFile) => number | undefined) | undefined
   /** Of a line's bytes as characters: false passes over it. */
   readonly isWanted: (line: string) => boolean
   readonly onProblem: (text: string) => void
 }
 
-/** Folders that hold no words of their own: copies of files, and notes, which are in the transcript. */
-const PASSED_OVER = new Set(['checkpoints', NOTES_FOLDER])
-const DEPTH_MAX = 4
 const PIECE_BYTES = 1 << 20
 /** So much of a piece stands at the beginning of the next one too. */
 const OVERLAP_CHARS = 8_192
 
 export async function* readStored(wish: StoredWish, signal: AbortSignal): AsyncGenerator<StoredItem> {
-  for (const file of await filesOf(wish)) {
+  for (const file of await storedFiles(wish)) {
     if (signal.aborted) return
+    const start = wish.startOf ? wish.startOf(file) : 0
+    if (start === undefined) continue
     try {
       const handle = await openInside(wish.home, file.path, constants.O_RDONLY)
       try {
-        yield* readFile(handle, file, wish, signal)
+        yield* readFile(handle, { ...file, at: file.mtime, start }, wish, signal)
       } finally {
         await handle.close()
       }
@@ -67,57 +65,22 @@ export async function* readStoredFile(
   try {
     const { mtimeMs } = await handle.stat()
     const session = basename(path, '.jsonl')
-    yield* readEntries(handle, { path, id: basename(path), session, at: mtimeMs }, { isWanted }, signal)
+    const file = { path, id: basename(path), session, at: mtimeMs, start: 0 }
+    yield* readEntries(handle, file, { isWanted }, signal)
   } finally {
     await handle.close()
   }
 }
 
-interface StoredFile {
-  readonly path: string
-  readonly id: string
-  readonly session: string
+interface ReadFile extends Pick<StoredFile, 'path' | 'id' | 'session'> {
+  readonly isMemory?: boolean
   readonly at: number
-}
-
-async function filesOf({ folder, session }: StoredWish): Promise<readonly StoredFile[]> {
-  const paths = await pathsBelow(folder, 0)
-  const files = await Promise.all(
-    paths.map(async (path): Promise<StoredFile | undefined> => {
-      const id = relative(folder, path)
-      const owner = ownerOf(id)
-      if (session !== undefined && owner !== session) return undefined
-      const found = await stat(path).catch(() => undefined)
-      return found && { path, id, session: owner, at: found.mtimeMs }
-    }),
-  )
-  return files.filter((file) => file !== undefined).toSorted((a, b) => b.at - a.at)
-}
-
-/** `s-1.jsonl`, `s-1/tool-results/x.txt` both are of `s-1`. */
-function ownerOf(id: string): string {
-  const [first = '', second] = id.split(sep)
-  return second === undefined ? basename(first, '.jsonl') : first
-}
-
-const TEXT_ENDS = ['.jsonl', '.txt', '.md']
-
-async function pathsBelow(folder: string, depth: number): Promise<readonly string[]> {
-  if (depth > DEPTH_MAX) return []
-  const names = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name.name)
-      if (name.isDirectory() && !PASSED_OVER.has(name.name)) return await pathsBelow(path, depth + 1)
-      return name.isFile() && TEXT_ENDS.some((end) => name.name.endsWith(end)) ? [path] : []
-    }),
-  )
-  return found.flat()
+  readonly start: number
 }
 
 function readFile(
   handle: FileHandle,
-  file: StoredFile,
+  file: ReadFile,
   wish: StoredWish,
   signal: AbortSignal,
 ): AsyncGenerator<StoredItem> {
@@ -128,12 +91,12 @@ function readFile(
 
 async function* readEntries(
   handle: FileHandle,
-  { id, session, at }: StoredFile,
+  { id, session, at, start }: ReadFile,
   { isWanted }: Pick<StoredWish, 'isWanted'>,
   signal: AbortSignal,
 ): AsyncGenerator<StoredItem> {
   const { size } = await handle.stat()
-  for await (const { bytes, offset } of readLines(handle, size)) {
+  for await (const { bytes, offset } of readLines(handle, size, start)) {
     if (signal.aborted) return
     if (!bytes || isBlank(bytes) || !isWanted(bytes.toString('latin1'))) continue
     const { entries, problem, remark } = decodeWholeLine(bytes)
@@ -144,30 +107,20 @@ async function* readEntries(
   }
 }
 
-function textBeside(bytes: Buffer, entries: DecodedLine['entries']): string {
-  const texts: string[] = []
-  let at = 0
-  for (const { start, length } of entries) {
-    texts.push(bytes.toString('utf8', at, start))
-    at = start + length
-  }
-  return [...texts, bytes.toString('utf8', at)].join('')
-}
-
 /** Cut at line ends where there are any. */
 async function* readPieces(
   handle: FileHandle,
-  { id, session, at }: StoredFile,
+  { id, session, at, start, isMemory }: ReadFile,
   signal: AbortSignal,
 ): AsyncGenerator<StoredItem> {
   const decoder = new TextDecoder('utf-8')
   const chunk = Buffer.allocUnsafe(PIECE_BYTES)
   let rest = ''
-  for (let position = 0; !signal.aborted;) {
+  for (let position = start; !signal.aborted;) {
     const { bytesRead } = await handle.read(chunk, 0, PIECE_BYTES, position)
     position += bytesRead
     const text = rest + decoder.decode(chunk.subarray(0, bytesRead), { stream: bytesRead > 0 })
-    if (text !== '' && text !== rest) yield { kind: 'text', session, id, at, text }
+    if (text !== '' && text !== rest) yield { kind: 'text', session, id, at, text, isMemory }
     if (bytesRead === 0) return
     const overlap = text.slice(-OVERLAP_CHARS)
     rest = overlap.slice(overlap.indexOf('\n') + 1)

@@ -1,6 +1,9 @@
-import type { StoredItem } from 'palimpsest/node'
-import { findQuotes, textsOf, type BestHits, type RecallQuery } from 'palimpsest/recall'
-import type { Entry } from 'palimpsest/transcript'
+import type { BestHits } from '../../recall/best-hits.ts'
+import { findQuotes } from '../../recall/find-quotes.ts'
+import type { RecallQuery } from '../../recall/query.ts'
+import { textsOf } from '../../recall/texts-of.ts'
+import type { Entry } from '../../transcript/entry.ts'
+import type { StoredItem } from '../transcripts/read-stored.ts'
 
 /** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
 const REPEATED_LESS = 0.05
@@ -14,7 +17,7 @@ export function addHits(
 ): void {
   const { session } = item
   if (item.kind === 'text') {
-    const about = { id: item.id, session, at: item.at, kind: 'stored' }
+    const about = { id: item.id, session, at: item.at, kind: item.isMemory === true ? 'memory' : 'stored' }
     for (const quote of findQuotes(item.text, query)) best.add({ ...about, ...quote })
     return
   }

@@ -1,0 +1,68 @@
+import { NO_CONTEXT, type RowContext } from '../../recall/index-rows.ts'
+import { isJsonObject, type JsonObject } from '../../wire/json.ts'
+import { textOf } from './index-database.ts'
+
+// What later rows of a file need to know of earlier ones, between two slices.
+
+export interface FileState extends RowContext {
+  /** Of calls that nothing has answered yet: the first row of each. */
+  readonly units: { readonly [useId: string]: number }
+  /** The last turn of talk, which does not know yet what was said after it. */
+  readonly open?: OpenTurn | undefined
+}
+
+export interface OpenTurn {
+  readonly ids: readonly number[]
+  readonly offset: number
+  readonly length: number
+  readonly block: number
+  readonly said: readonly string[]
+}
+
+export const NO_STATE: FileState = { ...NO_CONTEXT, units: {} }
+
+/** What is no state is as good as none: later rows then know less of earlier ones. */
+export function readFileState(text: string): FileState {
+  const value = parsed(text)
+  if (!isJsonObject(value)) return NO_STATE
+  const calls = Object.entries(objectIn(value, 'calls')).flatMap(([id, call]) => {
+    if (!isJsonObject(call)) return []
+    return [[id, { tool: textOf(call['tool']), about: textOf(call['about']) }] as const]
+  })
+  const units = Object.entries(objectIn(value, 'units')).map(([id, unit]) => [id, Number(unit)] as const)
+  return {
+    calls: Object.fromEntries(calls),
+    said: listIn(value, 'said').map(String),
+    units: Object.fromEntries(units),
+    open: openIn(value['open']),
+  }
+}
+
+function openIn(value: unknown): OpenTurn | undefined {
+  if (!isJsonObject(value)) return undefined
+  const numbers = {
+    offset: Number(value['offset']),
+    length: Number(value['length']),
+    block: Number(value['block']),
+  }
+  return { ...numbers, ids: listIn(value, 'ids').map(Number), said: listIn(value, 'said').map(String) }
+}
+
+function objectIn(value: JsonObject, name: string): JsonObject {
+  const inner = value[name]
+  return isJsonObject(inner) ? inner : {}
+}
+
+function listIn(value: JsonObject, name: string): readonly unknown[] {
+  const inner = value[name]
+  return Array.isArray(inner) ? inner : []
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Nobody else writes it.
+    return undefined
+  }
+}

@@ -1,0 +1,172 @@
+import { join } from 'node:path'
+import { createBestHits, type RecallHit } from '../../recall/best-hits.ts'
+import { toQuery, type RecallQuery } from '../../recall/query.ts'
+import { readStored, type StoredItem, type StoredWish } from '../transcripts/read-stored.ts'
+import { addHits } from './add-hits.ts'
+import { removeIndexFile, textOf } from './index-database.ts'
+import { searchIndex, type RecallWish } from './search-index.ts'
+import { createStartOf, updateIndex } from './update-index.ts'
+import { createDatabaseUse, type IndexFolder } from './use-database.ts'
+
+// Everything that was ever said in a project, found by words, by file, by time or by id. The index answers; what is not in it yet is read from
+// the files, and so is everything where there is no index.
+
+export interface RecallPlace extends IndexFolder {
+  /** Folders of memories elsewhere below the home. */
+  readonly memories?: readonly string[] | undefined
+}
+
+export interface RecallSearch extends RecallWish {
+  /** How long files may be read that the index does not cover. */
+  readonly scanMsMax?: number | undefined
+  /** Reads all files, whatever the index says: for parts of words. */
+  readonly scansAll?: boolean | undefined
+}
+
+export interface RecallAnswer {
+  readonly hits: readonly RecallHit[]
+  /** What was not looked at, and what to do about it. */
+  readonly notices: readonly string[]
+}
+
+export interface Recall {
+  readonly search: (wish: RecallSearch, signal?: AbortSignal) => Promise<RecallAnswer>
+  /** The file that holds the entry of that id, or of one that begins so. */
+  readonly findFile: (id: string) => Promise<string | undefined>
+  /** Brings the index up to date, in slices. False: it was broken off, somebody else is at it, or there can be no index. */
+  readonly update: (wish?: { readonly sliceBytes?: number }, signal?: AbortSignal) => Promise<boolean>
+  readonly close: () => void
+}
+
+/** A slice of some ten milliseconds, for a thread that others wait for. */
+const SLICE_BYTES = 1 << 16
+/** Files that the index does not cover are mostly the end of one. */
+const SCAN_MS_MAX = 200
+/** Where nobody has an index, all files are read. */
+const SCAN_ALL_MS_MAX = 20_000
+const ID_CHARS_MIN = 8
+
+export function openRecall(place: RecallPlace): Recall {
+  const { use, close } = createDatabaseUse(place)
+  const never = new AbortController().signal
+  return {
+    search: async (wish, signal = never) => await search(place, use, wish, signal),
+    findFile: async (id) => {
+      if (id.length < ID_CHARS_MIN) return undefined
+      const sql = `SELECT DISTINCT files.path AS path FROM chunks JOIN files ON files.id = chunks.file WHERE entry >= ?1 AND entry < ?1 || char(1114111) ORDER BY files.mtime DESC LIMIT 1`
+      const found = await use(async (db) => textOf(db.all(sql, id)[0]?.['path']))
+      return found === undefined || found === '' ? undefined : join(place.folder, found)
+    },
+    update: async ({ sliceBytes = SLICE_BYTES } = {}, signal = never) => {
+      const onProblem = (text: string): void => place.onTrace?.(text)
+      const { home, folder, memories } = place
+      const isWhole = await use(
+        async (db) => await updateIndex(db, { home, folder, memories, sliceBytes, onProblem }, signal),
+      )
+      return isWhole === true
+    },
+    close,
+  }
+}
+
+/** Removes the index with every word in it: for who removed a text from the files. The next update makes it anew from what is there then. */
+export function removeRecallIndex({ folder }: Pick<RecallPlace, 'folder'>): void {
+  removeIndexFile(folder)
+}
+
+type Use = ReturnType<typeof createDatabaseUse>['use']
+
+async function search(
+  place: RecallPlace,
+  use: Use,
+  wish: RecallSearch,
+  signal: AbortSignal,
+): Promise<RecallAnswer> {
+  const notices: string[] = []
+  const indexed = wish.scansAll
+    ? undefined
+    : await use(async (db) => {
+        const found = await searchIndex({ db, home: place.home, folder: place.folder }, wish)
+        return { ...found, startOf: createStartOf(db) }
+      })
+  if (indexed?.cutAt !== undefined) notices.push(cutNotice(indexed.cutAt))
+  const query = toQuery(wish.words)
+  if (!query || wish.file !== undefined) {
+    if (!indexed) notices.push('there is no index here, so only words can be looked for')
+    return { hits: indexed?.hits ?? [], notices }
+  }
+  const looking = { ...place, session: wish.session, onProblem: (text: string) => void notices.push(text) }
+  const scanMs = wish.scanMsMax ?? (indexed ? SCAN_MS_MAX : SCAN_ALL_MS_MAX)
+  const rest = await scan({ ...looking, startOf: indexed?.startOf }, { wish, query, scanMs }, signal)
+  const hits = [...(indexed?.hits ?? []), ...rest.hits]
+  if (hits.length === 0 && indexed && !rest.isCut) {
+    // The index knows words, and a part of a word is none.
+    const all = await scan(looking, { wish, query, scanMs }, signal)
+    return { hits: all.hits, notices: all.isCut ? [...notices, scanNotice(scanMs, 'scan')] : notices }
+  }
+  if (rest.isCut) notices.push(scanNotice(scanMs, indexed ? 'index' : 'all'))
+  return { hits: best(hits, wish.limit), notices }
+}
+
+interface ScanWish {
+  readonly wish: RecallSearch
+  readonly query: RecallQuery
+  readonly scanMs: number
+}
+
+async function scan(
+  looking: Omit<StoredWish, 'isWanted'>,
+  { wish, query, scanMs }: ScanWish,
+  signal: AbortSignal,
+): Promise<{ readonly hits: readonly RecallHit[]; readonly isCut: boolean }> {
+  const late = AbortSignal.timeout(scanMs)
+  const found = createBestHits(wish.limit)
+  const until = performance.now() + scanMs
+  for await (const item of readStored(
+    { ...looking, isWanted: query.mayHold },
+    AbortSignal.any([late, signal]),
+  )) {
+    if (isWithin(item, wish))
+      addHits(found, item, query, (entry) => (wish.inView?.has(entry.id) === true ? IN_VIEW_LESS : 0))
+    if (performance.now() > until) return { hits: found.list(), isCut: true }
+  }
+  return { hits: found.list(), isCut: late.aborted }
+}
+
+const IN_VIEW_LESS = 2
+
+function isWithin(item: StoredItem, { since = -Infinity, until = Infinity }: RecallWish): boolean {
+  const at = item.kind === 'entry' ? item.entry.at : item.at
+  return Number.isNaN(at) ? since === -Infinity && until === Infinity : at >= since && at <= until
+}
+
+/** As both rank them; an entry that stands in both is one. */
+function best(hits: readonly RecallHit[], limit: number): readonly RecallHit[] {
+  const first = new Map<string, RecallHit>()
+  for (const hit of hits.toSorted((a, b) => b.score - a.score)) {
+    const key = `${hit.id}\n${hit.quote}`
+    if (!first.has(key)) first.set(key, hit)
+  }
+  return [...first.values()].slice(0, limit)
+}
+
+function cutNotice(at: number): string {
+  const day = Number.isNaN(at)
+    ? 'a part of it'
+    : `what is older than ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`
+  return `${day} was not searched: the words are too common. Add a rarer word, or give --until`
+}
+
+function scanNotice(scanMs: number, why: 'index' | 'scan' | 'all'): string {
+  const ended = `reading files ended after ${scanMs >= 1_000 ? `${scanMs / 1_000} s` : `${scanMs} ms`}`
+  switch (why) {
+    case 'index':
+      return `${ended}: some are not in the index yet, and older ones were not read`
+    case 'scan':
+      return `the index holds none of these words; ${ended}, and older files were not read. --scan reads all for parts of words`
+    case 'all':
+      return `${ended}; older files were not read. Name a session with --session`
+    default:
+      return why satisfies never
+  }
+}

@@ -1,0 +1,88 @@
+import { constants } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StorageError } from '../../errors.ts'
+import { partsAt } from '../../recall/index-rows.ts'
+import { openInside } from '../files/inside-home.ts'
+import { decodeWholeLine, readBytes, textBeside } from '../transcripts/file-lines.ts'
+import { BESIDE, WHOLE_PIECE } from './index-file.ts'
+import { textOf, type IndexDatabase } from './index-database.ts'
+import type { FoundRow } from './query-shards.ts'
+
+// The text of a row, from the file it was taken from: a quote is what stands there now, or there is none.
+
+export interface RowReader {
+  /** The texts of the row, each with some lines around it. Empty where the file has changed meanwhile. */
+  readonly read: (row: FoundRow) => Promise<readonly string[]>
+  /** Path of a row's file below the project's folder. */
+  readonly pathOf: (row: FoundRow) => string
+  readonly close: () => Promise<void>
+}
+
+/** So much before and behind a row's text goes with it: quotes have lines around them. */
+const AROUND_CHARS = 400
+
+export function createRowReader(db: IndexDatabase, home: string, folder: string): RowReader {
+  const handles = new Map<number, FileHandle | undefined>()
+  // Rows of one result lie in one document.
+  const documents = new Map<string, Promise<Buffer>>()
+  const pathOf = ({ file }: FoundRow): string =>
+    textOf(db.all('SELECT path FROM files WHERE id = ?', file)[0]?.['path'])
+  const handleOf = async (row: FoundRow): Promise<FileHandle | undefined> => {
+    if (handles.has(row.file)) return handles.get(row.file)
+    const handle = await openInside(home, join(folder, pathOf(row)), constants.O_RDONLY).catch(
+      (error: unknown) => {
+        if (error instanceof StorageError) return undefined
+        throw error
+      },
+    )
+    handles.set(row.file, handle)
+    return handle
+  }
+  return {
+    pathOf,
+    read: async (row) => {
+      const handle = await handleOf(row)
+      if (!handle) return []
+      const key = `${row.file}:${row.offset}`
+      const bytes = documents.get(key) ?? readBytes(handle, row.offset, row.offset + row.length)
+      documents.set(key, bytes)
+      return textsAt(await bytes, row)
+    },
+    close: async () => {
+      for (const handle of handles.values()) await handle?.close()
+    },
+  }
+}
+
+function textsAt(bytes: Buffer, row: FoundRow): readonly string[] {
+  if (bytes.length < row.length) return []
+  if (row.block === WHOLE_PIECE) return [around(bytes.toString('utf8'), row)]
+  const { entries } = decodeWholeLine(bytes)
+  if (row.block === BESIDE) return [around(textBeside(bytes, entries), row)]
+  const entry = entries[0]?.entry
+  if (entry?.id !== row.entry) return []
+  const parts = partsAt(entry, row.block).map(({ text }) => text)
+  return partsIn(parts, row)
+}
+
+/** A row's range counts in the parts joined by line ends; a quote never goes from one part to the next. */
+function partsIn(parts: readonly string[], { start, stop }: FoundRow): readonly string[] {
+  const found: string[] = []
+  let at = 0
+  for (const part of parts) {
+    const [from, to] = [Math.max(0, start - at), Math.min(part.length, stop - at)]
+    if (from < to) found.push(around(part, { start: from, stop: to }))
+    at += part.length + 1
+  }
+  return found
+}
+
+/** At line ends. */
+function around(text: string, { start, stop }: { readonly start: number; readonly stop: number }): string {
+  const from = text.indexOf('\n', Math.max(0, start - AROUND_CHARS))
+  const to = text.lastIndexOf('\n', stop + AROUND_CHARS)
+  const first = start <= AROUND_CHARS ? 0 : from !== -1 && from < start ? from + 1 : start
+  const last = stop + AROUND_CHARS >= text.length ? text.length : to > stop ? to : stop
+  return text.slice(first, last)
+}

@@ -1,0 +1,201 @@
+import type { EntryId } from '../../transcript/entry.ts'
+import type { RecallHit } from '../../recall/best-hits.ts'
+import { ALL_WORDS, findQuotes, type Quote } from '../../recall/find-quotes.ts'
+import { toQuery, type RecallQuery } from '../../recall/query.ts'
+import { quoteBestLine } from '../../recall/quote-best-line.ts'
+import { rankUnits, type RankedUnit } from '../../recall/rank-units.ts'
+import { termsOf } from '../../recall/terms.ts'
+import type { IndexDatabase } from './index-database.ts'
+import { newestRows, queryShards, type FoundRow, type RowFilter } from './query-shards.ts'
+import { createRowReader, type RowReader } from './read-row-text.ts'
+import { speakersIn } from './write-rows.ts'
+
+// A search of the index: candidates by words, ranked; then their texts are read, and what they say is quoted.
+
+export interface RecallWish extends RowFilter {
+  /** What is looked for. Without words, `file` or a time says what is wanted, and the newest comes first. */
+  readonly words: string
+  /** What was done last (files, patterns, commands): of two that fit alike, the nearer to it. */
+  readonly context?: string | undefined
+  /** The session that asks: its own comes before that of others. */
+  readonly from?: string | undefined
+  /** Messages that the asking model sees: they come after all others. */
+  readonly inView?: ReadonlySet<EntryId> | undefined
+  readonly limit: number
+}
+
+export interface IndexAnswer {
+  readonly hits: readonly RecallHit[]
+  /** What is older was not searched: the time was over. */
+  readonly cutAt: number | undefined
+}
+
+export interface IndexPlace {
+  readonly db: IndexDatabase
+  readonly home: string
+  readonly folder: string
+}
+
+/** With what reading the texts takes, a search ends in half a second. */
+const SEARCH_MS = 250
+/** Of what was done last, in what is left of it. */
+const CONTEXT_MS = 80
+const ROWS_MAX = 400
+/** What is in view takes places of what is not. */
+const ROWS_MAX_IN_VIEW = 1_200
+const PHRASE_ROWS_MAX = 60
+const PHRASE_WORDS_MAX = 16
+const PREFIX_CHARS_MIN = 3
+
+export async function searchIndex(place: IndexPlace, wish: RecallWish): Promise<IndexAnswer> {
+  const { db, home, folder } = place
+  const query = toQuery(wish.words)
+  const found = query ? findUnits(db, wish, query) : listUnits(db, wish)
+  const reader = createRowReader(db, home, folder)
+  try {
+    return { hits: await quoteUnits(found, wish, query, reader), cutAt: found.cutAt }
+  } finally {
+    await reader.close()
+  }
+}
+
+interface FoundUnits {
+  readonly units: readonly RankedUnit<FoundRow>[]
+  /** Units that hold the words in a row: they are read, wherever they rank. */
+  readonly phrased: ReadonlySet<number>
+  readonly cutAt: number | undefined
+}
+
+function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): FoundUnits {
+  const now = (): number => performance.now()
+  const until = now() + SEARCH_MS
+  const { terms, named } = withoutNames(db, termsOf(query.text))
+  const words = query.text.split(/\s+/u).length
+  const filter = wish
+  const rowsMax = wish.inView ? ROWS_MAX_IN_VIEW : ROWS_MAX
+  const isPrefix = words === 1 && query.text.length >= PREFIX_CHARS_MIN && terms.length === 1
+  const asked = queryShards(db, { terms, filter, isPrefix, rowsMax, until }, now)
+  const isPhrase = words > 1 && words <= PHRASE_WORDS_MAX
+  const phrase = isPhrase
+    ? queryShards(db, { terms, phrase: query.text, filter, rowsMax: PHRASE_ROWS_MAX, until }, now).rows
+    : []
+  const about = wish.context === undefined ? [] : termsOf(wish.context)
+  const context =
+    about.length === 0
+      ? []
+      : queryShards(db, { terms: about, filter, rowsMax, until: now() + CONTEXT_MS }, now).rows
+  const rows = withPhrases(asked.rows, phrase)
+  // What is in view ranks by itself: what was done last fits best to what was done last.
+  const [unseen, seen] = [false, true].map((isSeen) => {
+    const ofThese = (row: FoundRow): boolean => (wish.inView?.has(row.entry) === true) === isSeen
+    return rankUnits({
+      asked: rows.filter(ofThese),
+      context: context.filter(ofThese),
+      named,
+      session: wish.from,
+    })
+  })
+  const units = [...(unseen ?? []), ...(seen ?? [])]
+  // What was done last says which is meant, and brings nothing by itself.
+  const answers = rows.length > 0 ? units : []
+  return { units: answers, phrased: new Set(phrase.map(({ unit }) => unit)), cutAt: asked.cutAt }
+}
+
+/** Rows that hold the words in a row are candidates, however many others hold some of them. */
+function withPhrases(rows: readonly FoundRow[], phrase: readonly FoundRow[]): readonly FoundRow[] {
+  const known = new Set(rows.map(({ id }) => id))
+  return [...rows, ...phrase.filter(({ id }) => !known.has(id))]
+}
+
+/** Who is named is whose words are looked for, not what they say. */
+function withoutNames(
+  db: IndexDatabase,
+  terms: readonly string[],
+): { readonly terms: readonly string[]; readonly named: ReadonlySet<number> } {
+  const names = speakersIn(db)
+  const others = terms.filter((term) => !names.has(term))
+  const named = new Set(terms.flatMap((term) => names.get(term) ?? []))
+  return others.length > 0 ? { terms: others, named } : { terms, named: new Set() }
+}
+
+/** Without words: the newest that the filter lets pass. */
+function listUnits(db: IndexDatabase, wish: RecallWish): FoundUnits {
+  const rows = newestRows(db, wish, wish.limit)
+  return {
+    units: rows.map((row) => ({ unit: row.unit, score: 1, rows: [row] })),
+    phrased: new Set(),
+    cutAt: undefined,
+  }
+}
+
+/** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
+const REPEATED_LESS = 0.05
+/** More than any score: what is in view need not be found. */
+const IN_VIEW_LESS = 2
+/** Units beyond the hits that are wanted: some say again what others say, and of some the file has changed. */
+const UNITS_MORE = 10
+const ROWS_PER_UNIT = 2
+/** A row that holds some of the words stands behind one with a line that holds them all. */
+const SOME_WORDS = ALL_WORDS * 0.8
+
+interface Candidate {
+  readonly hit: RecallHit
+  readonly unitScore: number
+}
+
+async function quoteUnits(
+  { units, phrased }: FoundUnits,
+  wish: RecallWish,
+  query: RecallQuery | undefined,
+  reader: RowReader,
+): Promise<readonly RecallHit[]> {
+  const candidates = new Map<string, Candidate>()
+  const terms = query ? termsOf(query.text) : []
+  const read = units.filter(({ unit }, i) => i < wish.limit + UNITS_MORE || phrased.has(unit))
+  for (const { rows, score } of read)
+    for (const row of rows.slice(0, ROWS_PER_UNIT)) {
+      const texts = await reader.read(row)
+      const exact = query ? texts.flatMap((text) => findQuotes(text, query)) : []
+      const quotes = exact.length > 0 ? exact : bestLines(texts, terms, query ? SOME_WORDS * score : score)
+      const isEnough = exact.length === 0 && row !== rows[0]
+      if (isEnough) continue
+      for (const quote of quotes) addCandidate(candidates, toHit(row, quote, wish, reader), score)
+    }
+  return [...candidates.values()]
+    .toSorted((a, b) => b.hit.score - a.hit.score || b.unitScore - a.unitScore || newer(a.hit, b.hit))
+    .slice(0, wish.limit)
+    .map(({ hit }) => hit)
+}
+
+/** The one of its texts that says most. */
+function bestLines(texts: readonly string[], terms: readonly string[], score: number): readonly Quote[] {
+  const holds = (text: string): number => terms.filter((term) => text.toLowerCase().includes(term)).length
+  const [best] = texts.toSorted((a, b) => holds(b) - holds(a))
+  const quote = best === undefined ? undefined : quoteBestLine(best, terms, score)
+  return quote ? [quote] : []
+}
+
+/** A fork repeats the lines of what it was forked from. */
+function addCandidate(candidates: Map<string, Candidate>, hit: RecallHit, unitScore: number): void {
+  const key = `${hit.id}\n${hit.quote}`
+  const known = candidates.get(key)
+  if (!known || known.hit.score < hit.score) candidates.set(key, { hit, unitScore })
+}
+
+function toHit(row: FoundRow, quote: Quote, { inView }: RecallWish, reader: RowReader): RecallHit {
+  const repeated = row.kind === 'summary' || row.kind === 'attachment' ? REPEATED_LESS : 0
+  const seen = inView?.has(row.entry) === true ? IN_VIEW_LESS : 0
+  const id = row.entry === '' ? placeOf(row, reader) : row.entry
+  const { session, at, kind } = row
+  return { id, session, at, kind, ...quote, score: quote.score - repeated - seen }
+}
+
+/** Of a stored result its path; of a line that is no entry, with its place in the file. */
+function placeOf(row: FoundRow, reader: RowReader): string {
+  const path = reader.pathOf(row)
+  return path.endsWith('.jsonl') ? `${path}:${row.offset}` : path
+}
+
+function newer(a: RecallHit, b: RecallHit): number {
+  return (Number.isNaN(b.at) ? -Infinity : b.at) - (Number.isNaN(a.at) ? -Infinity : a.at) || 0
+}

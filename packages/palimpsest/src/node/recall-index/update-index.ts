@@ -1,0 +1,90 @@
+import { constants } from 'node:fs'
+import { StorageError } from '../../errors.ts'
+import { openInside } from '../files/inside-home.ts'
+import { storedFiles, type StoredFile } from '../transcripts/stored-files.ts'
+import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
+import { findIndexed, indexSlice, stillHolds, toIndexed, type IndexedFile } from './index-file.ts'
+import { forgetFile } from './write-rows.ts'
+
+// The index follows the files: what is gone is forgotten, what was written over is read again, what has grown is read from where the index ends.
+
+export interface UpdateWish {
+  readonly home: string
+  readonly folder: string
+  readonly memories?: readonly string[] | undefined
+  /** Bytes of a file in one transaction. Small ones let others in sooner, large ones are faster. */
+  readonly sliceBytes: number
+  readonly onProblem: (text: string) => void
+}
+
+/** The oldest first, so that what is newest stands together at the end. False: it was broken off. */
+export async function updateIndex(
+  db: IndexDatabase,
+  wish: UpdateWish,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const files = await storedFiles(wish)
+  forgetMissing(db, files)
+  for (const file of files.toReversed()) {
+    if (isUnchanged(findIndexed(db, file.id), file)) continue
+    try {
+      if (!(await indexWhole(db, file, wish, signal))) return false
+    } catch (error) {
+      // A file that cannot be read holds up none of the others.
+      if (!(error instanceof StorageError)) throw error
+      wish.onProblem(error.message)
+    }
+  }
+  return true
+}
+
+function forgetMissing(db: IndexDatabase, files: readonly StoredFile[]): void {
+  const there = new Set(files.map(({ id }) => id))
+  for (const row of db.all('SELECT id, path FROM files'))
+    if (!there.has(textOf(row['path']))) db.write(() => forgetFile(db, numberOf(row['id'])))
+}
+
+export function isUnchanged(known: IndexedFile | undefined, { ino, size, mtime }: StoredFile): boolean {
+  return (
+    known !== undefined &&
+    known.ino === ino &&
+    known.size === size &&
+    known.mtime === mtime &&
+    known.offset === size
+  )
+}
+
+async function indexWhole(
+  db: IndexDatabase,
+  file: StoredFile,
+  { home, sliceBytes }: UpdateWish,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const handle = await openInside(home, file.path, constants.O_RDONLY)
+  try {
+    const known = findIndexed(db, file.id)
+    if (known && !stillHolds(handle, known, file)) db.write(() => forgetFile(db, known.id))
+    for (let isMore = true; isMore;) {
+      if (signal.aborted || !db.isInPlace()) return false
+      isMore = db.write(() => indexSlice({ db, handle, file, bytesMax: sliceBytes }))
+      // Whoever waits for this thread comes first.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return true
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Of a file: how much of it is in the index. Undefined: all of it. */
+export function createStartOf(db: IndexDatabase): (file: StoredFile) => number | undefined {
+  const known = new Map(db.all('SELECT * FROM files').map((row) => [textOf(row['path']), toIndexed(row)]))
+  return (file) => {
+    const indexed = known.get(file.id)
+    if (!indexed) return 0
+    const grew = indexed.ino === file.ino && file.size > indexed.size && indexed.offset > 0
+    if (grew) return indexed.offset
+    if (indexed.ino !== file.ino || indexed.size !== file.size || indexed.mtime !== file.mtime) return 0
+    return indexed.offset < file.size ? indexed.offset : undefined
+  }
+}

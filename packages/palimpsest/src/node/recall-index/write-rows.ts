@@ -1,0 +1,156 @@
+import type { IndexRow, RowWords } from '../../recall/index-rows.ts'
+import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
+
+// Rows of the index, in shards: a search of a shard takes milliseconds, however large the whole is.
+
+/** A sentence of common words is searched in so many rows in some 20 ms. */
+export const SHARD_ROWS = 20_000
+/** Terms that more than this share of a shard's rows hold are noted when it is full: a search goes by the others where it can. */
+const HEAVY_SHARE = 0.02
+const COLUMNS = 'who, about, body, parts, before, after, day'
+
+/** Where a row's text stands. */
+export interface RowPlace {
+  readonly file: number
+  readonly entry: string
+  readonly at: number
+  /** Of the document in the file; of a text file, of the piece. */
+  readonly offset: number
+  readonly length: number
+}
+
+export interface PlacedRow extends RowPlace {
+  readonly id: number
+  readonly row: IndexRow
+  /** The first row of what it is a part of. */
+  readonly unit: number
+}
+
+export function shardName(shard: number): string {
+  return `words_${shard}`
+}
+
+export function shardOf(id: number): number {
+  return Math.floor((id - 1) / SHARD_ROWS)
+}
+
+/** Ids are never used twice: a row that is gone stays gone. */
+export function takeIds(db: IndexDatabase, count: number): number {
+  const [known] = db.all(`SELECT value FROM counters WHERE name = 'next'`)
+  const next = known ? numberOf(known['value']) : 1
+  db.run(`INSERT INTO counters VALUES('next', ?1) ON CONFLICT(name) DO UPDATE SET value = ?1`, next + count)
+  return next
+}
+
+/** In the order of their ids. */
+export function insertRows(db: IndexDatabase, rows: readonly PlacedRow[]): void {
+  let shard: number | undefined
+  for (const placed of rows) {
+    const own = shardOf(placed.id)
+    if (own !== shard) openShard(db, own)
+    shard = own
+    insertRow(db, placed)
+  }
+  noteTimes(db, rows)
+}
+
+function insertRow(db: IndexDatabase, placed: PlacedRow): void {
+  const { id, file, entry, at, offset, length, row, unit } = placed
+  db.run(
+    'INSERT INTO chunks VALUES(?,?,?,?,?,?,?,?,?,?,?,?)',
+    ...[id, file, entry, row.kind, Number.isFinite(at) ? at : null, nameId(db, row.words.who), unit],
+    ...[offset, length, row.block, row.from, row.to],
+  )
+  insertWords(db, id, row.words)
+}
+
+export function insertWords(db: IndexDatabase, id: number, words: RowWords): void {
+  const { who, about, body, parts, before, after, day } = words
+  db.run(
+    `INSERT INTO ${shardName(shardOf(id))}(rowid, ${COLUMNS}) VALUES(?,?,?,?,?,?,?,?)`,
+    ...[id, who, about, body, parts, before, after, day].map(plain),
+  )
+}
+
+/** SQLite takes no half of a character, and a sign of no width ends a text for some readers of it. */
+function plain<T extends string | number>(value: T): T | string {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', ' ') : value
+}
+
+function nameId(db: IndexDatabase, name: string): number {
+  const count = `INSERT INTO names(name, rows) VALUES(?, 1) ON CONFLICT(name) DO UPDATE SET rows = rows + 1 RETURNING id`
+  return numberOf(db.all(count, name)[0]?.['id'])
+}
+
+function openShard(db: IndexDatabase, shard: number): void {
+  const [known] = db.all('SELECT sealed FROM shards WHERE id = ?', shard)
+  if (known) return
+  const [last] = db.all('SELECT id FROM shards WHERE sealed = 0 ORDER BY id DESC LIMIT 1')
+  if (last) sealShard(db, numberOf(last['id']))
+  const name = shardName(shard)
+  // Contentless: words and places; the text itself stays where it is.
+  db.run(
+    `CREATE VIRTUAL TABLE ${name} USING fts5(${COLUMNS}, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2')`,
+  )
+  db.run(`INSERT INTO ${name}(${name}, rank) VALUES('hashsize', ${HASH_BYTES})`)
+  db.run('INSERT INTO shards VALUES(?, NULL, NULL, 0)', shard)
+}
+
+/** What is gathered in memory before it is written: fewer and larger pieces are read faster. */
+const HASH_BYTES = 8 << 20
+
+/** It is full: its common words are noted. */
+function sealShard(db: IndexDatabase, shard: number): void {
+  const vocabulary = `vocabulary_${shard}`
+  db.run(`CREATE VIRTUAL TABLE temp.${vocabulary} USING fts5vocab(main, ${shardName(shard)}, row)`)
+  db.run(
+    `INSERT OR REPLACE INTO heavy SELECT ?, term, doc FROM temp.${vocabulary} WHERE doc >= ?`,
+    shard,
+    SHARD_ROWS * HEAVY_SHARE,
+  )
+  db.run(`DROP TABLE temp.${vocabulary}`)
+  db.run('UPDATE shards SET sealed = 1 WHERE id = ?', shard)
+}
+
+function noteTimes(db: IndexDatabase, rows: readonly PlacedRow[]): void {
+  const byShard = Map.groupBy(rows, ({ id }) => shardOf(id))
+  for (const [shard, list] of byShard) {
+    const times = list.map(({ at }) => at).filter((at) => Number.isFinite(at))
+    if (times.length === 0) continue
+    const [oldest, newest] = times.reduce(
+      ([low, high], at) => [Math.min(low, at), Math.max(high, at)],
+      [Infinity, -Infinity],
+    )
+    db.run(
+      'UPDATE shards SET oldest = min(ifnull(oldest, ?1), ?1), newest = max(ifnull(newest, ?2), ?2) WHERE id = ?3',
+      ...[oldest, newest, shard],
+    )
+  }
+}
+
+/** All rows of a file, and what is known of it. */
+export function forgetFile(db: IndexDatabase, file: number): void {
+  const [range] = db.all('SELECT min(id) AS first, max(id) AS last FROM chunks WHERE file = ?', file)
+  const [first, last] = [numberOf(range?.['first']), numberOf(range?.['last'])]
+  for (let shard = shardOf(first); shard <= shardOf(last); shard++)
+    db.run(
+      `DELETE FROM ${shardName(shard)} WHERE rowid IN (SELECT id FROM chunks WHERE file = ? AND id BETWEEN ? AND ?)`,
+      ...[file, shard * SHARD_ROWS + 1, (shard + 1) * SHARD_ROWS],
+    )
+  db.run('DELETE FROM chunks WHERE file = ?', file)
+  db.run('DELETE FROM files WHERE id = ?', file)
+}
+
+/** Who speaks in at least so many rows, and in this share of all, is known by name. */
+const SPEAKER_ROWS_MIN = 10
+const SPEAKER_SHARE = 0.02
+
+/** Of talk that names its speakers (`Caroline: …`), in small letters. Names of tools are words like others. */
+export function speakersIn(db: IndexDatabase): ReadonlyMap<string, number> {
+  const rows = db.all(
+    `SELECT id, rtrim(name, ':') AS name FROM names WHERE name LIKE '%:' AND rows >= max(?, ? * (SELECT sum(rows) FROM names))`,
+    SPEAKER_ROWS_MIN,
+    SPEAKER_SHARE,
+  )
+  return new Map(rows.map((row) => [textOf(row['name']).toLowerCase(), numberOf(row['id'])]))
+}

@@ -1,0 +1,82 @@
+import type { Stats } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+import { NOTES_FOLDER } from './notes-file.ts'
+
+// Which files hold what was said in a project.
+
+export interface StoredFile {
+  readonly path: string
+  /** Path below the project's folder. */
+  readonly id: string
+  readonly session: string
+  readonly isMemory: boolean
+  readonly ino: number
+  readonly size: number
+  readonly mtime: number
+}
+
+export interface StoredFilesWish {
+  /** The project's folder below the home. */
+  readonly folder: string
+  /** Only this session, with its results and agents. */
+  readonly session?: string | undefined
+  /** Folders of memories elsewhere below the home, of which `.md` files count. */
+  readonly memories?: readonly string[] | undefined
+}
+
+/** Folders that hold no words of their own: copies of files, and notes, which are in the transcript. */
+const PASSED_OVER = new Set(['checkpoints', NOTES_FOLDER])
+const DEPTH_MAX = 4
+const MEMORY = 'memory'
+
+/** The newest first. Links are not followed. */
+export async function storedFiles({
+  folder,
+  session,
+  memories = [],
+}: StoredFilesWish): Promise<readonly StoredFile[]> {
+  const own = await pathsBelow(folder, TEXT_ENDS, 0)
+  const others = await Promise.all(memories.map(async (path) => await pathsBelow(path, ['.md'], 0)))
+  const files = await Promise.all(
+    [...own, ...others.flat()].map(async (path): Promise<StoredFile | undefined> => {
+      const id = relative(folder, path)
+      const owner = ownerOf(id)
+      if (session !== undefined && owner !== session) return undefined
+      const found = await stat(path).catch(() => undefined)
+      return found && toStoredFile(path, id, owner, found)
+    }),
+  )
+  return files.filter((file) => file !== undefined).toSorted((a, b) => b.mtime - a.mtime)
+}
+
+function toStoredFile(path: string, id: string, session: string, found: Stats): StoredFile {
+  const { ino, size, mtimeMs: mtime } = found
+  return { path, id, session, isMemory: session === MEMORY, ino, size, mtime }
+}
+
+/** `s-1.jsonl`, `s-1/tool-results/x.txt` both are of `s-1`. */
+function ownerOf(id: string): string {
+  const [first = '', second] = id.split(sep)
+  if (first === '..') return MEMORY
+  return second === undefined ? basename(first, '.jsonl') : first
+}
+
+const TEXT_ENDS = ['.jsonl', '.txt', '.md']
+
+async function pathsBelow(
+  folder: string,
+  ends: readonly string[],
+  depth: number,
+): Promise<readonly string[]> {
+  if (depth > DEPTH_MAX) return []
+  const names = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name.name)
+      if (name.isDirectory() && !PASSED_OVER.has(name.name)) return await pathsBelow(path, ends, depth + 1)
+      return name.isFile() && ends.some((end) => name.name.endsWith(end)) ? [path] : []
+    }),
+  )
+  return found.flat()
+}
