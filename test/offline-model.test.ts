@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { drive } from '../packages/palimpsest/src/drive.ts'
 import { cases } from './kit/cases.ts'
 import {
   collectResponse,
@@ -85,7 +86,7 @@ async function answerTo(
       yield* events
     })(),
   )
-  for (let next = await collected.next(); ; next = await collected.next()) if (next.done) return next.value
+  return await drive(collected)
 }
 
 function usesOf({ response }: CollectedResponse): readonly ToolUseBlock[] {

@@ -5,6 +5,7 @@ import {
   besideSpending,
   mayCallBeside,
 } from '../../packages/palimpsest/src/background/background-bill.ts'
+import { drive } from '../../packages/palimpsest/src/drive.ts'
 import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
 import { restAfter } from '../../packages/palimpsest/src/background/create-keeper.ts'
 import { createFlags } from '../../packages/palimpsest/src/flags/create-flags.ts'
@@ -209,11 +210,7 @@ describe('a long conversation that lies idle', () => {
       { ...agent.setup, compaction },
       new AbortController().signal,
     )
-    for (let next = await steps.next(); ; next = await steps.next()) {
-      if (!next.done) continue
-      agent.session = next.value
-      return
-    }
+    agent.session = await drive(steps)
   }
 
   test('is compacted shortly before its cache expires, by a fork that still reads it', async () => {

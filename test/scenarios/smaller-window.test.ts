@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { drive } from '../../packages/palimpsest/src/drive.ts'
 import { buildRequest } from '../../packages/palimpsest/src/request/build-request.ts'
 import { lastRequest } from '../../packages/palimpsest/src/request/last-request.ts'
 import { modelPolicy } from '../../packages/palimpsest/src/situation/model-policy.ts'
@@ -69,13 +70,8 @@ describe('a switch to a model with a smaller window', () => {
   ): Promise<readonly LoopEvent[]> {
     const events: LoopEvent[] = []
     const steps = compactForSwitch(agent.session, to, { ...setup, compaction }, new AbortController().signal)
-    for (let next = await steps.next(); ; next = await steps.next()) {
-      if (next.done) {
-        agent.session = next.value
-        return events
-      }
-      events.push(next.value)
-    }
+    agent.session = await drive(steps, (event) => void events.push(event))
+    return events
   }
 
   async function switchTo(agent: TestAgent, model: string): Promise<void> {

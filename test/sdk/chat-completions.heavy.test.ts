@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { drive } from '../../packages/palimpsest/src/drive.ts'
 import { openChatServer, type ChatReply } from '../kit/chat-server.ts'
 import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
 import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
@@ -289,6 +290,5 @@ async function ask(
     ...body,
   }
   const request = { body: JSON.stringify(whole), betas: [], model: 'server/m', source: 'main' as const }
-  const events = collectResponse(model(request, signal))
-  for (let next = await events.next(); ; next = await events.next()) if (next.done) return next.value
+  return await drive(collectResponse(model(request, signal)))
 }

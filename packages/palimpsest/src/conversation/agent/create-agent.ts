@@ -1,7 +1,7 @@
 import { createBudget } from '../../accounts/budget.ts'
 import { createCostOf } from '../../ledger/cost-of.ts'
 import { meterModel } from '../../accounts/meter-model.ts'
-import { drive } from '../../drive.ts'
+import { drive, relay } from '../../drive.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
 import { NO_HOST } from '../../layers/4-compaction/compaction-host.ts'
 import type { CompactResult } from '../../layers/4-compaction/compaction-setup.ts'
@@ -131,7 +131,7 @@ export function createAgent(options: AgentOptions): Agent {
         const signal = AbortSignal.any([stop.signal, signalOf(sending)])
         const events = conversation.send(typeof said === 'string' ? { content: said } : said, signal)
         try {
-          for (let next = await events.next(); !next.done; next = await events.next()) yield next.value
+          yield* relay(events, (event) => event)
         } finally {
           // Whoever leaves early ends the turn: what is under way comes to a valid end.
           stop.abort()

@@ -1,3 +1,4 @@
+import { drive } from '../../drive.ts'
 import { factsOf } from './replay-one.ts'
 import type { ReplaySession } from './replay-session.ts'
 import { runStrategy } from './run-strategy.ts'
@@ -52,7 +53,7 @@ async function traceUnmanaged(session: ReplaySession): Promise<readonly TracedRe
   const strategy: Strategy = { ...none, watch: (request) => void requests.push(request) }
   const sizes = fitSizes(session, factsOf)
   const run = runStrategy(session, { strategy, windowTokens: ANY_WINDOW, sizes, factsOf, bills: true })
-  while (!(await run.next()).done);
+  await drive(run)
   return requests
 }
 

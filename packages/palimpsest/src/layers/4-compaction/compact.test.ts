@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { drive } from '../../drive.ts'
 import { said } from '../../../../../test/kit/said.ts'
 import type { Entry } from '../../transcript/entry.ts'
 import { step, viewOf, type View } from '../../transcript/view.ts'
@@ -86,9 +87,7 @@ async function outcome(view: View): Promise<CompactResult> {
     { ...ports, sources: [] },
     new AbortController().signal,
   )
-  let next = await steps.next()
-  while (!next.done) next = await steps.next()
-  return next.value
+  return await drive(steps)
 }
 
 function setup() {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { drive } from '../../drive.ts'
 import { ProviderError } from '../../errors.ts'
 import type { ModelEvent } from '../../ports.ts'
 import type { Block } from '../../wire/message.ts'
@@ -201,8 +202,7 @@ function at(one: ModelEvent, index: number): ModelEvent {
 }
 
 async function collect(events: readonly ModelEvent[]): Promise<CollectedResponse> {
-  const collecting = collectResponse(toStream(events))
-  for (let next = await collecting.next(); ; next = await collecting.next()) if (next.done) return next.value
+  return await drive(collectResponse(toStream(events)))
 }
 
 async function* toStream(events: readonly ModelEvent[]): AsyncGenerator<ModelEvent> {

@@ -1,3 +1,4 @@
+import { drive } from '../../../drive.ts'
 import { setupFor, type AutoCompaction, type EngineStep } from '../../../engine/auto-compact.ts'
 import { beforeRequest, type Readiness, type RequestLimits } from '../../../engine/before-request.ts'
 import { calibrationOf, learnNewest } from '../../../situation/calibration.ts'
@@ -111,14 +112,12 @@ async function* compactByHand(
   const setup = setupFor(session, { ...limits, source: 'main', cause: 'blocking', sizeTokens: end.tokens })
   const wish = { cause: 'asked', span: { kind: 'whole' } } as const
   const steps = compact(session, { wish, setup }, { ...ports, ...limits.compaction, sources: [] }, NEVER)
-  for (let next = await steps.next(); ; next = await steps.next()) {
-    if (!next.done) {
-      if (next.value.type === 'compaction-start' && call) yield { entries: [], calls: [call] }
-      continue
-    }
-    if (next.value.kind !== 'compacted') return undefined
-    return yield { entries: toEntries(next.value.bodies, ports) }
-  }
+  let began = false
+  const result = await drive(steps, ({ type }) => {
+    began ||= type === 'compaction-start'
+  })
+  if (began && call) yield { entries: [], calls: [call] }
+  return result.kind === 'compacted' ? yield { entries: toEntries(result.bodies, ports) } : undefined
 }
 
 /** The first moment, for each result that no request has carried: over its limit it is stored. */
