@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { StorageError } from 'palimpsest'
 import type { Session } from 'palimpsest/engine'
 import {
+  asInSource,
   createTranscript,
   forkTranscript,
   isSessionId,
@@ -14,6 +15,7 @@ import {
   removeSession,
   transcriptPath,
   type ProjectFolder,
+  type Shift,
   type TranscriptFile,
 } from 'palimpsest/node'
 import { emptyView, viewOf, type View } from 'palimpsest/transcript'
@@ -116,6 +118,7 @@ async function resumeSession(
   id: string,
   cwd: string,
   world: World,
+  shift: Shift = { lines: 0, bytes: 0 },
 ): Promise<OpenedSession> {
   const { file, loaded } = await openTranscript(fileOptions(project, id, cwd, world))
   const view = viewOf(loaded.entries, loaded.from)
@@ -126,7 +129,7 @@ async function resumeSession(
     folder: folderOf(file),
     isFork: false,
     giveUp: () => file.close(),
-    notices: [...loaded.warnings.map(({ text }) => text), ...unaskedResults(view)],
+    notices: [...loaded.warnings.map((warning) => asInSource(warning, shift).text), ...unaskedResults(view)],
   }
 }
 
@@ -159,8 +162,9 @@ async function forkSession(
   const { source, project, cwd, why } = fork
   const sessionId = randomUUID()
   await requireConversation(source)
-  await forkTranscript({ source, project, sessionId, version: world.version, now: world.now })
-  const opened = await resumeSession(project, sessionId, cwd, world)
+  const { version, now } = world
+  const { shift } = await forkTranscript({ source, project, sessionId, version, now })
+  const opened = await resumeSession(project, sessionId, cwd, world, shift)
   const giveUp = (): Promise<void> => removeAgain(opened.file, project)
   const reason = why === undefined ? '' : ` (${why})`
   const notice = `resuming from a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`

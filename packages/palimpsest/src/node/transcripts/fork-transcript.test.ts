@@ -5,6 +5,7 @@ import { generateTranscript } from '../../../../../test/kit/generate-transcript.
 import { shownView } from '../../../../../test/kit/shown-view.ts'
 import { fileOptions, say, sayMany, tempProject } from '../../../../../test/kit/temp-home.ts'
 import { forkTranscript } from './fork-transcript.ts'
+import { asInSource } from './transcript-warning.ts'
 import { loadTranscript } from './load-transcript.ts'
 import type { ProjectFolder } from '../files/paths.ts'
 import { createTranscript, openTranscript } from './transcript-file.ts'
@@ -84,6 +85,19 @@ describe('forkTranscript', () => {
     expect(loaded.header?.forkedFrom).toEqual({ sessionId: 'theirs' })
     expect((await readFile(file.path, 'utf8')).split('\n')[1]).toBe(line)
     expect((await loadTranscript(file.path)).entries.map((entry) => entry.id)).toEqual(['u1', 'next'])
+  })
+
+  it('what is wrong with a line is told by its place in the file that was named', async () => {
+    const project = await tempProject()
+    const source = join(project.home, 'theirs.jsonl')
+    const line =
+      '{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"},"uuid":"u1","cwd":"/x"}'
+    await writeFile(source, `${line}\nno JSON\n`)
+    const { path, shift } = await forkTranscript(forkOptions(project, source))
+    const [warning] = (await loadTranscript(path)).warnings
+    if (!warning) throw new Error('the line that is no JSON is told of')
+    const { warnings } = await loadTranscript(source)
+    expect(asInSource(warning, shift)).toEqual(warnings.find(({ kind }) => kind === 'bad-line'))
   })
 
   it('an id that is taken, a newer format and a missing source are told of, and leave nothing behind', async () => {

@@ -8,6 +8,7 @@ import { findEnd } from './find-end.ts'
 import { transcriptPath, type ProjectFolder } from '../files/paths.ts'
 import { readHeader } from './read-header.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
+import type { Shift } from './transcript-warning.ts'
 
 export interface ForkOptions {
   /** Any transcript: of ours, open elsewhere or not, or another agent's. It is only read. */
@@ -19,13 +20,22 @@ export interface ForkOptions {
   readonly now: () => number
 }
 
+export interface ForkedTranscript {
+  readonly path: string
+  readonly shift: Shift
+}
+
 /** A session of its own with all whole lines of another. They keep their bytes and, where the headers allow, their offsets. */
-export async function forkTranscript(options: ForkOptions): Promise<{ readonly path: string }> {
+export async function forkTranscript(options: ForkOptions): Promise<ForkedTranscript> {
   const { source, project, sessionId } = options
   const path = transcriptPath(project, sessionId)
   const from = await openToRead(source)
+  let shift: Shift = { lines: 0, bytes: 0 }
+  const copy = async (to: FileHandle): Promise<void> => {
+    shift = await copyLines(from, to, options)
+  }
   try {
-    if (await createExclusively(project.home, path, (to) => copyLines(from, to, options))) return { path }
+    if (await createExclusively(project.home, path, copy)) return { path, shift }
   } finally {
     await from.close()
   }
@@ -34,7 +44,7 @@ export async function forkTranscript(options: ForkOptions): Promise<{ readonly p
 
 const CHUNK_BYTES = 1 << 22
 
-async function copyLines(from: FileHandle, to: FileHandle, options: ForkOptions): Promise<void> {
+async function copyLines(from: FileHandle, to: FileHandle, options: ForkOptions): Promise<Shift> {
   const { source, project, sessionId, version, now } = options
   // What fails here is the source, and not the disk that is written to.
   const reading = async <Of>(read: Promise<Of>): Promise<Of> =>
@@ -52,11 +62,12 @@ async function copyLines(from: FileHandle, to: FileHandle, options: ForkOptions)
     version,
     forkedFrom: { sessionId: parent },
   }
-  await to.write(`${encodeHeader(header, found && found.bytes - 1)}\n`)
+  const { bytesWritten } = await to.write(`${encodeHeader(header, found && found.bytes - 1)}\n`)
   const end = await reading(findEnd(from, size))
   const stop = end.torn ?? size
   for (let at = found?.bytes ?? 0; at < stop; at += CHUNK_BYTES) {
     await to.writeFile(await reading(readBytes(from, at, Math.min(stop, at + CHUNK_BYTES))))
   }
   if (end.unended) await to.write('\n')
+  return { lines: found ? 0 : 1, bytes: bytesWritten - (found?.bytes ?? 0) }
 }

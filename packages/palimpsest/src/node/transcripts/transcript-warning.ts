@@ -12,12 +12,30 @@ export interface TranscriptWarning {
 }
 
 export function badLine(offset: number, line: number, reason: string): TranscriptWarning {
-  const text = `line ${line} (at byte ${offset}) is skipped and stays in the file: ${reason}`
+  const text = `${placeText(line, offset)} is skipped and stays in the file: ${reason}`
   return { kind: 'bad-line', text, line, offset }
 }
 
 export function joinedLine(offset: number, line: number, remark: string): TranscriptWarning {
-  return { kind: 'joined-line', text: `line ${line} (at byte ${offset}) is odd: ${remark}`, line, offset }
+  return { kind: 'joined-line', text: `${placeText(line, offset)} is odd: ${remark}`, line, offset }
+}
+
+function placeText(line: number, offset: number): string {
+  return `line ${line} (at byte ${offset})`
+}
+
+/** How much further down lines stand in a fork than in what it was made of. */
+export interface Shift {
+  readonly lines: number
+  readonly bytes: number
+}
+
+/** A warning about a line of a fork, as the user finds it in the file that he named. */
+export function asInSource(warning: TranscriptWarning, shift: Shift): TranscriptWarning {
+  if (warning.line === undefined || warning.offset === undefined) return warning
+  const [line, offset] = [warning.line - shift.lines, warning.offset - shift.bytes]
+  const text = warning.text.replace(placeText(warning.line, warning.offset), placeText(line, offset))
+  return { ...warning, text, line, offset }
 }
 
 export function tornLine(offset: number, bytes: number): TranscriptWarning {
