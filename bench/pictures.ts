@@ -67,14 +67,14 @@ async function drawSession(): Promise<void> {
     await screen.say(first ?? '')
     await screen.untilIdle()
     await screen.say(second ?? '')
-    await screen.until(/Write.*may it run/)
+    await screen.until(/Allow Write/)
     await screen.draw(
       'session',
       'A question answered with quotes; a file to be written, asked for with its content',
     )
     await allowAll(screen)
     await screen.say(third ?? '')
-    await screen.until(/proof: /)
+    await screen.until(/summary checked: /)
     await screen.draw(
       'compaction',
       'A compaction on the way: what went, what stayed, the score of the proof; the status line below',
@@ -139,7 +139,7 @@ async function openScreen(
       const end = Date.now() + WAIT_MS
       for (let since = Date.now(); Date.now() - since < STILL_MS; await sleep(POLL_MS)) {
         const shown = await text()
-        if (/may it run/.test(shown)) return 'asked'
+        if (/^Allow .*\?/m.test(shown)) return 'asked'
         if (/Esc interrupts|Esc cancels/.test(shown)) since = Date.now()
         if (Date.now() > end) throw new Error(`it goes on and on:\n${shown}`)
       }

@@ -64,7 +64,7 @@ export async function openSession(choice: SessionChoice, cwd: string, world: Wor
   if (choice.kind === 'stored') return await openStored(found, cwd, world)
   if (!isOurs(found, project)) return await forkSession({ source: found.path, project, cwd }, world)
   try {
-    return await resumeSession(project, found.id, cwd, world)
+    return await resumeSession({ project, id: found.id }, cwd, world)
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     // Somebody else's file in our folder: what it holds is gone on with, and it is not written to.
@@ -87,7 +87,8 @@ async function openStored({ id, path }: FoundSession, cwd: string, world: World)
   const folder = dirname(path)
   const home = await realpath(palimpsestHome(world))
   const project = (await projectIn(join(folder, 'project.json'))) ?? cwd
-  return await resumeSession({ home, folder: await realpath(folder), project }, id, cwd, world)
+  const place = { home, folder: await realpath(folder), project }
+  return await resumeSession({ project: place, id }, cwd, world)
 }
 
 function isOurs({ id, path }: FoundSession, project: ProjectFolder): boolean {
@@ -113,12 +114,17 @@ async function createSession(
   }
 }
 
+interface StoredSession {
+  readonly project: ProjectFolder
+  readonly id: string
+  /** Of a fork: where its lines stood. */
+  readonly shift?: Shift
+}
+
 async function resumeSession(
-  project: ProjectFolder,
-  id: string,
+  { project, id, shift = { lines: 0, bytes: 0 } }: StoredSession,
   cwd: string,
   world: World,
-  shift: Shift = { lines: 0, bytes: 0 },
 ): Promise<OpenedSession> {
   const { file, loaded } = await openTranscript(fileOptions(project, id, cwd, world))
   const view = viewOf(loaded.entries, loaded.from)
@@ -164,7 +170,7 @@ async function forkSession(
   await requireConversation(source)
   const { version, now } = world
   const { shift } = await forkTranscript({ source, project, sessionId, version, now })
-  const opened = await resumeSession(project, sessionId, cwd, world, shift)
+  const opened = await resumeSession({ project, id: sessionId, shift }, cwd, world)
   const giveUp = (): Promise<void> => removeAgain(opened.file, project)
   const reason = why === undefined ? '' : ` (${why})`
   const notice = `resuming from a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`

@@ -6,7 +6,7 @@ import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
 import { conversationSource, endSource } from '../pager/conversation-source.ts'
 import { linesSource, type PageSource } from '../pager/page-source.ts'
 import { wholeLines } from '../screen/past-lines.ts'
-import { pathName } from '../screen/turn-lines.ts'
+import { checkedText, pathName } from '../screen/turn-lines.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
 
 // What the keys for long texts show.
@@ -56,11 +56,9 @@ function headLines(conversation: HostedConversation, id: string, gone: number): 
   const undo = line(`/undo ${id.slice(0, ID_CHARS)} undoes it; /context restores single messages`, 'dim')
   if (entry?.kind === 'boundary') {
     const { path, preTokens, postTokens, proof } = entry.meta
-    const proved = proof
-      ? `proof: ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`
-      : 'no proof'
+    const checked = proof ? checkedText(proof) : 'summary not checked'
     const text = `Compacted by ${pathName(path)} at ${at}: ${preTokens} → ${postTokens ?? '?'} tokens`
-    return [line(text, 'heading'), line(`${gone} messages went; ${proved}`), undo]
+    return [line(text, 'heading'), line(`${gone} messages removed; ${checked}`), undo]
   }
   if (entry?.kind !== 'edit') return [undo]
   const text = `Cleared at ${at} (${entry.cause}): ${entry.freedTokens} tokens`

@@ -345,7 +345,7 @@ describe('a turn', () => {
       meta,
     } as const
     expect(shown([{ type: 'engine', entries: [boundary] }]).join(' ')).toBe(
-      '! compacted by summary: 165k → 21.0k tokens · 40 messages   went · proof: 9 kept, 1 repaired, 0 invented · /context   shows what went',
+      '! compacted by summary: 165k → 21.0k tokens · 40 messages   removed · summary checked: 9 facts kept, 1 repaired, 0   invented · /context shows what went',
     )
   })
 })

@@ -191,11 +191,20 @@ function compactedLines(
   const gone = counts?.gone ?? messagesSummarized
   const parts = [
     `compacted by ${pathName(path)}: ${shortCount(preTokens)} → ${after} tokens`,
-    ...(gone === undefined ? [] : [`${gone} messages went${counts ? `, ${counts.stayed} stayed` : ''}`]),
-    ...(proof ? [`proof: ${proof.kept} kept, ${proof.repaired} repaired, ${proof.invented} invented`] : []),
+    ...(gone === undefined ? [] : [`${gone} messages removed${counts ? `, ${counts.stayed} kept` : ''}`]),
+    ...(proof ? [checkedText(proof)] : []),
     toRemoved,
   ]
   return noteLines(parts.join(' · '), 'accent', columns)
+}
+
+/** The score of the proof: how many facts of what left the window the summary has. */
+export function checkedText({
+  kept,
+  repaired,
+  invented,
+}: NonNullable<BoundaryEntry['meta']['proof']>): string {
+  return `summary checked: ${kept} facts kept, ${repaired} repaired, ${invented} invented`
 }
 
 const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
