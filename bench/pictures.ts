@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ import { stepsOf } from '../packages/palimpsest-cli/src/demo/play-session.ts'
 import { serve } from '../packages/palimpsest/src/node/serving/serve.ts'
 import { createSimulator } from '../packages/palimpsest/src/lab/simulator/index.ts'
 import { ROOT } from '../test/kit/source-tree.ts'
-import { FOLDER, layOut } from './demo-turns.ts'
+import { FOLDER } from './demo-turns.ts'
 import { drawScreen } from './draw-screen.ts'
 
 // The pictures of the README: the real screen in tmux, driven by keys, on the simulator with the recorded answers of the demo; the tools really run.
@@ -45,12 +45,35 @@ interface Screen {
 const root = await mkdtemp(join(tmpdir(), 'palimpsest-pictures-'))
 try {
   await mkdir(PICTURES, { recursive: true })
-  await layOut()
+  await layOutAsRecorded()
   await drawSession()
   await drawDemo()
 } finally {
   await rm(root, { recursive: true, force: true })
   await rm(FOLDER, { recursive: true, force: true })
+}
+
+/** The recorded answers speak of the sources as they were then: before this file of theirs went elsewhere. */
+async function layOutAsRecorded(): Promise<void> {
+  const git = async (...words: readonly string[]): Promise<string> =>
+    (await run('git', ['-C', ROOT, ...words])).stdout
+  const moved = await git('log', '-1', '--format=%H', '--', 'packages/palimpsest/src/tokens/thresholds.ts')
+  const tree = join(root, 'then')
+  await git('worktree', 'add', '--detach', tree, `${moved.trim()}^`)
+  try {
+    await mkdir(FOLDER)
+    for (const part of ['tokens', 'ledger', 'wire', 'transcript'])
+      await cp(join(tree, 'packages/palimpsest/src', part), join(FOLDER, 'src', part), {
+        recursive: true,
+        filter: (path) => !path.endsWith('.test.ts'),
+      })
+    await mkdir(join(FOLDER, 'docs'))
+    for (const name of ['tokens.md', 'transcript.md', 'cache-accounting.md', 'glossary.md'])
+      await cp(join(tree, 'docs', name), join(FOLDER, 'docs', name))
+    await writeFile(join(FOLDER, 'package.json'), '{ "name": "palimpsest", "type": "module" }\n')
+  } finally {
+    await git('worktree', 'remove', '--force', tree)
+  }
 }
 
 async function drawSession(): Promise<void> {
@@ -73,12 +96,14 @@ async function drawSession(): Promise<void> {
       'A question answered with quotes; a file to be written, asked for with its content',
     )
     await allowAll(screen)
-    await screen.say(third ?? '')
-    await screen.until(/summary checked: /)
+    await screen.say('/compact')
+    await screen.until(/summary\s+checked: /)
+    await screen.untilIdle()
     await screen.draw(
       'compaction',
-      'A compaction on the way: what went, what stayed, the score of the proof; the status line below',
+      'After a compaction: what was removed, what was kept, and how the summary was checked; the status line below',
     )
+    await screen.say(third ?? '')
     await screen.untilIdle()
     await screen.say('/context')
     await screen.untilIdle()
@@ -89,10 +114,10 @@ async function drawSession(): Promise<void> {
   }
 }
 
-/** Whatever is asked for in this turn: always. */
+/** Whatever is asked for in this turn: always, or this once where that is all that is offered. */
 async function allowAll(screen: Screen): Promise<void> {
   while ((await screen.untilIdle()) === 'asked') {
-    await screen.press('a')
+    await screen.press(/\(a\) Always/.test(await screen.text()) ? 'a' : 'y')
     await sleep(STILL_MS)
   }
 }
@@ -115,7 +140,8 @@ async function openScreen(
   const socket = `palimpsest-pictures-${randomUUID()}`
   const tmux = async (...words: readonly string[]): Promise<string> =>
     (await run('tmux', ['-L', socket, '-f', '/dev/null', ...words])).stdout
-  const given = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', TERM: 'screen-256color', ...env }
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`
+  const given = { PATH: path, LANG: 'C.UTF-8', TERM: 'screen-256color', ...env }
   const variables = Object.entries(given).map(([name, value]) => `${name}=${value}`)
   const command = ['env', '-i', ...variables, ...COMMAND, ...args].map((word) => `'${word}'`).join(' ')
   const size = ['-x', String(COLUMNS), '-y', String(rows)]
