@@ -58,6 +58,8 @@ const NOT_CHECKED: { readonly [file: string]: string } = {
 const MADE_AT_LOAD = [
   'packages/palimpsest/src/facts/standing/english-duties.ts',
   'packages/palimpsest/src/facts/standing/english-prohibitions.ts',
+  'packages/palimpsest/src/facts/standing/english-unwanted.ts',
+  'packages/palimpsest/src/facts/standing/english-work.ts',
   'packages/palimpsest/src/facts/own-words.ts',
   'packages/palimpsest/src/lab/offline/extract/changed-files.ts',
   'packages/palimpsest/src/lab/offline/search/find-definition.ts',

@@ -1,7 +1,5 @@
-import { languagesOf } from '../../../packages/palimpsest/src/facts/standing/languages-of.ts'
 import type { StandingKind } from '../../../packages/palimpsest/src/facts/standing/language.ts'
-import { readSentence } from '../../../packages/palimpsest/src/facts/standing/read-sentence.ts'
-import { stepStanding } from '../../../packages/palimpsest/src/facts/standing/standing-words.ts'
+import { readMessage, stepStanding } from '../../../packages/palimpsest/src/facts/standing/standing-words.ts'
 import type { StandingWords } from '../../../packages/palimpsest/src/facts/facts.ts'
 import type { LabelledSentence } from './labelled-sentences.ts'
 
@@ -68,11 +66,7 @@ function hits(
 function takenAs({ text, message }: LabelledSentence): As {
   const kept = stepStanding([], 'message', message).find((one) => isSame(one.text, text))
   if (!kept) return undefined
-  // What the line above a list made an instruction is none of itself.
-  return (
-    languagesOf(kept.text).flatMap((language) => readSentence(kept.text, language, true).kind ?? [])[0] ??
-    'obligation'
-  )
+  return readMessage(message).find(({ sentence }) => sentence.startsWith(kept.text))?.reading.kind
 }
 
 function isLifted({ before, message }: LabelledSentence, lifted: string): boolean {

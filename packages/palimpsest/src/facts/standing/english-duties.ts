@@ -18,7 +18,7 @@ const form = (source: string): RegExp => new RegExp(source)
 
 /** What lasts longer than a step. */
 const LASTS = form(
-  ` (?:every time|each time|whenever|from (?:now|here|this point|today|then) on(?:wards?)?|going forward|henceforth|in future|at all times|as (?:we|you) go|on the go|along the way|(?:after|before) (?:each|every|any)|(?:for|on|in|with|per|at) (?:each|every|any) (?:\\S+ )?(?:${STEP})|before you (?:${ACT})|(?:before|after|when) (?:${ACTING})|after you (?:${ACT})|when you (?:${ACT}|are (?:unsure|not sure|torn|stuck|blocked|in doubt))|unless (?:i|told|asked)|as a rule|regularly|frequently|as much as possible|wherever (?:possible|you can)|no matter what|whatever you do|as long as|if you are (?:unsure|not sure|in doubt|stuck|blocked)|in doubt) `,
+  ` (?:every time|each time|whenever|from (?:now|here|this point|today|then) on(?:wards?)?|going forward|henceforth|in future|at all times|as (?:we|you) go|on the go|along the way|(?:after|before) (?:each|every|any)(?! other )|(?:for|on|in|with|per|at) (?:each|every|any) (?:\\S+ )?(?:${STEP})|before you (?:${ACT})|(?:before|after|when) (?:${ACTING})|after you (?:${ACT})|when you (?:${ACT}|are (?:unsure|not sure|torn|stuck|blocked|in doubt))|unless (?:i|told|asked)|as a rule|regularly|frequently|as much as possible|wherever (?:possible|you can)|no matter what|whatever you do|as long as|if you are (?:unsure|not sure|in doubt|stuck|blocked)|in doubt) `,
 )
 /** "Always run", "run always": of what a thing does it stands elsewhere. */
 const ALWAYS = /^ (?:\S+ )?always /

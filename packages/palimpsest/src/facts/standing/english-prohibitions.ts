@@ -1,23 +1,14 @@
+import { ACT, DOING, DONE, REPOSITORY, WORK } from './english-work.ts'
+import { ENGLISH_UNWANTED } from './english-unwanted.ts'
 import type { Form } from './language.ts'
-
-// What is done to a repository. Beside "must not be" or "can we not" these tell a rule for the agent from a remark about the product.
-const WORK =
-  'commit|push|merge|rebase|edit|modify|change|touch|delete|remove|rename|write|rewrite|create|add|install|upgrade|deploy|publish|release|run|use|implement|refactor|format|mock|generate|overwrite|break|skip|disable'
-const DONE =
-  'committed|pushed|merged|edited|modified|changed|touched|deleted|removed|renamed|rewritten|installed|upgraded|deployed|published|released|altered|overwritten|broken|skipped|disabled'
-const REPOSITORY = 'commits?|committed|repos?|repository|branch|main|master|git|prs?|pull requests?|codebase'
-
-/** Parts of a screen. To forbid something about them, other than a change of them, is a wish for the product. */
-const SCREEN =
-  'rows?|columns?|buttons?|pages?|screens?|widgets?|icons?|headers?|footers?|colou?rs?|fonts?|images?|modals?|dialogs?|popups?|popovers?|tooltips?|menus?|tabs?|labels?|hover|margins?|padding|height|width|users?|guests?|cursor|calendar|events?'
 
 const form = (source: string): RegExp => new RegExp(source)
 
-export const ENGLISH_SCREEN = form(
-  `^ (?:do not|let us not|stop|quit|avoid|never) (?!(?:${WORK}) |make me )(?:\\S+ ){1,20}(?:${SCREEN}) `,
-)
+/** "…, right?" asks whether a statement is true. */
+const NO_TAG = /^(?!.*\| (?:(?:right|correct|yeah|no) $|that is (?:the|a) |fix ))/
 
 export const ENGLISH_PROHIBITIONS: readonly Form[] = [
+  ...ENGLISH_UNWANTED,
   // A negated command: "do not commit", "never open editors". Verbs of state have no command form: "don't know why" lacks its "I". With
   // verbs of what a screen does, a negated command is a wish for the product.
   {
@@ -27,7 +18,15 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     isNot:
       /^ do not (?:i|you|we|they|he|she|it|the|those|these|that|this|my|your|our|any|know|think|see|understand|like|want|need|mind|care|believe|recall|seem|feel|agree|love|hesitate|worry|forget|have|get|appear|exist|matter|work(?! (?:on|in|around) )|show(?! me )|display|render|redirect|wrap|scroll|trigger|prompt|allow|let) /,
   },
-  { kind: 'prohibition', is: /^ do not (?:you dare )/ },
+  { kind: 'prohibition', is: /^ do not you (?:dare|ever) / },
+  // Nobody put a comma: "fix the login do not touch the parser". After a plural it may be a report.
+  {
+    kind: 'prohibition',
+    is: form(`^ (?:\\S+ ){1,20}do not (?:${ACT}) `),
+    isNot:
+      / (?:i|you|we|they|he|she|it|who|which|that|people|data|(?!this )[^\s./]+s) (?:\S+ly |also |still |just |often )?do not |^ (?:why|how|what|so that|in case|because) /,
+    work: true,
+  },
   { kind: 'prohibition', is: /^ (?:do not|never) $/, needs: [/ under any circumstances? | in any case /] },
   { kind: 'prohibition', is: /^ do not $/, alone: true },
   // "Never was", "never appears", "never came": no command, a report.
@@ -42,6 +41,17 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   // "Change the code and never the test."
   { kind: 'prohibition', is: /^ never (?:the|any|a|an|to|on|in) /, afterCommand: true },
   { kind: 'prohibition', is: form(`^ not (?:${WORK}) `), afterCommand: true },
+  {
+    kind: 'prohibition',
+    is: form(`^ not (?:to )?(?:${WORK}) (?:the|any|anything|my|our|this|existing|code) `),
+    verbless: true,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ must (?:not|never|avoid) [a-z]/,
+    isNot: /^ must (?:not|never) (?:be|have|exceed|contain|show|render|display|appear|exist|return|overlap) /,
+    verbless: true,
+  },
   // "Not in that folder."
   {
     kind: 'prohibition',
@@ -74,59 +84,100 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   },
   {
     kind: 'prohibition',
-    is: /^ it is (?:\S+ )?(?:important|critical|crucial|essential) (?:that (?:you|we) |to )(?:do not|never|not) /,
+    is: /^ it is (?:\S+ )?(?:important|critical|crucial|essential) (?:(?:that (?:you|we) |to )(?:do not|never|not)|not to) /,
   },
-  { kind: 'prohibition', is: form(`^ you can not (?:just |simply )?(?:${WORK}) `) },
   {
     kind: 'prohibition',
-    is: /^ (?:under no circumstances|in no case|on no account|at no point|by no means) |^ (?:should|may|must|can|are) you ever /,
+    is: form(`^ you can not (?:just |simply )?(?:${WORK}) `),
+    isNot: / (?:users?|who|customers?|because|when|items?|more than|on mobile) /,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ (?:under no (?:circumstances?|conditions?)|in no case|on no account|at no point|by no means) |^ (?:should|may|must|can|are) you ever /,
   },
 
   // "We" and "let's".
   {
     kind: 'prohibition',
     work: true,
-    is: /^ let us not /,
-    isNot: /^ let us not (?:forget|worry|pretend) /,
+    is: form(
+      `^ let us not (?:(?:${ACT}|do|go|get into|rush|jump) |(?:\\S+ ){1,12}(?:yet|for now|right now|at this (?:point|stage)) )`,
+    ),
+    isNot: / (?:any ?more|forget|worry) /,
   },
   {
     kind: 'prohibition',
     is: /^ we (?:must not|(?:must|should|shall|will|can) never|are not (?:allowed|to)) /,
   },
-  { kind: 'prohibition', is: form(`^ we (?:should|shall) not (?:${WORK}) `) },
+  { kind: 'prohibition', is: form(`^ we (?:should|shall) not (?:(?:${WORK})|be (?:${DOING})) `) },
+  // "We're not installing anything in this phase.", "we won't touch the parser". With a condition it is a report of what goes wrong.
   {
     kind: 'prohibition',
-    is: /^ we are not (?:installing|changing|adding|touching|building|implementing|deploying|committing|pushing|editing|writing|refactoring|rewriting|merging) /,
+    is: form(`^ we (?:are not|will not be) (?:${DOING}) `),
+    isNot: / (?:when|if|because|properly|correctly|for some reason) /,
+    needs: [NO_TAG],
   },
+  {
+    kind: 'prohibition',
+    is: form(`^ we (?:are not (?:going|gonna) (?:to )?|will not )(?:${ACT}|do) `),
+    isNot: / (?:when|if|because|then) /,
+    needs: [NO_TAG],
+  },
+  {
+    kind: 'prohibition',
+    is: /^ we can not (?:break|change|modify|touch|alter|delete|remove|use|rename|drop) /,
+    isNot: / (?:because|when|if|locally|items?|more than|until|users?) /,
+    needs: [NO_TAG],
+  },
+  {
+    kind: 'prohibition',
+    is: /^ we are not using (?:\S+ ){1,6}(?:here|in this (?:repo|project|codebase)|for this) $/,
+  },
+  { kind: 'prohibition', is: form(`^ you never (?:${WORK}) (?:\\S+ ){0,8}(?:without|unless) `) },
   { kind: 'prohibition', is: form(`^ we never (?:${WORK}) `) },
+  {
+    kind: 'prohibition',
+    is: form(
+      `^ we do not (?:${WORK}|do) (?:\\S+ ){0,10}(?:here|in this (?:repo|repository|project|codebase|phase|step|task)|in our (?:repo|code|codebase|project)|yet|ever) $`,
+    ),
+    isNot: / (?:have|got) /,
+  },
 
   // What "I" do not want the agent to do, or to add. "I don't want that" is about what is there already.
   {
     kind: 'prohibition',
     is: /^ (?:i|we) (?:basically |also |do )?(?:do not|not|never) (?:ever )?(?:want|wish) (?:(?:to|ot) \S|you |us |(?:any |a |an )?(?:new|more|another|other|additional|extra) )/,
-    isNot: /(?:want|wish) to (?:see|have|hit|deal|lose|wait|scroll|be|get|know|accidentally|click|worry) /,
+    isNot:
+      /(?:want|wish) to (?:see|have|hit|deal|lose|wait|scroll|be|get|know|pay|accidentally|click|worry|show|display|render|hide|allow|send) /,
   },
   {
     kind: 'prohibition',
     is: form(
       `^ (?:i|we) (?:do not|\\S+ never|never) (?:ever )?want (?:\\S+ ){1,6}(?:to (?:be )?)?(?:change|${DONE}) `,
     ),
+    isNot: / from (?:that|the|this) (?:table|list|database|db|view|screen|page) /,
   },
   {
     kind: 'prohibition',
     is: /^ i (?:would|had) (?:rather|prefer) (?:you |we |it )?(?:to )?(?:not|did not) /,
   },
   { kind: 'prohibition', is: /^ i (?:would not|do not) (?:like|wish) you to / },
-  { kind: 'prohibition', is: /^ i (?:already |just )?(?:told|asked) you (?:not|never) to / },
-
-  // A thing that there must not be: "no new dependencies", "no code yet". What is missing or wrong is a report: "no response yet".
   {
     kind: 'prohibition',
-    verbless: true,
-    is: /^ no (?:(?:new|other|extra|additional|further|external|more|un\S+(?:ed|ary)) (?:\S+ ){1,5}|(?:\S+ ){1,4}(?:yet|please|allowed|whatsoever|for now|ever) |(?:code|coding|commits?|pushes|pushing|emojis?|comments|mocks?|mocking|stubs?|hacks?|workarounds?|shortcuts?|placeholders?|guessing|dependencies|breaking changes|force pushes) (?:\S+ )?)$/,
-    isNot:
-      /^ no (?:more |new |other |further )?(?:errors?|issues?|problems?|failures?|warnings?|questions?|luck|results?|response|answer|reply|output|idea|way|one|need|changes|longer|matter|wonder|thanks) | (?:is|are|was|were|has|have|had|found|left|exists?|shows?|appears?|came|comes|shown|needed|required|necessary) /,
+    is: /^ (?:i|we) (?:really )?(?:need|want|expect|would like) you to (?:stop|avoid|not|never|quit|refrain from) /,
   },
+  {
+    kind: 'prohibition',
+    is: form(
+      `^ (?:it (?:is|would be) )?(?:better|best) (?:to )?not (?:to )?(?:${WORK}) |^ (?:i (?:would )?)?prefer (?:to )?not (?:to )?(?:${WORK}) `,
+    ),
+  },
+  { kind: 'prohibition', is: /^ i (?:already |just )?(?:told|asked) you (?:not|never) to / },
+  {
+    kind: 'prohibition',
+    is: /^ i (?:already |just |clearly |explicitly )?(?:said|told you) (?:to )?(?:do not|never|no|not to) \S/,
+  },
+
   {
     kind: 'prohibition',
     verbless: true,
@@ -148,11 +199,27 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   {
     kind: 'prohibition',
     is: form(`^ (?:\\S+ ){0,8}(?:must|should|may) (?:not|never) (?:ever )?be (?:${DONE}) `),
+    isNot:
+      / (?:users?|guests?|customers?|visitors?|items?|orders?|records?|from the (?:list|table|view|cart)) /,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ (?:\S+ ){0,8}(?:must (?:not|never)|should never) be (?:used|created|added|written) /,
     isNot: / (?:users?|guests?|customers?|visitors?) /,
   },
   {
     kind: 'prohibition',
+    is: /^ (?:\S+ ){1,6}(?:is|are) (?:not (?:an option|acceptable|tolerated)|unacceptable) $/,
+    isNot: /^ (?:this|that|it|these|those|which) (?:is|are) /,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ (?:nobody|no one) (?:else )?(?:pushes|touches|edits|commits|merges|deploys|changes) /,
+  },
+  {
+    kind: 'prohibition',
     is: form(`^ nothing (?:\\S+ ){0,6}(?:gets|is|may be|must be|should be) (?:${DONE}) `),
+    isNot: / (?:when|after|if|even) (?:i|you|we|the) /,
   },
   {
     kind: 'prohibition',
@@ -166,7 +233,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   // "Stop doing", "avoid", "hold off". What is said to stop the agent's talk is a wish about manner.
   {
     kind: 'preference',
-    is: /^ (?:stop|quit) (?:apologi|saying|telling|calling|asking|explaining|repeating|summari|thank)/,
+    is: /^ (?:stop|quit) (?:apologi|saying|calling|explaining|repeating|summari|thank)/,
   },
   {
     kind: 'prohibition',
@@ -174,6 +241,9 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     is: /^ (?:stop|quit) (?:\S+ing) /,
     isNot: /^ stop (?:showing|displaying|rendering|loading|blinking|flickering|during|using up) /,
   },
+  { kind: 'prohibition', is: /^ (?:stop|enough|quit) with (?:the|this|that|these|those|your|all) / },
+  { kind: 'prohibition', is: /^ try to (?:avoid|not) / },
+  { kind: 'prohibition', is: /^ keep (?:your |all )?(?:changes|edits) out of / },
   { kind: 'prohibition', work: true, is: /^ (?:avoid|refrain from|hold off|abstain from) / },
 
   // "Make sure not to …"; of a third thing only where it is about the repository.
@@ -189,6 +259,10 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   {
     kind: 'prohibition',
     is: form(`^ (?:make sure|ensure) (?:\\S+ ){1,10}not (?:be|get) (?:${DONE}) `),
+  },
+  {
+    kind: 'prohibition',
+    is: /^ (?:make sure|ensure) (?:that )?(?:nothing (?:\S+ ){0,3}(?:breaks?|broken|lost|deleted|removed)|(?:\S+ ){0,5}(?:existing|current|other|old|working) (?:\S+ ){1,6}(?:not|never) (?:\S+ )?(?:break|breaks|broken|lost|deleted|removed|affected|changed)) /,
   },
   // Asked, and meant as a command.
   {

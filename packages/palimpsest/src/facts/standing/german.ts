@@ -14,6 +14,7 @@ const FORMS: readonly Form[] = [
   {
     kind: 'prohibition',
     is: /^ (?:auf keinen fall|unter keinen umständen|niemals|nie|nicht|nichts|kein|keine|keinen|keinerlei|(?:erst mal|erstmal|vorerst|zunächst) (?:nichts|nicht|kein|keine|keinen)) (?:\S+ ){0,12}\S+(?:en|ern|eln|machen|tun) $/,
+    isNot: /^ (?:nicht|nie) ge\S+en $/,
   },
   {
     kind: 'prohibition',

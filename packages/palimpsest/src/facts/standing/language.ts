@@ -20,6 +20,12 @@ export interface Language {
   readonly statement?: RegExp
   /** A clause that tells what the product should show. */
   readonly screen?: RegExp
+  /** A clause before a command that tells when a running program does it. */
+  readonly atRunTime?: RegExp
+  /** A clause whose subject is one thing. Verbs of the plural after it do not share that subject, */
+  readonly singular?: RegExp
+  /** nor do these, whatever comes before. */
+  readonly ownCommand?: RegExp
   /** The first that fits tells the kind. */
   readonly forms: readonly Form[]
   /** What lifts an instruction: a permission, "forget what I said about". */

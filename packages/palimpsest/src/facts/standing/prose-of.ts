@@ -20,7 +20,7 @@ const PASTED: readonly RegExp[] = [
   // Indented by a tab or four spaces.
   /^(?:\t| {4,})\S/,
   // Comments, quotes, tables, prompts.
-  /^\s*(?:\/\/|\/\*|\*\/|#(?!\d)|--\s|;|%|<!--|>|\||\$ |❯|>>> )/,
+  /^\s*(?:\/\/|\/\*|\*\/|#(?!\d|[a-z]+:)|--\s|;|%|<!--|>|\||\$ |❯|>>> )/,
   // Code: braces, calls and assignments that end a line, declarations.
   /[{};]\s*(?:(?:\/\/|#|\/\*).*)?$/,
   /^\s*(?:[\w$.]+\([^)]*\)|[\w$.]+(?:\[[^\]]*\])? ?[-+*/|&]?=(?!=).*|[)\]},]+);?,?\s*(?:(?:\/\/|#).*)?$/,

@@ -79,11 +79,17 @@ function kindOf(place: Place, language: Language): StandingKind | undefined {
   const { clause, before } = place
   const head = clause.joined === undefined ? before?.text : clause.joined
   const said = head === undefined ? '' : withoutOpeners(head, language)
-  // "They crash and never recover": the subject is that of the clause before.
-  if (clause.joined !== undefined && language.subject.test(said)) return undefined
+  if (clause.joined !== undefined && sharesSubject(clause, said, language)) return undefined
   const follows = said.trim() !== '' && language.noCommand?.test(said) === false
   return language.forms.find((form) => fits(form, place) && stands(form, place, { said, follows, language }))
     ?.kind
+}
+
+/** "They crash and never recover": the subject is that of the clause before. "It works but do not touch it": a command. */
+function sharesSubject({ text }: Clause, said: string, language: Language): boolean {
+  const { subject, singular, ownCommand } = language
+  if (!subject.test(said) || ownCommand?.test(text)) return false
+  return !(singular?.test(said) && withoutOpeners(text, language).startsWith(' do not '))
 }
 
 interface Head {
@@ -96,7 +102,9 @@ interface Head {
 
 /** Where in the sentence a form counts. */
 function stands(form: Form, { clause, bare }: Place, { said, follows, language }: Head): boolean {
-  if (form.work && language.screen?.test(bare)) return false
+  if (form.work && (language.screen?.test(bare) || language.atRunTime?.test(said))) return false
+  // "No, not in that folder" begins with it.
+  if (form.alone && (clause.joined !== undefined || said.trim().includes(' '))) return false
   if (form.notAfterStatement && language.statement?.test(said)) return false
   if (form.afterCommand) return clause.joined !== undefined && follows
   if (form.verbless) return !clause.aside && (follows || said.trim() === '')

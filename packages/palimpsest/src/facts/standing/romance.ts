@@ -12,8 +12,9 @@ const FRENCH_LASTS =
 const FRENCH_FORMS: readonly Form[] = [
   {
     kind: 'prohibition',
-    is: /^ (?:ne|n) (?:\S+ ){1,4}(?:pas|plus|jamais|rien|aucun|aucune|que) |^ ne (?:pas|plus|jamais|rien) /,
-    isNot: /^ (?:ne|n) (?:marche|fonctionne|sais|comprends|vois|est|ai|a|y|trouve) /,
+    is: /^ (?:ne|n) (?:\S+ ){1,4}(?:pas|plus|jamais|rien|aucun|aucune) |^ ne (?:pas|plus|jamais|rien) /,
+    isNot:
+      /^ (?:ne|n) (?:marche|fonctionne|sais|comprends|vois|est|ai|a|y|trouve|s|se|apparaît|apparait|affiche|bouge|peux|peut|veux|veut|suis|sont|faut|passe|répond|sert|semble|pense|était) /,
   },
   {
     kind: 'prohibition',
@@ -31,6 +32,15 @@ const FRENCH_FORMS: readonly Form[] = [
   {
     kind: 'prohibition',
     is: /^ je ne (?:veux|voudrais|souhaite) (?:pas|plus|surtout pas) (?:que|de|d|toucher|\S+er) /,
+    isNot: / (?:afficher|montrer|avoir|voir|perdre|que (?:le|la|les|l|ce|cette|ces|ça|on) ) /,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ il (?:ne )?faut (?:surtout )?(?:pas|plus|jamais|rien) (?:modifier|toucher|changer|supprimer|commiter|committer|pousser|créer|ajouter|utiliser|casser) /,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ (?:je|on) (?:\S+ ){1,6}ne (?:soit|soient) (?:pas|jamais|plus) (?:\S+ ){1,3}(?:git|github|dépôt|repo|main) /,
   },
   {
     kind: 'preference',
@@ -61,6 +71,10 @@ const SPANISH_FORMS: readonly Form[] = [
     is: /^ (?:no|nunca|jamás) (?:me |lo |la |los |las |le |te |se )?\S{2,}(?:as|es|áis|éis) \S/,
     isNot:
       /^ (?:no|nunca|jamás) (?:me |lo |la |los |las |le |te |se )?(?:es|eres|las|los|tienes|sabes|puedes|quieres|debes|has|funcionan|pasan|salen|hacen|tienen|pueden|aparecen|existen|son|están|han|van|cambios|errores) /,
+  },
+  {
+    kind: 'prohibition',
+    is: /^ (?:no|nunca) (?:modifique|toque|cambie|use|haga|borre|elimine|cree|agregue|suba) /,
   },
   { kind: 'prohibition', is: /^ no (?:debes|puedes|tienes que|hay que|se debe|se puede) / },
   {
@@ -147,7 +161,7 @@ export const FRENCH: Language = {
 
 export const SPANISH: Language = {
   common: wordSet(
-    'el la los las un una y es yo tú que de del en con por para esto este lo se sin al ya hasta eso ese hagas nada nunca siempre',
+    'el la los las un una y es yo tú que de del en con por para esto este lo se sin al ya hasta eso ese hagas nada nunca siempre toques crees cambies modifiques borres rompas archivos código todavía quiero',
   ),
   joints: { conjunction: / (?:y|pero|o) / },
   opener:

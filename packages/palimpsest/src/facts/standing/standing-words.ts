@@ -23,19 +23,28 @@ export function stepStanding(
   entry: EntryId,
   text: string,
 ): readonly StandingWords[] {
+  let now = standing
+  for (const { sentence, reading } of readMessage(text)) {
+    const commands = text.length <= COMMANDS_CHARS_MAX ? reading.commands : []
+    now = stepSentence(now, entry, sentence, { ...reading, commands })
+  }
+  return now
+}
+
+interface ReadSentence {
+  readonly sentence: string
+  readonly reading: SentenceReading
+}
+
+/** What each sentence of a message is, by itself and by what stands above it. */
+export function readMessage(text: string): readonly ReadSentence[] {
   const sentences = proseOf(text)
   const ofMessage = languagesOf(sentences.map((sentence) => sentence.text).join(' '))
   const isAlone = sentences.length === 1 && text.trim().length <= ALONE_CHARS_MAX
-  let now = standing
-  for (const sentence of sentences) {
-    const reading = readUnder(
-      sentence,
-      readIn(sentence.text.slice(0, SENTENCE_CHARS_MAX), ofMessage, isAlone),
-    )
-    const commands = text.length <= COMMANDS_CHARS_MAX ? reading.commands : []
-    now = stepSentence(now, entry, sentence.text, { ...reading, commands })
-  }
-  return now
+  return sentences.map((sentence) => {
+    const reading = readIn(sentence.text.slice(0, SENTENCE_CHARS_MAX), ofMessage, isAlone)
+    return { sentence: sentence.text, reading: readUnder(sentence, reading) }
+  })
 }
 
 /** In the languages that the sentence may be in: first those of its message, because few words tell little. */
