@@ -99,7 +99,7 @@ function steady(screen: string, { url, folder }: Bench): string {
 /** Without times, ids, tokens and dollars, and without how much a compaction keeps: names of folders differ, and policies are tuned. */
 function masked(screen: string): string {
   const VOLATILE =
-    /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|\b\d\d:\d\d\b|\d+\.\d{4}\b|\b\d+(?:\.\d+)?k\b|\d+(?=%| tokens| → | s · Esc| B$| B\n| messages| stayed| kept| repaired| invented)/g
+    /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|\b\d\d:\d\d\b|\d+\.\d{4}\b|\b\d+(?:\.\d+)?k\b|\d+(?=%| tokens| → | s · Esc| B$| B\n| messages| stayed| facts| kept| repaired| invented)/g
   return screen
     .replaceAll(/^ {2}[█▒▚▓░▞▌▐·│]{20,}$/gm, '  BAR')
     .replaceAll(/ +[\d.]+k? +(?=\d+%)/g, ' N ')
