@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 
 import { defineConfig } from 'vitest/config'
 
+import { dearestFiles } from './.ci/dearest-files.ts'
+
 const conditions = ['x-source']
 const HOUR_MS = 3_600_000
 const CI_TEST_MS = 60_000
@@ -13,6 +15,8 @@ const compiled = fileURLToPath(new URL('node_modules/.cache/palimpsest-compiled'
 
 const everywhere = ['packages/*/src/**', 'test/**', 'examples/**', 'bench/**']
 const heavy = everywhere.map((folder) => `${folder}/*.heavy.test.ts`)
+/** Starts processes by the hundred, none of them the command. */
+const shells = ['packages/palimpsest-cli/src/agent/**/*.heavy.test.ts', 'test/attacks/*.heavy.test.ts']
 
 export default defineConfig({
   resolve: { conditions },
@@ -20,6 +24,7 @@ export default defineConfig({
   test: {
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    reporters: ['default', dearestFiles],
     // Node runs these sources itself, as it runs the command: no second way of loading them, and no time for it.
     experimental: { viteModuleRunner: false },
     // One more than cores: some worker mostly waits for a process, a screen or a disk.
@@ -44,9 +49,22 @@ export default defineConfig({
         test: {
           name: 'heavy',
           include: heavy,
+          exclude: shells,
           pool: 'forks',
           isolate: false,
           globalSetup: './test/kit/bundle.ts',
+          env: { NODE_COMPILE_CACHE: compiled },
+          execArgv: ['--conditions=x-source'],
+        },
+      },
+      {
+        // In young workers: to start a process takes longer, the more memory the one that starts it has used.
+        extends: true,
+        test: {
+          name: 'shells',
+          include: shells,
+          pool: 'forks',
+          isolate: false,
           env: { NODE_COMPILE_CACHE: compiled },
           execArgv: ['--conditions=x-source'],
         },

@@ -1,0 +1,24 @@
+import { relative } from 'node:path'
+
+import type { Reporter, TestModule } from 'vitest/node'
+
+// Behind a run of many files: which took longest. A suite becomes slow one file at a time, and nobody sees it.
+
+const SHOWN = 10
+
+export const dearestFiles: Reporter = {
+  onTestRunEnd(modules) {
+    if (modules.length <= SHOWN) return
+    const dearest = modules
+      .map((module) => ({ path: relative(process.cwd(), module.moduleId), ms: timeOf(module) }))
+      .toSorted((a, b) => b.ms - a.ms)
+      .slice(0, SHOWN)
+    const lines = dearest.map(({ path, ms }) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${path}`)
+    process.stdout.write(`\nThe ${SHOWN} files that took longest:\n${lines.join('\n')}\n`)
+  },
+}
+
+function timeOf(module: TestModule): number {
+  const { duration, collectDuration } = module.diagnostic()
+  return duration + collectDuration
+}
