@@ -28,6 +28,9 @@ interface TypesChecked {
   readonly problems: readonly { readonly resolutionKind?: string }[]
 }
 
+/** Builds, packs and installs from npm's cache, beside other workers. */
+const INSTALL_MS = 180_000
+
 let folder = ''
 let packed: Packed[] = []
 let typesChecked: Promise<TypesChecked> = Promise.resolve({ types: undefined, problems: [] })
@@ -47,7 +50,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{"name":"user","private":true,"type":"module"}')
   const tarballs = packed.map(({ filename }) => `./${filename}`)
   await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs)
-})
+}, INSTALL_MS)
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
