@@ -1,11 +1,12 @@
 import { UsageError } from 'palimpsest'
 import { openConversation } from 'palimpsest/conversation'
-import { openHome } from 'palimpsest/node'
+import { openHome, openProject } from 'palimpsest/node'
 
 import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
 import { parseRule, splitRuleList, type Rule } from '../agent/permissions/rule.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { CommandInput } from './command.ts'
+import { addTyped, typedMemory } from '../memory/add-typed.ts'
 import { createOutput, FORMATS, type Format } from '../print/output.ts'
 import type { SessionChoice } from '../run/open-session.ts'
 import { countOf, folderOf, pathOf, textOf } from '../run/read-flags.ts'
@@ -40,9 +41,19 @@ async function talkOrShow(input: CommandInput, world: World): Promise<ExitCode> 
 
 async function runPrint(prompt: string, input: CommandInput, world: World): Promise<ExitCode> {
   const home = await openHome(palimpsestHome(world))
+  const remembered = typedMemory(prompt)
   const wishes = await readWishes(prompt, input, world)
+  if (remembered !== undefined) return await remember(remembered, wishes, home, world)
   const tells = input.flags['verbose'] === true
   return await runPrompt(wishes, { format: formatOf(input), tells }, home, world)
+}
+
+/** `# text` asks no model. */
+async function remember(text: string, { cwd }: RunWishes, home: string, world: World): Promise<ExitCode> {
+  const { outcome, told } = await addTyped(text, await openProject(home, cwd), world)
+  if (outcome.kind === 'written') world.print(`${toPrintable(told)}\n`)
+  else world.printError(`palimpsest: ${toPrintable(told)}\n`)
+  return outcome.kind === 'written' ? DONE : FAILED
 }
 
 async function talk(input: CommandInput, world: World, console: Console): Promise<ExitCode> {

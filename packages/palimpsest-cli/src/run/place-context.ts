@@ -3,12 +3,15 @@ import { loadInstructions, type Instructions } from '../agent/instructions/load-
 import type { Access } from '../agent/paths/access.ts'
 import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
+import type { SessionMemory } from '../memory/session-memory.ts'
 import type { World } from '../world.ts'
 
 /** What a conversation is told of where it takes place, as it is when asked. */
 export interface PlaceContext {
   readonly instructions: () => Promise<Instructions>
   readonly environment: () => Promise<EnvironmentFacts>
+  /** The index of memories; empty where there is none. */
+  readonly memory: () => Promise<string>
 }
 
 export interface Place {
@@ -19,6 +22,7 @@ export interface Place {
   readonly additionalFolders: readonly string[]
   readonly access: Access
   readonly sandbox: Sandbox
+  readonly memory: Pick<SessionMemory, 'render'>
 }
 
 export function createPlaceContext(place: Place, world: World): PlaceContext {
@@ -26,6 +30,7 @@ export function createPlaceContext(place: Place, world: World): PlaceContext {
   const { userHome, platform, now, env } = world
   const { isHidden } = access
   return {
+    memory: place.memory.render,
     instructions: async () =>
       await loadInstructions({ cwd, projectFolder, home, userHome, isTrusted, isHidden }),
     environment: async () =>

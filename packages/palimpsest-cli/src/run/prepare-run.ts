@@ -35,6 +35,7 @@ import { outputTokensFor, requestPrefix } from 'palimpsest/conversation'
 import { requireRoom, type Standing } from './require-room.ts'
 import { serverClearingOf } from './server-clearing-of.ts'
 import { runSessionStart, tellInstructions, type StartSource } from './session-hooks.ts'
+import type { PlaceContext } from './place-context.ts'
 import { setScene, type RunWishes, type Scene } from './set-scene.ts'
 import { shownInstructions } from './shown-instructions.ts'
 import { asFlagged, type WindowReading } from './window-settings.ts'
@@ -80,11 +81,12 @@ async function prepareWith(
   const { model, endpoint, about } = chosen
   const { file, session } = opened
   const { settings } = ground
-  const start = await startOf(scene, world)
   const attributes = { id: session.id, model, version: world.version, platform: world.platform }
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
   const flags = await openFlags({ home, settings, attributes, report, trace }, world)
+  const place = withFlags(scene, flags.flags)
+  const start = await startOf({ ...scene, place }, world)
   const clearing = serverClearingOf({ flags: flags.flags, reading, tools, view: session.view, model }, world)
   const prefix = prefixOf(scene, clearing.contextManagement)
   if (!flags.flags.value('reactive-only'))
@@ -110,7 +112,7 @@ async function prepareWith(
     totals: () => file.totals(),
     prefix,
     opening: {
-      first: [messageBody({ role: 'user', content: start.text }, 'engine')],
+      first: openingOf(start),
       always: start.hookTexts.map((text) => messageBody({ role: 'user', content: text }, 'hook')),
     },
     tools,
@@ -118,7 +120,7 @@ async function prepareWith(
     reading: readingNow,
     readingOf: scene.readingOf,
     maxTokens: () => outputTokensFor(window.reading()),
-    compaction: compactionOf(scene, { shown: start.shown, noting, report }, world),
+    compaction: compactionOf({ ...scene, place }, { shown: start.shown, noting, report }, world),
     notes: await notesOf(scene, noting, report),
     limits: window.limits,
     cache: settings.cache,
@@ -181,10 +183,10 @@ async function placeNotices(scene: Scene, spending: Pick<Spending, 'maxUsd'>): P
 function standingIn(
   { prefix, nodes }: View,
   own: ConversationSetup['prefix'],
-  { text }: Pick<Start, 'text'>,
+  { text, memory }: Pick<Start, 'text' | 'memory'>,
 ): Standing {
   const { system, tools } = prefix ?? own
-  return { system, tools, opening: nodes.length === 0 ? text : '' }
+  return { system, tools, opening: nodes.length === 0 ? text + memory : '' }
 }
 
 function prefixOf(
@@ -202,8 +204,21 @@ function prefixOf(
   })
 }
 
+/** Turned off, memories are not shown; those that a conversation began with stay as they are. */
+function withFlags({ place }: Scene, flags: OpenedFlags['flags']): PlaceContext {
+  return { ...place, memory: async () => (flags.value('memory-index') ? await place.memory() : '') }
+}
+
+/** Frozen with the first message: what happens to memories later is for the next conversation. */
+function openingOf({ text, memory }: Start): ConversationSetup['opening']['first'] {
+  const context = messageBody({ role: 'user', content: text }, 'engine')
+  return memory === '' ? [context] : [context, messageBody({ role: 'user', content: memory }, 'memory')]
+}
+
 interface Start {
   readonly text: string
+  /** The index of memories, or nothing. */
+  readonly memory: string
   /** The instruction files in it. */
   readonly shown: string
   readonly hookTexts: readonly string[]
@@ -213,10 +228,14 @@ interface Start {
 /** Instruction files and environment, as they are when the conversation begins, and what hooks have to say. */
 async function startOf(scene: Scene, world: World): Promise<Start> {
   const { opened, wishes, chosen, hooks, place, home, blobs } = scene
-  const [instructions, environment] = await Promise.all([place.instructions(), place.environment()])
+  const [instructions, environment, memory] = await Promise.all([
+    place.instructions(),
+    place.environment(),
+    place.memory(),
+  ])
   const text = renderFirstContext(instructions, environment)
   const shown = renderInstructions(instructions)
-  if (wishes.isMaintenance) return { text, shown, hookTexts: [], notices: instructions.notices }
+  if (wishes.isMaintenance) return { text, memory, shown, hookTexts: [], notices: instructions.notices }
   const isNew = opened.session.view.nodes.length === 0
   if (isNew) tellInstructions(instructions.files, 'session_start', { hooks, home })
   const source: StartSource = isNew ? 'startup' : opened.isFork ? 'fork' : 'resume'
@@ -228,6 +247,7 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
   )
   return {
     text,
+    memory,
     shown,
     hookTexts: started.texts,
     notices: [...instructions.notices, ...started.notices],

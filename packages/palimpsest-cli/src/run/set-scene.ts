@@ -12,6 +12,7 @@ import { createPermit, type PermitOptions } from '../agent/permissions/create-pe
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
 import { openStoredRules } from '../agent/permissions/always/stored-rules.ts'
+import { toPrintable } from '../agent/printable.ts'
 import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
 import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
@@ -22,9 +23,10 @@ import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
 import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
+import { createSessionMemory, type SessionMemory } from '../memory/session-memory.ts'
 import { createSessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
-import { rulesOf } from '../agent/settings/settings-shape.ts'
+import { rulesOf, type Settings } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './models/choose-and-route.ts'
 import type { ChosenModel } from './models/choose-model.ts'
@@ -107,7 +109,7 @@ export async function setScene(
   const { additionalDirectories: additionalFolders } = settings.permissions
   const stage = { opened, wishes, ground, mode, home }
   const work = await findWork(stage, world)
-  const { access, sandbox } = work
+  const { access, sandbox, memory } = work
   const made = makeTools(work, stage, world)
   const all = await readModels(home, endpoint, world.now())
   const readWith = (name: string, models: Models): WindowReading =>
@@ -136,7 +138,7 @@ export async function setScene(
     problems: [...unfit, ...work.problems],
     ...made,
     place: createPlaceContext(
-      { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox },
+      { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox, memory },
       world,
     ),
   }
@@ -161,6 +163,7 @@ function openHooks({ opened, wishes, ground, mode }: Stage, world: World): Hooks
 interface Work extends Pick<Scene, 'problems'> {
   readonly access: Access
   readonly sandbox: Sandbox
+  readonly memory: SessionMemory
   /** Of the program, and of the settings. */
   readonly env: Environment
 }
@@ -169,22 +172,29 @@ interface Work extends Pick<Scene, 'problems'> {
 async function findWork({ opened, wishes, ground, home }: Stage, world: World): Promise<Work> {
   const { settings } = ground
   const stored = await openStoredRules(opened.project.folder, wishes.cwd)
+  const memory = memoryOf(opened, settings, world)
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
     additionalFolders: settings.permissions.additionalDirectories,
-    readableFolders: resultFolders(opened),
+    readableFolders: [...resultFolders(opened), ...memory.folders],
+    isJudged: memory.gate.covers,
     ownHome: home,
     rules: [...rulesOf(settings), ...stored.rules, ...wishes.allowed],
   })
   const env = { ...world.env, ...settings.env }
   const machine = { platform: world.platform, architecture: process.arch }
   const sandbox = createSandbox({ policy: settings.sandbox, access, env, machine })
-  return { access, sandbox, env, problems: stored.notice === undefined ? [] : [stored.notice] }
+  return { access, sandbox, memory, env, problems: stored.notice === undefined ? [] : [stored.notice] }
+}
+
+function memoryOf({ project, session }: OpenedSession, { memory }: Settings, world: World): SessionMemory {
+  const report = (text: string): void => world.printError(`palimpsest: ${toPrintable(text)}\n`)
+  return createSessionMemory({ project, sessionId: session.id, mode: memory.mode, report }, world)
 }
 
 function makeTools(
-  { access, sandbox, env }: Work,
+  { access, sandbox, memory, env }: Work,
   { opened, wishes, ground, mode, home }: Stage,
   world: World,
 ): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells'> {
@@ -199,6 +209,7 @@ function makeTools(
     shells,
     env,
     now: world.now,
+    memory: memory.gate,
     recall: createSessionRecall({ project, id: session.id, path: file.path, blobs }),
     ...(user ? { askUser: user.answer } : {}),
   })

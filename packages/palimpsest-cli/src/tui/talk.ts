@@ -2,6 +2,7 @@ import { drive } from 'palimpsest/conversation'
 import type { LoopEvent } from 'palimpsest/loop'
 import type { BoundaryEntry } from 'palimpsest/transcript'
 
+import { addTyped, typedMemory } from '../memory/add-typed.ts'
 import { sentenceOf } from '../report-error.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import type { World } from '../world.ts'
@@ -68,9 +69,18 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
 
 async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd> {
   if (/^\/[a-z]+(\s|$)/.test(text)) return await runCommand(text, place)
-  if (text.startsWith('!')) await runShell(text.slice(1).trim(), place)
+  const remembered = typedMemory(text)
+  if (remembered !== undefined) await remember(remembered, place)
+  else if (text.startsWith('!')) await runShell(text.slice(1).trim(), place)
   else await sayTo(text, place)
   return undefined
+}
+
+/** The conversation stays as it is: the next one begins with it. */
+async function remember(text: string, place: CommandPlace): Promise<void> {
+  const { conversation, world } = place
+  const { told } = await addTyped(text, conversation.prepared.opened.project, world, conversation.id)
+  note(`memory: ${toPrintable(told)}`, place)
 }
 
 async function sayTo(text: string, place: CommandPlace): Promise<void> {

@@ -4,6 +4,7 @@ import { seenFiles, type SeenFile, type View } from 'palimpsest/transcript'
 
 import { Refusal, toRefusal } from '../refusal.ts'
 import type { Checkpoints } from './checkpoints.ts'
+import type { MemoryGate } from './memory-gate.ts'
 import { EDITED_BYTES_MAX } from './file-limits.ts'
 import { hashBytes } from './hash-bytes.ts'
 import { readIfThere } from './open-regular.ts'
@@ -13,6 +14,8 @@ import { placeFile } from './place-file.ts'
 
 export interface FileChanges {
   readonly checkpoints: Checkpoints
+  /** Absent outside a conversation. */
+  readonly memory?: MemoryGate | undefined
 }
 
 export interface KnownFile {

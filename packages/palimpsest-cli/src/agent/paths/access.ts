@@ -18,6 +18,8 @@ export interface Access {
   readonly folders: readonly string[]
   /** Folders that may be read besides: the session's own, with stored results. */
   readonly readableFolders: readonly string[]
+  /** Files there are written unasked, because what is written is judged. Real. */
+  readonly isJudged: (path: string) => boolean
   /** Inside of those folders, and yet not free to read: where keys lie, and our own home. Real, or not there. */
   readonly privatePlaces: readonly string[]
   /** The user's rules, and those of a trusted project. */
@@ -43,6 +45,7 @@ export interface AccessOptions {
   /** Our own home, with the conversations of other folders. */
   readonly ownHome?: string
   readonly rules: readonly Rule[]
+  readonly isJudged?: (path: string) => boolean
 }
 
 export async function createAccess(options: AccessOptions): Promise<Access> {
@@ -62,6 +65,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     realHome: await realPathOf(options.home).catch(() => options.home),
     folders: [cwd, ...additional],
     readableFolders: readable,
+    isJudged: options.isJudged ?? (() => false),
     privatePlaces: [...new Set(places.flat())],
     rules,
     isHidden: hiddenBy(rules, bases),

@@ -24,6 +24,8 @@ export interface FileFacts {
   readonly real: string
   /** In the working folders (to write), or where reading is free (to read). */
   readonly isInside: boolean
+  /** To write: what is written there is judged by itself, whatever the mode. */
+  readonly isJudged: boolean
   /** Configuration that decides what programs do: needs a rule that names it, or a person. */
   readonly isProtected: boolean
   /** Whether another path is protected, too. */
@@ -91,6 +93,7 @@ async function readFacts(path: string, access: Access): Promise<FileFacts> {
     names,
     real,
     isInside: isReadablePath(access, real),
+    isJudged: false,
     isProtected: false,
     protects: () => false,
   }
@@ -109,7 +112,8 @@ async function writeFacts(
     (await liesInRepository(real, access.folders)) ||
     (await isNamedByGit(real, access.home))
   const isWork = isWorkPath(access, real)
-  return { kind: 'file', access: 'write', names, real, isInside: isWork, isProtected, protects }
+  const isJudged = access.isJudged(real)
+  return { kind: 'file', access: 'write', names, real, isInside: isWork, isJudged, isProtected, protects }
 }
 
 async function resolvePath(

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 
+import { MEMORY_MODE_DEFAULT, MEMORY_MODES } from 'palimpsest/memory'
 import { parseModelName } from 'palimpsest/wire'
 
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
@@ -106,7 +107,22 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
   disableAllHooks: byDefault(flag('Run none of the hooks, wherever they are set'), false),
   mcpServers: planned('MCP servers by name'),
-  memory: planned('Long-term memory'),
+  memory: object('Long-term memory', {
+    mode: boundForProjects(
+      byDefault(
+        choice(
+          'What may happen unasked: "read-write", memories are loaded and written; "ask", nothing is written before you approve it; "read-only", only your own commands write; "off", nothing is loaded either. A project can only take away',
+          MEMORY_MODES,
+        ),
+        MEMORY_MODE_DEFAULT,
+      ),
+      {
+        isAllowed: (mode) => mode === 'read-only' || mode === 'off',
+        allowed: '`read-only` and `off`',
+        told: 'can only be "read-only" or "off" in a project. Set it in your own settings',
+      },
+    ),
+  }),
   dream: planned('Consolidation of memories'),
   limits: planned('What may be spent in a day'),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),

@@ -39,6 +39,7 @@ const NOTHING_SET = {
   hooks: {},
   disableAllHooks: false,
   compaction: { keep: 'lean' },
+  memory: { mode: 'read-write' },
   cache: { lifetime: 'auto' },
   clearing: {},
   answers: {},
@@ -151,7 +152,7 @@ describe('settings', () => {
       ['error s.json:1: "permissions.defaultMode" must be one of default, accept-edits, plan, bypass'],
     ],
     ['{"mcpServers": {"a": {}}}', ['warning s.json:1: "mcpServers" is not built yet, and is ignored']],
-    ['{"memory": {"mode": "off"}}', ['warning s.json:1: "memory" is not built yet, and is ignored']],
+    ['{"dream": {"hours": 2}}', ['warning s.json:1: "dream" is not built yet, and is ignored']],
     [
       '{"autoCompactEnabeld": false}',
       [

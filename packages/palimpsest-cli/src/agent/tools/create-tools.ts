@@ -1,5 +1,6 @@
 import type { LoopTool } from 'palimpsest/loop'
 
+import type { MemoryGate } from '../files/memory-gate.ts'
 import { createCheckpoints } from '../files/checkpoints.ts'
 import type { Access } from '../paths/access.ts'
 import { forbidsHost, privateHostsOf } from '../permissions/rule.ts'
@@ -42,6 +43,8 @@ export interface ToolsOptions {
   readonly recall?: SessionRecall
   /** Absent: nobody is there to answer. */
   readonly askUser?: AskUser
+  /** Judges what Write and Edit do to memories. Absent outside a conversation. */
+  readonly memory?: MemoryGate
 }
 
 /** The agent's tools, always in this order: it is part of the prompt's bytes. */
@@ -52,11 +55,12 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
   const provenEnv = withVariables(reading, gitEnvironment('outside'))
   const changes = {
     access,
+    memory: options.memory,
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
   const search = { access, sandbox, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
   return [
-    createReadTool({ access }),
+    withNotes(createReadTool({ access }), options.memory),
     createWriteTool(changes),
     createEditTool(changes),
     createBashTool({ access, shells, sandbox, env, provenEnv }),
@@ -72,6 +76,21 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createAskUserTool(options.askUser),
     createRecallTool(options.recall),
   ]
+}
+
+/** A memory is read with its age. */
+function withNotes(read: LoopTool, memory: MemoryGate | undefined): LoopTool {
+  if (memory === undefined) return read
+  return {
+    ...read,
+    run: async (input, context) => {
+      const output = await read.run(input, context)
+      const path = output.files?.[0]?.path
+      if (path === undefined || typeof output.content !== 'string' || !memory.covers(path)) return output
+      const note = await memory.noteOf(path)
+      return note === undefined ? output : { ...output, content: `${output.content}\n${note}` }
+    },
+  }
 }
 
 function once<T>(run: () => Promise<T>): () => Promise<T> {

@@ -48,6 +48,8 @@ export function createEditTool(options: FileChanges & { readonly access: Access 
       const form = toTextForm(old.bytes)
       if (form === undefined) throw new Refusal(`${path} is a binary file and cannot be edited as text.`)
       const { bytes, count, lines } = editForm(form, input, path)
+      if (options.memory?.covers(path))
+        return await options.memory.write(path, Buffer.from(bytes).toString('utf8'), view)
       const file = await changeFile({ toolUseId, path, old, how: 'edited' }, bytes, options)
       const where = lines.length === 1 ? `at line ${lines[0]}` : `at lines ${lines.join(', ')}`
       const more = count > lines.length ? ` and ${count - lines.length} more` : ''

@@ -35,6 +35,7 @@ export function createWriteTool(options: FileChanges & { readonly access: Access
     run: async ({ path, content }, { toolUseId, view }) => {
       const real = await grantedPath(options.access, toolUseId, path)
       const old = await readKnown(real, view)
+      if (options.memory?.covers(real)) return await options.memory.write(real, content, view)
       const change = { toolUseId, path: real, old, how: 'written' } as const
       const file = await changeFile(change, Buffer.from(content, 'utf8'), options)
       const did = old === undefined ? 'Made' : 'Replaced the content of'

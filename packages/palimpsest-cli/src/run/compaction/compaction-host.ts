@@ -91,7 +91,11 @@ async function contextAgain(
   { context }: HostSetup,
 ): Promise<readonly Restored[]> {
   const environment = await context.environment()
-  return [{ text: renderContextAgain(instructions, environment, changed), origin: 'engine' }]
+  const memory = await context.memory()
+  return [
+    { text: renderContextAgain(instructions, environment, changed), origin: 'engine' },
+    ...(memory === '' ? [] : [{ text: memory, origin: 'memory' } as const]),
+  ]
 }
 
 async function filesAgain(

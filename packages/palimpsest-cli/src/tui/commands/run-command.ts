@@ -73,11 +73,14 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
 }
 
 function help(place: CommandPlace): undefined {
-  const keys = [SHELL, ...place.ui.ways.keys].map(([key, what]) => `  ${key.padEnd(KEY_COLUMNS)} ${what}`)
+  const keys = [SHELL, MEMORY, ...place.ui.ways.keys].map(
+    ([key, what]) => `  ${key.padEnd(KEY_COLUMNS)} ${what}`,
+  )
   return print([...COMMAND_NAMES.map((name) => `  ${commandLabel(name)}`), '', ...keys], place)
 }
 
 const SHELL = ['!command', 'runs it in your shell, into the conversation'] as const
+const MEMORY = ['# text', 'adds a memory to the project, for later conversations'] as const
 const KEY_COLUMNS = 24
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {

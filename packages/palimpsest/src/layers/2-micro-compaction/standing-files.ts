@@ -2,7 +2,7 @@ import { isOf } from '../../facts/tool-natures.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import type { ToolUseBlock } from '../../wire/message.ts'
 
-// Files whose text holds for the whole conversation: instructions, and the index of memories. A read of one is no stale result.
+// Files whose text holds for the whole conversation: instructions, memories and their index. A read of one is no stale result.
 
 const NAMES = new Set([
   'agents.md',
@@ -12,6 +12,8 @@ const NAMES = new Set([
   'gemini.md',
   'memory.md',
 ])
+/** One memory of a project or of the user. */
+const MEMORY = /[/\\]memory[/\\][^/\\]+\.md$/
 const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'filename']
 
 /** Whether the call reads such a file. */
@@ -19,6 +21,7 @@ export function readsStandingFile({ name, input }: ToolUseBlock): boolean {
   if (!isOf(name, 'read') || !isJsonObject(input)) return false
   return PATH_MEMBERS.some((member) => {
     const path = input[member]
-    return typeof path === 'string' && NAMES.has((path.split(/[/\\]/).at(-1) ?? '').toLowerCase())
+    if (typeof path !== 'string') return false
+    return NAMES.has((path.split(/[/\\]/).at(-1) ?? '').toLowerCase()) || MEMORY.test(path)
   })
 }

@@ -1,4 +1,4 @@
-import { ownWords } from '../../facts/own-words.ts'
+import { ownWords, typedText } from '../../facts/own-words.ts'
 import type { Entry, EntryId, MessageEntry, Origin } from '../../transcript/entry.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
 
@@ -21,12 +21,31 @@ function ofMessage(entry: MessageEntry): readonly Evidence[] {
   if (entry.part === 'summary' || entry.part === 'kept' || entry.part === 'attachment') return []
   const blocks = toBlocks(message.content)
   if (message.role === 'assistant') return textual({ id, origin: 'model', text: textsIn(blocks).join('\n') })
+  if (origin === 'user') return ofUser(entry)
   const results = blocks.flatMap((block) => (isBlock(block, 'tool_result') ? resultTexts(block) : []))
-  const foreign = origin === 'user' || origin === 'engine' ? 'tool' : origin
-  const said = origin === 'user' ? ownWords(entry) : textsIn(blocks).join('\n')
+  const foreign = origin === 'engine' ? 'tool' : origin
   return [
-    ...textual({ id, origin, text: said }),
+    ...textual({ id, origin, text: textsIn(blocks).join('\n') }),
     ...textual({ id, origin: foreign, text: results.join('\n') }),
+  ]
+}
+
+/** What a command of the user's printed is in the user's message, and so is a file that he attached: neither is what he said. */
+const RAN_COMMAND = /^The user ran this command:\n/
+
+/** What was typed. Attached files come before it, in blocks of their own. */
+function ofUser(entry: MessageEntry): readonly Evidence[] {
+  const { id, message, files = [] } = entry
+  const blocks = toBlocks(message.content)
+  const texts = textsIn(blocks)
+  const results = blocks.flatMap((block) => (isBlock(block, 'tool_result') ? resultTexts(block) : []))
+  const isAttached = texts.length > 1 && files.some(({ how }) => how === 'read')
+  const typed = isAttached ? typedText(texts.at(-1) ?? '') : ownWords(entry)
+  const hasOutput = RAN_COMMAND.test(typed)
+  const foreign = [...(isAttached ? texts.slice(0, -1) : []), ...results, ...(hasOutput ? [typed] : [])]
+  return [
+    ...textual({ id, origin: 'user', text: hasOutput ? '' : typed }),
+    ...textual({ id, origin: 'tool', text: foreign.join('\n') }),
   ]
 }
 

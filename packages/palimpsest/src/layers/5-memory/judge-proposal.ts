@@ -56,6 +56,8 @@ export function judgeProposal(proposal: Proposal, situation: Situation): Verdict
         why: `nobody said it in the conversation: ${lineage.words.slice(0, WORDS_SHOWN).join(', ')}`,
         source: [],
       }
+    case 'opposite':
+      return { kind: 'queue', why: 'the conversation says the opposite', source: [] }
     case 'foreign':
       if (lineage.origin === 'engine')
         return { kind: 'refuse', why: 'instruction files or the environment say it already' }

@@ -2,6 +2,7 @@ import { distinctiveWords, isName } from '../../facts/distinctive-words.ts'
 import type { Origin } from '../../transcript/entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Trust } from './memory.ts'
+import { isNegative } from './similar-memories.ts'
 
 // Whose words a proposal rests on. Trust is the least of the lineage: a word that only a tool or a page has said makes the whole rest on
 // it. Words that nobody has said are the model's own; a few are allowed, names are not.
@@ -23,6 +24,8 @@ export type Lineage =
   | { readonly kind: 'foreign'; readonly origin: Origin; readonly ids: readonly string[] }
   /** Nobody said these words. */
   | { readonly kind: 'unsaid'; readonly words: readonly string[] }
+  /** Those that speak of it say the opposite. */
+  | { readonly kind: 'opposite' }
   /** It has no words that could be looked for. */
   | { readonly kind: 'empty' }
 
@@ -66,6 +69,7 @@ function believe(search: Search, pool: readonly Heard[]): Lineage {
   for (const trust of ['user', 'model'] as const) {
     const heard = pool.filter(({ origin }) => origin === 'user' || origin === trust)
     if (isCovered(search, heard)) {
+      if (isOpposite(search, heard)) return { kind: 'opposite' }
       const ids = heard.filter((one) => meets(one.words, search.words))
       return { kind: 'said', trust, ids: idsOf(ids) }
     }
@@ -79,6 +83,19 @@ function believe(search: Search, pool: readonly Heard[]): Lineage {
   const least = FOREIGN.find((origin) => sayers.some((one) => one.origin === origin))
   if (least !== undefined) return foreign(least, sayers)
   return { kind: 'unsaid', words: [...missingIn(words, all)] }
+}
+
+/** Of the words of a proposal, those that a sentence has that speaks of it. */
+const SENTENCE_SHARE_MIN = 0.5
+
+/** "Never push" is no reason to remember "push". */
+function isOpposite({ text, words }: Search, heard: readonly Heard[]): boolean {
+  const sentences = heard.flatMap((one) => one.text.split(/[.!?;](?=\s)|\n/))
+  const speaking = sentences.filter((sentence) => {
+    const said = distinctiveWords(sentence)
+    return [...words].filter((word) => said.has(word)).length >= words.size * SENTENCE_SHARE_MIN
+  })
+  return speaking.length > 0 && speaking.every((sentence) => isNegative(sentence) !== isNegative(text))
 }
 
 function foreign(origin: Origin, sayers: readonly Evidence[]): Lineage {

@@ -64,7 +64,7 @@ export function contradicts(fresh: string, old: string): boolean {
 const NEGATIVE =
   /\b(?:never|not|no|don'?t|doesn'?t|won'?t|can'?t|cannot|isn'?t|aren'?t|must ?n'?t|should ?n'?t|avoid|without|stop|nie|niemals|nicht|kein\w*|jamais|ne|nunca|não|mai|non|никогда|нельзя)\b|не\s|不要|别|禁止|ない/iu
 
-function isNegative(text: string): boolean {
+export function isNegative(text: string): boolean {
   return NEGATIVE.test(text.replaceAll('’', "'"))
 }
 

@@ -16,7 +16,7 @@ export function parseStored(name: string, text: string): Memory {
     created: UNKNOWN_TIME,
     verified: UNKNOWN_TIME,
   } as const
-  return parseMemory(text, unknown) ?? { ...unknown, other: [], body: text.trim() }
+  return parseMemory(text, unknown) ?? { ...unknown, other: [], body: bodyOf(text) }
 }
 
 export function storedMemories({ texts }: Pick<MemoryFiles, 'texts'>): readonly Memory[] {
@@ -27,7 +27,21 @@ export function holds({ ended }: Pick<Memory, 'ended'>): boolean {
   return ended === undefined
 }
 
+/** What follows the line that describes it. */
+function bodyOf(text: string): string {
+  const lines = text.split('\n')
+  const at = lines.findIndex(isWordy)
+  return lines
+    .slice(at + 1)
+    .join('\n')
+    .trim()
+}
+
+function isWordy(line: string): boolean {
+  return /[\p{L}\p{N}]/u.test(line)
+}
+
 function firstLine(text: string): string {
-  const line = text.split('\n').find((one) => /[\p{L}\p{N}]/u.test(one)) ?? ''
+  const line = text.split('\n').find(isWordy) ?? ''
   return line.replace(/^[#>\s*-]+/, '').trim()
 }

@@ -1,0 +1,169 @@
+import { basename, dirname, relative, sep } from 'node:path'
+
+import { StorageError } from 'palimpsest'
+import type { ToolOutput } from 'palimpsest/loop'
+import {
+  ageInWords,
+  contradicts,
+  evidenceOf,
+  isMemoryName,
+  memoryText,
+  parseStored,
+  proposeMemory,
+  renderIndex,
+  type Evidence,
+  type Memory,
+  type MemoryMode,
+  type Proposal,
+} from 'palimpsest/memory'
+import type { ProjectFolder } from 'palimpsest/node'
+import type { View } from 'palimpsest/transcript'
+
+import type { MemoryGate } from '../agent/files/memory-gate.ts'
+import { Refusal } from '../agent/refusal.ts'
+import type { World } from '../world.ts'
+import { memoriesOf, type ScopedMemory } from './memory-scopes.ts'
+import { outcomeText } from './outcome-text.ts'
+
+// Memory in a conversation: what it begins with, and what its tools write.
+
+export interface SessionMemory {
+  /** Folders that may be read unasked. */
+  readonly folders: readonly string[]
+  /** The index, as it is now; empty where there is nothing to show. */
+  readonly render: () => Promise<string>
+  readonly gate: MemoryGate
+}
+
+export interface SessionMemorySetup {
+  readonly project: ProjectFolder
+  readonly sessionId: string
+  readonly mode: MemoryMode
+  /** Tells the user what did not become a memory. */
+  readonly report: (text: string) => void
+}
+
+export function createSessionMemory(setup: SessionMemorySetup, world: World): SessionMemory {
+  const memories = memoriesOf(setup.project, world)
+  const { mode, report } = setup
+  return {
+    folders: mode === 'off' ? [] : memories.map(({ folder }) => folder.path),
+    render: async () => {
+      if (mode === 'off') return ''
+      try {
+        return renderIndex(await Promise.all(memories.map(toShown)), world.now())
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error
+        report(`${error.message}. The conversation begins without memories`)
+        return ''
+      }
+    },
+    gate: createGate(memories, setup, world),
+  }
+}
+
+/** What is known of the user is little; most room is the project's. */
+const SHARES = { project: 0.75, user: 0.25 } as const
+const TITLES = { project: 'of this project', user: 'of the user' } as const
+
+async function toShown({ scope, folder }: ScopedMemory) {
+  return { title: TITLES[scope], path: folder.path, files: await folder.read(), share: SHARES[scope] }
+}
+
+function createGate(
+  memories: readonly ScopedMemory[],
+  setup: SessionMemorySetup,
+  { now }: Pick<World, 'now'>,
+): MemoryGate {
+  const covers = (path: string): boolean => isMemoryPath(path, setup.project.home)
+  const find = (path: string): ScopedMemory | undefined =>
+    memories.find(({ folder }) => folder.path === dirname(path))
+  return {
+    covers,
+    write: async (path, text, view) => {
+      const memory = find(path)
+      const name = basename(path, '.md')
+      if (!memory)
+        throw new Refusal(`${path} is not one of this conversation's memories. Nothing was written.`)
+      if (name === 'MEMORY')
+        throw new Refusal('The index is kept for you. Write the file of the memory itself; its line follows.')
+      if (!path.endsWith('.md') || !isMemoryName(name))
+        throw new Refusal(
+          `${basename(path)} cannot be the file of a memory: use letters, digits and "-", and .md.`,
+        )
+      return await writeJudged({ memory, name, text, view, covers }, setup)
+    },
+    noteOf: async (path) => {
+      const text = (await find(path)?.folder.read())?.texts.get(basename(path, '.md'))
+      return text === undefined ? undefined : noteText(parseStored('', text), now())
+    },
+  }
+}
+
+/** `memory/…`, or `projects/<slug>/memory/…`, of whichever project. */
+function isMemoryPath(path: string, home: string): boolean {
+  const [first, second, third] = relative(home, path).split(sep)
+  return first === 'memory' || (first === 'projects' && second !== undefined && third === 'memory')
+}
+
+interface Wanted {
+  readonly memory: ScopedMemory
+  readonly name: string
+  readonly text: string
+  readonly view: View | undefined
+  readonly covers: MemoryGate['covers']
+}
+
+async function writeJudged(
+  wanted: Wanted,
+  { sessionId, mode, report }: SessionMemorySetup,
+): Promise<ToolOutput> {
+  const { memory, name } = wanted
+  const stored = (await memory.folder.read()).texts.get(name)
+  const { proposal, evidence } = proposalOf(
+    wanted,
+    stored === undefined ? undefined : parseStored(name, stored),
+  )
+  const outcome = await proposeMemory(
+    proposal,
+    { session: sessionId, evidence, since: 0, mode },
+    { by: 'agent', reason: 'written by the agent', replaces: stored !== undefined },
+    memory,
+  )
+  if (outcome.kind === 'written')
+    return { content: `${outcomeText(outcome)} (${memory.scope} memory). The index is updated.` }
+  report(`memory "${proposal.description}" is ${outcomeText(outcome)}`)
+  const why = outcome.kind === 'queued' ? `${outcome.why}. It waits for the user's approval` : outcome.why
+  return { content: `Not written to memory: ${why}. Do not write it elsewhere.`, isError: true }
+}
+
+/** What the old text says counts as said, unless the new one turns it around. Then it must rest on what was said since. */
+function proposalOf(
+  { name, text, view, covers }: Wanted,
+  old: Memory | undefined,
+): { readonly proposal: Proposal; readonly evidence: readonly Evidence[] } {
+  const { description, type, body, source } = parseStored(name, text)
+  const entries = (view?.log ?? []).filter(
+    (entry) => entry.kind !== 'message' || !entry.files?.some(({ path }) => covers(path)),
+  )
+  const isTurned = old !== undefined && contradicts(description, old.description)
+  const since = isTurned ? Date.parse(old.verified) : -Infinity
+  const said = evidenceOf(entries.filter(({ at }) => at > since))
+  const proposal = { name, description, type, body, messages: source.map(({ message }) => message) }
+  if (old === undefined || isTurned) return { proposal, evidence: said }
+  const before: Evidence = { id: OLD_TEXT, origin: originOf(old), text: memoryText(old) }
+  const ids = said.filter(({ origin }) => origin === 'user' || origin === 'model').map(({ id }) => id)
+  return { proposal: { ...proposal, messages: [OLD_TEXT, ...ids] }, evidence: [before, ...said] }
+}
+
+const OLD_TEXT = 'the memory before'
+
+function originOf({ trust }: Memory): Evidence['origin'] {
+  if (trust === 'user' || trust === 'confirmed') return 'user'
+  return trust === 'model' ? 'model' : 'memory'
+}
+
+function noteText({ verified, ended, trust }: Memory, now: number): string {
+  if (ended !== undefined) return `[This memory ended ${ageInWords(ended, now)}: it no longer holds.]`
+  return `[A memory, last verified ${ageInWords(verified, now)}, trust: ${trust}. Check what it says before you rely on it.]`
+}
