@@ -173,6 +173,21 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     expect(JSON.stringify(simulator.requests())).not.toContain('x-palimpsest-conversation')
   })
 
+  test('answers requests at once on one history, each as a conversation of its own', async () => {
+    const { simulator, options } = bench([])
+    let begun = 0
+    const client = withPalimpsest(new Client(options), { onConversation: () => begun++ })
+    const messages = [{ role: 'user' as const, content: 'Tell me about bolts.' }]
+    const asked = { model: MODEL, max_tokens: 100, messages }
+    const first = await client.messages.create(asked)
+    const said = { role: 'assistant' as const, content: textOf(first.content) }
+    const next = (content: string) =>
+      client.messages.create({ ...asked, messages: [...messages, said, { role: 'user', content }] })
+    await Promise.all(['And nuts?', 'And screws?', 'And nails?'].map(next))
+    expect(begun).toBe(3)
+    expect(simulator.requests().map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+
   test('passes on what is no request for messages', async () => {
     const { simulator, options } = bench([])
     const client = withPalimpsest(new Client(options))

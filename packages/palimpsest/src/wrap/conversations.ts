@@ -8,7 +8,7 @@ import type { Hash } from '../wire/hash.ts'
 /** So many are remembered; of more, the one that was not heard of for longest is closed. */
 export const CONVERSATIONS_MAX = 100
 
-export interface Conversation {
+interface Conversation {
   readonly context: Context
   readonly name: string | undefined
   /** What each message of the last request said, and the answer to it where that is known. */
@@ -18,10 +18,14 @@ export interface Conversation {
 }
 
 export interface Conversations {
-  /** The conversation that a request belongs to, ready for it. */
-  readonly take: (wish: ConversationWish) => Promise<Conversation>
-  /** Closes all of them. */
-  readonly close: () => Promise<void>
+  /** The conversation that a request belongs to, for this request alone until it is released. */
+  readonly take: (wish: ConversationWish) => Promise<HeldConversation>
+}
+
+export interface HeldConversation {
+  readonly context: Context
+  /** The request has come to its end, however it did. */
+  readonly release: () => void
 }
 
 export interface ConversationWish {
@@ -47,26 +51,36 @@ export function createConversations({ open, most, onOpen }: ConversationsSetup):
   return {
     take: async (wish) => {
       const keys = wish.messages.map(keyOf)
-      const found = findFor(known, keys, wish.name)
+      let found = findFor(known, keys, wish.name)
       // Whoever has the answer already waits for it to be taken in; whoever asks beside it is another conversation.
-      const isNext = found !== undefined && keys.length > found.keys.length
-      if (found?.underWay && isNext) await found.underWay
-      const isFree = isNext || !found?.underWay
+      while (found?.underWay && keys.length > found.keys.length) {
+        await found.underWay
+        found = findFor(known, keys, wish.name)
+      }
       // Kept under a name, a conversation has one writer.
-      const conversation = found && isFree ? found : begin(found ? { ...wish, name: undefined } : wish)
+      const conversation =
+        found && !found.underWay ? found : begin(found ? { ...wish, name: undefined } : wish)
       conversation.keys = keys
-      known = [...known.filter((one) => one !== conversation), conversation]
-      const idle = known.filter(({ underWay }) => !underWay)
-      const old = idle.slice(0, Math.max(0, Math.min(idle.length - 1, known.length - most)))
-      known = known.filter((one) => !old.includes(one))
+      const release = start(conversation)
+      const others = known.filter((one) => one !== conversation)
+      const idle = others.filter(({ underWay }) => !underWay)
+      const old = idle.slice(0, Math.max(0, others.length + 1 - most))
+      known = [...others.filter((one) => !old.includes(one)), conversation]
       for (const { context } of old) await context.close()
-      return conversation
+      return { context: conversation.context, release }
     },
-    close: async () => {
-      const all = known
-      known = []
-      for (const { context } of all) await context.close()
-    },
+  }
+}
+
+/** Until it is released, a request of the conversation is under way. */
+function start(conversation: Conversation): () => void {
+  let end: () => void = () => undefined
+  conversation.underWay = new Promise((resolve) => {
+    end = resolve
+  })
+  return () => {
+    conversation.underWay = undefined
+    end()
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PrepareInput } from '../../context/owner-prefix.ts'
-import type { Conversation, Conversations } from '../conversations.ts'
+import type { TraceEvent } from '../../ports.ts'
+import type { Conversations } from '../conversations.ts'
 import type { AiMessage, AiPart } from './ai-message.ts'
 import { fromWire } from './from-wire.ts'
 import { toAnswer, type AiUsage } from './to-answer.ts'
@@ -25,27 +26,37 @@ export interface ManagedCall<Params> {
 /** Where the caller asks for no number, the provider's adapter knows one. */
 const OUTPUT_TOKENS = 4_096
 
+export interface CallSetup {
+  readonly conversations: Conversations
+  readonly model: string
+  readonly name: string | undefined
+  readonly onTrace: ((event: TraceEvent) => void) | undefined
+}
+
 export async function manageCall<Params extends CallParams>(
   params: Params,
-  {
-    conversations,
-    model,
-    name,
-  }: { readonly conversations: Conversations; readonly model: string; readonly name: string | undefined },
+  { conversations, model, name, onTrace }: CallSetup,
 ): Promise<ManagedCall<Params>> {
   const { system, messages } = toWire(params.prompt)
-  const conversation = await conversations.take({ messages, model, name })
-  const { context } = conversation
+  const { context, release } = await conversations.take({ messages, model, name })
   const asked = params.maxOutputTokens ?? OUTPUT_TOKENS
   const input: PrepareInput = { model, system, messages, tools: toolsOf(params), max_tokens: asked }
   const signal = params.abortSignal && { signal: params.abortSignal }
+  const failed = (what: string, error: unknown): undefined => {
+    params.abortSignal?.throwIfAborted()
+    onTrace?.({ name: what, reason: error instanceof Error ? error.message : String(error) })
+  }
   return {
     answered: async (send) => {
-      const { request } = await context.prepare(input, signal)
+      // Where we fail, the prompt goes as it is.
+      const prepared = await context
+        .prepare(input, signal)
+        .catch((error: unknown) => failed('request-unmanaged', error))
+      if (!prepared) return await send(params)
       try {
-        return await send(withPrompt(params, request, asked))
+        return await send(withPrompt(params, prepared.request, asked))
       } catch (error) {
-        // What was refused for another reason, or cannot be made smaller, comes back as it was.
+        // What was refused for another reason, or cannot be made smaller, is thrown as it came.
         const { request: smaller } = await context.recover(error, signal).catch(() => {
           throw error
         })
@@ -56,22 +67,11 @@ export async function manageCall<Params extends CallParams>(
       const said = parts.map(asPrompted)
       const callsTools = said.some((part) => 'type' in part && part.type === 'tool-call')
       const answer = toAnswer(said, { id, model, usage, callsTools })
-      if (answer) await context.observe(answer)
+      // The caller has the answer: what is not observed is estimated with the next request.
+      if (answer) await context.observe(answer).catch((error: unknown) => failed('answer-unobserved', error))
     },
-    release: beginCall(conversation),
+    release,
   }
-}
-
-/** Until it is released, a request of the conversation is under way. */
-export function beginCall(conversation: Conversation): () => void {
-  let release: () => void = () => undefined
-  conversation.underWay = new Promise((resolve) => {
-    release = () => {
-      conversation.underWay = undefined
-      resolve()
-    }
-  })
-  return release
 }
 
 interface PreparedRequest {

@@ -55,7 +55,9 @@ export function palimpsest(options: AiSdkOptions = {}): PalimpsestMiddleware {
     params: Params,
     model: string,
   ): Promise<ManagedCall<Params> | undefined> =>
-    params.prompt.some(isPrepared) ? undefined : await manageCall(params, { conversations, model, name })
+    params.prompt.some(isPrepared)
+      ? undefined
+      : await manageCall(params, { conversations, model, name, onTrace: options.onTrace })
   return {
     specificationVersion: 'v4',
     wrapGenerate: async ({ params, model }) => {

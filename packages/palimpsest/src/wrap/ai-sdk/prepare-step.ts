@@ -3,7 +3,6 @@ import { CONVERSATIONS_MAX, createConversations } from '../conversations.ts'
 import { OWN_OPTIONS, type AiMessage } from './ai-message.ts'
 import { toJson } from './carry-data.ts'
 import { fromWire } from './from-wire.ts'
-import { beginCall } from './manage-call.ts'
 import type { AiSdkOptions } from './palimpsest.ts'
 import { toWire } from './to-wire.ts'
 
@@ -42,11 +41,10 @@ export function prepareStep(options: AiSdkOptions = {}): PrepareStep {
     const known = returned.findLast(({ keys }) => begins(given, keys))
     const history = known ? [...known.history, ...given.slice(known.keys.length)] : given
     const { system, messages } = toWire(history)
-    const conversation = await conversations.take({ messages, model, name })
-    const release = beginCall(conversation)
+    const { context, release } = await conversations.take({ messages, model, name })
     try {
       const input = { model, system, messages, max_tokens: OUTPUT_TOKENS }
-      const { request } = await conversation.context.prepare(input)
+      const { request } = await context.prepare(input)
       const prepared = marked(fromWire(request.messages, request.system))
       returned = [...returned.filter((one) => one !== known), { keys: prepared.map(keyOf), history }].slice(
         -most,

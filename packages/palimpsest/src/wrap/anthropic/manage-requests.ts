@@ -7,7 +7,7 @@ import { isJsonObject } from '../../wire/json.ts'
 import { EXTENDED_WINDOW_BETA, toModelName } from '../../wire/model-facts.ts'
 import { parseStreamEvent } from '../../wire/parse.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
-import type { Conversation, Conversations } from '../conversations.ts'
+import type { Conversations, HeldConversation } from '../conversations.ts'
 
 // A middleware of the SDK: it sees each HTTP request of the client as the Messages API has it, whatever method made it and whatever backend
 // answers. Requests for messages are prepared, answers observed, refusals because of size recovered from once. All else passes.
@@ -93,7 +93,7 @@ async function withThread(request: SentRequest, next: Next, headers: Headers): P
 }
 
 interface Exchange {
-  readonly conversation: Conversation
+  readonly conversation: HeldConversation
   readonly request: SentRequest
   readonly next: Next
   readonly context: RequestContext
@@ -104,30 +104,24 @@ async function exchanged(
   input: MessagesBody & { readonly betas: readonly string[] },
   onTrace: ManageSetup['onTrace'],
 ): Promise<Response> {
-  let release: () => void = () => undefined
-  conversation.underWay = new Promise((resolve) => {
-    release = () => {
-      conversation.underWay = undefined
-      resolve()
-    }
-  })
+  const { context: managed, release } = conversation
   let isLate = false
   try {
     const send = async (prepared: object): Promise<Response> =>
       await next({ ...request, body: printed(prepared) })
-    const prepared = await preparedFor(conversation.context, input, request, onTrace)
+    const prepared = await preparedFor(managed, input, request, onTrace)
     if (!prepared) return await next(request)
     const first = await send(prepared)
-    const response = first.ok ? first : await recovered(first, conversation.context, send, context)
+    const response = first.ok ? first : await recovered(first, managed, send, context)
     if (!response.ok) return response
     if (input.stream !== true) {
-      await observeWhole(conversation.context, await context.parse(response), onTrace)
+      await observeWhole(managed, await context.parse(response), onTrace)
       return response
     }
     // The caller reads while it is observed.
     isLate = true
     const events = await context.parse(response)
-    void observeStream(conversation.context, events, onTrace).finally(release)
+    void observeStream(managed, events, onTrace).finally(release)
     return response
   } finally {
     if (!isLate) release()
