@@ -1,5 +1,14 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +16,9 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { serve } from 'palimpsest/node'
+import { createSimulator } from 'palimpsest/simulator'
 
 import { ROOT } from './kit/source-tree.ts'
 
@@ -154,6 +166,29 @@ describe('the packed packages', () => {
     )
   })
 
+  test.each([
+    ['1.8.0', '@anthropic-ai/sdk'],
+    ['0.137.0', 'anthropic-sdk-0x'],
+  ])('run the lines of the README with version %s of the SDK, and they type-check', async (version, sdk) => {
+    const place = userWith(version, sdk)
+    const names = linesOfReadme().map((lines, i) => {
+      writeFileSync(join(place, `readme-${i}.mts`), lines)
+      return `readme-${i}`
+    })
+    expect(await compile(place, ...names.map((name) => `${name}.mts`), '--skipLibCheck')).toBe('')
+    const answers = ['Hello.', '42 bolts.'].map((text) => ({ content: [{ type: 'text' as const, text }] }))
+    const server = await serve(createSimulator({ script: answers }).fetch)
+    const env = { ...process.env, ANTHROPIC_API_KEY: 'none', ANTHROPIC_BASE_URL: server.url }
+    try {
+      for (const [i, name] of names.entries()) {
+        const { stdout } = await run(process.execPath, [`${name}.mjs`], { cwd: place, env })
+        expect(stdout).toBe(`${answers[i]?.content[0]?.text}\n`)
+      }
+    } finally {
+      await server.close()
+    }
+  })
+
   test('give every public path of the library, at run time and to the compiler', async () => {
     const manifest: { exports: object } = JSON.parse(
       readFileSync(join(ROOT, 'packages/palimpsest/package.json'), 'utf8'),
@@ -165,7 +200,7 @@ describe('the packed packages', () => {
       join(folder, 'use.mts'),
       `${lines.join('\n')}\nconsole.log(JSON.stringify([${names.join(', ')}]))\n`,
     )
-    expect(await compile('use.mts')).toBe('')
+    expect(await compile(folder, 'use.mts')).toBe('')
     const { stdout } = await run(process.execPath, ['use.mjs'], { cwd: folder })
     const [rootNames, ...counts]: number[] = JSON.parse(stdout)
     expect(rootNames).toBeGreaterThan(0)
@@ -209,18 +244,40 @@ async function checkTypes(): Promise<TypesChecked> {
   return checked
 }
 
+/** Somebody who installed the library and this version of the SDK, and nothing else. */
+function userWith(version: string, sdk: string): string {
+  const place = join(folder, `user-${version}`)
+  mkdirSync(join(place, 'node_modules/@anthropic-ai'), { recursive: true })
+  symlinkSync(join(folder, 'node_modules/palimpsest'), join(place, 'node_modules/palimpsest'))
+  symlinkSync(join(ROOT, 'node_modules', sdk), join(place, 'node_modules/@anthropic-ai/sdk'))
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(join(place, 'node_modules/@anthropic-ai/sdk/package.json'), 'utf8'),
+  )
+  expect(manifest.version).toBe(version)
+  return place
+}
+
+/** The programs of its section about the library. */
+function linesOfReadme(): string[] {
+  const section =
+    readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n## The library\n')[1]?.split('\n## ')[0] ?? ''
+  const programs = Array.from(section.matchAll(/```ts\n([^]*?)```/g), ([, lines = '']) => lines)
+  expect(programs).toHaveLength(2)
+  return programs
+}
+
 /** What the compiler complains of. */
-async function compile(file: string): Promise<string> {
+async function compile(cwd: string, ...files: string[]): Promise<string> {
   const failed = (error: Error & { stdout?: string }): { stdout: string } => ({
     stdout: error.stdout ?? error.message,
   })
-  return (await run(tsc, compilerOptions(file), { cwd: folder }).catch(failed)).stdout
+  return (await run(tsc, compilerOptions(files), { cwd }).catch(failed)).stdout
 }
 
-/** As a user of Node has them: the types of Node are there, those of the SDK, an optional peer, are not. */
-function compilerOptions(file: string): string[] {
+/** As a user of Node has them: the types of Node are there, those of the SDK, an optional peer, need not be. */
+function compilerOptions(files: readonly string[]): string[] {
   const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node']
-  return [file, '--strict', '--module', 'NodeNext', '--target', 'ES2024', '--lib', 'ES2024', ...types]
+  return [...files, '--strict', '--module', 'NodeNext', '--target', 'ES2024', '--lib', 'ES2024', ...types]
 }
 
 async function npm(cwd: string, ...args: string[]): Promise<{ stdout: string }> {

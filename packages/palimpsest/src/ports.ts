@@ -56,7 +56,7 @@ export type StreamModel = (request: ModelRequest, signal: AbortSignal) => AsyncI
 /** A stream event, or what only the transport knows. */
 export type ModelEvent = StreamEvent | { readonly type: 'request_id'; readonly requestId: string }
 
-/** One more request on the back of the conversation's last one: the same bytes, with something behind them. */
+/** One more request on the back of the conversation's last one: the same bytes, with something after them. */
 export interface Fork {
   readonly source: Source
   /** Texts of messages that other forks of this parent have too, right behind its own and without breakpoints. The last one ends in a block that may carry one. */
@@ -96,7 +96,7 @@ export type AskOutcome = Exclude<ForkOutcome, { kind: 'unfit' }>
 /** One request that has nothing to do with the conversation's cache. Asks once. Rejects only when aborted. */
 export type AskModel = (request: ModelRequest, signal: AbortSignal) => Promise<AskOutcome>
 
-/** Something a compaction puts behind what it keeps. */
+/** Something a compaction puts after what it keeps. */
 export interface Restored {
   readonly text: string
   readonly origin: Origin

@@ -18,7 +18,7 @@ export interface SessionPorts extends Omit<CompactPorts, 'sources'> {
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
 }
 
-/** A compaction with all that may serve as its summary, notes too; whatever the host cannot do, it goes on. */
+/** A compaction with all that may serve as its summary, notes too; where the host cannot do something, it continues without. */
 export function compactSession(
   session: Session,
   job: CompactJob,

@@ -37,7 +37,7 @@ export interface ContextSetup extends Sizing {
   readonly lifetimes: CacheLifetimes
 }
 
-/** Something that left the view and can be had back. */
+/** Something that left the view and can be restored. */
 export interface Removal {
   readonly id: string
   /** Milliseconds since 1970. */

@@ -101,7 +101,7 @@ export interface MessageEntry extends EntryBase {
   readonly sentEstimate?: number
 }
 
-/** Layer 1: a result that stands on disk; the block is what the model sees of it, for ever. */
+/** Layer 1: a result that stands on disk; the block is what the model sees of it from then on. */
 export interface StoredEntry extends EntryBase {
   readonly kind: 'stored'
   readonly toolUseId: string

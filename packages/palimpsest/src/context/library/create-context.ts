@@ -140,7 +140,7 @@ export interface Context {
    */
   readonly pin: (message: number, on?: boolean) => Promise<PinOutcome>
   /**
-   * Brings back what left the window, word for word, at the end.
+   * Restores what left the window, word for word, at the end.
    *
    * @example
    * await context.restore(removal.id)
@@ -154,7 +154,7 @@ export interface Context {
    */
   readonly recall: (id: string) => Promise<Recalled>
   /**
-   * The id to go on with the conversation by.
+   * The id to resume the conversation by.
    *
    * @example
    * const next = createContext({ model, store, id: await context.id() })

@@ -79,23 +79,68 @@ export interface SendOptions {
 
 /** Turns, and all else that writes, run one after the other. */
 export interface Agent {
-  /** Says something and yields what happens, to the answer that calls no tool. Leaving the loop ends the turn. */
+  /**
+   * Says something and yields what happens, to the answer that calls no tool. Leaving the loop ends the turn.
+   *
+   * @example
+   * for await (const event of agent.send('Make the tests pass')) console.log(event.type)
+   */
   readonly send: (said: string | Said, options?: SendOptions) => AsyncGenerator<LoopEvent, undefined>
-  /** What fills the window now, what was taken out of it, and how well the cache served. */
+  /**
+   * What fills the window now, what was taken out of it, and how well the cache served.
+   *
+   * @example
+   * const { used, removals } = await agent.context()
+   */
   readonly context: () => Promise<ViewDescription>
-  /** Compacts the conversation now; `instructions` say what the summary should keep. */
+  /**
+   * Compacts the conversation now; `instructions` say what the summary should keep.
+   *
+   * @example
+   * await agent.compact('Keep the decisions about the schema.')
+   */
   readonly compact: (instructions?: string, options?: SendOptions) => Promise<CompactResult>
-  /** Takes a compaction or a clearing back, by an id that `context` tells. */
+  /**
+   * Takes a compaction or a clearing back, by an id that `context` tells.
+   *
+   * @example
+   * await agent.undo(removals[0].id)
+   */
   readonly undo: (id: EntryId) => Promise<UndoOutcome>
-  /** Brings back what left the window, word for word, at the end. */
+  /**
+   * Restores what left the window, word for word, at the end.
+   *
+   * @example
+   * await agent.restore(removals[0].id)
+   */
   readonly restore: (id: string) => Promise<RestoreOutcome>
-  /** What an id stands for, in the window or long out of it. */
+  /**
+   * What an id stands for, in the window or long out of it.
+   *
+   * @example
+   * const recalled = await agent.recall(toolUseId)
+   */
   readonly recall: (id: string) => Promise<Recalled>
-  /** Another agent with a copy of the conversation as it is now. */
+  /**
+   * Another agent with a copy of the conversation as it is now.
+   *
+   * @example
+   * const other = await agent.fork()
+   */
   readonly fork: () => Promise<Agent>
-  /** The id to resume the conversation by. */
+  /**
+   * The id to resume the conversation by.
+   *
+   * @example
+   * const later = createAgent({ client, model, store, id: await agent.id() })
+   */
   readonly id: () => Promise<string>
-  /** Ends what runs beside the turns and closes the conversation. */
+  /**
+   * Ends what runs beside the turns and closes the conversation.
+   *
+   * @example
+   * await agent.close()
+   */
   readonly close: () => Promise<void>
 }
 

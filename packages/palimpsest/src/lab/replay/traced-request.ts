@@ -19,5 +19,5 @@ export interface TracedRequest {
   readonly callDollars: number
 }
 
-/** A compaction puts a boundary, behind which the view begins anew; an edit clears or drops messages one by one. */
+/** A compaction puts a boundary, after which the view begins again; an edit clears or drops messages one by one. */
 export type Act = 'none' | 'edit' | 'compaction'

@@ -49,7 +49,7 @@ export async function createTranscript(options: TranscriptFileOptions): Promise<
   return file
 }
 
-/** An existing session, to go on with. */
+/** Opens an existing session to continue it. */
 export async function openTranscript(
   options: TranscriptFileOptions,
 ): Promise<{ readonly file: TranscriptFile; readonly loaded: LoadedTranscript }> {
