@@ -87,10 +87,10 @@ describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) 
   })
 
   test('compacts, tells what left, and takes it back word for word', async () => {
-    const { agent, simulator } = make([say(LONG), say('A summary: the harbour has hours.'), say('Nine.')], {
-      store: await open(),
-    })
+    const script = [say(LONG), say('Yes.'), say('A summary: the harbour has hours.'), say('Nine.')]
+    const { agent, simulator } = make(script, { store: await open() })
     await heard(agent, 'When does the harbour open?')
+    await heard(agent, 'Every day?')
     expect(await agent.compact('keep the hours')).toMatchObject({ kind: 'compacted' })
     const { removals } = await agent.context()
     const id = removals.at(-1)?.id ?? ''

@@ -1,5 +1,6 @@
 import { planArrival, planShare, type StorePlan } from '../layers/1-tool-results/plan.ts'
 import { storagePolicy } from '../layers/1-tool-results/policy.ts'
+import { gistOf } from '../layers/1-tool-results/gist.ts'
 import { storedStandIn } from '../layers/1-tool-results/stand-in.ts'
 import type { StoredEntry } from '../transcript/entry.ts'
 import { findPersistedPath } from '../transcript/persisted-output.ts'
@@ -93,7 +94,7 @@ function applied(
       at: 0,
       toolUseId,
       blob: { path, bytes: text.length },
-      standIn: storedStandIn(result, { path, text, previewBytes }),
+      standIn: storedStandIn(result, { path, text, previewBytes, gist: gistOf(result, text) }),
     }
     after = step(after, entry)
     return { toolUseId, path, text }

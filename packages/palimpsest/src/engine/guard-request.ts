@@ -64,7 +64,8 @@ export async function* guardRequest(
     if (guarded.length === 0) break
     session = yield { append: guarded }
   }
-  const bare = planBare(session.view, excessOf(session), toTokens)
+  const spareTokens = SPARE_SHARE * limitTokens
+  const bare = planBare(session.view, { excessTokens: excessOf(session), spareTokens, toTokens })
   if (bare.length > 0) session = yield { append: bare.map((one) => ({ kind: 'stored', ...one })) }
   return session
 }

@@ -165,6 +165,47 @@ describe('commands and errors', () => {
   })
 })
 
+test.each([
+  [
+    'a bare verdict tells less than a line that names what failed',
+    'FAIL\nok  a\nFAIL\tpkg/b\t0.2s\nFAIL',
+    'FAIL\tpkg/b\t0.2s',
+  ],
+  [
+    'what went well is no error, whatever it is called',
+    'Exit code 1\n(pass) throws an error\nok b\nerror: expected 3',
+    'error: expected 3',
+  ],
+  [
+    'a task that failed says so, and what its tool said comes first',
+    '[lint] ERROR task failed\na.go:3:1: err is not nil: error',
+    'a.go:3:1: err is not nil: error',
+  ],
+  [
+    'where there is nothing else, it is the verdict',
+    '1 issues:\n[lint] ERROR task failed',
+    '[lint] ERROR task failed',
+  ],
+  [
+    'the end of a long result is looked at too',
+    `${'line\n'.repeat(20_000)}--- FAIL: TestLast`,
+    '--- FAIL: TestLast',
+  ],
+])('what tells of a failure: %s', (_name, result, text) => {
+  const { errors } = facts({ call: 'Bash', input: { command: 'mise run lint 2>&1 | tail -500' }, result })
+  expect(errors.map((error) => error.text)).toEqual([text])
+})
+
+test('two commands are the same however their output is looked at, and differ by their last word', () => {
+  const run = (command: string, result: string) => ({ call: 'Bash', input: { command }, result })
+  const tests = Array.from({ length: 30 }, (_, i) => `TestNumber${i}`).join('|')
+  const failing = run(`go test -run "${tests}|A" 2>&1 | tail -9`, '--- FAIL: TestA')
+  const other = run(`go test -run "${tests}|B" 2>&1 | tail -9`, '--- FAIL: TestB')
+  expect(facts(failing, other).errors).toHaveLength(2)
+  const looked = run(`go test -run "${tests}|A" 2>&1 | grep -E "(FAIL|PASS) \\"x" | head -20`, 'PASS')
+  expect(facts(failing, other, looked).errors.map(({ text }) => text)).toEqual(['--- FAIL: TestB'])
+})
+
 describe('to-dos', () => {
   test('the newest list wins', () => {
     const { todos } = facts(

@@ -35,9 +35,11 @@ function isWithin(fewer: readonly string[], more: readonly string[]): boolean {
   return fewer.length >= WORDS_MIN && fewer.every((word, i) => word === more[i])
 }
 
+/** What the output is looked at with; a sign in quotes ends no command: `grep "FAIL|PASS"`. */
 const PLUMBING =
-  /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|grep|rg|tee|sort|wc)\b[^|;&]*)/g
-const GOES_FIRST = /^\s*(?:cd\s+[^\s;&|][^;&|]*(?:&&|;)\s*|\w+=\S*\s+|timeout\s+\S+\s+)+/
+  /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|e?grep|rg|tee|sort|uniq|wc|sed|awk)\b(?:\s*(?:[^\s|;&"']|"(?:[^"\\]|\\[^])*"|'[^']*'))*)/g
+const GOES_FIRST =
+  /^\s*(?:cd\s+[^\s;&|][^;&|]*(?:&&|;)\s*|\w+=(?:"[^"]*"|'[^']*'|\S*)\s+|timeout\s+\S+\s+|(?:time|env|command|nice(?:\s+-n\s*\S+)?)\s+)+/
 
 /** Without where it runs. */
 export function commandStart(command: string): string {

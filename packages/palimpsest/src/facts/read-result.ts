@@ -1,4 +1,4 @@
-import { isBlindCheck, saysFailed } from './failed-check.ts'
+import { isBlindCheck, saysFailed, tellsMore } from './failed-check.ts'
 import { isBlock, toBlocks, type ToolResultBlock } from '../wire/message.ts'
 
 // How a call ended, as its result tells.
@@ -64,18 +64,26 @@ const LINE_CHARS_MAX = 300
 /** Longer lines are code that was packed. */
 const TELLING_CHARS_MAX = 1_000
 
-/** The first line by which a check says that it failed, else the first that tells of an error, else the first that says anything. */
+/** The first line by which a check says what failed, else the first that tells of an error, else the first that says anything. */
 export function tellingLine(text: string): string {
-  const lines = text
-    .slice(0, SCANNED_CHARS_MAX)
-    .split('\n')
+  const lines = linesAtEnds(text)
     .map((line) => line.trim())
     .filter((line) => line !== '')
   const telling =
+    lines.find((line) => saysFailed(line) && tellsMore(line)) ??
+    lines.find((line) => line.length <= TELLING_CHARS_MAX && TELLING.test(line) && tellsMore(line)) ??
     lines.find(saysFailed) ??
-    lines.find((line) => line.length <= TELLING_CHARS_MAX && TELLING.test(line)) ??
     lines.find((line) => !ENVELOPE.test(line)) ??
     lines[0] ??
     ''
   return telling.length > LINE_CHARS_MAX ? `${telling.slice(0, LINE_CHARS_MAX)}…` : telling
+}
+
+/** What was wrong stands at the beginning or at the end of what is too long to be looked through. */
+function linesAtEnds(text: string): string[] {
+  if (text.length <= 2 * SCANNED_CHARS_MAX) return text.split('\n')
+  return [
+    ...text.slice(0, SCANNED_CHARS_MAX).split('\n'),
+    ...text.slice(-SCANNED_CHARS_MAX).split('\n').slice(1),
+  ]
 }

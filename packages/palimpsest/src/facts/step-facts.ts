@@ -56,6 +56,8 @@ const ERRORS_MAX = 60
 const MENDED_MAX = 20
 const ANSWERS_MAX = 60
 const TARGET_CHARS_MAX = 200
+/** Two runs of a check may differ only in the last of the tests they name. */
+const FAILED_TARGET_CHARS_MAX = 2_000
 
 /** `whole`: the entries begin where the conversation does. */
 export function noFactsYet(whole: boolean): FactsState {
@@ -258,7 +260,7 @@ function addCommand(state: FactsState, command: string, result: ReadResult): voi
 
 /** A failure stands until a like call succeeds; a like failure takes its place. */
 function addOutcome(state: FactsState, { call, entry }: OpenCall, result: string, failed: boolean): void {
-  const target = call.target.slice(0, TARGET_CHARS_MAX)
+  const target = call.target.slice(0, FAILED_TARGET_CHARS_MAX)
   const like = state.errors.filter((error) => isLikeCall(error, { tool: call.tool, target }, failed))
   const others = like.length > 0 ? state.errors.filter((error) => !like.includes(error)) : state.errors
   if (failed) {

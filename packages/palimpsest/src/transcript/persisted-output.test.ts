@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findPersistedPath, renderPersisted, withoutRest } from './persisted-output.ts'
+import { findPersistedPath, renderPersisted, withElse, withoutRest } from './persisted-output.ts'
 
 const size = 'This result has 60000 characters in 9 lines.'
 
@@ -16,9 +16,20 @@ test('without the rest, size and path are left; once that is all, nothing can go
   expect(withoutRest(bare)).toBeUndefined()
 })
 
+test('what stands behind a mark gives way to something else that is made of it', () => {
+  const text = renderPersisted({ size, path: '/a', rest: '\nIts end:\nz\nIts beginning:\none' })
+  const short = withElse(text, '\nIts beginning:\n', ({ before, behind }) => `${before.length > 9} ${behind}`)
+  expect(short).toBe(renderPersisted({ size, path: '/a', rest: '\nIts end:\nztrue one' }))
+  expect(withElse(text, 'no such mark', () => '')).toBeUndefined()
+})
+
 test.each(['', 'plain text', '<persisted-output>', '<persisted-output>\nno path'])(
   '%j stands for nothing',
   (text) => {
-    expect([findPersistedPath(text), withoutRest(text)]).toEqual([undefined, undefined])
+    expect([findPersistedPath(text), withoutRest(text), withElse(text, 'p', () => '')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   },
 )

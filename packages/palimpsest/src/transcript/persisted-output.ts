@@ -28,6 +28,19 @@ export function withoutRest(text: string): string | undefined {
   return bare.length < text.length ? bare : undefined
 }
 
+/** The same text with something else from a mark on, made of what stood there; undefined where it has no such mark. */
+export function withElse(
+  text: string,
+  mark: string,
+  makeElse: (parts: { readonly before: string; readonly behind: string }) => string,
+): string | undefined {
+  const at = findPersisted(text) ? text.indexOf(mark) : -1
+  if (at < 0) return undefined
+  const before = text.slice(0, at)
+  const behind = text.slice(at + mark.length, text.endsWith(CLOSING) ? -CLOSING.length : undefined)
+  return `${before}${makeElse({ before, behind })}${CLOSING}`
+}
+
 function findPersisted(text: string): { readonly size: string; readonly path: string } | undefined {
   if (!text.startsWith(`${OPENING}\n`)) return undefined
   const line = text.slice(OPENING.length + 1, text.indexOf('\n', OPENING.length + 1))

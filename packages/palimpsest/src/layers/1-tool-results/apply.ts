@@ -2,6 +2,7 @@ import { StorageError } from '../../errors.ts'
 import type { Ports } from '../../ports.ts'
 import type { JsonText } from '../../wire/json.ts'
 import type { BlobRef } from '../../transcript/entry.ts'
+import { gistOf } from './gist.ts'
 import type { StorePlan } from './plan.ts'
 import type { StoragePolicy } from './policy.ts'
 import { storedStandIn, truncatedStandIn } from './stand-in.ts'
@@ -27,7 +28,12 @@ export async function storeResult(
     return {
       toolUseId,
       blob,
-      standIn: storedStandIn(result, { path: ports.blobs.locate(blob), text, previewBytes }),
+      standIn: storedStandIn(result, {
+        path: ports.blobs.locate(blob),
+        text,
+        previewBytes,
+        gist: gistOf(result, text),
+      }),
     }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error

@@ -2,8 +2,9 @@ import type { StoredEntry } from '../../transcript/entry.ts'
 import { toViewBlock, type ViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block, type ToolResultBlock } from '../../wire/message.ts'
+import type { JsonText } from '../../wire/json.ts'
 import type { StoragePolicy } from './policy.ts'
-import { withoutPreview } from './stand-in.ts'
+import { withoutGist, withoutPreview } from './stand-in.ts'
 
 // Which results go to disk. Decided once, before the model has seen a result; what was sent whole stays whole.
 
@@ -77,8 +78,8 @@ export function planGuard(
   return plans
 }
 
-/** What a stand-in has besides its preview, about: size, path, hint. */
-const FRAME_CHARS = 500
+/** What a stand-in has besides its preview, about: size, path, what it came to, hint. */
+const FRAME_CHARS = 700
 
 function standInChars({ previewBytes }: StoragePolicy): number {
   return previewBytes + FRAME_CHARS
@@ -89,27 +90,41 @@ function isWorth(text: string, policy: StoragePolicy): boolean {
   return text.length > standInChars(policy)
 }
 
+/** So many results always say what they came to: it takes a few hundred tokens, and without it an older result would be believed. */
+const TOLD_RESULTS_MAX = 3
+
+type BarePlan = Pick<StoredEntry, 'toolUseId' | 'blob' | 'standIn'>
+
+export interface BareLimits {
+  readonly excessTokens: number
+  /** Of the excess: what need not go for a few words that say what a result came to. */
+  readonly spareTokens: number
+  readonly toTokens: (raw: number) => number
+}
+
 /**
- * When even previews are too much: the stand-ins of stored results that were not sent yet lose theirs, largest first. Their decisions
- * are made anew, which nobody has seen.
+ * When even previews are too much: the stand-ins of stored results that were not sent yet lose theirs, largest first; and where that is
+ * not enough, all they say beside size and path. Their decisions are made anew, which nobody has seen.
  */
-export function planBare(
-  view: View,
-  excessTokens: number,
-  toTokens: (raw: number) => number,
-): Pick<StoredEntry, 'toolUseId' | 'blob' | 'standIn'>[] {
+export function planBare(view: View, { excessTokens, spareTokens, toTokens }: BareLimits): BarePlan[] {
   const stored = newlyStored(view)
-  const bare: Pick<StoredEntry, 'toolUseId' | 'blob' | 'standIn'>[] = []
-  let left = excessTokens
-  for (const block of unsentBlocks(view).toSorted((a, b) => b.tokens - a.tokens)) {
-    if (left <= 0) break
-    const entry = isBlock(block.block, 'tool_result') ? stored.get(block.block.tool_use_id) : undefined
-    const standIn = isBlock(block.block, 'tool_result') ? withoutPreview(block.block) : undefined
-    if (!entry || standIn === undefined) continue
-    bare.push({ toolUseId: entry.toolUseId, blob: entry.blob, standIn })
-    left -= toTokens(block.tokens - toViewBlock(block.at, standIn, false).tokens)
+  const unsent = unsentBlocks(view).toSorted((a, b) => b.tokens - a.tokens)
+  const shortened = (shorten: (result: ToolResultBlock) => JsonText | undefined) => {
+    const plans: BarePlan[] = []
+    let left = excessTokens
+    for (const { at, block, tokens } of unsent) {
+      if (left <= 0) break
+      const entry = isBlock(block, 'tool_result') ? stored.get(block.tool_use_id) : undefined
+      const standIn = isBlock(block, 'tool_result') ? shorten(block) : undefined
+      if (!entry || standIn === undefined) continue
+      plans.push({ toolUseId: entry.toolUseId, blob: entry.blob, standIn })
+      left -= toTokens(tokens - toViewBlock(at, standIn, false).tokens)
+    }
+    return { plans, left }
   }
-  return bare
+  const short = shortened(withoutPreview)
+  const isFew = stored.size <= TOLD_RESULTS_MAX
+  return isFew || short.left <= spareTokens ? short.plans : shortened(withoutGist).plans
 }
 
 /** Results that no request has carried and that are whole. */

@@ -1,16 +1,30 @@
-import { renderPersisted, withoutRest } from '../../transcript/persisted-output.ts'
+import { renderPersisted, withElse, withoutRest } from '../../transcript/persisted-output.ts'
 import type { JsonText } from '../../wire/json.ts'
 import type { ToolResultBlock } from '../../wire/message.ts'
+import { gistOf, type Gist } from './gist.ts'
 import { previewOf } from './preview.ts'
 
 const HINT =
   '\nRead that file with offset and limit to page through it, or search it with Grep. A narrower call would return less.'
 const PREVIEW = '\n\nIts beginning:\n'
+const CUT = '\n…'
+const GIST = {
+  failure: '\n\nWhere it tells of a failure:\n',
+  end: '\n\nIts end:\n',
+} as const satisfies Record<Gist['what'], string>
+
+export interface StoredText {
+  readonly path: string
+  readonly text: string
+  readonly previewBytes: number
+  /** What it came to. Left out: its beginning is all that is shown. */
+  readonly gist?: Gist | undefined
+}
 
 /** The block that stands for a stored result, for ever. */
 export function storedStandIn(
   result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
-  stored: { readonly path: string; readonly text: string; readonly previewBytes: number },
+  stored: StoredText,
 ): JsonText {
   return JSON.stringify({
     type: 'tool_result',
@@ -20,8 +34,19 @@ export function storedStandIn(
   })
 }
 
-/** The same block with nothing but its size and path; undefined where that is all it has. */
+/** The same block with what the result came to, and without its beginning; undefined where it does not show one. */
 export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
+  if (typeof content !== 'string') return undefined
+  const short = withElse(content, `${HINT}${PREVIEW}`, ({ before, behind }) => {
+    const isTold = Object.values(GIST).some((heading) => before.includes(heading))
+    const preview = behind.endsWith(CUT) ? behind.slice(0, -CUT.length) : behind
+    return isTold ? '' : gistText(gistOf(result, preview))
+  })
+  return short === undefined ? undefined : JSON.stringify({ ...result, content: short })
+}
+
+/** The same block with nothing but its size and path; undefined where that is all it has. */
+export function withoutGist({ content, ...result }: ToolResultBlock): JsonText | undefined {
   const bare = typeof content === 'string' ? withoutRest(content) : undefined
   return bare === undefined ? undefined : JSON.stringify({ ...result, content: bare })
 }
@@ -43,19 +68,16 @@ export function truncatedStandIn(
   })
 }
 
-function persistedText({
-  path,
-  text,
-  previewBytes,
-}: {
-  path: string
-  text: string
-  previewBytes: number
-}): string {
+function persistedText({ path, text, previewBytes, gist }: StoredText): string {
   const preview = previewOf(text, previewBytes)
   const size = `This result has ${text.length} characters in ${lineCount(text)} lines.`
-  const cut = preview.length < text.length ? '\n…' : ''
-  return renderPersisted({ size, path, rest: `${HINT}${PREVIEW}${preview}${cut}` })
+  const cut = preview.length < text.length ? CUT : ''
+  const cameTo = gist === undefined || preview.includes(gist.text) ? '' : gistText(gist)
+  return renderPersisted({ size, path, rest: `${cameTo}${HINT}${PREVIEW}${preview}${cut}` })
+}
+
+function gistText({ what, text }: Gist): string {
+  return `${GIST[what]}${text}`
 }
 
 function lineCount(text: string): number {

@@ -1,3 +1,4 @@
+import { contradictedCalls } from '../../facts/contradicted.ts'
 import type { EditEntry, Entry, MessageEntry } from '../../transcript/entry.ts'
 import { findPersistedPath } from '../../transcript/persisted-output.ts'
 import { offersRecall, recallOf } from '../../transcript/recall-tool.ts'
@@ -8,7 +9,7 @@ import { digest, identifiersOf } from './digest.ts'
 import type { ClearPlan } from './plan.ts'
 import type { MicroPolicy } from './policy.ts'
 import { resultText, type ClearableResult } from './results-in-view.ts'
-import { standIn } from './stand-in.ts'
+import { saysNothing, standIn } from './stand-in.ts'
 
 export type ClearingEdit = Omit<EditEntry, 'id' | 'parent' | 'at'>
 
@@ -22,16 +23,34 @@ export function clearingEdit(
   const firsts = policy.acts.digest ? firstMentions(view.log, plan) : new Map<string, string>()
   const stored = new Set(view.log.flatMap((entry) => (entry.kind === 'stored' ? [entry.toolUseId] : [])))
   const hasRecall = offersRecall(view.prefix)
-  let freedRaw = 0
-  const replace = plan.results.flatMap((result) => {
-    const text = renderStandIn(result, { firsts, stored, hasRecall }, policy)
+  const contradicted = contradictedCalls(view)
+  const rendered = plan.results.flatMap((result) => {
+    const text = renderStandIn(result, { firsts, stored, hasRecall, contradicted }, policy)
     const freed = result.block.tokens - toViewBlock(result.block.at, text, false).tokens
-    if (freed <= 0) return []
-    freedRaw += freed
-    return [{ at: result.block.at, with: [text] }]
+    return freed <= 0 ? [] : [{ result, text, freed }]
   })
-  if (replace.length === 0) return undefined
+  const needed = neededBy(view, contradicted, new Set(rendered.map(({ result }) => result.call.id)))
+  const cleared = rendered.filter(({ result }) => !needed.has(result.call.id))
+  if (cleared.length === 0) return undefined
+  const freedRaw = cleared.reduce((sum, { freed }) => sum + freed, 0)
+  const replace = cleared.map(({ result, text }) => ({ at: result.block.at, with: [text] }))
   return { kind: 'edit', cause: plan.cause, replace, drop: [], freedTokens: Math.round(toTokens(freedRaw)) }
+}
+
+/** The newest results, by call, that an older one contradicts which goes on saying something: without them it would be believed. */
+function neededBy(
+  { nodes }: View,
+  contradicted: ReadonlyMap<string, string>,
+  cleared: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const heard = nodes.flatMap(({ blocks }) =>
+    blocks.flatMap(({ block }) =>
+      isBlock(block, 'tool_result') && !cleared.has(block.tool_use_id) && !saysNothing(block)
+        ? [block.tool_use_id]
+        : [],
+    ),
+  )
+  return new Set(heard.flatMap((id) => contradicted.get(id) ?? []))
 }
 
 interface Known {
@@ -39,18 +58,20 @@ interface Known {
   readonly firsts: ReadonlyMap<string, string>
   readonly stored: ReadonlySet<string>
   readonly hasRecall: boolean
+  /** Calls whose result is not so any more: what a digest would quote of one would be believed. */
+  readonly contradicted: ReadonlyMap<string, string>
 }
 
 function renderStandIn(
   { block, result, call }: ClearableResult,
-  { firsts, stored, hasRecall }: Known,
+  { firsts, stored, hasRecall, contradicted }: Known,
   policy: MicroPolicy,
 ): string {
   const text = resultText(result)
   const path = stored.has(result.tool_use_id) ? findPersistedPath(text) : undefined
   const isNew = (identifier: string): boolean => firsts.get(identifier) === block.at.entry
   const way = hasRecall ? recallOf(block.at.entry) : undefined
-  const words = digest(text, isNew, policy.digestChars)
+  const words = contradicted.has(call.id) ? '' : digest(text, isNew, policy.digestChars)
   return standIn(result, { call, chars: text.length, digest: words, path, way })
 }
 

@@ -4,6 +4,7 @@ import type { View } from '../../transcript/view.ts'
 import { isJsonObject, type JsonText } from '../../wire/json.ts'
 import { isBlock } from '../../wire/message.ts'
 import type { Usage } from '../../wire/usage.ts'
+import { evidenceIn } from './evidence.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
 
 // Clearing by edits of the cache: results are deleted from what the provider has cached, the prefix stays as it is. No public API has
@@ -34,7 +35,8 @@ export function planCacheEdits(
   const deleted = new Set(findPins(view).flatMap(({ references }) => references))
   const live = clearableResults(view).filter(({ result }) => !deleted.has(result.tool_use_id))
   if (live.length < LIVE_RESULTS_MAX) return undefined
-  const doomed = live.slice(0, -keepNewest).filter(({ sent, pinned }) => sent && !pinned)
+  const isEvidence = evidenceIn(view)
+  const doomed = live.slice(0, -keepNewest).filter((one) => one.sent && !one.pinned && !isEvidence(one))
   if (doomed.length === 0) return undefined
   const under = last.blocks.filter(({ at }) => isSame(at, owner.at)).map(({ json }) => json)
   const replace = [{ at: owner.at, with: [...under, editsText(doomed)] }]

@@ -58,6 +58,42 @@ test('(C1) planning again right after clearing plans nothing', () => {
   expect(planClearing(cleared, { ...situation(cleared), ...idle('1h', 61) }, noTail)).toBeUndefined()
 })
 
+test('what says how a command failed is not cleared until it runs well', () => {
+  const red = (n: number) => ran(n, `FAIL login.test.ts\n${'at line\n'.repeat(300)}`)
+  const green = (n: number) => ran(n, `PASS\n${'at line\n'.repeat(300)}`)
+  const cleared = (...entries: Entry[]): readonly string[] => {
+    const view = viewOf([said('u', 'go'), ...entries])
+    const plan = planClearing(view, { ...situation(view), ...idle('1h', 61) }, { ...noTail, keepNewest: 1 })
+    return plan?.results.map(({ call }) => call.id) ?? []
+  }
+  expect(cleared(...red(0), ...round(1, 'Read'), ...round(2, 'Read'))).toEqual(['t1'])
+  expect(cleared(...red(0), ...green(1), ...round(2, 'Read'), ...round(3, 'Read'))).toEqual([
+    't0',
+    't1',
+    't2',
+  ])
+})
+
+test('a result is not cleared while an older one that it contradicts says something; the older one goes without a digest', () => {
+  const long = (first: string): string => `${first} in /src/${first}Name.ts\n${'and so on\n'.repeat(300)}`
+  const edit = (...entries: Entry[]) => {
+    const view = viewOf([said('u', 'go'), ...entries, ...round(8, 'Read'), ...round(9, 'Read')])
+    const plan = planClearing(view, { ...situation(view), ...idle('1h', 61) }, { ...noTail, keepNewest: 2 })
+    const made = plan && clearingEdit(view, plan, (raw) => raw, noTail)
+    return made?.replace.map(({ at, with: [text = ''] }) => ({
+      at: at.entry,
+      isTold: text.includes('Name.ts'),
+    }))
+  }
+  // The older one is too short to be cleared.
+  expect(edit(...ran(0, 'no'), ...ran(1, long('yes')))).toBeUndefined()
+  expect(edit(...ran(0, 'no'), ...ran(1, long('yes'), 'make other'))).toEqual([{ at: 'x1', isTold: true }])
+  expect(edit(...ran(0, long('no')), ...ran(1, long('yes')))).toEqual([
+    { at: 'x0', isTold: false },
+    { at: 'x1', isTold: true },
+  ])
+})
+
 test('errors, pinned results, questions to the user and what the model has not seen yet are never cleared', () => {
   const entries: Entry[] = [
     said('u', 'go'),
@@ -272,6 +308,13 @@ function round(
     { ...message(`a${i}`, { role: 'assistant', content: [call] }), origin: 'model', at: LAST_ANSWER_AT },
     { ...message(`x${i}`, { role: 'user', content: [result] }), origin: 'tool' },
   ]
+}
+
+function ran(i: number, text: string, command = 'npm test | tail -400'): Entry[] {
+  const [answer, ...rest] = round(i, 'Bash', {}, text)
+  const call = { type: 'tool_use', id: `t${i}`, name: 'Bash', input: { command } } as const
+  const asked = message(`a${i}`, { role: 'assistant', content: [call] })
+  return [{ ...answer, ...asked, origin: 'model', at: LAST_ANSWER_AT }, ...rest]
 }
 
 function said(id: string, text: string): MessageEntry {

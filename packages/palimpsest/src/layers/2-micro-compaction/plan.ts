@@ -1,6 +1,7 @@
 import type { Thresholds } from '../../situation/thresholds.ts'
 import type { View } from '../../transcript/view.ts'
 import type { MicroPolicy } from './policy.ts'
+import { evidenceIn } from './evidence.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
 import { fullAt, isFull } from '../../situation/is-full.ts'
 import { DENSE_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
@@ -86,7 +87,8 @@ export function planClearing(
   policy: MicroPolicy,
 ): ClearPlan | undefined {
   if (!situation.isMain) return undefined
-  const results = clearableResults(view).filter(({ pinned }) => !pinned)
+  const isEvidence = evidenceIn(view)
+  const results = clearableResults(view).filter((result) => !result.pinned && !isEvidence(result))
   const { acts } = policy
   const cold = acts.cold && !situation.loses ? planCold(view, results, situation, policy) : undefined
   return cold ?? (acts.batch ? planBatch(view, results, situation, policy) : undefined)

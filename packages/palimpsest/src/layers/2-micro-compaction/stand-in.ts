@@ -36,3 +36,8 @@ function describe({ call, chars, path, way }: StandInDetails): string {
   const how = way === undefined ? 'call it again to see it whole' : `${way} shows it as it was`
   return `${call.name} ${shown}, ${chars} characters; ${how}`
 }
+
+/** It stands for a cleared result and quotes nothing of it. */
+export function saysNothing({ content }: ToolResultBlock): boolean {
+  return typeof content === 'string' && content.startsWith(CLEARED_TEXT) && content.split('\n').length <= 2
+}

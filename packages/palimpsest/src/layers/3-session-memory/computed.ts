@@ -41,7 +41,7 @@ function linesFor(heading: string, facts: Facts): readonly string[] {
         .map(({ command, exit, failed }) => `- \`${oneLine(command)}\`${exitText(exit, failed)}`)
     case 'errors and corrections':
       return [
-        ...facts.errors.map(({ tool, target, text }) => `- ${tool} ${target}: ${oneLine(text)}`),
+        ...facts.errors.map(({ tool, target, text }) => `- ${tool} ${oneLine(target)}: ${oneLine(text)}`),
         ...facts.standing.map(({ text }) => `- the user: ${oneLine(text)}`),
       ]
     case 'key results':

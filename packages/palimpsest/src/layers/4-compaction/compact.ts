@@ -108,6 +108,7 @@ function keepWish(
     ...setup,
     span: wish.span,
     harder,
+    usersMayExceed: wish.cause !== 'asked' && !harder,
     mostTokens,
     targetTokens: mostTokens - factor * (estimateText(again) + FRAME_TOKENS),
     neededTokens: neededTokens(view, setup, messagesIn(setup, aside)),

@@ -21,8 +21,12 @@ export interface CompactionPolicy {
   /** What must not be forgotten has to stand somewhere, in tokens; up to a greater share. */
   readonly summaryTokensMin: number
   readonly summaryShareMax: number
-  /** The user's messages, newest first, that stay as they were, of what the window holds behind the prefix. Older ones are in the summary. */
+  /**
+   * The user's messages that stay as they were, at most, of what the window holds behind the prefix; and so many tokens however small that
+   * is. They come before all else: what is left of the room is for the work. What does not fit is in the summary.
+   */
   readonly userShare: number
+  readonly userTokensMin: number
   /** The share of excerpts in a small room, up to these tokens: there, whole rounds earn more. */
   readonly smallExcerptShare: number
   readonly smallRoomTokens: number
@@ -43,7 +47,8 @@ export const COMPACTION_POLICY: CompactionPolicy = {
   summaryShare: 0.025,
   summaryTokensMin: 600,
   summaryShareMax: 0.2,
-  userShare: 0.2,
+  userShare: 0.4,
+  userTokensMin: 500,
   smallExcerptShare: 0.1,
   smallRoomTokens: 24_000,
   largeRoomTokens: 45_000,

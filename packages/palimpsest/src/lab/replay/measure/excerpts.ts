@@ -12,6 +12,8 @@ export interface Excerpt {
   /** Where it stands in the page. */
   readonly at: number
   readonly endAt: number
+  /** It stands inside a longer one: results share lines, and the longer one says which of them is repeated. */
+  readonly isInside: boolean
 }
 
 export interface ExcerptFinder {
@@ -75,7 +77,7 @@ interface PageLine {
 function findExcerpts(text: string, index: LineIndex): Excerpt[] {
   const page = linesOfPage(text)
   const telling = page.flatMap(({ forms }, i) => (forms.some(saysSomething) ? [i] : []))
-  const found = new Map<string, Excerpt>()
+  const found = new Map<string, Omit<Excerpt, 'isInside'>>()
   for (let k = 0; k + EXCERPT_LINES_MIN <= telling.length; k++) {
     // The rarest of three says where to look: they stand in every excerpt that has all of them.
     const group = telling.slice(k, k + EXCERPT_LINES_MIN)
@@ -87,7 +89,14 @@ function findExcerpts(text: string, index: LineIndex): Excerpt[] {
       if (excerpt) found.set(`${excerpt.from} ${excerpt.at}`, excerpt)
     }
   }
-  return [...found.values()]
+  const all = [...found.values()]
+  const lengthOf = ({ at, endAt }: (typeof all)[number]): number => endAt - at
+  return all.map((one) => ({
+    ...one,
+    isInside: all.some(
+      (other) => other.at <= one.at && one.endAt <= other.endAt && lengthOf(other) > lengthOf(one),
+    ),
+  }))
 }
 
 function linesOfPage(text: string): PageLine[] {
@@ -106,7 +115,12 @@ function placesOf(line: PageLine | undefined, { places }: LineIndex): readonly n
 }
 
 /** As far as page and history agree around one line, within one block. */
-function grow(page: readonly PageLine[], index: LineIndex, i: number, place: number): Excerpt | undefined {
+function grow(
+  page: readonly PageLine[],
+  index: LineIndex,
+  i: number,
+  place: number,
+): Omit<Excerpt, 'isInside'> | undefined {
   const block = index.blocks[place]
   const agree = (offset: number): boolean =>
     index.blocks[place + offset] === block &&

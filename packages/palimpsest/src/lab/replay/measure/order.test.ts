@@ -156,6 +156,18 @@ describe('order: nothing that is kept contradicts a newer result that left', () 
   })
 })
 
+test('lines that two results share are a piece of the one that the longer piece is of', () => {
+  const frame = 'error: expected true\nExpected: 0\nReceived: 1'
+  const other = `at check.ts\n${frame}\n(fail) check`
+  const script = [
+    bash('npm test -- a', `Exit code 1\n${frame}`),
+    bash('npm test -- a', GREEN),
+    bash('npx jest b', other),
+  ]
+  expect(scoreOf(script, [0, 1, 2], other).order).toBe(1)
+  expect(scoreOf(script, [0, 1, 2], frame).order).toBe(0)
+})
+
 describe('what nobody wins with crumbs', () => {
   const file = (name: string): string =>
     Array.from({ length: 30 }, (_, i) => `  const ${name}_${i} = make_${name}(base_${name}_${i})`).join('\n')

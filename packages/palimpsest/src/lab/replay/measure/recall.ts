@@ -20,18 +20,19 @@ export interface Pieces {
   readonly holds: (line: number) => boolean
   /** Whether one piece holds all of these lines. */
   readonly covers: (from: number, end: number) => boolean
-  /** Whether any piece holds any of them. */
+  /** Whether any piece of these lines holds any of them. Lines inside a longer piece of another block are a piece of that one. */
   readonly touches: (from: number, end: number) => boolean
 }
 
 export function piecesIn(sight: Sight, excerpts: ExcerptFinder): Pieces {
   const found = sight.made.flatMap((made) => excerpts.excerptsIn(made))
+  const own = found.filter(({ isInside }) => !isInside)
   const covers = (from: number, end: number): boolean =>
     found.some((excerpt) => excerpt.from <= from && end <= excerpt.end)
   return {
     holds: (line) => covers(line, line + 1),
     covers,
-    touches: (from, end) => found.some((excerpt) => excerpt.from < end && from < excerpt.end),
+    touches: (from, end) => own.some((excerpt) => excerpt.from < end && from < excerpt.end),
   }
 }
 

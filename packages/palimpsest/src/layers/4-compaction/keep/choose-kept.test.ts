@@ -90,13 +90,18 @@ test('the newest run of a command that failed stays whole until it runs well', (
   expect(choose(mended, { keptShare: 0.2 }).copied).not.toContain(2)
 })
 
-test("the user's messages stay, the newest first, up to their share; a long one goes alone", () => {
-  const long = 'word '.repeat(9_000)
-  const view = viewOf(
-    said([{ user: 'one' }, ran('a'), { user: long }, ran('b'), { user: 'two' }, ...filling(20)]),
-  )
-  expect(choose(view).copied).toEqual(expect.arrayContaining([0, 6]))
-  expect(choose(view).copied).not.toContain(3)
+test("the user's messages stay up to their share: the newest, the first, then the newer ones; a long one goes alone", () => {
+  const [plan, long] = ['step '.repeat(4_000), 'word '.repeat(9_000)]
+  const spoken = [{ user: plan }, ran('a'), { user: long }, ran('b'), { user: plan }, ran('c')]
+  const view = viewOf(said([...spoken, { user: 'two' }, ran('d'), { user: 'three' }, ...filling(20)]))
+  const users = (share: number): readonly number[] =>
+    choose(view, { userShare: share, userTokensMin: 0 }).copied.filter((index) =>
+      [0, 3, 6, 9, 12].includes(index),
+    )
+  expect([users(0.4), users(0.2), users(0)]).toEqual([[0, 6, 9, 12], [0, 9, 12], []])
+  // However small the room, short ones stay.
+  const tiny = { ...roomOf(view), autoTokens: 0 }
+  expect(chooseKept(view, tiny, COMPACTION_POLICY).copied).toEqual(expect.arrayContaining([9, 12]))
 })
 
 test('what is pinned stays, whatever it is worth', () => {

@@ -1,3 +1,4 @@
+import { contradictedCalls } from '../../../facts/contradicted.ts'
 import { factsOf } from '../../../facts/facts-of.ts'
 import { familyOf, readCall } from '../../../facts/read-call.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
@@ -5,7 +6,6 @@ import { isBlock } from '../../../wire/message.ts'
 import { excerptShareIn, keptTokens, type CompactionPolicy } from '../policy.ts'
 import { isMadeNode } from './gaps.ts'
 import { isUserNode, tailStart } from './tail.ts'
-import { supersededCalls } from './superseded.ts'
 import { worthOf } from './worth.ts'
 
 // What stays as it was when the window is full: the tail, the user's messages, and of the older rounds those that are worth most for
@@ -36,7 +36,8 @@ export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy)
   const { toTokens, rawBefore } = room
   const behindPrefix = Math.max(0, room.autoTokens - room.prefixTokens)
   const tokensOf = (index: number): number => toTokens((rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0))
-  const users = keptUsers(view, policy.userShare * behindPrefix, tokensOf)
+  const usersMax = Math.max(policy.userShare * behindPrefix, policy.userTokensMin)
+  const users = keptUsers(view, usersMax, tokensOf)
   const userTokens = sumOf(users, tokensOf)
   const free = Math.max(0, behindPrefix - userTokens)
   const summaryTokens = Math.max(
@@ -50,7 +51,7 @@ export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy)
   const tailFrom = tailStart(view, rawBefore, tailMax / toTokens(1))
   const tailNodes = view.nodes.slice(tailFrom).flatMap((node, i) => (isUserNode(node) ? [] : [tailFrom + i]))
   const tailTokens = sumOf(tailNodes, tokensOf)
-  const superseded = supersededCalls(view)
+  const superseded = contradictedCalls(view)
   const rounds = roundsBefore(view, tailFrom).filter(
     (round) =>
       round.some((index) => hasPinned(view, index)) ||
@@ -75,17 +76,18 @@ function sumOf(nodes: readonly number[], tokensOf: (index: number) => number): n
   return nodes.reduce((sum, index) => sum + tokensOf(index), 0)
 }
 
-/** The user's messages that stay, the newest first while there is room. A long one goes, and shorter ones before it stay. */
+/** The user's messages that stay: the newest, the first, which says what it is all about, then the newer ones while there is room. A long one goes, and shorter ones before it stay. */
 function keptUsers(view: View, tokensMax: number, tokensOf: (index: number) => number): number[] {
+  const [newest, ...others] = view.nodes.flatMap((node, i) => (isUserNode(node) ? [i] : [])).toReversed()
+  const first = others.pop()
   let left = tokensMax
-  const kept: number[] = []
-  for (let i = view.nodes.length - 1; i >= 0; i--) {
-    const node = view.nodes[i]
-    if (!node || !isUserNode(node) || tokensOf(i) > left) continue
-    left -= tokensOf(i)
-    kept.push(i)
-  }
-  return kept
+  return [newest, first, ...others]
+    .filter((index) => {
+      if (index === undefined || tokensOf(index) > left) return false
+      left -= tokensOf(index)
+      return true
+    })
+    .filter((index) => index !== undefined)
 }
 
 /** A round that showed a file stays only with all that changed the file since: otherwise it shows what is no longer so. */
@@ -160,7 +162,7 @@ function roundsBefore(view: View, tailFrom: number): Round[] {
   return rounds
 }
 
-function answersAny(node: ViewNode | undefined, calls: ReadonlySet<string>): boolean {
+function answersAny(node: ViewNode | undefined, calls: ReadonlyMap<string, string>): boolean {
   return (node?.blocks ?? []).some(
     ({ block }) => isBlock(block, 'tool_result') && calls.has(block.tool_use_id),
   )

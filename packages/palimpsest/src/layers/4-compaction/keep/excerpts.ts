@@ -1,5 +1,6 @@
+import { contradictedCalls } from '../../../facts/contradicted.ts'
 import { factsOf } from '../../../facts/facts-of.ts'
-import { commandStart } from '../../../facts/like-call.ts'
+import { commandStart, commandWords } from '../../../facts/like-call.ts'
 import { familyOf, readCall, type ReadCall } from '../../../facts/read-call.ts'
 import { isOf } from '../../../facts/tool-natures.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
@@ -16,7 +17,6 @@ import {
 } from '../../../wire/message.ts'
 import { EXCERPTS_HEADING, frameOf, isFramed, readExcerpts, writeExcerpts } from './excerpt-frame.ts'
 import { splitPieces } from './split-pieces.ts'
-import { supersededCalls } from './superseded.ts'
 import { isUserNode } from './tail.ts'
 import { SEARCH_COMMAND } from './worth.ts'
 
@@ -78,7 +78,7 @@ export function excerptsOf(
   if (tokensMax <= 0) return ''
   const touched = touchesIn(view)
   const failures = unresolvedCommands(view)
-  const superseded = supersededCalls(view)
+  const superseded = contradictedCalls(view)
   const sources = gone
     .flatMap((index) => sourcesIn(view, index, { failures, superseded }))
     .filter((source) => !isSuperseded(source, touched))
@@ -177,7 +177,7 @@ function touchesIn({ nodes }: View): Touched {
       if (!isBlock(block, 'tool_use')) continue
       const call = readCall(block)
       // Its result stands in the next message.
-      asked.set(titleOf(call, block), index + 1)
+      asked.set(askedBy(titleOf(call, block)), index + 1)
       for (const { path } of call.changes) {
         changed.set(path, index + 1)
         const taken = { node: index + 1, lines: takenOut(block) }
@@ -222,7 +222,13 @@ const PART = /"(?:offset|limit|start_line|end_line|view_range)":/
 
 /** A newer result of the same call tells how things are now. */
 function isSuperseded({ title, path, node }: Source, { read, asked }: Touched): boolean {
-  return (asked.get(title) ?? 0) > node || (path !== undefined && (read.get(path) ?? 0) > node)
+  return (asked.get(askedBy(title)) ?? 0) > node || (path !== undefined && (read.get(path) ?? 0) > node)
+}
+
+/** What a title asks for, however the output of a command was looked at. */
+function askedBy(title: string): string {
+  const [tool = '', ...rest] = title.split(' ')
+  return familyOf(tool) === 'shell' ? [tool, ...commandWords(rest.join(' '))].join(' ') : title
 }
 
 function isChanged({ path, node, wasChanged = false }: Source, { changed }: Touched): boolean {
@@ -237,7 +243,7 @@ function unresolvedCommands(view: View): ReadonlyMap<string, string> {
 
 interface Known {
   readonly failures: ReadonlyMap<string, string>
-  readonly superseded: ReadonlySet<string>
+  readonly superseded: ReadonlyMap<string, string>
 }
 
 function sourcesIn({ nodes, prefix }: View, index: number, { failures, superseded }: Known): Source[] {
@@ -253,7 +259,7 @@ function sourcesIn({ nodes, prefix }: View, index: number, { failures, supersede
     const use = answer.blocks.map(({ block: one }) => one).find((one) => isUse(one, block.tool_use_id))
     if (!use || !isBlock(use, 'tool_use')) return []
     const call = readCall(use)
-    const failure = call.family === 'shell' ? failures.get(node.answers ?? '') : undefined
+    const failure = call.family === 'shell' ? failureIn(answer, failures) : undefined
     const worth = failure === undefined ? worthOfCall(call) : EVIDENCE_WORTH
     if (worth === 0 || (failure === undefined && block.is_error === true)) return []
     // That something was replaced is no piece of the file.
@@ -263,6 +269,11 @@ function sourcesIn({ nodes, prefix }: View, index: number, { failures, supersede
     const id = hasRecall ? shortId(at.entry) : ''
     return [{ title: titleOf(call, use), id, path: pathOf(call), worth, pieces, node: index }]
   })
+}
+
+/** One answer may stand in several entries. */
+function failureIn({ entries }: ViewNode, failures: Known['failures']): string | undefined {
+  return entries.map((entry) => failures.get(entry)).find((failure) => failure !== undefined)
 }
 
 const LINES_BEFORE = 3

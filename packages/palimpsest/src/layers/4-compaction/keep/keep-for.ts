@@ -9,7 +9,7 @@ import type { EntryId } from '../../../transcript/entry.ts'
 import { offersRecall } from '../../../transcript/recall-tool.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
-import { fullAt } from '../../../situation/is-full.ts'
+import { fullAt, roomUntilFull } from '../../../situation/is-full.ts'
 
 // What stays verbatim in a compaction, and how much room that leaves for the rest.
 
@@ -18,6 +18,13 @@ const RESTORED_SHARE = 0.5
 /** How often a choice is made again, smaller. */
 const CHOICES_MAX = 8
 const CHOICE_STEP = 0.85
+/** Where no round can stay, shares of what is for the user's messages. */
+const USERS_FEWER = [0.5, 0.25]
+/**
+ * Of the room: where the newest round is so large that beside it the user's messages are too much, they stay up to here all the same. Once
+ * they have left they do not come back, and the round is gone with the next compaction.
+ */
+const USERS_BEYOND = 0.85
 const RESTORED_TOKENS_MAX = 25_000
 /** Of the threshold, with the summary, whatever stays. */
 const LEFT_SHARE_MOST = 0.95
@@ -33,6 +40,8 @@ export interface KeepWish extends Sizing {
   readonly span: CompactionSpan
   /** Only the last round stays. */
   readonly harder: boolean
+  /** The user's messages stay even where that is more than wanted: nobody asked for room. */
+  readonly usersMayExceed?: boolean
   /** Nothing older than the newest answer stays: the summary covers all before it, and nothing may stand between. */
   readonly newestOnly?: boolean
   /** The tail begins here or before: what follows is not in the summary. */
@@ -176,17 +185,29 @@ function chooseStays(
   },
 ): Stays {
   const policy = wish.policy ?? compactionPolicy(wish.scale)
-  let share = isBare(wish) ? 0 : 1
-  for (let i = 1; ; i++) {
-    const choice = chooseKept(view, room, smaller(policy, share))
+  const choose = (share: number, users: number): Stays & { readonly tokens: number } => {
+    const choice = chooseKept(view, room, smaller(policy, share, users))
     const range = rangeOf(view, choice.tailFrom, wish)
     const isCopying = wish.span.kind === 'whole' && !wish.newestOnly
     const copied = isCopying ? choice.copied.filter((index) => index < range.from) : []
     const stays = new Set([...copied, ...pinnedNodes(view), ...indexes(range.from, range.to)])
-    const kept = costOf(stays, range)
-    if (kept <= mostKept || share === 0 || wish.neededTokens === undefined) return { choice, stays, range }
-    share = i < CHOICES_MAX ? share * Math.min(CHOICE_STEP, mostKept / kept) : 0
+    return { choice, stays, range, tokens: costOf(stays, range) }
   }
+  let share = isBare(wish) ? 0 : 1
+  for (let i = 1; ; i++) {
+    const found = choose(share, 1)
+    if (found.tokens <= mostKept || wish.neededTokens === undefined) return found
+    if (share === 0) break
+    share = i < CHOICES_MAX ? share * Math.min(CHOICE_STEP, mostKept / found.tokens) : 0
+  }
+  const beyond = USERS_BEYOND * roomUntilFull(wish.thresholds, wish.prefixTokens) - wish.neededTokens
+  const all = choose(0, 1)
+  if (wish.usersMayExceed && all.tokens <= beyond) return all
+  const least = choose(0, 0)
+  if (!wish.usersMayExceed && least.tokens > mostKept) return least
+  const fewer = USERS_FEWER.map((users) => choose(0, users))
+  // Where nothing makes it fit, what little of the user's words may always stay does no harm.
+  return fewer.find(({ tokens }) => tokens <= mostKept) ?? least
 }
 
 /** Only the newest round stays. */
@@ -194,13 +215,12 @@ function isBare({ harder, newestOnly }: KeepWish): boolean {
   return harder || newestOnly === true
 }
 
-function smaller(policy: CompactionPolicy, share: number): CompactionPolicy {
-  if (share === 1) return policy
+function smaller(policy: CompactionPolicy, share: number, users: number): CompactionPolicy {
   return {
     ...policy,
     keptShare: share * policy.keptShare,
     keptTokensMin: share * policy.keptTokensMin,
-    userShare: share * policy.userShare,
+    userShare: users * policy.userShare,
   }
 }
 

@@ -9,6 +9,7 @@ import { withoutRepeated } from './repeated-words.ts'
 import { factorOf } from '../../../tokens/calibrate.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
 import { offersRecall } from '../../../transcript/recall-tool.ts'
+import type { EntryId } from '../../../transcript/entry.ts'
 import type { View, ViewNode } from '../../../transcript/view.ts'
 import { isBlock, toBlocks } from '../../../wire/message.ts'
 import type { CompactSetup } from '../compaction-setup.ts'
@@ -55,7 +56,9 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
   const tokensOf = (text: string): number => factor * estimateText(text)
   const replaced = factor * plan.summarised.reduce((sum, node) => sum + rawOf(node), 0)
   const visibleEntries = new Set([...plan.copied, ...plan.kept].flatMap((node) => node.entries))
+  const clearedEntries = clearedIn(view)
   const visible = textOf([...plan.copied, ...plan.kept])
+  const said = { visible, visibleEntries, clearedEntries }
   const hasRecall = offersRecall(view.prefix)
   const inView = facts.words.flatMap(({ entry, text, cut }) =>
     visibleEntries.has(entry) && !cut ? [text] : [],
@@ -66,8 +69,7 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
     const others = setup.prefixTokens + plan.keptTokens + tokensOf(summary)
     const share = (REPAIR_SHARE_MAX / (1 - REPAIR_SHARE_MAX)) * others
     return fitted(Math.min(room, share), {
-      write: (budgetChars) =>
-        prove({ summary, facts, visible, visibleEntries, budgetChars, occurs, hasRecall }),
+      write: (budgetChars) => prove({ ...said, summary, facts, budgetChars, occurs, hasRecall }),
       tokensOf: ({ repairs }) => tokensOf(repairs),
     })
   }
@@ -89,13 +91,22 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
       proved(
         fitted(plan.summaryTokens, {
           charsMax: plan.foldTokens * CHARS_PER_TOKEN,
-          write: (budgetChars) =>
-            foldSummary({ facts, budgetChars, kind: plan.span, visible, visibleEntries, hasRecall }),
+          write: (budgetChars) => foldSummary({ ...said, facts, budgetChars, kind: plan.span, hasRecall }),
           tokensOf,
         }),
       ),
     tokensMax,
   }
+}
+
+/** Answers with a result that something else stands for. */
+function clearedIn({ nodes }: View): ReadonlySet<EntryId> {
+  return new Set(
+    nodes.flatMap(({ answers, blocks }, index) => {
+      const isCleared = blocks.some(({ block, original }) => isBlock(block, 'tool_result') && !original)
+      return answers !== undefined && isCleared ? (nodes[index - 1]?.entries ?? []) : []
+    }),
+  )
 }
 
 /** Whether a name stands in what was said. An earlier summary is trusted, except for what it had made up itself. */

@@ -99,6 +99,20 @@ describe('proof and repair', () => {
     expect(shown.repairs).toBe('')
   })
 
+  test('an error is said with its own call: neither the same words of another, nor a call whose result was cleared', () => {
+    const facts: Facts = {
+      ...NO_FACTS,
+      errors: [{ entry: 'a', tool: 'Bash', target: 'npm test', text: 'FAIL x' }],
+    }
+    const repaired = (seen: Partial<Parameters<typeof prove>[0]>): number =>
+      prove({ summary: 'x', facts, visible: '', budgetChars: ROOM, ...seen }).score.repaired
+    const visibleEntries = new Set(['a'])
+    expect(repaired({ visible: 'npx jest: FAIL x' })).toBe(1)
+    expect(repaired({ visibleEntries, clearedEntries: new Set(['a']) })).toBe(1)
+    expect(repaired({ visibleEntries })).toBe(0)
+    expect(repaired({ summary: 'npm test fails: FAIL x' })).toBe(0)
+  })
+
   test('a short message is not found inside another word', () => {
     expect(proven('It is a notion.', { words: [{ entry: 'a', text: 'no' }] }).score.repaired).toBe(1)
     expect(proven('They said no.', { words: [{ entry: 'a', text: 'no' }] }).score.repaired).toBe(0)

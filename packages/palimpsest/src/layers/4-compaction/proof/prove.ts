@@ -16,6 +16,8 @@ export interface ProofInput {
   readonly visible: string
   /** The entries of what stays in view as it is. */
   readonly visibleEntries?: ReadonlySet<EntryId>
+  /** Of these, answers with a result that no longer stands there as it was. */
+  readonly clearedEntries?: ReadonlySet<EntryId>
   /** For all repairs together. */
   readonly budgetChars: number
   /** Whether an identifier ever occurred in the conversation. Unset: nothing is called invented. */
@@ -80,7 +82,8 @@ export function findMissing({
   facts,
   visible,
   visibleEntries,
-}: Pick<ProofInput, 'summary' | 'facts' | 'visible' | 'visibleEntries'>): Missing {
+  clearedEntries,
+}: Pick<ProofInput, 'summary' | 'facts' | 'visible' | 'visibleEntries' | 'clearedEntries'>): Missing {
   const page = toPage(summary, visible)
   const isVisible = (entry: EntryId | undefined): boolean =>
     entry !== undefined && visibleEntries?.has(entry) === true
@@ -89,7 +92,10 @@ export function findMissing({
   const files = findMissingFiles(summary, changed).filter(({ entry }) => !isVisible(entry))
   const open = facts.todos.filter(({ state }) => state !== 'done')
   const todos = open.filter(({ text }) => !says(page, text))
-  const errors = facts.errors.filter(({ entry, text }) => !isVisible(entry) && !says(page, text))
+  // The same words in another result tell of another call.
+  const told = toPage(summary)
+  const isShown = (entry: EntryId): boolean => isVisible(entry) && clearedEntries?.has(entry) !== true
+  const errors = facts.errors.filter(({ entry, text }) => !isShown(entry) && !says(told, text))
   const background = facts.background.filter(({ id }) => !says(page, id))
   // A message that is nothing but standing words is said with them.
   const withStanding = toPage(summary, visible, ...standing.map(({ text }) => text))
@@ -171,14 +177,16 @@ function repairParts(missing: Omit<Missing, 'kept'>): readonly Part[] {
   ]
 }
 
-const TARGET_CHARS_MAX = 80
+const TARGET_CHARS_MAX = 160
 const TODO_CHARS_MAX = 400
+/** Where a command runs says little of it, and much of a long path. */
+const GOES_TO = /^\s*cd\s+[^\s;&|]+\s*(?:&&|;)\s*/
 
 export function errorItem({ entry, tool, target, text }: Facts['errors'][number]): {
   readonly text: string
   readonly id: EntryId
 } {
-  const [line = ''] = target.split('\n')
+  const [line = ''] = target.replace(GOES_TO, '').split('\n')
   const shown = line.length > TARGET_CHARS_MAX ? `${line.slice(0, TARGET_CHARS_MAX)}…` : line
   return { text: `${tool} \`${shown}\`: ${text}`, id: entry }
 }

@@ -17,6 +17,8 @@ export interface FoldInput {
   /** What stays in view as it is, and its entries: what stands there is not repeated. */
   readonly visible?: string
   readonly visibleEntries?: ReadonlySet<EntryId>
+  /** Of these, answers with a result that no longer stands there as it was. */
+  readonly clearedEntries?: ReadonlySet<EntryId>
   /** The model can see again what is named by an id. */
   readonly hasRecall?: boolean
 }
@@ -30,9 +32,10 @@ export function foldSummary({
   kind = 'whole',
   visible = '',
   visibleEntries = new Set(),
+  clearedEntries = new Set(),
   hasRecall = false,
 }: FoldInput): string {
-  const own = unseen(facts, visible, visibleEntries)
+  const own = unseen(facts, { visible, visibleEntries, clearedEntries })
   const whole = { budgetChars, kind, hasRecall }
   const first = write(own, whole)
   const standing = notSaidWith(own.standing, own.words, first)
@@ -56,8 +59,12 @@ function write(
 }
 
 /** Each thing once: what stays in view says it already. */
-function unseen(facts: Facts, visible: string, visibleEntries: ReadonlySet<EntryId>): Facts {
-  const { kept: _, ...missing } = findMissing({ summary: '', facts, visible, visibleEntries })
+function unseen(
+  facts: Facts,
+  seen: Required<Pick<FoldInput, 'visible' | 'visibleEntries' | 'clearedEntries'>>,
+): Facts {
+  const { visible, visibleEntries } = seen
+  const { kept: _, ...missing } = findMissing({ ...seen, summary: '', facts })
   const page = toPage(visible)
   return {
     ...facts,

@@ -1,17 +1,17 @@
-import { commandWords } from '../../../facts/like-call.ts'
-import { readCall } from '../../../facts/read-call.ts'
-import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
-import type { View } from '../../../transcript/view.ts'
-import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../../wire/message.ts'
+import { RECALL_TOOL } from '../transcript/recall-tool.ts'
+import type { View } from '../transcript/view.ts'
+import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../wire/message.ts'
+import { commandWords } from './like-call.ts'
+import { readCall } from './read-call.ts'
 
-// Of several results of one command, search or read the newest decides. An older one that says something else must not stay: who reads on
-// would believe it.
+// Of several results of one command, search or read the newest decides. An older one that says something else must not outlive it: who
+// reads on would believe it.
 
-/** Calls, by id, whose result a newer result of the same call contradicts. */
-export function supersededCalls({ nodes }: View): ReadonlySet<string> {
+/** Calls whose result a newer result of the same call contradicts, by id, each with the newest. */
+export function contradictedCalls({ nodes }: View): ReadonlyMap<string, string> {
   const asked = new Map<string, string>()
-  const newest = new Map<string, string>()
-  const superseded = new Set<string>()
+  const newest = new Map<string, { readonly id: string; readonly says: string }>()
+  const contradicted = new Map<string, string>()
   for (const { block } of nodes.flatMap(({ blocks }) => blocks)) {
     const key = isBlock(block, 'tool_use') ? callKey(block) : undefined
     if (key !== undefined && isBlock(block, 'tool_use')) asked.set(block.id, key)
@@ -21,10 +21,10 @@ export function supersededCalls({ nodes }: View): ReadonlySet<string> {
     if (!isBlock(block, 'tool_result') || key === undefined) continue
     const says = !original ? '' : key === TODO_KEY ? block.tool_use_id : saysOf(block)
     const later = newest.get(key)
-    if (later === undefined) newest.set(key, says)
-    else if (later !== says) superseded.add(block.tool_use_id)
+    if (later === undefined) newest.set(key, { id: block.tool_use_id, says })
+    else if (later.says !== says) contradicted.set(block.tool_use_id, later.id)
   }
-  return superseded
+  return contradicted
 }
 
 /** Each list takes the place of the one before, whatever its result says. */
