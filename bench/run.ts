@@ -1,3 +1,4 @@
+import { benchContext } from './context.ts'
 import { print } from './figure.ts'
 import { benchLayers } from './layers.ts'
 import { benchOpen } from './open.ts'
@@ -9,6 +10,7 @@ import { benchWire } from './wire.ts'
 
 const results = [
   print('One more round', benchRound()),
+  print('A history of the owner', await benchContext()),
   print('The first two layers', await benchLayers()),
   print('Opening a long session', await benchOpen()),
   print('JSON text', await benchWire()),

@@ -1,6 +1,6 @@
 import { BREAKPOINTS_MAX, TTL_MS, type Ttl } from '../ledger/cache.ts'
 import type { CacheControl } from '../wire/cache-control.ts'
-import type { OwnerMessage } from './owner-message.ts'
+import { controlOf, type BlockMark } from './block-marks.ts'
 
 // Breakpoints of a request, the owner's and ours. His stay where he set them; of the four that the API takes, ours have what is left.
 
@@ -17,23 +17,8 @@ export interface Mark {
 }
 
 /** One that the owner set on a message, by its place in his history. */
-export interface OwnerMark {
+export interface OwnerMark extends BlockMark {
   readonly message: number
-  readonly block: number
-  readonly control: CacheControl
-}
-
-export function marksInMessages(messages: readonly OwnerMessage[]): readonly OwnerMark[] {
-  const marks: OwnerMark[] = []
-  for (let message = 0; message < messages.length; message++) {
-    const content = messages[message]?.content
-    if (typeof content === 'string' || content === undefined) continue
-    for (let block = 0; block < content.length; block++) {
-      const control = controlOf(content[block]) ?? insideOf(content[block])
-      if (control) marks.push({ message, block, control })
-    }
-  }
-  return marks
 }
 
 /** Of `tools` or `system`. */
@@ -43,38 +28,6 @@ export function marksInList(level: 0 | 1, list: unknown): readonly Mark[] {
     const control = controlOf(item)
     return control ? [{ place: { level, message: 0, block }, control }] : []
   })
-}
-
-export function controlOf(item: unknown): CacheControl | undefined {
-  if (typeof item !== 'object' || item === null || !('cache_control' in item)) return undefined
-  const control = item.cache_control
-  if (typeof control !== 'object' || control === null) return undefined
-  return { type: 'ephemeral', ...('ttl' in control && isTtl(control.ttl) ? { ttl: control.ttl } : {}) }
-}
-
-/** One inside a result marks its end, as near as can be. */
-function insideOf(block: object | undefined): CacheControl | undefined {
-  if (!block || !('content' in block) || !Array.isArray(block.content)) return undefined
-  const inner: readonly unknown[] = block.content
-  return inner.map(controlOf).findLast((control) => control !== undefined)
-}
-
-/** A block or tool without its breakpoint, and without those inside it. */
-export function withoutMark(item: object): object {
-  const members = Object.entries(item).filter(([name]) => name !== 'cache_control')
-  const bare: { [name: string]: unknown } = Object.fromEntries(members)
-  const { content } = bare
-  if (Array.isArray(content))
-    bare['content'] = content.map((one: unknown) => (isObject(one) ? withoutMark(one) : one))
-  return bare
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
-function isTtl(value: unknown): value is Ttl {
-  return value === '5m' || value === '1h'
 }
 
 /** One of ours that is wished for, the most useful first. */

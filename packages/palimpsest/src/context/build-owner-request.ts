@@ -112,16 +112,43 @@ function marksAt(marks: readonly Mark[], level: Mark['place']['level'], message:
   return marks.filter(({ place }) => place.level === level && place.message === message)
 }
 
-function messagesOf({ texts, blocks }: Settled, marks: readonly Mark[]): readonly JsonObject[] {
-  const inMessages = new Set(marks.flatMap(({ place }) => (place.level === 2 ? [place.message] : [])))
-  const messages: JsonObject[] = []
-  for (let i = 0; i < texts.length; i++) {
+/** The messages without breakpoints, and the place of each node among them. */
+interface Printed {
+  readonly nodes: number
+  readonly chain: Hash | undefined
+  readonly messages: JsonObject[]
+  /** -1: nothing of it is sent. */
+  readonly places: number[]
+}
+
+const printed = new WeakMap<Settled, Printed>()
+
+/** What stands before a node that did not change is not looked at again. */
+function printedOf(settled: Settled): Printed {
+  const { texts, blocks, chains } = settled
+  const known = printed.get(settled)
+  const isSame = known !== undefined && known.nodes <= texts.length && chains[known.nodes] === known.chain
+  const messages: JsonObject[] = isSame ? known.messages : []
+  const places: number[] = isSame ? known.places : []
+  for (let i = places.length; i < texts.length; i++) {
     const [text, of] = [texts[i], blocks[i]]
-    if (!text || !of) continue
-    const message = messageFor(of, text)
-    messages.push(inMessages.has(i) ? withMarks(message, marksAt(marks, 2, i)) : message)
+    places.push(text && of ? messages.length : -1)
+    if (text && of) messages.push(messageFor(of, text))
   }
-  return messages
+  const now = { nodes: texts.length, chain: chains[texts.length], messages, places }
+  printed.set(settled, now)
+  return now
+}
+
+function messagesOf(settled: Settled, marks: readonly Mark[]): readonly JsonObject[] {
+  const { messages, places } = printedOf(settled)
+  const sent = messages.slice()
+  for (const { place } of marks) {
+    const at = place.level === 2 ? (places[place.message] ?? -1) : -1
+    const message = messages[at]
+    if (message) sent[at] = withMarks(message, marksAt(marks, 2, place.message))
+  }
+  return sent
 }
 
 function withMarks(message: JsonObject, marks: readonly Mark[]): JsonObject {
@@ -138,18 +165,18 @@ function withControl(item: Json, control: CacheControl | undefined): Json {
   return control && isJsonObject(item) ? { ...item, cache_control: { ...control } } : item
 }
 
-const messages = new WeakMap<readonly ViewBlock[], JsonObject>()
+const parsed = new WeakMap<readonly ViewBlock[], JsonObject>()
 
 /** What is settled of a node is a list of its own until the node changes. */
 function messageFor(blocks: readonly ViewBlock[], text: JsonText): JsonObject {
-  const known = messages.get(blocks) ?? parsedObject(text)
-  messages.set(blocks, known)
+  const known = parsed.get(blocks) ?? parsedObject(text)
+  parsed.set(blocks, known)
   return known
 }
 
 function parsedObject(text: JsonText): JsonObject {
-  const parsed: unknown = JSON.parse(text)
-  return isJsonObject(parsed) ? parsed : {}
+  const value: unknown = JSON.parse(text)
+  return isJsonObject(value) ? value : {}
 }
 
 const lists = new WeakMap<PrefixEntry, { readonly [name in 'system' | 'tools']: readonly Json[] }>()
@@ -162,6 +189,6 @@ function listOf(prefix: PrefixEntry, name: 'system' | 'tools'): readonly Json[] 
 }
 
 function parsedList(text: JsonText): readonly Json[] {
-  const parsed: unknown = JSON.parse(text)
-  return Array.isArray(parsed) ? parsed.filter(isJsonObject) : []
+  const value: unknown = JSON.parse(text)
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

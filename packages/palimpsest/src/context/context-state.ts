@@ -16,7 +16,7 @@ import type { Hash } from '../wire/hash.ts'
 import type { BuiltOwnerRequest } from './build-owner-request.ts'
 import type { OwnerHead } from './owner-prefix.ts'
 import type { OwnerMark } from './breakpoint-marks.ts'
-import type { OwnerNode } from './owner-tree.ts'
+import type { KnownHistory, OwnerNode } from './owner-tree.ts'
 
 // What a context keeps from one call to the next. It belongs to the function that opened it.
 
@@ -49,7 +49,9 @@ export interface ContextSetup {
 export interface ContextState {
   session: Session
   /** From the beginning to the newest message of the owner's. */
-  path: readonly OwnerNode[]
+  path: OwnerNode[]
+  /** The history that it was made for; undefined before the first, and while it is being made. */
+  known: KnownHistory | undefined
   /** What answers taught of a model's tokens. */
   calibration: { readonly model: string; readonly value: Calibration } | undefined
   /** What a refusal taught. */

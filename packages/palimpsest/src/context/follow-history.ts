@@ -7,12 +7,13 @@ import { viewOf, type View } from '../transcript/view.ts'
 import { isBlock, isThinking, toBlocks, type WireMessage } from '../wire/message.ts'
 import { parseMessage } from '../wire/parse.ts'
 import { problemText } from '../wire/shape.ts'
-import { withoutMark } from './breakpoint-marks.ts'
+import { withoutMark } from './block-marks.ts'
+import type { OwnerMark } from './breakpoint-marks.ts'
 import { carryOver, standInsFor } from './carry-over.ts'
 import { grow, type ContextSetup, type ContextState } from './context-state.ts'
 import { keyOf, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 import { isSamePrefix } from './owner-prefix.ts'
-import { childOf, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
+import { childOf, knownAs, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
 import { hasThinking, noteThinking, withThinkingOrigin } from './thinking-origin.ts'
 
 // The transcript follows the owner's history. What he appended is appended. Where he edited, cut or returned, a branch begins at the last message
@@ -32,6 +33,8 @@ export interface Followed {
   readonly from: number
   /** Entries of what is new. */
   readonly added: ReadonlySet<EntryId>
+  /** Breakpoints that he set on his messages. */
+  readonly marks: readonly OwnerMark[]
 }
 
 export async function followHistory(
@@ -40,7 +43,8 @@ export async function followHistory(
   following: Following,
 ): Promise<Followed> {
   const { setup, prefix } = following
-  const { kept, regained, added } = await reconciled(state, messages, setup)
+  const { known } = state
+  const { kept, regained, added, marks, same } = await reconciled(state, messages, setup)
   const { path, session } = state
   const left = path.slice(kept + 1)
   const bodies = added.map((seen, i) => ownerBody(seen.object, kept + regained.length + i))
@@ -52,7 +56,9 @@ export async function followHistory(
   if (lead.length > 0) grow(state, (await appendTo(state.session, lead, setup.ports)).session)
   const entries = await appendOwners(state, bodies, added, following)
   if (isBranch) await keepStandIns(state, entries, { view: session.view, left }, setup)
-  return { change: changeOf(left, regained, added), from: kept, added: new Set(entries.map(({ id }) => id)) }
+  state.known = knownAs(known, messages, same, marks)
+  const ids = new Set(entries.map(({ id }) => id))
+  return { change: changeOf(left, regained, added), from: kept, added: ids, marks }
 }
 
 /** An owner who keeps an answer without its thinking keeps that answer: what he left out leaves the view, and nothing else changes. */
@@ -61,7 +67,9 @@ async function reconciled(
   messages: readonly OwnerMessage[],
   { ports }: ContextSetup,
 ): Promise<Reconciled> {
-  const found = reconcile(state.path, messages)
+  const found = reconcile(state.path, messages, state.known)
+  // Until the path is that of this history.
+  state.known = undefined
   const tip = state.path.at(-1)
   const own = found.added[0]
   if (!tip?.parent || !own || found.regained.length > 0 || found.kept !== state.path.length - 2) return found
@@ -71,9 +79,9 @@ async function reconciled(
   const { session } = await appendTo(state.session, [edit], ports)
   const node = childOf(tip.parent, own.key, tip.entry)
   node.seen = own
-  state.path = [...state.path.slice(0, -1), node]
+  state.path[state.path.length - 1] = node
   grow(state, session)
-  return { kept: found.kept + 1, regained: [], added: found.added.slice(1) }
+  return { ...found, kept: found.kept + 1, added: found.added.slice(1) }
 }
 
 /** The thinking of the newest answer that its owner's version lacks; nothing where that says something else. */
@@ -142,7 +150,7 @@ async function appendOwners(
   { setup, thinking }: Following,
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = []
-  const path = [...state.path]
+  const { path } = state
   let { session } = state
   let batch: EntryBody<MessageEntry>[] = []
   const flush = async (): Promise<void> => {
@@ -169,7 +177,6 @@ async function appendOwners(
     node.seen = seen
     path.push(node)
   }
-  state.path = path
   grow(state, session)
   return entries
 }

@@ -33,7 +33,7 @@ export async function observe(state: ContextState, answer: unknown, setup: Conte
     throw new UsageError(`This is no answer of the Messages API: ${problemText(parsed.problem)}.`)
   const response = parsed.value
   if (isKnown(state, response)) return { cacheBreak: undefined }
-  const limits = limitsOf(state, sent.head, setup)
+  const limits = limitsOf(state, sent.head, setup, sent.lifetimes)
   const cacheBreak = readCacheNow(state, response, setup)
   state.forkPoint.moveTo(forkParent(sent), sent.at)
   const { ports } = setup
@@ -42,7 +42,7 @@ export async function observe(state: ContextState, answer: unknown, setup: Conte
   const { session, entry } = await appendMessage(state.session, body, ports)
   noteThinking(state.madeUnder, entry)
   const tip = tipOf(state)
-  if (tip) state.path = [...state.path, childOf(tip, keyOf(response), entry.id)]
+  if (tip) state.path.push(childOf(tip, keyOf(response), entry.id))
   grow(state, session)
   await settleAnswer(state, response, limits, setup)
   return { cacheBreak }

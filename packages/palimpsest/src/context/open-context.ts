@@ -21,6 +21,7 @@ export async function openContext(setup: ContextSetup): Promise<ContextState> {
   return {
     session,
     path: await readTree(stored.history, session.view.leaf, (entry) => noteThinking(madeUnder, entry)),
+    known: undefined,
     madeUnder,
     calibration: undefined,
     windowMax: setup.windowMax,

@@ -1,4 +1,5 @@
 import { hashText, type Hash } from '../wire/hash.ts'
+import { marksOn, type BlockMark } from './block-marks.ts'
 
 // What a message of the owner says, whoever copied it. Where breakpoints stand, in which order members come, whether a text is a string or
 // one block, and members that say nothing make no other message of it.
@@ -55,18 +56,15 @@ function isObject(value: unknown): value is object {
 /** A message as it was when it was looked at: the object, and what hangs on it. */
 export interface SeenMessage {
   readonly object: OwnerMessage
-  /** Content, blocks, their texts and contents, in order. */
+  /** Content, blocks, their texts, contents and breakpoints, in order. */
   readonly leaves: readonly unknown[]
   readonly key: Hash
+  /** Its breakpoints, by block. */
+  readonly marks: readonly BlockMark[]
 }
 
 export function look(message: OwnerMessage): SeenMessage {
-  const leaves: unknown[] = []
-  walk(message, (leaf) => {
-    leaves.push(leaf)
-    return true
-  })
-  return { object: message, leaves, key: keyOf(message) }
+  return { object: message, leaves: leavesOf(message), key: keyOf(message), marks: marksOn(message.content) }
 }
 
 /**
@@ -74,28 +72,60 @@ export function look(message: OwnerMessage): SeenMessage {
  * inside of a call's input.
  */
 export function isUnchanged({ object, leaves }: SeenMessage, message: OwnerMessage): boolean {
-  if (object !== message) return false
-  let at = 0
-  return walk(message, (leaf) => leaves[at++] === leaf) && at === leaves.length
+  if (object !== message || leaves[0] !== message.role || leaves[1] !== message.content) return false
+  const { content } = message
+  if (typeof content === 'string' || content === undefined) return true
+  return compare(content, leaves, HEAD_LEAVES) === leaves.length
 }
 
-/** Whether every leaf satisfied `visit`. */
-function walk({ role, content }: OwnerMessage, visit: (leaf: unknown) => boolean): boolean {
-  if (!visit(role) || !visit(content)) return false
-  return typeof content === 'string' || content === undefined || walkBlocks(content, visit)
+/** What a block has its words in. */
+interface LooseBlock {
+  readonly text?: unknown
+  readonly input?: unknown
+  readonly source?: unknown
+  readonly content?: unknown
+  readonly cache_control?: unknown
 }
 
-function walkBlocks(blocks: readonly object[], visit: (leaf: unknown) => boolean): boolean {
-  if (!visit(blocks.length)) return false
+/** Role and content. */
+const HEAD_LEAVES = 2
+/** The block itself, and its five. */
+const BLOCK_LEAVES = 6
+
+function leavesOf({ role, content }: OwnerMessage): readonly unknown[] {
+  const leaves: unknown[] = [role, content]
+  if (typeof content !== 'string' && content !== undefined) addLeaves(content, leaves)
+  return leaves
+}
+
+function addLeaves(blocks: readonly LooseBlock[], leaves: unknown[]): void {
+  leaves.push(blocks.length)
   for (const block of blocks) {
-    if (!visit(block)) return false
-    if ('text' in block && !visit(block.text)) return false
-    if ('input' in block && !visit(block.input)) return false
-    if ('source' in block && !visit(block.source)) return false
-    if (!('content' in block)) continue
-    const { content } = block
-    if (!visit(content)) return false
-    if (Array.isArray(content) && !walkBlocks(content.filter(isObject), visit)) return false
+    const { text, input, source, content, cache_control: control } = block
+    leaves.push(block, text, input, source, control, content)
+    if (isBlocks(content)) addLeaves(content, leaves)
   }
-  return true
+}
+
+/** How far the leaves are those of these blocks; -1 where they are not. */
+function compare(blocks: readonly LooseBlock[], leaves: readonly unknown[], from: number): number {
+  if (leaves[from] !== blocks.length) return -1
+  let at = from + 1
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i]
+    if (!block || leaves[at] !== block || leaves[at + 1] !== block.text || leaves[at + 2] !== block.input)
+      return -1
+    if (leaves[at + 3] !== block.source || leaves[at + 4] !== block.cache_control) return -1
+    const { content } = block
+    if (leaves[at + 5] !== content) return -1
+    at += BLOCK_LEAVES
+    if (!isBlocks(content)) continue
+    at = compare(content, leaves, at)
+    if (at < 0) return -1
+  }
+  return at
+}
+
+function isBlocks(content: unknown): content is readonly LooseBlock[] {
+  return Array.isArray(content) && content.every(isObject)
 }

@@ -1,7 +1,8 @@
 import type { EntryBody } from '../situation/session.ts'
 import type { PrefixEntry } from '../transcript/entry.ts'
 import type { JsonText } from '../wire/json.ts'
-import { marksInList, withoutMark, type Mark } from './breakpoint-marks.ts'
+import { withoutMark } from './block-marks.ts'
+import { marksInList, type Mark } from './breakpoint-marks.ts'
 import type { OwnerMessage } from './owner-message.ts'
 
 // What an owner asks for beside his history: what stands before the messages in the provider's cache key, and the rest, which passes through.

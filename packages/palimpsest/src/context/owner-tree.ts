@@ -1,6 +1,7 @@
 import type { History } from '../ports.ts'
 import type { Entry, EntryId, MessageEntry } from '../transcript/entry.ts'
 import type { Hash } from '../wire/hash.ts'
+import type { OwnerMark } from './breakpoint-marks.ts'
 import { isUnchanged, keyOf, look, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 
 // All histories that an owner ever sent, as one tree: what two of them begin with is there once. A history is found in it by what its
@@ -39,36 +40,88 @@ export interface Reconciled {
   readonly regained: readonly OwnerNode[]
   /** What is new, with its keys. */
   readonly added: readonly SeenMessage[]
+  /** Breakpoints on all of its messages. */
+  readonly marks: readonly OwnerMark[]
+  /** Messages at its beginning that are the same objects. */
+  readonly same: number
 }
 
-/** `path` begins with the root. Objects that were seen are not looked at again. */
-export function reconcile(path: readonly OwnerNode[], messages: readonly OwnerMessage[]): Reconciled {
-  let at = 0
-  while (at < messages.length && isSame(path[at + 1], messages[at])) at++
+/** The history of the last request, message by message, and its breakpoints. */
+export interface KnownHistory {
+  readonly objects: OwnerMessage[]
+  readonly marks: readonly OwnerMark[]
+}
+
+/** The same for another history, of which the first `same` objects are those of this one. It is used up: a copy would cost the whole length. */
+export function knownAs(
+  known: KnownHistory | undefined,
+  messages: readonly OwnerMessage[],
+  same: number,
+  marks: readonly OwnerMark[],
+): KnownHistory {
+  const objects = known?.objects ?? []
+  objects.length = Math.min(same, objects.length)
+  for (let i = objects.length; i < messages.length; i++) {
+    const message = messages[i]
+    if (message) objects.push(message)
+  }
+  return { objects, marks }
+}
+
+/** Of the newest, so many are looked at for changes that were made in place. Of older ones, the same object is the same message. */
+const NEWEST_LOOKED_AT = 64
+
+/** `path` begins with the root. Objects that were seen are not looked at again; `known` is the history that the path was made for. */
+export function reconcile(
+  path: readonly OwnerNode[],
+  messages: readonly OwnerMessage[],
+  known: KnownHistory | undefined,
+): Reconciled {
+  const first = sameObjects(messages, known?.objects ?? [])
+  const marks = known?.marks.filter(({ message }) => message < first) ?? []
+  const note = (message: number, { marks: own }: SeenMessage): void => {
+    for (const mark of own) marks.push({ ...mark, message })
+  }
+  let at = first
+  for (; at < messages.length; at++) {
+    const seen = sameAs(path[at + 1], messages[at])
+    if (!seen) break
+    if (seen.marks.length > 0) note(at, seen)
+  }
   const regained: OwnerNode[] = []
   const added: SeenMessage[] = []
   let from = path[at]
-  for (const message of messages.slice(at)) {
+  for (const [i, message] of messages.slice(at).entries()) {
     const seen = look(message)
-    const known = added.length === 0 ? from?.children.get(seen.key) : undefined
-    if (!known) {
+    note(at + i, seen)
+    const child = added.length === 0 ? from?.children.get(seen.key) : undefined
+    if (!child) {
       added.push(seen)
       continue
     }
-    known.seen = seen
-    regained.push(known)
-    from = known
+    child.seen = seen
+    regained.push(child)
+    from = child
   }
-  return { kept: at, regained, added }
+  return { kept: at, regained, added, marks, same: first }
 }
 
-function isSame(node: OwnerNode | undefined, message: OwnerMessage | undefined): boolean {
-  if (!node || !message) return false
-  if (node.seen && isUnchanged(node.seen, message)) return true
+/** How many of the older ones are the objects that they were. */
+function sameObjects(messages: readonly OwnerMessage[], objects: readonly OwnerMessage[]): number {
+  const end = Math.min(messages.length - NEWEST_LOOKED_AT, objects.length)
+  let at = 0
+  while (at < end && messages[at] === objects[at]) at++
+  return at
+}
+
+/** The message as it is now, where it says what the node says. */
+function sameAs(node: OwnerNode | undefined, message: OwnerMessage | undefined): SeenMessage | undefined {
+  if (!node || !message) return undefined
+  if (node.seen && isUnchanged(node.seen, message)) return node.seen
   const seen = look(message)
-  if (seen.key !== node.key) return false
+  if (seen.key !== node.key) return undefined
   node.seen = seen
-  return true
+  return seen
 }
 
 /** A message that the owner sent, or that a model answered him: not one of the engine's own making. */
@@ -86,7 +139,7 @@ export async function readTree(
   history: Pick<History, 'entries'>,
   leaf: EntryId | null,
   told: (entry: MessageEntry) => void,
-): Promise<readonly OwnerNode[]> {
+): Promise<OwnerNode[]> {
   const root = newRoot()
   const tips = new Map<EntryId, OwnerNode>()
   for await (const entry of history.entries(() => true)) {
@@ -104,7 +157,7 @@ function parentOf(entry: Entry): EntryId | null {
   return entry.parent ?? (entry.kind === 'boundary' ? entry.logicalParent : null)
 }
 
-export function pathTo(tip: OwnerNode): readonly OwnerNode[] {
+export function pathTo(tip: OwnerNode): OwnerNode[] {
   const path: OwnerNode[] = []
   for (let node: OwnerNode | undefined = tip; node; node = node.parent) path.push(node)
   return path.toReversed()

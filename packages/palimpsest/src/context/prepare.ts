@@ -21,7 +21,7 @@ import { reportContext } from '../situation/thresholds.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
-import { marksInMessages, type OwnerMark } from './breakpoint-marks.ts'
+import type { OwnerMark } from './breakpoint-marks.ts'
 import { buildOwnerRequest, type OwnerRequest } from './build-owner-request.ts'
 import { grow, type ContextSetup, type ContextState, type SentRequest } from './context-state.ts'
 import { followHistory, type Followed } from './follow-history.ts'
@@ -82,8 +82,7 @@ export async function prepare(
   const { tokens, blocked } = await drive(takeEngineSteps(at, steps, setup.ports), told.hear)
   grow(state, at.session)
   const late = await takeBeside(state, setup)
-  const marks = marksInMessages(input.messages)
-  const { request } = buildNow(state, { head, marks, tokens }, limits, setup)
+  const { request } = buildNow(state, { head, marks: followed.marks, tokens }, limits, setup)
   const notices = [...early, ...told.notices, ...late, ...(blocked === undefined ? [] : [blocked])]
   const { change, from } = followed
   return {
@@ -106,10 +105,12 @@ export interface ContextLimits extends Situation, RequestLimits {
   readonly source: 'main'
 }
 
+/** `bought`: of a request that was sent already, how long its breakpoints last. */
 export function limitsOf(
   state: ContextState,
   { prefix: { model } }: OwnerHead,
   setup: ContextSetup,
+  bought?: CacheLifetimes,
 ): ContextLimits {
   const { ports, policy, metered } = setup
   const reading = setup.readingOf(model, state.windowMax)
@@ -119,7 +120,7 @@ export function limitsOf(
   const { view } = state.session
   if (state.calibration?.model !== model)
     state.calibration = { model, value: calibrationOf(view, thinking, facts) }
-  const lifetimes = lifetimesFor(policy.cache, view, facts, ports)
+  const lifetimes = bought ?? lifetimesFor(policy.cache, view, facts, ports)
   return {
     facts,
     thinking,

@@ -63,9 +63,8 @@ export async function onArrivedResults(
 ): Promise<readonly EntryBody[]> {
   const plans: UnsentPlan[] = []
   const names = new Map<string, string>()
-  const first = view.nodes.findIndex((node) => node.entries.some((id) => arrived.has(id)))
   // The calls stand in the node before.
-  for (const node of first < 0 ? [] : view.nodes.slice(Math.max(0, first - 1)))
+  for (const node of view.nodes.slice(Math.max(0, firstArrived(view, arrived) - 1)))
     for (const block of node.blocks) {
       if (isBlock(block.block, 'tool_use')) names.set(block.block.id, block.block.name)
       const result = block.block
@@ -75,4 +74,11 @@ export async function onArrivedResults(
       if (plan) plans.push({ ...plan, block })
     }
   return await storeAll(plans, limits, ports)
+}
+
+/** They are the newest: what stands before them is not looked at. */
+function firstArrived({ nodes }: View, arrived: ReadonlySet<EntryId>): number {
+  let first = nodes.length
+  while (nodes[first - 1]?.entries.some((id) => arrived.has(id))) first--
+  return first
 }

@@ -29,7 +29,7 @@ export function chooseLifetime(
   log: readonly Entry[],
   { prices }: Pick<ModelFacts, 'prices'>,
 ): LifetimeChoice {
-  const requests = requestsIn(log).slice(-REQUESTS_MAX)
+  const requests = newestRequests(log)
   // System and tools are bought for an hour whatever is bought for the messages.
   const head = Math.min(...requests.map(({ tokens }) => tokens))
   let [pauses, spared, extra] = [0, 0, 0]
@@ -81,19 +81,24 @@ function sparedBy(request: PastRequest, before: PastRequest, again: number, tier
   return again * (tier.write5m - tier.read) - cleared * tier.read
 }
 
-/** Of this conversation, in order. A request begins when the last entry before its answer was written. */
-function requestsIn(log: readonly Entry[]): PastRequest[] {
+/** Of this conversation, in order. A request begins when the last entry before its answer was written. Older ones are not looked at. */
+function newestRequests(log: readonly Entry[]): PastRequest[] {
   const requests: PastRequest[] = []
-  let response: string | undefined
-  for (const [i, entry] of log.entries()) {
-    if (!isAnswer(entry) || entry.responseId === response) continue
-    response = entry.responseId
+  let after: string | undefined
+  for (let i = log.length - 1; i >= 0 && requests.length <= REQUESTS_MAX; i--) {
+    const entry = log[i]
+    if (!entry || !isAnswer(entry)) continue
+    // Lines of one response: the first of them tells when it was asked for.
+    if (entry.responseId !== undefined && entry.responseId === after) requests.pop()
+    after = entry.responseId
     const tokens = promptTokens(entry.usage)
-    if (tokens === 0) continue
     const startedAt = log[i - 1]?.at ?? entry.at
     requests.push({ startedAt, tokens, written: entry.usage.cache_creation_input_tokens ?? 0 })
   }
   return requests
+    .filter(({ tokens }) => tokens > 0)
+    .slice(0, REQUESTS_MAX)
+    .toReversed()
 }
 
 function isAnswer(entry: Entry): entry is MessageEntry & { readonly usage: Usage } {

@@ -1,5 +1,6 @@
 import type { Thresholds } from './thresholds.ts'
 import type { Entry } from '../transcript/entry.ts'
+import { everInLog } from '../transcript/ever-in-log.ts'
 import { blockKey, type View } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
 
@@ -14,8 +15,11 @@ export interface Undone {
 
 const NOTHING: Undone = { isAny: false, blocks: new Set() }
 
+const hasVoid = everInLog(({ kind }) => kind === 'void')
+
 /** Undone since the newest boundary in force. */
 export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Undone {
+  if (!hasVoid(log)) return NOTHING
   const since = boundary ? log.slice(log.indexOf(boundary.entry) + 1) : log
   if (!since.some(({ kind }) => kind === 'void')) return NOTHING
   const voided = voidedBy(log)
@@ -41,6 +45,7 @@ function isRemoval({ kind }: Entry): boolean {
 
 /** What was taken back since the newest answer is in view again, and the last request did not carry it. */
 export function isUndoneSince({ log, nodes }: View): boolean {
+  if (!hasVoid(log)) return false
   const answer = nodes.findLast((node) => node.role === 'assistant')?.source
   const undone = log.findLastIndex(({ kind }) => kind === 'void')
   return undone >= 0 && undone > log.findLastIndex(({ id }) => id === answer?.id)

@@ -1,4 +1,5 @@
 import type { EditEntry } from '../../transcript/entry.ts'
+import { everInLog } from '../../transcript/ever-in-log.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
 import type { View } from '../../transcript/view.ts'
 import { isJsonObject, type JsonText } from '../../wire/json.ts'
@@ -44,7 +45,15 @@ export function planCacheEdits(
   return { kind: 'edit', cause: 'cache', replace, drop: [], freedTokens: Math.round(toTokens(raw)) }
 }
 
+/** Where the log tells of none, there is none to look for. */
+const hasPins = everInLog(
+  (entry) =>
+    entry.kind === 'edit' &&
+    entry.replace.some((one) => one.with.some((text) => text.includes('"cache_edits"'))),
+)
+
 export function findPins(view: View): readonly CacheEditPin[] {
+  if (!hasPins(view.log)) return []
   return view.nodes.flatMap(({ blocks }) =>
     blocks.flatMap(({ at, block }) =>
       block.type === EDITS && 'edits' in block

@@ -122,6 +122,7 @@ function planBatch(
   situation: MicroSituation,
   policy: MicroPolicy,
 ): ClearPlan | undefined {
+  if (results.length === 0) return undefined
   const tail = tailStart(view, situation, policy)
   const old = oldResults(results, policy.keepNewest).filter(
     ({ block, node }) => node < tail && situation.toTokens(block.tokens) > policy.resultTokensMin,
@@ -135,6 +136,7 @@ function batchOf(
   situation: MicroSituation,
   policy: MicroPolicy,
 ): ClearPlan | undefined {
+  if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)
   if (!isEnough(numbers, situation, policy)) return undefined
   if (sparesCompaction(numbers, situation, policy) && !situation.serverCompacts)
@@ -216,8 +218,16 @@ export function tailStart(
   { keepShare }: MicroPolicy,
 ): number {
   const end = rawBefore[view.nodes.length] ?? 0
-  const first = rawBefore.findIndex((before) => toTokens(end - before) <= keepShare * fullAt(thresholds))
-  return first < 0 ? view.nodes.length : Math.max(0, first - 1)
+  const isTail = (node: number): boolean =>
+    toTokens(end - (rawBefore[node] ?? end)) <= keepShare * fullAt(thresholds)
+  // The sums never fall, so half of what is left can be passed over each time.
+  let [low, high] = [0, rawBefore.length]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (isTail(middle)) high = middle
+    else low = middle + 1
+  }
+  return low === rawBefore.length ? view.nodes.length : Math.max(0, low - 1)
 }
 
 function frees({ block }: ClearableResult, situation: MicroSituation, policy: MicroPolicy): number {

@@ -1,3 +1,4 @@
+import { everInLog } from '../../transcript/ever-in-log.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../wire/message.ts'
@@ -16,6 +17,12 @@ export interface ClearableResult {
   readonly pinned: boolean
 }
 
+/** Where no tool was ever called, there is nothing to look for. */
+export const hasCalls = everInLog(
+  (entry) =>
+    entry.kind === 'message' && toBlocks(entry.message.content).some((block) => isBlock(block, 'tool_use')),
+)
+
 /**
  * Results of clearable tools in order of appearance. Left out: those cleared already, errors, results with anything but text in them,
  * and what instruction files say.
@@ -24,6 +31,7 @@ export function clearableResults(
   view: View,
   mayClear: (tool: string) => boolean = isClearableTool,
 ): ClearableResult[] {
+  if (!hasCalls(view.log)) return []
   const calls = new Map<string, ToolUseBlock>()
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
   const found: ClearableResult[] = []

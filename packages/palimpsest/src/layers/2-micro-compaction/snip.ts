@@ -4,7 +4,7 @@ import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isJsonObject, type Json } from '../../wire/json.ts'
 import { isBlock, isThinking, type ToolUseBlock } from '../../wire/message.ts'
-import { resultText } from './results-in-view.ts'
+import { hasCalls, resultText } from './results-in-view.ts'
 
 // Rounds that a later one made useless: the same file read again in full, the same search made again. They go whole, along with an edit
 // that is made anyway, or when that pays.
@@ -35,6 +35,7 @@ export function planSnip(
   rawBefore: readonly number[],
   { from, limit }: SnipRange,
 ): SnipPlan | undefined {
+  if (!hasCalls(view.log)) return undefined
   const newestOf = newestCalls(view)
   const loop = runningLoop(view)
   const drop: EntryId[] = []
