@@ -243,13 +243,50 @@ describe('what the model writes to memory', () => {
     const before = (await readdir(bench.home, { recursive: true }))
       .filter((name) => name.includes('/memory/'))
       .toSorted()
-    await turn(bench, 'Remember: we deploy on Tuesdays and Fridays.', calls)
+    await turn(bench, 'We deploy on Tuesdays and Fridays.', calls)
     const after = (await readdir(bench.home, { recursive: true }))
       .filter((name) => name.includes('/memory/'))
       .toSorted()
     expect(after).toEqual(before)
     expect(await readFile(victim, 'utf8')).toBe('precious')
     expect(names(await json(bench, 'list'))).toEqual(['we-deploy-on-tuesdays'])
+  })
+})
+
+describe('what the user asks to be remembered', () => {
+  test('is written when the turn has ended, with the message it rests on; the next session has it', async () => {
+    const bench = await createCommandBench({ script: [DONE] })
+    const { err } = await bench.run([
+      '-p',
+      'Fix the build. Please remember that the staging server is called heron. Remember to test.',
+    ])
+    expect(err).toContain('memory: added the-staging-server-is-called-heron')
+    expect(await json(bench, 'list')).toMatchObject([
+      {
+        description: 'The staging server is called heron',
+        trust: 'user',
+        source: [{ message: expect.any(String) }],
+      },
+    ])
+    expect(await json(bench, 'log')).toMatchObject([
+      { by: 'extract', reason: 'the user asked to remember it' },
+    ])
+    await turn(bench, 'Remember: the staging server is no longer called heron', [], '--continue')
+    expect((await json(bench, 'list')).map(({ ended }: { ended: string | null }) => ended === null)).toEqual([
+      false,
+      true,
+    ])
+    await turn(bench, 'Hello.', [])
+    expect(bodyOf(bench, -1)).toContain('is no longer called heron (today)')
+  })
+
+  test('is refused where it is a secret, and not looked for where the flag or the mode is off', async () => {
+    const bench = await createCommandBench({ script: [DONE] })
+    const { err } = await bench.run(['-p', 'Remember that the password is hunter22x'])
+    expect(err).toContain('not written: it holds a secret')
+    await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ memory: { mode: 'read-only' } }))
+    await turn(bench, 'Remember that we deploy on Tuesdays', [])
+    expect(await json(bench, 'list')).toEqual([])
   })
 })
 

@@ -88,7 +88,8 @@ async function runPrompt(
     }
     const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
     const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })
-    const run = { conversation, prompt: wishes.prompt, now: world.now }
+    const { afterTurn } = prepared
+    const run = { conversation, prompt: wishes.prompt, now: world.now, afterTurn }
     const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
     return result.end.reason === 'answered' ? DONE : FAILED
   } finally {

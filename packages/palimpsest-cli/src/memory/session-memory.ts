@@ -33,6 +33,11 @@ export interface SessionMemory {
   /** The index, as it is now; empty where there is nothing to show. */
   readonly render: () => Promise<string>
   readonly gate: MemoryGate
+  /** How often the model wrote a memory itself. */
+  readonly written: () => number
+  /** Where the project's memories go. */
+  readonly project: ScopedMemory
+  readonly mode: MemoryMode
 }
 
 export interface SessionMemorySetup {
@@ -46,6 +51,9 @@ export interface SessionMemorySetup {
 export function createSessionMemory(setup: SessionMemorySetup, world: World): SessionMemory {
   const memories = memoriesOf(setup.project, world)
   const { mode, report } = setup
+  const [project] = memories
+  if (!project) throw new Error('unreachable: a project has memories')
+  let written = 0
   return {
     folders: mode === 'off' ? [] : memories.map(({ folder }) => folder.path),
     render: async () => {
@@ -58,7 +66,10 @@ export function createSessionMemory(setup: SessionMemorySetup, world: World): Se
         return ''
       }
     },
-    gate: createGate(memories, setup, world),
+    gate: createGate(memories, { ...setup, onWritten: () => void written++ }, world),
+    written: () => written,
+    project,
+    mode,
   }
 }
 
@@ -70,9 +81,13 @@ async function toShown({ scope, folder }: ScopedMemory) {
   return { title: TITLES[scope], path: folder.path, files: await folder.read(), share: SHARES[scope] }
 }
 
+interface GateSetup extends SessionMemorySetup {
+  readonly onWritten: () => void
+}
+
 function createGate(
   memories: readonly ScopedMemory[],
-  setup: SessionMemorySetup,
+  setup: GateSetup,
   { now }: Pick<World, 'now'>,
 ): MemoryGate {
   const covers = (path: string): boolean => isMemoryPath(path, setup.project.home)
@@ -116,7 +131,7 @@ interface Wanted {
 
 async function writeJudged(
   wanted: Wanted,
-  { sessionId, mode, report }: SessionMemorySetup,
+  { sessionId, mode, report, onWritten }: GateSetup,
 ): Promise<ToolOutput> {
   const { memory, name } = wanted
   const stored = (await memory.folder.read()).texts.get(name)
@@ -130,6 +145,7 @@ async function writeJudged(
     { by: 'agent', reason: 'written by the agent', replaces: stored !== undefined },
     memory,
   )
+  if (outcome.kind === 'written') onWritten()
   if (outcome.kind === 'written')
     return { content: `${outcomeText(outcome)} (${memory.scope} memory). The index is updated.` }
   report(`memory "${proposal.description}" is ${outcomeText(outcome)}`)

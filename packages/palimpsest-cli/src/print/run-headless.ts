@@ -13,10 +13,12 @@ export interface HeadlessRun {
   readonly prompt: string
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Told all that the conversation says, once the turn has ended. */
+  readonly afterTurn?: ((log: ReturnType<Conversation['log']>) => Promise<void>) | undefined
 }
 
 export async function runHeadless(
-  { conversation, prompt, now }: HeadlessRun,
+  { conversation, prompt, now, afterTurn }: HeadlessRun,
   output: Output,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -36,6 +38,7 @@ export async function runHeadless(
   }
   const result = tally.result()
   output.end(result)
+  if (result.end.reason === 'answered') await afterTurn?.(conversation.log())
   // The answer is told: nobody waits for more than the end of the process.
   await conversation.close(NOTES_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0))
   return result

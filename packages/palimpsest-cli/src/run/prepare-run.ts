@@ -19,6 +19,7 @@ import { toPrintable } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
+import { createRememberStated, type RememberStated } from '../memory/remember-stated.ts'
 import { findHomeRisk } from './home-risk.ts'
 import type { ModelListKeeper } from './models/reported-models.ts'
 import type { World } from '../world.ts'
@@ -55,6 +56,8 @@ export interface PreparedRun {
   /** The same in words: address, and what told of it. */
   readonly about: string
   readonly notices: readonly string[]
+  /** When a turn has ended: what the user asked to be remembered. */
+  readonly afterTurn: RememberStated
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
@@ -137,7 +140,19 @@ async function prepareWith(
     ...start.notices,
   ]
   const close = closeAll({ opened, shells, hooks, flags, modelList: window.modelList })
-  return { setup, reading: readingNow, opened, allowOwn, mode, endpoint, about, notices, close }
+  const afterTurn = rememberFor(scene, flags.flags, report)
+  return { setup, reading: readingNow, opened, allowOwn, mode, endpoint, about, notices, afterTurn, close }
+}
+
+function rememberFor(
+  { memory, opened }: Scene,
+  flags: OpenedFlags['flags'],
+  report: (text: string) => void,
+): RememberStated {
+  const { id, view } = opened.session
+  const { project, mode, written } = memory
+  const isOn = (): boolean => flags.value('memory-stated')
+  return createRememberStated({ memory: project, sessionId: id, mode, isOn, written, report }, view.log)
 }
 
 interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks'> {

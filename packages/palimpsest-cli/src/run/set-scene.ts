@@ -87,6 +87,7 @@ export interface Scene {
   /** Of rules that were stored, for the user. */
   readonly problems: readonly string[]
   readonly place: PlaceContext
+  readonly memory: SessionMemory
 }
 
 export async function setScene(
@@ -136,6 +137,7 @@ export async function setScene(
     blobs: createBlobStore(project, session.id),
     hooks: openHooks(stage, world),
     problems: [...unfit, ...work.problems],
+    memory,
     ...made,
     place: createPlaceContext(
       { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox, memory },

@@ -101,6 +101,11 @@ export const FLAGS = {
   ),
   collapse: off(4, '0.1', 'the oldest spans are folded one by one, instead of a compaction by threshold'),
   'memory-index': on(5, '0.1', 'the index of memories is shown when a conversation begins or was compacted'),
+  'memory-stated': on(
+    5,
+    '0.1',
+    'what you ask to be remembered is written to memory when a turn ends, without a model',
+  ),
   'memory-extraction': on(5, 'later', 'what will matter later is written to memory when a turn ends'),
   'daily-log': on(5, 'later', 'one line a turn in the log of the day'),
   dreaming: on(6, 'later', 'memory is consolidated after a day and five sessions'),

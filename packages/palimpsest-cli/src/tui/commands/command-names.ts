@@ -9,6 +9,7 @@ export const COMMANDS = [
   { name: 'resume', words: '[id]', summary: 'resumes another session' },
   { name: 'rewind', words: '', summary: 'goes back to before something you said' },
   { name: 'undo', words: 'ID', summary: 'takes a removal back; /context lists them' },
+  { name: 'memory', words: '', summary: 'what is remembered, and what waits for you' },
   { name: 'export', words: '[file]', summary: 'writes all of the conversation to a file' },
   { name: 'quit', words: '', summary: 'leaves; /exit does too' },
 ] as const
@@ -16,8 +17,7 @@ export const COMMANDS = [
 export type CommandName = (typeof COMMANDS)[number]['name']
 
 /** Promised, and not there yet. */
-export const PLANNED_COMMANDS =
-  'permissions init memory dream tasks agents plan hooks mcp skills status'.split(' ')
+export const PLANNED_COMMANDS = 'permissions init dream tasks agents plan hooks mcp skills status'.split(' ')
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 

@@ -5,6 +5,7 @@ import { findById, ID_CHARS } from '../../stored/find-by-id.ts'
 import { readHistory } from '../../stored/session-history.ts'
 import { sentenceOf } from '../../report-error.ts'
 import { findSimilarName } from '../../agent/similar-name.ts'
+import { memoryRows } from '../../memory/memory-rows.ts'
 import { serverOf } from '../../run/models/chat-servers.ts'
 import type { PageSource } from '../pager/page-source.ts'
 import { line, lineText } from '../text/styled-line.ts'
@@ -65,6 +66,8 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return await rewind(place)
     case 'undo':
       return await undo(words, place)
+    case 'memory':
+      return print(await memoryRows(conversation.prepared.opened.project, place.world), place)
     case 'export':
       return await exportTo(words || `palimpsest-${conversation.id.slice(0, ID_CHARS)}.txt`, place)
     default:

@@ -90,12 +90,14 @@ const HOW_TO_COMPACT = 'Type /compact to compact the conversation, then continue
 async function* say(
   text: string,
   conversation: Conversation,
-  { setup }: PreparedRun,
+  { setup, afterTurn }: PreparedRun,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, undefined> {
   const { content, files, notices } = await attachFiles(text, setup, signal)
   for (const notice of notices) yield { type: 'notice', text: notice }
-  return yield* conversation.send({ content, files, words: text }, signal)
+  yield* conversation.send({ content, files, words: text }, signal)
+  await afterTurn(conversation.log())
+  return undefined
 }
 
 async function runShell(

@@ -1,0 +1,53 @@
+import { evidenceOf, proposeMemory, statedMemories, type MemoryMode } from 'palimpsest/memory'
+import type { Entry } from 'palimpsest/transcript'
+
+import { sentenceOf } from '../report-error.ts'
+import type { ScopedMemory } from './memory-scopes.ts'
+import { outcomeText } from './outcome-text.ts'
+
+/** After so many failures in a row it stops for the session. */
+const FAILURES_MAX = 3
+
+export interface StatedSetup {
+  readonly memory: ScopedMemory
+  readonly sessionId: string
+  readonly mode: MemoryMode
+  readonly isOn: () => boolean
+  /** How often the model wrote memories itself. */
+  readonly written: () => number
+  readonly report: (text: string) => void
+}
+
+/** Called when a turn ended, with all that the conversation says. */
+export type RememberStated = (log: readonly Entry[]) => Promise<void>
+
+/** Works from a mark: what the user said since the turn before. */
+export function createRememberStated(setup: StatedSetup, begin: readonly Entry[]): RememberStated {
+  const { memory, sessionId, mode, isOn, written, report } = setup
+  let mark = begin.length
+  let ownBefore = written()
+  let failures = 0
+  return async (log) => {
+    const since = log.slice(mark)
+    const isDone = written() > ownBefore
+    ownBefore = written()
+    // What the model wrote in this turn it need not be told again.
+    if (isDone || mode === 'off' || mode === 'read-only' || !isOn() || failures >= FAILURES_MAX) {
+      if (isDone) mark = log.length
+      return
+    }
+    try {
+      for (const proposal of statedMemories(evidenceOf(since))) {
+        const situation = { session: sessionId, evidence: evidenceOf(log), since: 0, mode }
+        const reason = 'the user asked to remember it'
+        const outcome = await proposeMemory(proposal, situation, { by: 'extract', reason }, memory)
+        report(`memory: ${outcomeText(outcome)}`)
+      }
+      mark = log.length
+      failures = 0
+    } catch (error) {
+      failures++
+      report(`not remembered: ${sentenceOf(error)}`)
+    }
+  }
+}
