@@ -21,19 +21,19 @@ export interface StatedSetup {
 /** Called when a turn ended, with all that the conversation says. */
 export type RememberStated = (log: readonly Entry[]) => Promise<void>
 
-/** Works from a mark: what the user said since the turn before. */
+/** Works from a mark in time, which a rewind or an undo leaves where it is: what the user said since the turn before. */
 export function createRememberStated(setup: StatedSetup, begin: readonly Entry[]): RememberStated {
   const { memory, sessionId, mode, isOn, written, report } = setup
-  let mark = begin.length
+  let mark = newestAt(begin)
   let ownBefore = written()
   let failures = 0
   return async (log) => {
-    const since = log.slice(mark)
+    const since = log.filter(({ at }) => at > mark)
     const isDone = written() > ownBefore
     ownBefore = written()
     // What the model wrote in this turn it need not be told again.
     if (isDone || mode === 'off' || mode === 'read-only' || !isOn() || failures >= FAILURES_MAX) {
-      if (isDone) mark = log.length
+      if (isDone) mark = newestAt(log)
       return
     }
     try {
@@ -43,11 +43,16 @@ export function createRememberStated(setup: StatedSetup, begin: readonly Entry[]
         const outcome = await proposeMemory(proposal, situation, { by: 'extract', reason }, memory)
         report(`memory: ${outcomeText(outcome)}`)
       }
-      mark = log.length
+      mark = newestAt(log)
       failures = 0
     } catch (error) {
       failures++
       report(`not remembered: ${sentenceOf(error)}`)
     }
   }
+}
+
+/** When the newest of them was written; entries of other agents may have no time. */
+function newestAt(log: readonly Entry[]): number {
+  return log.reduce((newest, { at }) => (at > newest ? at : newest), -Infinity)
 }
