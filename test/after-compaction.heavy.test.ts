@@ -19,9 +19,11 @@ import { messagesIn, pageOf } from './kit/after-compaction-page.ts'
 import { ROOT } from './kit/source-tree.ts'
 
 // What the model reads after a compaction, in each of the ways there are: pages that somebody can read, and what must be true of them.
-// `npx vitest run test/after-compaction.heavy.test.ts -u` writes them; read what changed before it is committed.
+// `SOAK=1 npx vitest run test/after-compaction.heavy.test.ts -u` writes them; read what changed before it is committed.
 
-const EXAMPLES = WAYS.flatMap((way) => (['60k', '200k'] as const).map((window) => [way, window] as const))
+/** In CI the small window, where all is tight. */
+const PLAYED: readonly WindowName[] = process.env['SOAK'] ? ['60k', '200k'] : ['60k']
+const EXAMPLES = WAYS.flatMap((way) => PLAYED.map((window) => [way, window] as const))
 
 describe.each(EXAMPLES)('%s in a window of %s', (way: Way, windowName: WindowName) => {
   test('is as its page shows it: smaller, nothing said twice, every gap marked, every way back leads there', async () => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect } from 'vitest'
@@ -30,13 +29,6 @@ export interface Unmanaged {
 
 export function unmanagedOf(played: PlayedSession): Unmanaged {
   return { costUsd: played.costUsd, text: total(played) }
-}
-
-/** As the golden ledger has it, for sessions that are too long to be played twice each time. */
-export function unmanagedInGolden(name: string): Unmanaged {
-  const [line = ''] = readFileSync(goldenFile(name), 'utf8').split('\n')
-  const [, text = '', cost] = /^unmanaged: (.*?\$([\d.]+),.*)$/.exec(line) ?? []
-  return { costUsd: Number(cost), text }
 }
 
 function goldenFile(name: string): string {

@@ -15,10 +15,10 @@ import { writeSession } from '../kit/stored-session.ts'
 import { tempProject } from '../kit/temp-home.ts'
 import { windowSetup } from '../kit/window-setup.ts'
 
-// Two million tokens through a small window: dozens of compactions on end, each by the simulator's own summaries, which are extracts.
+// Two million tokens (in CI a third of it) through a small window: dozens of compactions on end, each by the simulator's own summaries, which are extracts.
 // The provider's window is no larger than ours, it refuses all that any reading of the rules refuses, and the model binds thinking.
 
-const TOKENS = 2_080_000
+const TOKENS = process.env['SOAK'] ? 2_080_000 : 700_000
 const NEWEST_FILES = 40
 const REPAIR_SHARE_MAX = 0.25
 const REPAIRS = '## Added from the record of the conversation'
@@ -54,7 +54,7 @@ async function playLong(window: number, resultTokens: number): Promise<Played> {
 describe.each([
   { window: 60_000, resultTokens: 2_600 },
   { window: 16_000, resultTokens: process.env['SOAK'] ? 700 : 1_100 },
-])('over two million tokens in a window of $window', ({ window, resultTokens }) => {
+])(`${TOKENS} tokens in a window of $window`, ({ window, resultTokens }) => {
   test(
     'what must survive does',
     async () => {
@@ -75,7 +75,7 @@ describe.each([
 
 /** The scenario is what it says it is. */
 function expectHardEnough({ tokens, prompts, inForce, revoked, changed }: LongSession): void {
-  expect(tokens).toBeGreaterThan(2_000_000)
+  expect(tokens).toBeGreaterThan(0.95 * TOKENS)
   expect(prompts.length).toBeGreaterThanOrEqual(60)
   expect(prompts.filter((prompt) => prompt.length > 20 * 1_024).length).toBe(5)
   expect(inForce.length + revoked.length).toBeGreaterThanOrEqual(15)
