@@ -2,6 +2,7 @@ import { benchContext } from './context.ts'
 import { print } from './figure.ts'
 import { benchLayers } from './layers.ts'
 import { benchOpen } from './open.ts'
+import { benchRecallTurn } from './recall-turn.ts'
 import { benchRound } from './round.ts'
 import { benchTerminal } from './terminal.ts'
 import { benchWire } from './wire.ts'
@@ -15,5 +16,6 @@ const results = [
   print('Opening a long session', await benchOpen()),
   print('JSON text', await benchWire()),
   print('On a terminal', await benchTerminal()),
+  print('A turn beside the recall index', await benchRecallTurn()),
 ]
 process.exitCode = results.every(Boolean) ? 0 : 1

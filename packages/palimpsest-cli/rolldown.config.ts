@@ -4,7 +4,11 @@ import { defineConfig } from 'rolldown'
 // source; what comes from others stays outside and is loaded when it is needed.
 
 export default defineConfig({
-  input: { main: 'src/main.ts', 'session-worker': 'src/replay/session-worker.ts' },
+  input: {
+    main: 'src/main.ts',
+    'session-worker': 'src/replay/session-worker.ts',
+    'index-worker': '../palimpsest/src/node/recall-index/index-worker.ts',
+  },
   cwd: import.meta.dirname,
   platform: 'node',
   resolve: { conditionNames: ['x-source', 'node', 'import', 'default'] },

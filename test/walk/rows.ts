@@ -38,6 +38,7 @@ export interface Played {
 }
 
 export const UNPLAYED: { readonly [N in FlagName]?: string } = {
+  'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',
   'cache-edits': 'off: no public provider offers it',
   'compact-before-expiry':
     'off, and for programs that use the library: the command ends or waits for you, and does not compact while it is idle',

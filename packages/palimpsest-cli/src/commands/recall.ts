@@ -6,9 +6,19 @@ import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const recall: Command = {
   name: 'recall',
-  usage: 'QUERY [--session ID|FILE] [--limit N] [--json]',
+  usage:
+    '[QUERY] [--session ID|FILE | --all] [--file PATH] [--since DATE] [--until DATE] [--limit N] [--scan] [--json]',
   summary: "searches all that ever stood in this project's conversations, and quotes it word for word",
-  options: { session: { type: 'string' }, limit: { type: 'string' }, json: { type: 'boolean' } },
+  options: {
+    session: { type: 'string' },
+    all: { type: 'boolean' },
+    file: { type: 'string' },
+    since: { type: 'string' },
+    until: { type: 'string' },
+    limit: { type: 'string' },
+    scan: { type: 'boolean' },
+    json: { type: 'boolean' },
+  },
   wordsMax: Infinity,
   run: runRecall,
 }
@@ -19,12 +29,23 @@ const LIMIT_MAX = 1_000
 async function runRecall({ flags, words }: CommandInput, world: World): Promise<ExitCode> {
   const { searchStored } = await import('../recall/search-stored.ts')
   const { toPrintable, toPrintableJson } = await import('../agent/printable.ts')
-  const { session } = flags
+  const text = (name: string): string | undefined => {
+    const value = flags[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  if (flags['all'] === true && text('session') !== undefined)
+    throw new UsageError(
+      'recall: --all is every session of the project, --session one of them. Give one of the two',
+    )
   const found = await searchStored(
     {
       query: words.join(' '),
       limit: limitOf(flags['limit']),
-      ...(typeof session === 'string' ? { session } : {}),
+      session: text('session'),
+      file: text('file'),
+      since: timeOf('since', text('since')),
+      until: timeOf('until', text('until')),
+      scansAll: flags['scan'] === true,
     },
     world,
   )
@@ -54,6 +75,15 @@ function indented(text: string, mark: string): string {
 
 function isoTime(at: number): string | null {
   return Number.isNaN(at) ? null : new Date(at).toISOString()
+}
+
+/** A day is meant from its beginning, and until its end. */
+function timeOf(flag: 'since' | 'until', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  const at = Date.parse(isDay && flag === 'until' ? `${text}T23:59:59.999Z` : text)
+  if (!Number.isNaN(at)) return at
+  throw new UsageError(`--${flag} "${text}": a day or a time, for example 2026-01-31 or 2026-01-31T12:00Z`)
 }
 
 function limitOf(text: string | boolean | undefined): number {

@@ -1,26 +1,34 @@
 import { StorageError } from 'palimpsest'
 import {
-  addHits,
-  readStored,
+  openRecall,
   readStoredFile,
   type BlobStore,
   type ProjectFolder,
-  type StoredItem,
+  type RecallAnswer,
 } from 'palimpsest/node'
-import { createBestHits, recallById, toQuery, type Recalled, type RecallHit } from 'palimpsest/recall'
+import { recallById, type Recalled } from 'palimpsest/recall'
 import type { BlobRef, Entry, EntryId } from 'palimpsest/transcript'
 
-// What one conversation ever said, for the model that leads it: by words, or by an id that a text named. Reads its transcript and its
-// stored results, and nothing else.
+// What was ever said in a conversation and in others of its project, for the model that leads it: by words, by a file, by time, or by an id
+// that a text named. Reads transcripts, stored results and memories of the project, and nothing else.
 
 export interface SessionRecall {
-  /** The best places first. `inView`: messages that the model sees, which come after all others. */
-  readonly byWords: (
-    words: string,
-    wish: { readonly inView: ReadonlySet<EntryId>; readonly limit: number },
-    signal: AbortSignal,
-  ) => Promise<readonly RecallHit[]>
+  /** The best places first, those of this conversation before others. */
+  readonly byWords: (wish: SessionWish, signal: AbortSignal) => Promise<RecallAnswer>
   readonly byId: (id: string, charsMax: number, signal: AbortSignal) => Promise<Recalled>
+  readonly close: () => void
+}
+
+export interface SessionWish {
+  readonly words: string
+  readonly file?: string | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** What the last calls named. */
+  readonly context: string
+  /** Messages that the model sees: they come after all others. */
+  readonly inView: ReadonlySet<EntryId>
+  readonly limit: number
 }
 
 export interface RecalledSession {
@@ -31,47 +39,34 @@ export interface RecalledSession {
   readonly blobs: BlobStore
 }
 
-/** More than any score: what is in view need not be found. */
-const IN_VIEW_LESS = 2
-
 export function createSessionRecall({ project, id, path, blobs }: RecalledSession): SessionRecall {
-  const read = async (blob: BlobRef): Promise<string | undefined> =>
-    await blobs.read(blob).catch((error: unknown) => {
+  const { home, folder } = project
+  const recall = openRecall({ home, folder })
+  const blob = async (ref: BlobRef): Promise<string | undefined> =>
+    await blobs.read(ref).catch((error: unknown) => {
       if (error instanceof StorageError) return undefined
       throw error
     })
+  const idIn = async (
+    file: string,
+    wanted: string,
+    charsMax: number,
+    signal: AbortSignal,
+  ): Promise<Recalled> => {
+    async function* entries(isWanted: (line: string) => boolean): AsyncGenerator<Entry> {
+      for await (const item of readStoredFile(file, { isWanted }, signal))
+        if (item.kind === 'entry') yield item.entry
+    }
+    return await recallById(wanted, { entries, blob }, charsMax)
+  }
   return {
-    byWords: async (words, { inView, limit }, signal) => {
-      const query = toQuery(words)
-      if (!query) return []
-      const best = createBestHits(limit)
-      const lessOf = (entry: Entry): number => (inView.has(entry.id) ? IN_VIEW_LESS : 0)
-      const inherited = new Map<string, BlobRef>()
-      const note = (item: StoredItem): void => {
-        if (item.kind === 'entry' && item.entry.kind === 'stored' && !item.entry.blob.path.startsWith(id))
-          inherited.set(item.entry.blob.path, item.entry.blob)
-      }
-      const { home, folder } = project
-      const onProblem = (): void => undefined
-      const isWanted = (line: string): boolean => query.mayHold(line) || line.includes('tool-results')
-      for await (const item of readStored({ home, folder, session: id, isWanted, onProblem }, signal)) {
-        note(item)
-        addHits(best, item, query, lessOf)
-      }
-      // A fork names results that lie in the folder of what it was forked from.
-      for (const blob of inherited.values()) {
-        const text = await read(blob)
-        if (text !== undefined)
-          addHits(best, { kind: 'text', session: id, id: blob.path, at: Number.NaN, text }, query)
-      }
-      return best.list()
-    },
+    byWords: async (wish, signal) => await recall.search({ ...wish, from: id }, signal),
     byId: async (wanted, charsMax, signal) => {
-      async function* entries(isWanted: (line: string) => boolean): AsyncGenerator<Entry> {
-        for await (const item of readStoredFile(path, { isWanted }, signal))
-          if (item.kind === 'entry') yield item.entry
-      }
-      return await recallById(wanted, { entries, blob: read }, charsMax)
+      const own = await idIn(path, wanted, charsMax, signal)
+      if (own.kind !== 'none') return own
+      const other = await recall.findFile(wanted)
+      return other === undefined ? own : await idIn(other, wanted, charsMax, signal)
     },
+    close: recall.close,
   }
 }

@@ -2,7 +2,14 @@ import { realpath } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 
 import { UsageError } from 'palimpsest'
-import { addHits, readStored, readStoredFile, type StoredItem } from 'palimpsest/node'
+import {
+  addHits,
+  openRecall,
+  readStoredFile,
+  type RecallAnswer,
+  type RecallPlace,
+  type RecallSearch,
+} from 'palimpsest/node'
 import { createBestHits, toQuery, type RecallHit } from 'palimpsest/recall'
 
 import { projectFolders, whichSession } from '../stored/find-session.ts'
@@ -13,55 +20,85 @@ export interface SearchWish {
   readonly query: string
   readonly limit: number
   /** One session: an id, or a file. All of the project without it. */
-  readonly session?: string
-}
-
-export interface SearchResult {
-  readonly hits: readonly RecallHit[]
-  readonly notices: readonly string[]
+  readonly session?: string | undefined
+  /** What a call read, wrote or named. */
+  readonly file?: string | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** Reads all files instead of asking the index. */
+  readonly scansAll: boolean
 }
 
 /** Whoever searches waits; the newest files are read first. */
-const SEARCH_MS_MAX = 20_000
+const SCAN_MS_MAX = 20_000
+/** Where the index holds none of the words, they may be parts of some. */
+const SCAN_AGAIN_MS_MAX = 2_000
+/** What the index lacks is mostly little. A larger rest is left to the next search, and read from the files in this one. */
+const UPDATE_MS_MAX = 2_000
+/** Nobody else waits for this process. */
+const SLICE_BYTES = 1 << 20
 
-export async function searchStored(wish: SearchWish, world: World): Promise<SearchResult> {
-  const query = toQuery(wish.query)
-  if (!query) throw new UsageError('recall: what? `palimpsest recall "the words"`')
-  const late = AbortSignal.timeout(SEARCH_MS_MAX)
-  const signal = AbortSignal.any([late, world.signal])
-  const notices: string[] = []
-  const best = createBestHits(wish.limit)
-  const onProblem = (text: string): void => void notices.push(text)
-  for await (const item of itemsOf(wish, { isWanted: query.mayHold, onProblem }, world, signal))
-    addHits(best, item, query)
-  if (late.aborted)
-    notices.push(
-      `the search ended after ${SEARCH_MS_MAX / 1000} s; older files were not read. Name a session with --session`,
-    )
-  const hits = best.list()
-  return { hits, notices: hits.length > 0 ? notices : [...notices, 'nothing was found'] }
-}
-
-interface Looking {
-  readonly isWanted: (line: string) => boolean
-  readonly onProblem: (text: string) => void
-}
-
-async function* itemsOf(
-  { session }: SearchWish,
-  looking: Looking,
-  given: World,
-  signal: AbortSignal,
-): AsyncGenerator<StoredItem> {
+export async function searchStored(wish: SearchWish, given: World): Promise<RecallAnswer> {
+  const isAny = wish.file !== undefined || wish.since !== undefined || wish.until !== undefined
+  if (!toQuery(wish.query) && !isAny) throw new UsageError('recall: what? `palimpsest recall "the words"`')
   const named = await storedHome(given)
   const home = await realpath(named).catch(() => named)
   const world = { ...given, env: { ...given.env, PALIMPSEST_HOME: home } }
-  if (session === undefined) {
-    for (const folder of await projectFolders(world)) yield* readStored({ home, folder, ...looking }, signal)
-    return
+  const found = await inPlaces(wish, home, world)
+  return found.hits.length > 0 ? found : { ...found, notices: [...found.notices, 'nothing was found'] }
+}
+
+async function inPlaces(wish: SearchWish, home: string, world: World): Promise<RecallAnswer> {
+  const { limit, file, since, until, scansAll, query: words } = wish
+  const scanMsMax = scansAll ? SCAN_MS_MAX : undefined
+  const search = { words, limit, file, since, until, scansAll, scanMsMax }
+  if (wish.session === undefined) {
+    const folders = await projectFolders(world)
+    const found: RecallAnswer[] = []
+    for (const folder of folders) found.push(await inProject({ home, folder }, search, world))
+    return joined(found, limit)
   }
-  const { id, path } = await whichSession(session, world)
+  const { id, path } = await whichSession(wish.session, world)
   const isStored = !relative(home, path).startsWith('..')
-  if (isStored) yield* readStored({ home, folder: dirname(path), session: id, ...looking }, signal)
-  else yield* readStoredFile(path, looking, signal)
+  if (isStored) return await inProject({ home, folder: dirname(path) }, { ...search, session: id }, world)
+  return await inFile(path, wish, world)
+}
+
+async function inProject(place: RecallPlace, search: RecallSearch, { signal }: World): Promise<RecallAnswer> {
+  const recall = openRecall(place)
+  try {
+    const late = AbortSignal.any([AbortSignal.timeout(UPDATE_MS_MAX), signal])
+    const isWhole = search.scansAll === true || (await recall.update({ sliceBytes: SLICE_BYTES }, late))
+    // What could not be indexed is read: whoever asked waits for an answer, not for half of one.
+    const scanMsMax = isWhole ? (search.scanMsMax ?? SCAN_AGAIN_MS_MAX) : SCAN_MS_MAX
+    return await recall.search({ ...search, scanMsMax }, signal)
+  } finally {
+    recall.close()
+  }
+}
+
+/** A transcript that lies elsewhere has no index. */
+async function inFile(path: string, { query: text, limit }: SearchWish, world: World): Promise<RecallAnswer> {
+  const query = toQuery(text)
+  if (!query) throw new UsageError('recall: a file outside PALIMPSEST_HOME is searched by words only')
+  const late = AbortSignal.timeout(SCAN_MS_MAX)
+  const best = createBestHits(limit)
+  const looking = { isWanted: query.mayHold }
+  for await (const item of readStoredFile(path, looking, AbortSignal.any([late, world.signal])))
+    addHits(best, item, query)
+  const cut = `the search ended after ${SCAN_MS_MAX / 1000} s; the rest of the file was not read`
+  return { hits: best.list(), notices: late.aborted ? [cut] : [] }
+}
+
+function joined(answers: readonly RecallAnswer[], limit: number): RecallAnswer {
+  const byScore = (a: RecallHit, b: RecallHit): number => b.score - a.score
+  const [only, ...others] = answers
+  if (only && others.length === 0) return only
+  return {
+    hits: answers
+      .flatMap(({ hits }) => hits)
+      .toSorted(byScore)
+      .slice(0, limit),
+    notices: answers.flatMap(({ notices }) => notices),
+  }
 }

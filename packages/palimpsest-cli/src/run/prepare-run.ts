@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { StorageError, type Ports } from 'palimpsest'
+import { StorageError, type Ports, type TraceEvent } from 'palimpsest'
 import type {
   ConversationCompaction,
   ConversationNotes,
@@ -20,6 +20,7 @@ import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { createRememberStated, type RememberStated } from '../memory/remember-stated.ts'
+import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
 import type { ModelListKeeper } from './models/reported-models.ts'
 import type { World } from '../world.ts'
@@ -80,7 +81,7 @@ async function prepareWith(
   world: World,
 ): Promise<PreparedRun> {
   const scene = await setScene(opened, wishes, home, world)
-  const { ground, chosen, reading, mode, blobs, hooks, tools, permit, shells, allowOwn } = scene
+  const { ground, chosen, reading, mode, blobs, tools, permit, allowOwn } = scene
   const { model, endpoint, about } = chosen
   const { file, session } = opened
   const { settings } = ground
@@ -139,9 +140,21 @@ async function prepareWith(
     ...noting.warnings,
     ...start.notices,
   ]
-  const close = closeAll({ opened, shells, hooks, flags, modelList: window.modelList })
+  const close = closeAll({ ...scene, ...window, flags, index: indexFor(scene, flags.flags, trace) })
   const afterTurn = rememberFor(scene, flags.flags, report)
   return { setup, reading: readingNow, opened, allowOwn, mode, endpoint, about, notices, afterTurn, close }
+}
+
+function indexFor(
+  { opened: { project, file } }: Scene,
+  flags: OpenedFlags['flags'],
+  trace: (event: TraceEvent) => void,
+): KeptIndex {
+  return keepIndexed({
+    place: { ...project, onTrace: (reason) => trace({ name: 'recall-index', reason }) },
+    transcript: file.path,
+    isOn: () => flags.value('recall-index'),
+  })
 }
 
 function rememberFor(
@@ -155,14 +168,17 @@ function rememberFor(
   return createRememberStated({ memory: project, sessionId: id, mode, isOn, written, report }, view.log)
 }
 
-interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks'> {
+interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks' | 'recall'> {
+  readonly index: KeptIndex
   readonly flags: OpenedFlags
   readonly modelList: ModelListKeeper
 }
 
-function closeAll({ opened, shells, hooks, flags, modelList }: Started): PreparedRun['close'] {
+function closeAll({ opened, shells, hooks, recall, flags, modelList, index }: Started): PreparedRun['close'] {
   return async (isKept = true) => {
     flags.close()
+    await index.close()
+    recall.close()
     await modelList.close()
     await shells.killAll()
     await hooks.close()
@@ -353,7 +369,7 @@ function spendingOf(
   return { metered, maxUsd, ...budget }
 }
 
-function tracer({ debug }: RunWishes, world: World): (event: { readonly name: string }) => void {
+function tracer({ debug }: RunWishes, world: World): (event: TraceEvent) => void {
   return (event) => {
     if (debug) world.printError(`${JSON.stringify(event)}\n`)
   }

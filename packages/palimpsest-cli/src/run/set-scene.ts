@@ -24,7 +24,7 @@ import { createTools } from '../agent/tools/create-tools.ts'
 import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
 import { createSessionMemory, type SessionMemory } from '../memory/session-memory.ts'
-import { createSessionRecall } from '../recall/recall-session.ts'
+import { createSessionRecall, type SessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
 import { rulesOf, type Settings } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
@@ -84,6 +84,7 @@ export interface Scene {
   /** Lets a call run a command that the user typed. */
   readonly allowOwn: (toolUseId: string, command: string) => void
   readonly shells: Shells
+  readonly recall: SessionRecall
   /** Of rules that were stored, for the user. */
   readonly problems: readonly string[]
   readonly place: PlaceContext
@@ -199,11 +200,12 @@ function makeTools(
   { access, sandbox, memory, env }: Work,
   { opened, wishes, ground, mode, home }: Stage,
   world: World,
-): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells'> {
+): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells' | 'recall'> {
   const { user } = wishes
   const shells = createShells()
   const { project, session, file } = opened
   const blobs = createBlobStore(project, session.id)
+  const recall = createSessionRecall({ project, id: session.id, path: file.path, blobs })
   const tools = createTools({
     access,
     sandbox,
@@ -212,7 +214,7 @@ function makeTools(
     env,
     now: world.now,
     memory: memory.gate,
-    recall: createSessionRecall({ project, id: session.id, path: file.path, blobs }),
+    recall,
     ...(user ? { askUser: user.answer } : {}),
   })
   const permit = createPermit({
@@ -226,7 +228,7 @@ function makeTools(
   })
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
     access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
-  return { tools, permit, allowOwn, shells }
+  return { tools, permit, allowOwn, shells, recall }
 }
 
 /** Where the user's programs lie: what is written there runs with the next word he types. Not where all of the work would be among them. */

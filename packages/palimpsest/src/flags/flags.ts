@@ -121,6 +121,7 @@ export const FLAGS = {
     '0.1',
     'an hour in the cache is bought where the pauses of the conversation make it worth its price',
   ),
+  'recall-index': on('around', '0.1', 'the index of the project follows its sessions, beside the turns'),
   'model-list': on('around', '0.1', 'the provider is asked once a day how much its models take'),
   'background-calls': on('around', '0.1', 'any model call that no user and no answer is waiting for'),
 } as const satisfies { readonly [name: string]: Flag }

@@ -51,7 +51,8 @@ export const NO_CONTEXT: RowContext = { calls: {}, said: [] }
 const CALLS_MAX = 64
 /** Turns before a turn that still tell what it is about: two find more than one. */
 const SAID_MAX = 2
-const SAID_CHARS_MAX = 600
+/** A longer turn says at its beginning what it is about. */
+const SAID_CHARS_MAX = 200
 const ABOUT_CHARS_MAX = 400
 
 export function rowsOfEntry(

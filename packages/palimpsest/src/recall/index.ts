@@ -4,6 +4,7 @@ import '../require-runtime.ts'
 
 export { createBestHits } from './best-hits.ts'
 export type { BestHits, RecallHit } from './best-hits.ts'
+export { aboutOf } from './index-rows.ts'
 export { messageText } from './entry-text.ts'
 export { findQuotes } from './find-quotes.ts'
 export type { Quote } from './find-quotes.ts'

@@ -18,15 +18,29 @@ const NAME_CHARS_MAX = 100
 /** Of a text for the index: pieces of its names, and the names joined, each once. */
 export function partsOf(text: string): string {
   const parts = new Set<string>()
-  for (const [name] of text.matchAll(NAME))
-    if (name.length <= NAME_CHARS_MAX && IS_COMPOUND.test(name)) addParts(parts, name)
+  for (const name of text.match(NAME) ?? []) for (const part of piecesOf(name)) parts.add(part)
   if (MAY_BE_UNSPACED.test(text)) for (const pair of pairsOf(text)) parts.add(pair)
   return [...parts].join(' ')
 }
 
-function addParts(parts: Set<string>, name: string): void {
-  parts.add(name.replaceAll(/[_./-]/g, '').toLowerCase())
-  for (const [piece] of name.matchAll(PIECE)) if (piece.length > 1) parts.add(piece.toLowerCase())
+/** Names come again and again: what one is made of is worked out once. */
+const known = new Map<string, readonly string[]>()
+const KNOWN_MAX = 50_000
+const NONE: readonly string[] = []
+
+function piecesOf(name: string): readonly string[] {
+  if (!IS_COMPOUND.test(name) || name.length > NAME_CHARS_MAX) return NONE
+  const before = known.get(name)
+  if (before) return before
+  const pieces = splitName(name)
+  if (known.size >= KNOWN_MAX) known.clear()
+  known.set(name, pieces)
+  return pieces
+}
+
+function splitName(name: string): readonly string[] {
+  const pieces = (name.match(PIECE) ?? []).filter((piece) => piece.length > 1)
+  return [name.replaceAll(/[_./-]/g, ''), ...pieces].map((piece) => piece.toLowerCase())
 }
 
 function pairsOf(text: string): readonly string[] {
@@ -44,8 +58,7 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Of a query: its words and the pieces of its names, without those that say nothing; all of them where nothing else is left. */
 export function termsOf(query: string): readonly string[] {
   const terms = new Set<string>()
-  for (const [name] of query.matchAll(NAME))
-    if (name.length <= NAME_CHARS_MAX && IS_COMPOUND.test(name)) addParts(terms, name)
+  for (const name of query.match(NAME) ?? []) for (const part of piecesOf(name)) terms.add(part)
   for (const [word] of query.matchAll(WORD)) terms.add(word.toLowerCase())
   if (MAY_BE_UNSPACED.test(query)) for (const pair of pairsOf(query)) terms.add(pair)
   const telling = [...terms].filter((term) => !STOP_WORDS.has(term))

@@ -29,12 +29,18 @@ export interface RecallAnswer {
   readonly notices: readonly string[]
 }
 
+/** `rests`: how long to rest after a slice, in slices. */
+export interface UpdatePace {
+  readonly sliceBytes?: number
+  readonly rests?: number
+}
+
 export interface Recall {
   readonly search: (wish: RecallSearch, signal?: AbortSignal) => Promise<RecallAnswer>
   /** The file that holds the entry of that id, or of one that begins so. */
   readonly findFile: (id: string) => Promise<string | undefined>
   /** Brings the index up to date, in slices. False: it was broken off, somebody else is at it, or there can be no index. */
-  readonly update: (wish?: { readonly sliceBytes?: number }, signal?: AbortSignal) => Promise<boolean>
+  readonly update: (wish?: UpdatePace, signal?: AbortSignal) => Promise<boolean>
   readonly close: () => void
 }
 
@@ -42,6 +48,8 @@ export interface Recall {
 const SLICE_BYTES = 1 << 16
 /** Files that the index does not cover are mostly the end of one. */
 const SCAN_MS_MAX = 200
+/** Where the index is whole and holds none of the words, a short look into the newest files. */
+const SCAN_AGAIN_MS_MAX = 50
 /** Where nobody has an index, all files are read. */
 const SCAN_ALL_MS_MAX = 20_000
 const ID_CHARS_MIN = 8
@@ -57,11 +65,11 @@ export function openRecall(place: RecallPlace): Recall {
       const found = await use(async (db) => textOf(db.all(sql, id)[0]?.['path']))
       return found === undefined || found === '' ? undefined : join(place.folder, found)
     },
-    update: async ({ sliceBytes = SLICE_BYTES } = {}, signal = never) => {
+    update: async ({ sliceBytes = SLICE_BYTES, rests = 0 } = {}, signal = never) => {
       const onProblem = (text: string): void => place.onTrace?.(text)
       const { home, folder, memories } = place
       const isWhole = await use(
-        async (db) => await updateIndex(db, { home, folder, memories, sliceBytes, onProblem }, signal),
+        async (db) => await updateIndex(db, { home, folder, memories, sliceBytes, rests, onProblem }, signal),
       )
       return isWhole === true
     },
@@ -101,8 +109,9 @@ async function search(
   const hits = [...(indexed?.hits ?? []), ...rest.hits]
   if (hits.length === 0 && indexed && !rest.isCut) {
     // The index knows words, and a part of a word is none.
-    const all = await scan(looking, { wish, query, scanMs }, signal)
-    return { hits: all.hits, notices: all.isCut ? [...notices, scanNotice(scanMs, 'scan')] : notices }
+    const againMs = wish.scanMsMax ?? SCAN_AGAIN_MS_MAX
+    const all = await scan(looking, { wish, query, scanMs: againMs }, signal)
+    return { hits: all.hits, notices: all.isCut ? [...notices, scanNotice(againMs, 'scan')] : notices }
   }
   if (rest.isCut) notices.push(scanNotice(scanMs, indexed ? 'index' : 'all'))
   return { hits: best(hits, wish.limit), notices }

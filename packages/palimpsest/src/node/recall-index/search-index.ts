@@ -141,6 +141,8 @@ const SOME_WORDS = ALL_WORDS * 0.8
 interface Candidate {
   readonly hit: RecallHit
   readonly unitScore: number
+  /** `beside`: only the turns beside it hold the words. */
+  readonly fit: 'exact' | 'some' | 'beside'
 }
 
 async function quoteUnits(
@@ -159,9 +161,17 @@ async function quoteUnits(
       const quotes = exact.length > 0 ? exact : bestLines(texts, terms, query ? SOME_WORDS * score : score)
       const isEnough = exact.length === 0 && row !== rows[0]
       if (isEnough) continue
-      for (const quote of quotes) addCandidate(candidates, toHit(row, quote, wish, reader), score)
+      for (const quote of quotes) {
+        const isBeside = isTalk(row) && !holdsAny(texts, terms)
+        const fit = exact.length > 0 ? 'exact' : isBeside ? 'beside' : 'some'
+        addCandidate(candidates, { hit: toHit(row, quote, wish, reader), unitScore: score, fit })
+      }
     }
-  return [...candidates.values()]
+  const all = [...candidates.values()]
+  // Where the words stand as they were asked for, what stands beside others is no answer.
+  const isExact = all.some(({ fit }) => fit === 'exact')
+  return all
+    .filter(({ fit }) => !isExact || fit !== 'beside')
     .toSorted((a, b) => b.hit.score - a.hit.score || b.unitScore - a.unitScore || newer(a.hit, b.hit))
     .slice(0, wish.limit)
     .map(({ hit }) => hit)
@@ -175,11 +185,24 @@ function bestLines(texts: readonly string[], terms: readonly string[], score: nu
   return quote ? [quote] : []
 }
 
+/** Only turns of talk are found by what stands beside them. */
+function isTalk({ kind }: FoundRow): boolean {
+  return kind === 'user' || kind === 'assistant'
+}
+
+function holdsAny(texts: readonly string[], terms: readonly string[]): boolean {
+  return texts.some((text) => {
+    const small = text.toLowerCase()
+    return terms.some((term) => small.includes(term))
+  })
+}
+
 /** A fork repeats the lines of what it was forked from. */
-function addCandidate(candidates: Map<string, Candidate>, hit: RecallHit, unitScore: number): void {
+function addCandidate(candidates: Map<string, Candidate>, candidate: Candidate): void {
+  const { hit } = candidate
   const key = `${hit.id}\n${hit.quote}`
   const known = candidates.get(key)
-  if (!known || known.hit.score < hit.score) candidates.set(key, { hit, unitScore })
+  if (!known || known.hit.score < hit.score) candidates.set(key, candidate)
 }
 
 function toHit(row: FoundRow, quote: Quote, { inView }: RecallWish, reader: RowReader): RecallHit {

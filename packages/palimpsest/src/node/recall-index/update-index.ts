@@ -1,4 +1,5 @@
 import { constants } from 'node:fs'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { StorageError } from '../../errors.ts'
 import { openInside } from '../files/inside-home.ts'
 import { storedFiles, type StoredFile } from '../transcripts/stored-files.ts'
@@ -14,6 +15,8 @@ export interface UpdateWish {
   readonly memories?: readonly string[] | undefined
   /** Bytes of a file in one transaction. Small ones let others in sooner, large ones are faster. */
   readonly sliceBytes: number
+  /** How long to rest after a slice, in slices: for who works beside others. */
+  readonly rests?: number | undefined
   readonly onProblem: (text: string) => void
 }
 
@@ -57,7 +60,7 @@ export function isUnchanged(known: IndexedFile | undefined, { ino, size, mtime }
 async function indexWhole(
   db: IndexDatabase,
   file: StoredFile,
-  { home, sliceBytes }: UpdateWish,
+  { home, sliceBytes, rests = 0 }: UpdateWish,
   signal: AbortSignal,
 ): Promise<boolean> {
   const handle = await openInside(home, file.path, constants.O_RDONLY)
@@ -66,9 +69,10 @@ async function indexWhole(
     if (known && !stillHolds(handle, known, file)) db.write(() => forgetFile(db, known.id))
     for (let isMore = true; isMore;) {
       if (signal.aborted || !db.isInPlace()) return false
+      const begun = performance.now()
       isMore = db.write(() => indexSlice({ db, handle, file, bytesMax: sliceBytes }))
-      // Whoever waits for this thread comes first.
-      await new Promise((resolve) => setImmediate(resolve))
+      // Whoever waits for this thread, or for this machine, comes first.
+      await (rests > 0 ? setTimeout((performance.now() - begun) * rests) : setImmediate())
     }
     return true
   } finally {

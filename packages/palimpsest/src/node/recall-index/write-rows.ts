@@ -44,24 +44,34 @@ export function takeIds(db: IndexDatabase, count: number): number {
 
 /** In the order of their ids. */
 export function insertRows(db: IndexDatabase, rows: readonly PlacedRow[]): void {
+  const names = countNames(db, rows)
   let shard: number | undefined
   for (const placed of rows) {
     const own = shardOf(placed.id)
     if (own !== shard) openShard(db, own)
     shard = own
-    insertRow(db, placed)
+    insertRow(db, placed, names.get(placed.row.words.who) ?? 0)
   }
   noteTimes(db, rows)
 }
 
-function insertRow(db: IndexDatabase, placed: PlacedRow): void {
+function insertRow(db: IndexDatabase, placed: PlacedRow, name: number): void {
   const { id, file, entry, at, offset, length, row, unit } = placed
   db.run(
     'INSERT INTO chunks VALUES(?,?,?,?,?,?,?,?,?,?,?,?)',
-    ...[id, file, entry, row.kind, Number.isFinite(at) ? at : null, nameId(db, row.words.who), unit],
+    ...[id, file, entry, row.kind, Number.isFinite(at) ? at : null, name, unit],
     ...[offset, length, row.block, row.from, row.to],
   )
   insertWords(db, id, row.words)
+}
+
+/** Who speaks, by name, each counted once for all rows. */
+function countNames(db: IndexDatabase, rows: readonly PlacedRow[]): ReadonlyMap<string, number> {
+  const count = `INSERT INTO names(name, rows) VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET rows = rows + ?2 RETURNING id`
+  const byName = Map.groupBy(rows, ({ row }) => row.words.who)
+  return new Map(
+    [...byName].map(([name, list]) => [name, numberOf(db.all(count, plain(name), list.length)[0]?.['id'])]),
+  )
 }
 
 export function insertWords(db: IndexDatabase, id: number, words: RowWords): void {
@@ -75,11 +85,6 @@ export function insertWords(db: IndexDatabase, id: number, words: RowWords): voi
 /** SQLite takes no half of a character, and a sign of no width ends a text for some readers of it. */
 function plain<T extends string | number>(value: T): T | string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', ' ') : value
-}
-
-function nameId(db: IndexDatabase, name: string): number {
-  const count = `INSERT INTO names(name, rows) VALUES(?, 1) ON CONFLICT(name) DO UPDATE SET rows = rows + 1 RETURNING id`
-  return numberOf(db.all(count, name)[0]?.['id'])
 }
 
 function openShard(db: IndexDatabase, shard: number): void {

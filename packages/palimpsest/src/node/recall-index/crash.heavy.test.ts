@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cases } from '../../../../../test/kit/cases.ts'
+import { openDatabase } from './index-database.ts'
+import { openRecall } from './open-recall.ts'
+
+// Processes that are killed while they index, and processes that index at once.
+
+const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-indexer.ts')
+const FILES = 12
+const LINES = 80
+
+let home: string
+let folder: string
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'palimpsest-crash-')))
+  folder = join(home, 'projects/p')
+  mkdirSync(folder, { recursive: true })
+  for (let file = 0; file < FILES; file++) {
+    const lines = Array.from({ length: LINES }, (_, i) => {
+      const message = { role: 'user', content: `heron number${file}x${i} of the harbour\n`.repeat(3) }
+      const line = {
+        uuid: `u${file}-${i}`,
+        parentUuid: null,
+        sessionId: 's',
+        timestamp: '2026-01-01T00:00:00Z',
+        type: 'user',
+        message,
+      }
+      return `${JSON.stringify(line)}\n`
+    })
+    writeFileSync(join(folder, `s${file}.jsonl`), lines.join(''))
+  }
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+function start(): ChildProcess {
+  return spawn(process.execPath, ['--conditions=x-source', CHILD, home, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+async function rowsIn(): Promise<readonly object[]> {
+  const db = await openDatabase(home, folder)
+  const rows = db?.all('SELECT count(*) AS n, count(DISTINCT entry) AS m FROM chunks') ?? []
+  db?.close()
+  return rows
+}
+
+const ALL = [{ n: FILES * LINES, m: FILES * LINES }]
+
+test('who is killed while it indexes leaves an index that goes on', async () => {
+  for (let round = 0; round < cases(2, 100).numRuns; round++) {
+    const child = start()
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    await new Promise((resolve) => child.stdout?.once('data', resolve))
+    // Early in some rounds, late in others; the index lies there from the round before.
+    await new Promise((resolve) => setTimeout(resolve, (round * 37) % 300))
+    child.kill('SIGKILL')
+    await ended
+    const recall = openRecall({ home, folder })
+    const { hits } = await recall.search({ words: `number${round % FILES}x7`, limit: 3 })
+    expect(hits.map(({ id }) => id)).toContain(`u${round % FILES}-7`)
+    expect(await recall.update({ sliceBytes: 1 << 20 })).toBe(true)
+    recall.close()
+    expect(await rowsIn()).toEqual(ALL)
+    rmSync(join(folder, 'index.sqlite'), { force: true })
+    for (const side of ['-wal', '-shm']) rmSync(join(folder, `index.sqlite${side}`), { force: true })
+  }
+})
+
+test('processes that index at once leave every entry once', async () => {
+  for (let round = 0; round < cases(1, 20).numRuns; round++) {
+    const children = [start(), start(), start()]
+    await Promise.all(
+      children.map(async (child) => await new Promise((resolve) => child.once('exit', resolve))),
+    )
+    const recall = openRecall({ home, folder })
+    expect(await recall.update()).toBe(true)
+    recall.close()
+    expect(await rowsIn()).toEqual(ALL)
+  }
+})
