@@ -75,7 +75,7 @@ describe('the packed packages', () => {
         .map(({ path }) => path)
         .filter(
           (path) =>
-            !/^(package\.json|README\.md|LICENSE|demo\/session\.jsonl|bin\/palimpsest\.cjs|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(
+            !/^(package\.json|README\.md|LICENSE|demo\/session\.jsonl|bin\/palimpsest\.cjs|tools\.d\.ts|dist\/[\w/-]+\.(js|js\.map|d\.ts))$/.test(
               path,
             ),
         )
@@ -116,6 +116,18 @@ describe('the packed packages', () => {
     })
     expect(broken).toEqual([])
     expect(scripts.length).toBeGreaterThan(100)
+  })
+
+  test('give the coding tools to an agent of the library', async () => {
+    writeFileSync(
+      join(folder, 'tools.mjs'),
+      `import { codingTools } from 'palimpsest-cli/tools'
+      const { tools, close } = await codingTools({ cwd: process.cwd(), env: process.env })
+      console.log(tools.map(({ name }) => name).join())
+      await close()`,
+    )
+    const { stdout } = await run(process.execPath, ['tools.mjs'], { cwd: folder })
+    expect(stdout).toBe('Read,Write,Edit,Bash,BashOutput,KillShell,Grep,Glob,WebFetch,TodoWrite\n')
   })
 
   test('give the command', async () => {

@@ -8,6 +8,7 @@ export default defineConfig({
     main: 'src/main.ts',
     'session-worker': 'src/replay/session-worker.ts',
     'index-worker': '../palimpsest/src/node/recall-index/index-worker.ts',
+    tools: 'src/agent/coding-tools.ts',
   },
   cwd: import.meta.dirname,
   platform: 'node',

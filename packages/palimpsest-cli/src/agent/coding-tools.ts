@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import type { LoopTool, Permit } from 'palimpsest/loop'
+
+import { createAccess } from './paths/access.ts'
+import { createPermit, type PermissionAnswer, type PermissionQuestion } from './permissions/create-permit.ts'
+import type { PermissionMode } from './permissions/permission-mode.ts'
+import { parseRule, type Rule, type RuleEffect } from './permissions/rule.ts'
+import { commandEnvironment, type Environment } from './process/child-environment.ts'
+import { createSandbox } from './sandbox/create-sandbox.ts'
+import type { SandboxPolicy } from './sandbox/sandbox.ts'
+import { createShells } from './shell/shells.ts'
+import { createTools } from './tools/create-tools.ts'
+
+// The command's own tools for an agent of the library (`palimpsest-cli/tools`), with the permit that belongs to them: the tools act only on
+// what the permit granted, so neither is of use without the other.
+
+export interface CodingToolsOptions {
+  /** The folder to work in. */
+  readonly cwd: string
+  /** As `--permission-mode`. Left out: `default`, what writes or runs is asked about. */
+  readonly mode?: PermissionMode | undefined
+  /** Rules such as `Bash(npm test)`, `Read(~/notes/**)`. */
+  readonly allow?: readonly string[] | undefined
+  readonly deny?: readonly string[] | undefined
+  /** Asked before what needs a yes. Left out: that is refused, and the model is told why. */
+  readonly ask?:
+    | ((question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>)
+    | undefined
+  /** Where what runs unasked runs. Left out: in a sandbox where there is one. */
+  readonly sandbox?: SandboxPolicy | undefined
+  /** `process.env`, or what commands are to see of it. Keys are taken out. */
+  readonly env: Environment
+}
+
+export interface CodingTools {
+  /** For `createAgent({ tools, permit })`. */
+  readonly tools: readonly LoopTool[]
+  readonly permit: Permit
+  /** Ends commands that still run, and removes what the tools kept for themselves. */
+  readonly close: () => Promise<void>
+}
+
+/** The flags of the command would be no help to whoever reads this. */
+const NOBODY: NonNullable<CodingToolsOptions['ask']> = async () => ({
+  kind: 'no',
+  words: 'This program asks nobody. It would have to allow the call, by `mode` or by a rule in `allow`.',
+})
+
+/** Of no use here: nobody to ask by a tool, and the library recalls by itself. */
+const LEFT_OUT = new Set(['AskUser', 'Recall'])
+
+/**
+ * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and what decides whether a call may run.
+ *
+ * @example
+ * const { tools, permit, close } = await codingTools({ cwd: process.cwd(), env: process.env })
+ * const agent = createAgent({ client, model, tools, permit })
+ */
+export async function codingTools(options: CodingToolsOptions): Promise<CodingTools> {
+  const { cwd, env, ask = NOBODY, mode = 'default', sandbox: policy = 'auto' } = options
+  const rules = [...rulesOf(options.deny, 'deny'), ...rulesOf(options.allow, 'allow')]
+  const ownHome = env['PALIMPSEST_HOME'] ?? join(homedir(), '.palimpsest')
+  const access = await createAccess({ cwd, home: homedir(), ownHome, rules })
+  const machine = { platform: process.platform, architecture: process.arch }
+  const sandbox = createSandbox({ policy, access, env, machine })
+  const shells = createShells()
+  const sessionFolder = await mkdtemp(join(tmpdir(), 'palimpsest-tools-'))
+  const made = createTools({ access, sandbox, sessionFolder, shells, env, now: Date.now })
+  return {
+    tools: made.filter(({ name }) => !LEFT_OUT.has(name)),
+    permit: createPermit({
+      access,
+      mode,
+      isTrusted: false,
+      sandbox,
+      env: commandEnvironment(env, access.cwd),
+      protectedFolders: [ownHome],
+      ask,
+    }),
+    close: async () => {
+      await shells.killAll()
+      await rm(sessionFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+function rulesOf(texts: readonly string[] = [], effect: RuleEffect): readonly Rule[] {
+  return texts.map((text) => {
+    const parsed = parseRule(text, effect)
+    if (!parsed.ok) throw new UsageError(`${parsed.message}.`)
+    return parsed.rule
+  })
+}
