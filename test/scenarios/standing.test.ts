@@ -11,8 +11,8 @@ const TEXT = Array.from({ length: 60 }, (_, i) => `line ${i} of a result that ta
 /** Enough for a compaction in each turn. */
 const ROUNDS = 16
 
-/** Too long to be kept whole: its middle is cut, and with it what was said there. */
-const LOG = `\`\`\`\n${'a line of a log that was pasted\n'.repeat(200)}\`\`\``
+/** Two such messages are too long to be kept whole: of the older one the middle is cut, and with it what was said there. */
+const LOG = `\`\`\`\n${'a line of a log that was pasted\n'.repeat(300)}\`\`\``
 const inTheMiddle = (words: string): string => `${LOG}\n\n${words}\n\n${LOG}`
 
 type Steps = NonNullable<SimulatorOptions['script']>
@@ -53,9 +53,10 @@ function inForce(agent: TestAgent): string {
 }
 
 test('(C3) an instruction is in force after every compaction, until the user tells the agent to do what it forbids', async () => {
-  const agent = agentFor(4)
+  const agent = agentFor(5)
+  await agent.say('Echo things.')
   await agent.say(inTheMiddle('Do not commit. Keep every function under 40 lines.'))
-  await agent.say('Echo some more.')
+  await agent.say(inTheMiddle('Echo some more.'))
   const before = compactions(agent)
   expect(before).toBeGreaterThanOrEqual(2)
   expect(inForce(agent)).toContain('"Do not commit."')
@@ -70,11 +71,12 @@ test('(C3) an instruction is in force after every compaction, until the user tel
 })
 
 test('a description is never in force, nor is a question', async () => {
-  const agent = agentFor(2)
+  const agent = agentFor(3)
+  await agent.say('Echo things.')
   await agent.say(
     inTheMiddle('The simulator never answers 529. Why does it always say 500? Do not change the tests.'),
   )
-  await agent.say('Echo some more.')
+  await agent.say(inTheMiddle('Echo some more.'))
   expect(compactions(agent)).toBeGreaterThanOrEqual(2)
   expect(inForce(agent)).toContain('Do not change the tests.')
   expect(inForce(agent)).not.toMatch(/529|500/)

@@ -128,7 +128,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
         '',
         '────',
         '>',
-        '~98% left · warning in ~144k · $0.0000 · palimpsest-offline',
+        '~98% left · warning in ~143k · $0.0000 · palimpsest-offline',
       ].join('\n'),
     )
     await terminal.type('Where is the retry delay?')

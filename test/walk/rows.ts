@@ -38,6 +38,9 @@ export interface Played {
 }
 
 export const UNPLAYED: { readonly [N in FlagName]?: string } = {
+  'memory-index':
+    'on: it adds the index of memories to the first request of a session, and a session without memories has none',
+  'memory-stated': 'on: it asks no model, so no session shows it in a bill',
   'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',
   'cache-edits': 'off: no public provider offers it',
   'compact-before-expiry':
