@@ -90,7 +90,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   // The front door: it has a clock and ids of its own, and takes a client of the SDK.
   'conversation/agent': [...ENGINE, 'layers', 'loop', 'recall', 'conversation', 'providers/anthropic'],
   // Clients of others, managed: what they send and get goes through a context.
-  wrap: [...FLOOR, 'ports', 'loop/answers/', 'context', 'context/library'],
+  wrap: [...FLOOR, 'ports', 'tokens/require-window', 'loop/answers/', 'context', 'context/library'],
   recall: [...FLOOR, 'ports', 'transcript'],
   providers: [...FLOOR, 'ports', 'tokens'],
   'lab/offline': [...FLOOR, 'ports', 'tokens'],

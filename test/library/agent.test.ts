@@ -191,3 +191,18 @@ test('a client of the older major serves too, and a refusal is told as what it i
   expect(events.at(-1)).toMatchObject({ end: { reason: 'failed', failure: { kind: 'unauthorized' } } })
   await refusing.close()
 })
+
+test('a tool may return a text, blocks or an output; whatever else it returns is told to the model', async () => {
+  const results = ['plain', [{ type: 'text', text: 'blocks' }], { content: 'output' }, undefined, 5]
+  // Programs without types return what they like.
+  const run = (): string => results.shift() as string
+  const { agent, simulator } = make([...results.map(() => callStock), say('Done.')], {
+    tools: [{ ...stock, run }],
+  })
+  const events = await heard(agent, 'How many bolts?')
+  expect(events.at(-1)).toEqual({ type: 'turn-end', end: { reason: 'answered' } })
+  const sent = JSON.stringify(simulator.requests().at(-1)?.body)
+  for (const text of ['plain', 'blocks', 'output']) expect(sent).toContain(text)
+  expect(sent.split('The tool ran and returned no text.')).toHaveLength(3)
+  await agent.close()
+})

@@ -2,8 +2,9 @@ import Anthropic from '@anthropic-ai/sdk'
 import OlderAnthropic from 'anthropic-sdk-0x'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
+import { createAgent, createContext } from 'palimpsest'
 import { withPalimpsest } from 'palimpsest/anthropic'
-import { createSimulator, type ScriptStep, type Simulator } from 'palimpsest/simulator'
+import { createSimulator, STRICT_SWITCHES, type ScriptStep, type Simulator } from 'palimpsest/simulator'
 import { findModelFacts } from 'palimpsest/wire'
 
 import { readsAllOfItsPredecessor } from '../kit/reads-all.ts'
@@ -214,3 +215,36 @@ test('the types are those of the client', () => {
   expect(client).toBeInstanceOf(Anthropic)
   expect(olderClient).toBeInstanceOf(OlderAnthropic)
 })
+
+test('summaries that a model writes are asked for in a form that the provider takes', async () => {
+  const facts = findModelFacts(MODEL)
+  const simulator = createSimulator({
+    script: [{ ...say('A summary of it all.'), times: 200 }],
+    models: facts ? [{ ...facts, contextWindow: 60_000 }] : [],
+    switches: STRICT_SWITCHES,
+  })
+  const client = withPalimpsest(
+    new Anthropic({ apiKey: 'none', fetch: (input, init) => simulator.fetch(new Request(input, init)) }),
+    { window: 20_000, asksModel: true },
+  )
+  const messages: { role: 'user' | 'assistant'; content: string }[] = []
+  for (let turn = 0; turn < 30; turn++) {
+    messages.push({ role: 'user', content: `Question ${turn}. ${'More of it. '.repeat(250)}` })
+    const { content } = await client.messages.create({ model: MODEL, max_tokens: 500, messages })
+    messages.push({ role: 'assistant', content: textOf(content) })
+  }
+  const requests = simulator.requests()
+  expect(requests.filter(({ status }) => status !== 200)).toEqual([])
+  expect(requests.length).toBeGreaterThan(30)
+})
+
+test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 500])(
+  'a window of %s is refused where it is given',
+  (window) => {
+    const cure = /`window` is .*: give the tokens that a request may fill, at least 1000/
+    const { options } = bench([])
+    expect(() => withPalimpsest(new Anthropic(options), { window })).toThrow(cure)
+    expect(() => createContext({ model: MODEL, window })).toThrow(cure)
+    expect(() => createAgent({ client: new Anthropic(options), model: MODEL, window })).toThrow(cure)
+  },
+)

@@ -1,6 +1,7 @@
 import { keyOf, type OwnerMessage } from '../context/owner-message.ts'
 import { createContext, type Context, type ContextOptions } from '../context/library/create-context.ts'
 import type { Hash } from '../wire/hash.ts'
+import { requireWindow } from '../tokens/require-window.ts'
 
 // One client may serve many conversations. A request belongs to the one whose history it continues, by content; or to the one that its
 // caller names.
@@ -41,6 +42,7 @@ export interface ConversationsSetup {
 }
 
 export function createConversations({ open, most, onOpen }: ConversationsSetup): Conversations {
+  requireWindow(open.window)
   /** Least recently used first. */
   let known: readonly Conversation[] = []
   const begin = ({ model, name }: ConversationWish): Conversation => {

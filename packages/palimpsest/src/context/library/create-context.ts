@@ -16,6 +16,7 @@ import { createCostOf } from '../../ledger/cost-of.ts'
 import type { AgentStore, KeptConversation, StreamModel, TraceEvent } from '../../ports.ts'
 import { recallById } from '../../recall/recall-by-id.ts'
 import type { Recalled } from '../../recall/recalled.ts'
+import { requireWindow } from '../../tokens/require-window.ts'
 import { situationOf, type WindowReading } from '../../situation/situation.ts'
 import { computeThresholds } from '../../situation/thresholds.ts'
 import { computeWindow } from '../../situation/window.ts'
@@ -184,6 +185,7 @@ interface Opened {
 
 /** Manages the history that you keep: your messages stay yours, and each request fits, is valid and reads what it can from the cache. */
 export function createContext(options: ContextOptions): Context {
+  requireWindow(options.window)
   const ending = new AbortController()
   const calls = oneByOne()
   let opening: Promise<Opened> | undefined

@@ -16,7 +16,9 @@ import { computeWindow } from '../../situation/window.ts'
 import { NO_MODELS, resolveModel } from '../../tokens/models.ts'
 import type { EntryId } from '../../transcript/entry.ts'
 import { viewOf } from '../../transcript/view.ts'
+import { requireWindow } from '../../tokens/require-window.ts'
 import type { JsonObject } from '../../wire/json.ts'
+import type { Block } from '../../wire/message.ts'
 import { parseModelName } from '../../wire/model-facts.ts'
 import type { RestoreOutcome, UndoOutcome } from '../change-view.ts'
 import type { ConversationSetup, Spending } from '../conversation-setup.ts'
@@ -70,7 +72,7 @@ export interface AgentTool {
   readonly resultCharsMax?: number | 'unlimited'
 }
 
-type ToolResult = string | ToolOutput
+type ToolResult = string | readonly Block[] | ToolOutput
 
 export interface SendOptions {
   /** Ends the turn early; what came of the answer is kept. */
@@ -158,6 +160,7 @@ interface Opened {
 
 /** A conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It is opened with its first use. */
 export function createAgent(options: AgentOptions): Agent {
+  requireWindow(options.window)
   const store = options.store ?? memoryStore()
   const ending = new AbortController()
   const turns = oneByOne()
@@ -280,7 +283,20 @@ function toLoopTool({ run, isReadOnly = false, ...tool }: AgentTool): LoopTool {
     isReadOnly: typeof isReadOnly === 'boolean' ? () => isReadOnly : isReadOnly,
     run: async (input, context) => {
       const result = await run(input, context)
-      return typeof result === 'string' ? { content: result } : result
+      if (typeof result === 'string' || isBlocks(result)) return { content: result }
+      return isOutput(result) ? result : { content: NO_TEXT, isError: true }
     },
   }
+}
+
+/** Programs without types return what they like. */
+const NO_TEXT = 'The tool ran and returned no text.'
+
+function isBlocks(result: ToolResult): result is readonly Block[] {
+  return Array.isArray(result)
+}
+
+function isOutput(result: unknown): result is ToolOutput {
+  if (typeof result !== 'object' || result === null || !('content' in result)) return false
+  return typeof result.content === 'string' || Array.isArray(result.content)
 }

@@ -5,7 +5,12 @@ import { UsageError } from '../../errors.ts'
 export function senderOf(client: object): NonNullable<ContextOptions['send']> {
   return async (request, options) => {
     if (!canSend(client)) throw new UsageError('This client has no `messages.create`.')
-    return await client.messages.create(request, options)
+    // `betas` are a header, where this is sent.
+    const { betas, ...body } = { betas: undefined, ...request }
+    const named: unknown = betas
+    const isNamed = Array.isArray(named) && named.length > 0
+    const headers = isNamed ? { ...options.headers, 'anthropic-beta': named.join(',') } : options.headers
+    return await client.messages.create(body, { ...options, headers })
   }
 }
 
