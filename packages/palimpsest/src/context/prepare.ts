@@ -16,6 +16,7 @@ import { lifetimesFor } from '../request/cache-lifetimes.ts'
 import { calibrationOf } from '../situation/calibration.ts'
 import { modelPolicy } from '../situation/model-policy.ts'
 import { appendTo } from '../situation/session.ts'
+import { sizeOf } from '../situation/size-of.ts'
 import type { Situation, WindowReading } from '../situation/situation.ts'
 import { reportContext } from '../situation/thresholds.ts'
 import { factorOf } from '../tokens/calibrate.ts'
@@ -27,6 +28,8 @@ import { grow, type ContextSetup, type ContextState, type SentRequest } from './
 import { followHistory, type Followed } from './follow-history.ts'
 import { takeBeside, watchOf } from './open-context.ts'
 import { headOf, type OwnerHead, type PrepareInput } from './owner-prefix.ts'
+import { requireFitting } from './require-fitting.ts'
+import { shorten, type Shortening } from './shorten.ts'
 
 // From the owner's history to the request to send: the transcript follows it, then comes what comes before every request.
 
@@ -77,13 +80,10 @@ export async function prepare(
     grow(state, appended.session)
     told.hear({ type: 'engine', entries: appended.entries })
   }
-  const steps = beforeRequest(state.session, limits, setup.ports, signal)
-  const at = { session: state.session }
-  const { tokens, blocked } = await drive(takeEngineSteps(at, steps, setup.ports), told.hear)
-  grow(state, at.session)
+  const tokens = await fit(state, limits, { ports: setup.ports, hear: told.hear }, signal)
   const late = await takeBeside(state, setup)
   const { request } = buildNow(state, { head, marks: followed.marks, tokens }, limits, setup)
-  const notices = [...early, ...told.notices, ...late, ...(blocked === undefined ? [] : [blocked])]
+  const notices = [...early, ...told.notices, ...late]
   const { change, from } = followed
   return {
     request,
@@ -95,6 +95,26 @@ export async function prepare(
       notices,
     },
   }
+}
+
+/** What comes before every request. Where that leaves too much, nothing but what must stay does. Tokens of what is left. */
+async function fit(
+  state: ContextState,
+  limits: ContextLimits,
+  told: Shortening,
+  signal: AbortSignal,
+): Promise<number> {
+  const { ports, hear } = told
+  const steps = beforeRequest(state.session, limits, ports, signal)
+  const at = { session: state.session }
+  const { tokens: sizeTokens, blocked } = await drive(takeEngineSteps(at, steps, ports), hear)
+  grow(state, at.session)
+  if (blocked === undefined) return sizeTokens
+  await shorten(state, { ...limits, sizeTokens }, told, signal)
+  const tokens = sizeOf(state.session.view, limits)
+  requireFitting(state.session.view, tokens, limits.reading.window.window, limits)
+  if (tokens >= limits.blockingTokens) hear({ type: 'notice', text: blocked })
+  return tokens
 }
 
 /** What decides about a request, as it is known now. */

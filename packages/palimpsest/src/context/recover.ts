@@ -1,15 +1,13 @@
-import { drive } from '../drive.ts'
-import { autoCompact } from '../engine/auto-compact.ts'
 import { ProviderError, UsageError } from '../errors.ts'
-import { takeEngineSteps } from '../loop/take-engine-steps.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import { reportContext } from '../situation/thresholds.ts'
 import { limitNamed, LIMIT_TOKENS_MIN } from '../tokens/doubt-limit.ts'
 import { overflowFailure, type Overflow } from '../tokens/overflow.ts'
-import { grow, type ContextSetup, type ContextState } from './context-state.ts'
+import type { ContextSetup, ContextState } from './context-state.ts'
 import { takeBeside } from './open-context.ts'
 import { buildNow, limitsOf, listen, type PreparedRequest } from './prepare.ts'
 import { findOverflow } from './send-model.ts'
+import { shorten } from './shorten.ts'
 
 /** An answer that may be no longer than this is none: then the conversation must get shorter. */
 const ANSWER_TOKENS_MIN = 1_024
@@ -36,13 +34,10 @@ export async function recover(
     state.windowMax = Math.min(limit, state.windowMax ?? limit)
   const limits = limitsOf(state, head, setup)
   if (answerTokens === undefined) {
-    const before = state.session
     const sizeTokens = overflow.used ?? sent.tokens
-    const steps = autoCompact(before, { ...limits, cause: 'overflow', sizeTokens }, setup.ports, signal)
-    const at = { session: before }
-    await drive(takeEngineSteps(at, steps, setup.ports), told.hear)
-    if (at.session === before) throw unhelped(error, overflow, told.notices)
-    grow(state, at.session)
+    const hearing = { ports: setup.ports, hear: told.hear }
+    const isShorter = await shorten(state, { ...limits, sizeTokens }, hearing, signal)
+    if (!isShorter) throw unhelped(error, overflow, told.notices)
   }
   const notices = [...told.notices, ...(await takeBeside(state, setup))]
   const tokens = sizeOf(state.session.view, limits)

@@ -108,7 +108,7 @@ function excessInCompaction(view: View, limits: GuardLimits): number {
 function guardLimit(view: View, limits: GuardLimits, flags: Flags): number {
   const { blockingTokens, thresholds, compaction } = limits
   const { boundary, nodes } = view
-  const isHarder = boundary?.nodes === nodes.length && recordOf(boundary.entry)?.refills === REFILLS_MAX
+  const isHarder = boundary?.nodes === nodes.length && (recordOf(boundary.entry)?.refills ?? 0) >= REFILLS_MAX
   if (isHarder) return Math.min(blockingTokens, HARDER_SHARE_MAX * fullAt(thresholds))
   const accepted = waitsForRefusal(limits, flags) ? (compaction?.windowTokens ?? 0) : 0
   return Math.max(blockingTokens, (1 - ANSWER_SHARE) * accepted)

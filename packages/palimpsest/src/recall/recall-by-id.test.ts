@@ -160,3 +160,51 @@ test('every message of any conversation comes back by its short id, byte for byt
     cases(60, 2_000),
   )
 })
+
+describe('a removal', () => {
+  const summary = (id: string, parent: string) =>
+    message(id, parent, 'In short.', { part: 'summary', origin: 'engine' })
+  const boundary = (n: number, parent: number, kept: number, copies: readonly string[]): Entry => ({
+    kind: 'boundary',
+    id: uuid(n),
+    parent: null,
+    logicalParent: uuid(parent),
+    at: 0,
+    summary: [uuid(n + 1)],
+    kept: { head: uuid(kept), tail: uuid(kept), anchor: uuid(n + 1) },
+    keeps: 'tail',
+    copies,
+    attachments: [],
+    meta: { trigger: 'auto', preTokens: 10 },
+  })
+  const entries: readonly Entry[] = [
+    ...[1, 2, 3, 4].map((n) => message(uuid(n), n === 1 ? null : uuid(n - 1), `Said ${n}.`)),
+    boundary(10, 4, 4, [uuid(12)]),
+    summary(uuid(11), uuid(10)),
+    message(uuid(12), uuid(11), 'Said 1.', { part: 'kept', copyOf: uuid(1) }),
+    message(uuid(13), uuid(12), 'Said 13.'),
+    {
+      kind: 'edit',
+      id: uuid(14),
+      parent: uuid(13),
+      at: 0,
+      cause: 'forced',
+      replace: [{ at: { entry: uuid(4), index: 0 }, with: [] }],
+      drop: [uuid(13)],
+      freedTokens: 1,
+    },
+    message(uuid(15), uuid(14), 'Said 15.'),
+    boundary(20, 15, 15, []),
+    summary(uuid(21), uuid(20)),
+  ]
+
+  test.each([
+    ['a compaction', 10, ['Said 2.', 'Said 3.']],
+    ['one that also takes what the one before it had kept', 20, ['Said 1.', 'Said 4.', 'Said 13.']],
+    ['a clearing', 14, ['Said 4.', 'Said 13.']],
+  ])('%s gives the messages that left with it', async (_what, id, texts) => {
+    const found = await recallById(uuid(id), sourceOf(entries), PAGE)
+    expect(found.kind === 'texts' ? found.texts.map(({ text }) => text) : found.kind).toEqual(texts)
+    expect(await recallById(uuid(id), sourceOf(entries), 10)).toMatchObject({ kind: 'rows' })
+  })
+})

@@ -2,10 +2,11 @@ import type { Entry, EntryId, StoredEntry } from '../transcript/entry.ts'
 import { RANGE_MARK } from '../transcript/recall-tool.ts'
 import { SHORT_ID_CHARS } from '../transcript/short-id.ts'
 import { recallRange } from './recall-range.ts'
+import { isRemoval, recallRemoval } from './recall-removal.ts'
 import { holding, ownId, resultIds, rowOf, textOf, type Recalled, type RecallSource } from './recalled.ts'
 
 // What an id stands for that a text named: a message by its id or the beginning of it, messages in a row by the first and the last,
-// a result by its tool use or by the file it is stored in.
+// a result by its tool use or by the file it is stored in, and what a compaction or a clearing took away by the id of that.
 
 /** Messages in a row come as texts where they have at most `charsMax` characters together, and as a list otherwise. */
 export async function recallById(given: string, source: RecallSource, charsMax: number): Promise<Recalled> {
@@ -17,6 +18,7 @@ export async function recallById(given: string, source: RecallSource, charsMax: 
   const [only, ...others] = found
   if (!only) return { kind: 'none' }
   if (others.length > 0) return { kind: 'rows', rows: found.map((entry) => rowOf(entry, new Map())) }
+  if (isRemoval(only)) return await recallRemoval(only, source, charsMax)
   return { kind: 'texts', texts: [await textOf(only, source)] }
 }
 
@@ -47,6 +49,7 @@ async function findEntries(id: string, source: RecallSource): Promise<readonly E
 const FIT = { whole: 4, result: 3, file: 2, beginning: 1, none: 0 } as const
 
 function fitOf(entry: Entry, id: string): number {
+  if (isRemoval(entry)) return entry.id === id ? FIT.whole : FIT.none
   if (entry.kind !== 'message' && entry.kind !== 'notes' && entry.kind !== 'stored') return FIT.none
   if (ownId(entry) === id) return FIT.whole
   if (entry.kind === 'message' && resultIds(entry).includes(id)) return FIT.result

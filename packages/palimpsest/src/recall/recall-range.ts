@@ -29,7 +29,7 @@ export async function recallRange(
   const rows = chainBetween(from, to, links)
   const total = rows.reduce((sum, { chars }) => sum + chars, 0)
   if (total > charsMax) return { kind: 'rows', rows }
-  return await textsOf(rows, source, charsMax)
+  return await textsIn(rows, source, charsMax)
 }
 
 interface Link {
@@ -61,8 +61,8 @@ function chainBetween(from: EntryId, to: EntryId, links: ReadonlyMap<EntryId, Li
   return all.slice(0, all.findIndex(({ id }) => id === to) + 1)
 }
 
-/** Results on disk may be longer than what stands for them. */
-async function textsOf(
+/** The texts of these, or what they are where that is too much: results on disk may be longer than what stands for them. */
+export async function textsIn(
   rows: readonly RecalledRow[],
   source: RecallSource,
   charsMax: number,

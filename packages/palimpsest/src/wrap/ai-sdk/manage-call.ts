@@ -1,4 +1,5 @@
 import type { PrepareInput } from '../../context/owner-prefix.ts'
+import { ProviderError } from '../../errors.ts'
 import type { TraceEvent } from '../../ports.ts'
 import type { Conversations } from '../conversations.ts'
 import type { AiMessage, AiPart } from './ai-message.ts'
@@ -44,6 +45,8 @@ export async function manageCall<Params extends CallParams>(
   const signal = params.abortSignal && { signal: params.abortSignal }
   const failed = (what: string, error: unknown): undefined => {
     params.abortSignal?.throwIfAborted()
+    // No request could be sent that fits in the window.
+    if (error instanceof ProviderError) throw error
     onTrace?.({ name: what, reason: error instanceof Error ? error.message : String(error) })
   }
   return {

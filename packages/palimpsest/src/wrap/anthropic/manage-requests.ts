@@ -1,6 +1,7 @@
 import type { Context } from '../../context/library/create-context.ts'
 import type { PrepareInput } from '../../context/owner-prefix.ts'
 import { drive } from '../../drive.ts'
+import { ProviderError } from '../../errors.ts'
 import { collectResponse } from '../../loop/answers/collect-response.ts'
 import type { TraceEvent } from '../../ports.ts'
 import { isJsonObject } from '../../wire/json.ts'
@@ -86,8 +87,12 @@ function isMessagesBody(body: unknown): body is MessagesBody {
  */
 async function withThread(request: SentRequest, next: Next, headers: Headers): Promise<Response> {
   if (!headers.get('x-stainless-helper')?.includes('BetaToolRunner')) return await next(request)
-  const message = 'Palimpsest keeps this conversation, so the server does not.'
   const details = { error_code: 'thread_unsupported_request', unsupported: ['palimpsest'] }
+  return refusalOf('Palimpsest keeps this conversation, so the server does not.', details)
+}
+
+/** As the server refuses a request, so that the client throws the error that its caller knows. */
+function refusalOf(message: string, details?: object): Response {
   const body = { type: 'error', error: { type: 'invalid_request_error', message, details } }
   return Response.json(body, { status: 400, headers: { 'x-should-retry': 'false' } })
 }
@@ -111,6 +116,7 @@ async function exchanged(
       await next({ ...request, body: printed(prepared) })
     const prepared = await preparedFor(managed, input, request, onTrace)
     if (!prepared) return await next(request)
+    if (prepared instanceof ProviderError) return refusalOf(prepared.message)
     const first = await send(prepared)
     const response = first.ok ? first : await recovered(first, managed, send, context)
     if (!response.ok) return response
@@ -128,7 +134,7 @@ async function exchanged(
   }
 }
 
-/** Undefined where we fail: then the request goes as it is. */
+/** Undefined where we fail: then the request goes as it is. An error where no request could be sent that fits in the window. */
 async function preparedFor(
   managed: Context,
   input: MessagesBody,
@@ -140,6 +146,7 @@ async function preparedFor(
     return request
   } catch (error) {
     if (signal instanceof AbortSignal) signal.throwIfAborted()
+    if (error instanceof ProviderError) return error
     onTrace?.({ name: 'request-unmanaged', reason: error instanceof Error ? error.message : String(error) })
     return undefined
   }

@@ -79,5 +79,9 @@ test('a refill counts one more, goes harder the third time, and a pause counts n
   expect(decide(2)).toMatchObject({ harder: true, record: { refills: 3, near: true } })
   expect(decide(2, { cause: 'idle' })).toMatchObject({ harder: false, record: { refills: 2 } })
   expect(decide(3, { cause: 'asked' })).toMatchObject({ harder: false, record: { refills: 0 } })
-  expect(decide(3, { cause: 'overflow' })).toEqual({ kind: 'stop' })
+})
+
+test('where no request can be sent, a compaction behind the third refill goes harder and asks no model', () => {
+  const decided = decideCompaction(viewWith(REFILLS_MAX, [LOW, LOW]), { ...MOMENT, cause: 'overflow' })
+  expect(decided).toMatchObject({ kind: 'compact', mayAsk: false, harder: true, record: { refills: 4 } })
 })

@@ -45,12 +45,14 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
   if (rounds === 0 && moment.cause !== 'smaller-window') return { kind: 'nothing-new' }
   const near = view.boundary !== undefined && isRefilled(since, moment.thresholdTokens)
   const refills = refillsOf(before, near, moment)
-  if (refills > REFILLS_MAX) return { kind: 'stop' }
+  // A refused request leaves no other way than to compact: then without a model, which costs nothing that could be burnt.
+  const isSpent = refills > REFILLS_MAX
+  if (isSpent && moment.cause !== 'overflow') return { kind: 'stop' }
   const users = since.filter(isUserNode)
   return {
     kind: 'compact',
-    mayAsk: moment.cause === 'asked' || !isOpenAfter(before, moment),
-    harder: refills === REFILLS_MAX,
+    mayAsk: !isSpent && (moment.cause === 'asked' || !isOpenAfter(before, moment)),
+    harder: refills >= REFILLS_MAX,
     record: {
       cause: moment.cause,
       source: moment.source,
