@@ -65,6 +65,8 @@ export interface Fork {
   readonly messages: readonly JsonText[]
   /** Not worth its price unless the cache holds what the parent wrote: `unfit` then. */
   readonly needsCache?: boolean
+  /** Of `messages`, by place: those whose end is kept in the cache, because the next request of this fork reads up to there. Two at most. */
+  readonly kept?: readonly number[]
   /** Instead of messages: the provider is to summarise the parent's own, in a signed block. */
   readonly compaction?: CompactionWish
 }
@@ -77,12 +79,21 @@ export interface CompactionWish {
 }
 
 export type ForkOutcome =
-  | { readonly kind: 'answered'; readonly response: MessagesResponse; readonly text: string }
-  /** The model called tools. A fork runs none: the calls are refused. */
+  | {
+      readonly kind: 'answered'
+      readonly response: MessagesResponse
+      /** The message whole, as it came. */
+      readonly json: JsonText
+      readonly text: string
+    }
+  /** The model called tools. One response runs none: who asked says what becomes of the calls. */
   | {
       readonly kind: 'called-tools'
       readonly response: MessagesResponse
+      readonly json: JsonText
       readonly calls: readonly ToolUseBlock[]
+      /** Calls whose input was not valid JSON. */
+      readonly unreadable: ReadonlySet<string>
     }
   | { readonly kind: 'failed'; readonly failure: ProviderFailure; readonly message: string }
   /** Nothing was sent yet in this conversation, or nothing can follow its last message: that is a system message, or an answer that goes on. */

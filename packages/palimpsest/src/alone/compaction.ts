@@ -112,11 +112,8 @@ function asker<M extends HistoryMessage>(
     const given = isJsonObject(request) && Array.isArray(request['messages']) ? request['messages'] : []
     const text = await summarize(given.filter((message): message is M => isMessage(message, history)))
     const content = [{ type: 'text', text }] as const
-    const response = { id: '', type: 'message', role: 'assistant', model, content } as const
-    return {
-      kind: 'answered',
-      text,
-      response: { ...response, stop_reason: 'end_turn', stop_sequence: null, usage: NO_USAGE },
-    }
+    const message = { id: '', type: 'message', role: 'assistant', model, content } as const
+    const response = { ...message, stop_reason: 'end_turn', stop_sequence: null, usage: NO_USAGE } as const
+    return { kind: 'answered', text, response, json: JSON.stringify(response) }
   }
 }

@@ -98,6 +98,8 @@ function forkParent({ request, under, lastRole, lifetimes, head }: SentRequest):
     betas: head.prefix.betas,
     model: request.model,
     lifetime: lifetimes.messages,
+    // Where the caller's own breakpoints stand is the caller's business.
+    spare: [],
     under,
     ...(lastRole === undefined ? {} : { lastRole }),
   }

@@ -2,20 +2,28 @@ import { drive } from '../drive.ts'
 import { ProviderError } from '../errors.ts'
 import type { AskModel, AskOutcome, ModelEvent, ModelRequest, Ports } from '../ports.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
-import type { MessagesResponse } from '../wire/response.ts'
-import { collectResponse } from './answers/collect-response.ts'
+import { collectResponse, nothingGathered, type CollectedResponse } from './answers/collect-response.ts'
+import type { OwnIds } from './answers/own-ids.ts'
+
+export interface AskOnceOptions {
+  /** The answer has begun. */
+  readonly onBegin?: (() => void) | undefined
+  /** For the calls of an answer that will be gone on with. */
+  readonly ids?: OwnIds | undefined
+}
 
 /** Asks once and waits for the whole answer. Rejects only when aborted. */
 export async function askOnce(
   request: ModelRequest,
   { streamModel }: Pick<Ports, 'streamModel'>,
   signal: AbortSignal,
-  onBegin: () => void = () => undefined,
+  { onBegin = () => undefined, ids }: AskOnceOptions = {},
 ): Promise<AskOutcome> {
   try {
-    const { response } = await drive(collectResponse(noting(streamModel(request, signal), onBegin)))
+    const events = noting(streamModel(request, signal), onBegin)
+    const collected = await drive(collectResponse(events, nothingGathered(ids)))
     signal.throwIfAborted()
-    return outcomeOf(response)
+    return outcomeOf(collected)
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ProviderError)) throw error
@@ -34,9 +42,9 @@ async function* noting(events: AsyncIterable<ModelEvent>, onBegin: () => void): 
   }
 }
 
-function outcomeOf(response: MessagesResponse): AskOutcome {
+function outcomeOf({ response, json, unreadable }: CollectedResponse): AskOutcome {
   const calls = response.content.filter((block): block is ToolUseBlock => isBlock(block, 'tool_use'))
-  if (calls.length > 0) return { kind: 'called-tools', response, calls }
+  if (calls.length > 0) return { kind: 'called-tools', response, json, calls, unreadable }
   const text = response.content.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('')
-  return { kind: 'answered', response, text }
+  return { kind: 'answered', response, json, text }
 }

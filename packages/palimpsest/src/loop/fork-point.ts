@@ -5,6 +5,7 @@ import { estimatePrompt } from '../tokens/plausible-usage.ts'
 import { findModelFacts } from '../wire/model-facts.ts'
 import type { MessagesResponse } from '../wire/response.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
+import type { OwnIds } from './answers/own-ids.ts'
 import { askOnce } from './ask-once.ts'
 
 // Where forks of a conversation begin: its last request that was answered. What a request writes can be read once its answer has begun,
@@ -15,6 +16,8 @@ export interface ForkPoint {
   /** A request was answered: from now on forks extend it. Those under way keep their parent. */
   readonly moveTo: (parent: ForkParent, startedAt: number) => void
   readonly runFork: RunFork
+  /** Forks of the request that was answered last as of now, whatever is answered later: for one that takes several responses. */
+  readonly hold: (ids?: OwnIds) => RunFork
 }
 
 export interface ForkSetup {
@@ -24,11 +27,11 @@ export interface ForkSetup {
 }
 
 export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
-  let run: RunFork = async () => ({ kind: 'unfit' })
+  let run: Run = async () => ({ kind: 'unfit' })
   return {
     moveTo: (parent, startedAt) => {
       const ways = createWays(startedAt + TTL_MS[parent.lifetime])
-      run = async (fork, signal) => {
+      run = async (fork, signal, ids) => {
         const isReadable = ways.isReadable(ports.clock.now())
         const forked = forkRequest(parent, fork)
         if (!forked || (fork.needsCache && !isReadable)) return { kind: 'unfit' }
@@ -36,7 +39,7 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
         const lifetimeMs = TTL_MS[parent.lifetime]
         const outcome = await ways.go((fork.shared ?? []).join(','), ports.clock.now, signal, (begun) => {
           const startedAt = ports.clock.now()
-          return askOnce(request, ports, signal, () => begun(startedAt + lifetimeMs))
+          return askOnce(request, ports, signal, { onBegin: () => begun(startedAt + lifetimeMs), ids })
         })
         if ('response' in outcome) onAnswer?.(outcome.response, fork)
         // Nothing was sent, and nothing failed.
@@ -46,8 +49,14 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
       }
     },
     runFork: (fork, signal) => run(fork, signal),
+    hold: (ids) => {
+      const held = run
+      return (fork, signal) => held(fork, signal, ids)
+    },
   }
 }
+
+type Run = (fork: Fork, signal: AbortSignal, ids?: OwnIds) => Promise<ForkOutcome>
 
 /** The parent's part is read where it can be, else written anew; what follows it is neither. */
 function expectedOf({ body, model }: ModelRequest, parent: ForkParent, isReadable: boolean): Usage {

@@ -27,6 +27,17 @@ export type { CompactionRun } from './run-compaction.ts'
 export { createPreparedKeeper } from '../layers/4-compaction/summary/prepared-keeper.ts'
 export type { PreparedKeeper } from '../background/keepers.ts'
 export type { PreparedSetup } from '../layers/4-compaction/summary/prepared-keeper.ts'
+export { runForkCalls } from './run-fork-calls.ts'
+export type { ForkCallSetup } from './run-fork-calls.ts'
+export { runToolFork, spentOnFork } from '../background/run-tool-fork.ts'
+export type {
+  CallResult,
+  ForkCall,
+  ToolFork,
+  ToolForkEnd,
+  ToolForkOutcome,
+  ToolForkPorts,
+} from '../background/run-tool-fork.ts'
 export { runTurn } from './run-turn.ts'
 export type { TurnCompaction, TurnSetup } from './run-turn.ts'
 export type * from './tool.ts'

@@ -43,8 +43,8 @@ export interface BuiltRequest {
   readonly lastRole?: Role
   /** Bought for the messages. */
   readonly lifetime: Ttl
-  /** Where in the body a breakpoint stands that a fork may take for itself; absent where it need not, there being one to spare. */
-  readonly spare?: TextRange
+  /** Where in the body the breakpoints of the messages stand, in order, but for the last: a fork may take them for itself. */
+  readonly spare: readonly TextRange[]
   /** What an answer to this request is made under. */
   readonly under: Hash
   /** Estimated tokens of the messages, before calibration. */
@@ -58,7 +58,7 @@ export interface TextRange {
 }
 
 /** In the messages; with the end of `system` that makes four, and the API takes no more. */
-const PLACES_MAX = 3
+export const PLACES_MAX = 3
 
 export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   const prefix = view.prefix
@@ -83,14 +83,13 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
   const messages = joinMessages(settled, { places, lifetimes })
   const head = `{${members.join(',')},"messages":[`
   const lastRole = settled.roles[settled.texts.length]
-  const spare = spareOf(settled, { places, lifetimes }, head.length)
   return {
     body: `${head}${messages}]}`,
     betas: prefix.betas,
     model,
     ...(lastRole === undefined ? {} : { lastRole }),
     lifetime: lifetimes.messages,
-    ...(spare ? { spare } : {}),
+    spare: sparesOf(settled, { places, lifetimes }, head.length),
     under: chainEnd(settled),
     estimate: tokensEnd(settled),
   }
@@ -124,15 +123,19 @@ function systemMember(system: JsonText, ttl: Ttl): string[] {
   return [`"system":[${[...blocks, withBreakpoint(last, ttl)].join(',')}]`]
 }
 
-/** The first of the messages' breakpoints: nothing that a fork reads lies there alone. */
-function spareOf(settled: Settled, { places, lifetimes }: Marks, headChars: number): TextRange | undefined {
-  const place = places.length < PLACES_MAX ? undefined : places[0]
-  const node = place && settled.nodes[place.node]
-  if (!place || !node) return undefined
-  const upTo = (settled.blocks[place.node] ?? []).slice(0, place.block + 1).map(({ json }) => json)
-  const before = messageText(node, upTo).length - messageEnd(node).length
-  const from = headChars + (settled.joined[place.node]?.length ?? 0) + before - '}'.length
-  return { from, to: from + breakpointMember(placeLifetime(lifetimes, place.slot)).length }
+/** All but the last of the messages' breakpoints: nothing that a fork reads lies there alone. */
+function sparesOf(settled: Settled, { places, lifetimes }: Marks, headChars: number): readonly TextRange[] {
+  let marked = headChars
+  return places.slice(0, -1).flatMap((place) => {
+    const node = settled.nodes[place.node]
+    if (!node) return []
+    const upTo = (settled.blocks[place.node] ?? []).slice(0, place.block + 1).map(({ json }) => json)
+    const before = messageText(node, upTo).length - messageEnd(node).length
+    const from = marked + (settled.joined[place.node]?.length ?? 0) + before - '}'.length
+    const chars = breakpointMember(placeLifetime(lifetimes, place.slot)).length
+    marked += chars
+    return [{ from, to: from + chars }]
+  })
 }
 
 function joinMessages(settled: Settled, { places, lifetimes }: Marks): string {
