@@ -167,9 +167,7 @@ async function expectRemoval(bench: Bench, id: string): Promise<void> {
   const undo = `palimpsest undo ${id} --session ${stringIn(context, 'session')}`
   const made = { path: 'fork', proof: { kept: expect.any(Number), repaired: 0, invented: 0 } }
   expect(context['removals']).toEqual([expect.objectContaining({ id, layer: 4, undo, ...made })])
-  expect((await bench.run(['context'])).out).toMatch(
-    /\n {4}by fork; proof: \d+ kept, 0 repaired, 0 invented\n/,
-  )
+  expect((await bench.run(['context'])).out).toMatch(/\n {4}by fork; summary checked: \d+ facts kept\n/)
 }
 
 test('a compaction is taken back, a message brought back, another pinned: all of it goes through the next compaction', async () => {
@@ -413,7 +411,7 @@ test('a request that the provider refuses as too long is compacted and sent once
   bench.simulator.addFaults([{ fault: { type: 'prompt_too_long' } }])
   const { exit, err, out } = await bench.run(['-p', 'go on', '--continue'], { env: small })
   expect({ exit, out }).toEqual({ exit: 0, out: 'Answered all the same.\n' })
-  expect(err).toMatch(/^compacted: \d+ to ~\d+ tokens \(by \w+; proof: .*\)\n$/)
+  expect(err).toMatch(/^compacted: \d+ to ~\d+ tokens \(by \w+; summary checked: .*\)\n$/)
   expect(newestBody(bench)).toContain('SUMMARY after a refusal.')
   expect(JSON.stringify(await onlyTranscript(bench))).not.toContain('prompt is too long')
   await expectLocked(bench)

@@ -55,7 +55,7 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       { content: [text('Deployed.')] },
     ])
     const terminal = await open(bench)
-    await terminal.until(/^~?\d+% left/m)
+    await terminal.until(/^~?\d+% context left/m)
     await terminal.type('Deploy it')
     await terminal.press('Enter')
     expect(question(await terminal.until(/letter · Esc/), bench)).toEqual([
@@ -65,6 +65,7 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       '▸ (y) Yes, this once',
       '  (a) Always allow `check --all` and `deploy site` in FOLDER/app, exactly as written Bash(check --all), Bash(deploy site)',
       '  (n) No',
+      '  (t) No, and tell it what to do instead',
       '↑↓ Enter, or the letter · Esc',
     ])
     await terminal.type('a')
@@ -73,6 +74,7 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       '    sh deploy.sh',
       '▸ (y) Yes, this once',
       '  (n) No',
+      '  (t) No, and tell it what to do instead',
       '↑↓ Enter, or the letter · Esc',
     ])
     await terminal.type('n')

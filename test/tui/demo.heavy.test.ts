@@ -30,7 +30,7 @@ describe('without a terminal', () => {
       /^ {2}\* cleared {3}\d+ old results, [\d,]+ tokens/m,
       /^ {2}\* notes /m,
       /^ {2}\* compacted by (summary|notes): [\d,]+ → [\d,]+ tokens, \d+ messages/m,
-      /^ {2}\* proof {5}\d+ facts kept, \d+ repaired, 0 invented/m,
+      /^ {2}\* checked {3}the summary: \d+ facts kept(, \d+ of them added by the check)?$/m,
       /^ {2}[█░|]+ [\d.]+k of 36\.0k · cache [\d.]+% · \$[\d.]+$/m,
       /70 minutes pass/,
       /What to try next/,

@@ -8,7 +8,7 @@ import type { Command, CommandInput } from './command.ts'
 import type { ViewDescription } from 'palimpsest/conversation'
 import { historyTexts } from '../stored/history-texts.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
-import { proofText } from '../print/proof-text.ts'
+import { checkedText } from '../run/compaction/checked-text.ts'
 import type { SessionHistory } from '../stored/session-history.ts'
 import { undoCommand } from '../stored/undo-command.ts'
 import type { WindowReading } from '../run/window-settings.ts'
@@ -283,7 +283,7 @@ function toText({ document, history, autoEnabled }: ReadContext): string {
     ...(removals.length > 0 ? ['', 'taken out:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [
       `  ${id}  layer ${layer}: ${what}, ${tokens} tokens${undo === null ? '; no undo' : ''}`,
-      ...(path === undefined ? [] : [`    by ${path}${proofText(proof)}`]),
+      ...(path === undefined ? [] : [`    by ${path}${proof ? `; ${checkedText(proof)}` : ''}`]),
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
     ...(removals.length > 0

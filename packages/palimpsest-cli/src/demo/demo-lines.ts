@@ -4,6 +4,7 @@ import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { shortCount } from '../tui/screen/status-line.ts'
+import { checkedText } from '../run/compaction/checked-text.ts'
 import { pathName } from '../tui/screen/turn-lines.ts'
 import { line, span, type StyledLine } from '../tui/text/styled-line.ts'
 import type { WindowReading } from '../run/window-settings.ts'
@@ -55,11 +56,8 @@ function compactedLines({ meta }: BoundaryEntry): readonly StyledLine[] {
   const size = `${number(preTokens)} → ${number(postTokens)} tokens`
   const what = `by ${pathName(path)}: ${size}, ${messagesSummarized} messages`
   if (!proof) return [happened('compacted', what)]
-  const { kept, repaired, invented } = proof
-  return [
-    happened('compacted', what),
-    happened('proof', `${kept} facts kept, ${repaired} repaired, ${invented} invented`),
-  ]
+  const checked = checkedText(proof).replace(/^summary checked: /, '')
+  return [happened('compacted', what), happened('checked', `the summary: ${checked}`)]
 }
 
 const NAME_COLUMNS = 10

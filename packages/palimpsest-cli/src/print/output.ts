@@ -5,7 +5,7 @@ import { isBlock, servedTokens, toBlocks } from 'palimpsest/wire'
 
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
 import { problemOf } from '../run/turn-problem.ts'
-import { proofText } from './proof-text.ts'
+import { checkedText } from '../run/compaction/checked-text.ts'
 import type { World } from '../world.ts'
 
 // What a headless run prints. `stream-json` is the shape that scripts around existing coding agents read: one object a line, `init`
@@ -264,7 +264,8 @@ function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
 
 /** What a compaction did, in a line. */
 export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
-  return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${proofText(proof)})`
+  const checked = proof ? `; ${checkedText(proof)}` : ''
+  return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${checked})`
 }
 
 function noteOf(event: LoopEvent): string | undefined {

@@ -57,6 +57,8 @@ export interface PreparedRun {
   /** The same in words: address, and what told of it. */
   readonly about: string
   readonly notices: readonly string[]
+  /** Instruction files that are in the conversation from its start. */
+  readonly instructionPaths: readonly string[]
   /** When a turn has ended: what the user asked to be remembered. */
   readonly afterTurn: RememberStated
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
@@ -134,15 +136,13 @@ async function prepareWith(
     endsWithTurn: true,
     signal: world.signal,
   }
-  const notices = [
-    ...(await placeNotices(scene, spending)),
-    ...clearing.warnings,
-    ...noting.warnings,
-    ...start.notices,
-  ]
+  const { paths: instructionPaths } = start
+  const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices]
+  const notices = [...(await placeNotices(scene, spending)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, index: indexFor(scene, flags.flags, trace) })
   const afterTurn = rememberFor(scene, flags.flags, report)
-  return { setup, reading: readingNow, opened, allowOwn, mode, endpoint, about, notices, afterTurn, close }
+  const told = { mode, endpoint, about, notices, instructionPaths }
+  return { setup, reading: readingNow, opened, allowOwn, afterTurn, close, ...told }
 }
 
 function indexFor(
@@ -252,6 +252,8 @@ interface Start {
   readonly memory: string
   /** The instruction files in it. */
   readonly shown: string
+  /** Where those are. */
+  readonly paths: readonly string[]
   readonly hookTexts: readonly string[]
   readonly notices: readonly string[]
 }
@@ -266,7 +268,9 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
   ])
   const text = renderFirstContext(instructions, environment)
   const shown = renderInstructions(instructions)
-  if (wishes.isMaintenance) return { text, memory, shown, hookTexts: [], notices: instructions.notices }
+  const paths = instructions.files.map(({ path }) => path)
+  if (wishes.isMaintenance)
+    return { text, memory, shown, paths, hookTexts: [], notices: instructions.notices }
   const isNew = opened.session.view.nodes.length === 0
   if (isNew) tellInstructions(instructions.files, 'session_start', { hooks, home })
   const source: StartSource = isNew ? 'startup' : opened.isFork ? 'fork' : 'resume'
@@ -280,6 +284,7 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
     text,
     memory,
     shown,
+    paths,
     hookTexts: started.texts,
     notices: [...instructions.notices, ...started.notices],
   }

@@ -21,6 +21,7 @@ import { createShells, type Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
+import type { ToolWatch } from '../agent/tools/watch-tools.ts'
 import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
 import { createSessionMemory, type SessionMemory } from '../memory/session-memory.ts'
@@ -56,12 +57,16 @@ export interface RunWishes {
   /** What the conversation began with stays in view, whatever is compacted. */
   readonly keepsStart?: boolean
   /** Absent: nobody is there to be asked. */
-  readonly user?: {
-    readonly permit: NonNullable<PermitOptions['ask']>
-    readonly answer: AskUser
-    readonly trust: AskTrust
-    readonly compact: NonNullable<TurnCompaction['confirm']>
-  }
+  readonly user?: UserThere | undefined
+}
+
+/** Who answers, and sees what calls do. */
+interface UserThere {
+  readonly permit: NonNullable<PermitOptions['ask']>
+  readonly answer: AskUser
+  readonly trust: AskTrust
+  readonly compact: NonNullable<TurnCompaction['confirm']>
+  readonly watch?: ToolWatch
 }
 
 /** With what became known since the run began. */
@@ -215,6 +220,7 @@ function makeTools(
     now: world.now,
     memory: memory.gate,
     recall,
+    watch: user?.watch,
     ...(user ? { askUser: user.answer } : {}),
   })
   const permit = createPermit({

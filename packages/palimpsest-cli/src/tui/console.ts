@@ -29,6 +29,7 @@ const COLUMNS_DEFAULT = 80
 const ROWS_DEFAULT = 24
 /** Pastes are told apart; Shift-Enter and the like are told where the terminal can. */
 const ENTER = '\x1b[?2004h\x1b[>1u'
+const NOT_STOPPED_MS = 200
 const OTHER_SCREEN = '\x1b[?1049h'
 const OWN_SCREEN = '\x1b[?1049l\x1b[?25h'
 const LEAVE = '\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[?25h'
@@ -94,7 +95,10 @@ export function createConsole(
       leave()
       await new Promise<void>((resolve) => {
         process.once('SIGCONT', () => resolve())
-        process.kill(process.pid, 'SIGTSTP')
+        // To the whole group, as the terminal does it: npm may stand between the shell and us.
+        process.kill(0, 'SIGTSTP')
+        // Where no shell looks after jobs nothing is stopped, and nothing will be continued.
+        setTimeout(resolve, NOT_STOPPED_MS)
       })
       enter()
     },

@@ -66,6 +66,7 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
     setPages: () => undefined,
     setFiles: () => undefined,
     setHistory: () => undefined,
+    addHistory: () => undefined,
     setInput: (text) => write(toPrintable(text)),
     close: reader.close,
   }

@@ -6,7 +6,9 @@ import type { Offer } from '../agent/permissions/always/offer.ts'
 import { storeRules } from '../agent/permissions/always/stored-rules.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 import type { Console } from './console.ts'
+import { readEarlierInputs } from './host/earlier-inputs.ts'
 import { listFiles } from './host/list-files.ts'
+import { shownPath } from './host/shown-path.ts'
 import { hostConversation, type HostedConversation } from './host/host-conversation.ts'
 import type { PickItem } from './input/pick-item.ts'
 import { openLines } from './line-ui.ts'
@@ -14,7 +16,7 @@ import { openScreen } from './screen-ui.ts'
 import { noteLines } from './screen/turn-lines.ts'
 import { pastLines, saidBefore } from './screen/past-lines.ts'
 import { proposalLines, toolLabel } from './screen/tool-lines.ts'
-import { line, span } from './text/styled-line.ts'
+import { line, span, type StyledLine } from './text/styled-line.ts'
 import { talk } from './talk.ts'
 import type { Ui } from './ui.ts'
 
@@ -94,7 +96,7 @@ async function enter(wishes: RunWishes, before: Entered | undefined, place: Plac
       asking(wanted, ui, trust, () => conversation),
       home,
       told,
-      { onSummary: (chars) => ui.setWritten(chars) },
+      { onSummary: (chars) => ui.setWritten(chars), onWork: (since) => ui.setLive({ since }) },
     )
     return { conversation, wishes: wanted }
   }
@@ -160,11 +162,16 @@ function asking(
               { label: 'Yes, this once', letter: 'y', value: 'yes' },
               ...(offer ? [alwaysItem(offer)] : []),
               { label: 'No', letter: 'n', value: 'no' },
+              { label: 'No, and tell it what to do instead', letter: 't', value: 'tell' },
             ],
           },
           signal,
         )
         if (answer === 'yes') return { kind: 'yes' }
+        if (answer === 'tell') {
+          const words = await ui.ask('What should it do instead?', signal)
+          return words ? { kind: 'no', words } : { kind: 'no' }
+        }
         if (answer !== 'always' || !offer) return { kind: 'no' }
         // It holds for this conversation all the same.
         await storeRules(conversation().prepared.opened.project.folder, wishes.cwd, offer.rules).catch(
@@ -220,11 +227,24 @@ interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly isSame: boolean
 }
 
+/** Files that speak to the model from the start: whoever wonders why it does something looks there. */
+function instructionLine(
+  paths: readonly string[],
+  cwd: string,
+  { userHome }: Pick<World, 'userHome'>,
+): readonly StyledLine[] {
+  if (paths.length === 0) return []
+  const names = paths.map((path) => shownPath(path, cwd, userHome))
+  return [line(`instructions: ${toPrintable(names.join(', '))}`, 'dim')]
+}
+
 function greet(conversation: HostedConversation, { wishes, isSame, ui, world, noted }: Greeting): void {
   const { prepared, facts, log } = conversation
   const columns = ui.columns()
   const said = saidBefore(log())
   ui.setHistory(said)
+  const { project, file } = prepared.opened
+  void readEarlierInputs(project.folder, file.path).then(ui.addHistory)
   ui.setFiles(async () => await listFiles(wishes.cwd, world))
   const fresh = prepared.notices.filter((notice) => !noted.has(notice))
   for (const notice of fresh) noted.add(notice)
@@ -234,6 +254,7 @@ function greet(conversation: HostedConversation, { wishes, isSame, ui, world, no
     [span('palimpsest ', 'heading'), span(world.version, 'dim'), span(`  ${facts.model}`)],
     line(toPrintable(prepared.about), 'dim'),
     line(`${toPrintable(wishes.cwd)} · /help lists commands and keys`, 'dim'),
+    ...instructionLine(prepared.instructionPaths, wishes.cwd, world),
     [],
     ...pastLines(log(), columns, ui.ways.toAll),
     ...notices,

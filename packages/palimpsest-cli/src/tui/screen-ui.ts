@@ -1,7 +1,7 @@
 import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
-import { emptyEditor, withWords } from './input/edit-text.ts'
+import { emptyEditor, withEarlier, withWords } from './input/edit-text.ts'
 import { createPicker } from './input/pick-item.ts'
 import { createPager } from './pager/create-pager.ts'
 import type { PageSource } from './pager/page-source.ts'
@@ -57,7 +57,8 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
     show: canvas.show,
     showSaid: (text) => canvas.show(saidLines(text, canvas.columns())),
     setLive: (parts) => {
-      if (parts.activity !== undefined && state.live.activity === '') state.activeSince = options.now()
+      const isNew = parts.activity !== undefined && parts.activity !== state.live.activity
+      if (isNew || parts.since !== undefined) state.activeSince = parts.since ?? options.now()
       state.live = { ...state.live, ...parts }
       canvas.draw()
     },
@@ -88,6 +89,9 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
     },
     setHistory: (said) => {
       state.editor = { ...emptyEditor(said), text: state.editor.text, cursor: state.editor.cursor }
+    },
+    addHistory: (earlier) => {
+      state.editor = withEarlier(state.editor, earlier)
     },
     setInput: (text) => {
       state.editor = withWords(state.editor, text)

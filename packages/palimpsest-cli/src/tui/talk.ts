@@ -6,7 +6,7 @@ import { addTyped, typedMemory } from '../memory/add-typed.ts'
 import { sentenceOf } from '../report-error.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import type { World } from '../world.ts'
-import { note, type CommandEnd, type CommandPlace } from './commands/command-place.ts'
+import { note, tell, type CommandEnd, type CommandPlace } from './commands/command-place.ts'
 import { openTranscriptPage, openRemovedPage } from './commands/open-pages.ts'
 import { runCommand } from './commands/run-command.ts'
 import { rewind } from './commands/rewind.ts'
@@ -15,9 +15,9 @@ import type { HostedConversation } from './host/host-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
 import { findTooLong } from './host/too-long.ts'
 import { statusLine } from './screen/status-line.ts'
+import { shellLines } from './screen/tool-lines.ts'
 import { noteLines, showEvent, TURN_START, type RemovedCounts, type TurnScreen } from './screen/turn-lines.ts'
 import { endMarkdown } from './text/markdown-lines.ts'
-import { line } from './text/styled-line.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Ui } from './ui.ts'
 
@@ -79,8 +79,10 @@ async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd>
 /** The conversation stays as it is: the next one begins with it. */
 async function remember(text: string, place: CommandPlace): Promise<void> {
   const { conversation, world } = place
-  const { told } = await addTyped(text, conversation.prepared.opened.project, world, conversation.id)
-  note(`memory: ${toPrintable(told)}`, place)
+  const { project } = conversation.prepared.opened
+  const { outcome, told } = await addTyped(text, project, world, conversation.id)
+  if (outcome.kind === 'written') tell(`memory: ${toPrintable(told)}`, place)
+  else note(`memory: ${toPrintable(told)}`, place)
 }
 
 async function sayTo(text: string, place: CommandPlace): Promise<void> {
@@ -113,21 +115,13 @@ async function askWhenCold({ conversation, ui, world }: CommandPlace): Promise<s
 async function runShell(command: string, { conversation, ui, interruptible }: CommandPlace): Promise<void> {
   if (command === '') return ui.show(noteLines('! and a command runs it: !ls', 'warning', ui.columns()))
   ui.showSaid(`!${command}`)
-  ui.setLive({ activity: `Running ${toPrintable(command)}` })
+  const printing = () => conversation.work.printing(ui.columns())
+  ui.setLive({ activity: `Running ${toPrintable(command)}`, printing })
   await interruptible(async (signal) => {
-    const output = toPrintable(await conversation.runShell(command, signal))
-    const lines = output.split('\n')
-    const shown = lines.slice(0, SHELL_LINES_MAX).map((text) => line(`  ${text}`, 'dim'))
-    const hidden = lines.length - shown.length
-    ui.show([
-      ...shown,
-      ...(hidden > 0 ? [line(`  … ${hidden} more lines: ${ui.ways.toAll}`, 'dim')] : []),
-      [],
-    ])
+    const work = await conversation.runShell(command, signal)
+    ui.show([...shellLines({ command }, work, ui.columns(), ui.ways.toAll), []])
   })
 }
-
-const SHELL_LINES_MAX = 30
 
 /** Runs something that Esc can end. What goes wrong is told; the conversation goes on. */
 async function interruptible(
@@ -145,7 +139,7 @@ async function interruptible(
     ui.show([...noteLines(stop.signal.aborted ? told : text, 'error', ui.columns()), []])
   } finally {
     ui.setInterrupt(undefined)
-    ui.setLive({ activity: '', streaming: () => [] })
+    ui.setLive({ activity: '', streaming: () => [], printing: () => [] })
   }
 }
 
@@ -154,20 +148,22 @@ async function follow<T>(
   conversation: HostedConversation,
   ui: Ui,
 ): Promise<T> {
-  let screen: TurnScreen = { ...TURN_START, toRemoved: ui.ways.toRemoved }
+  const { toRemoved, toAll } = ui.ways
+  let screen: TurnScreen = { ...TURN_START, toRemoved, toAll }
   const countRemoved = ({ id }: BoundaryEntry): RemovedCounts | undefined => {
     const removed = removedBy(conversation.view(), id)
     return removed && { gone: removed.gone.length, stayed: removed.stayed }
   }
   return await drive(events, (event) => {
     const columns = ui.columns()
-    const step = showEvent(screen, event, columns, countRemoved)
+    const step = showEvent(screen, event, columns, { countRemoved, workOf: conversation.work.takeEnded })
     screen = step.screen
     const { activity, markdown } = screen
     if (step.lines.length > 0) ui.show(step.lines)
     ui.setLive({
       activity,
       streaming: () => endMarkdown(markdown, columns),
+      printing: () => conversation.work.printing(columns),
       status: statusLine(conversation.figures(), conversation.facts, columns),
     })
   })

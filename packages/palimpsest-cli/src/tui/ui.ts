@@ -24,6 +24,10 @@ export interface LiveParts {
   readonly streaming: () => readonly StyledLine[]
   /** Empty: nothing is going on. */
   readonly activity: string
+  /** Since when. Not told: since the activity changed. */
+  readonly since?: number | undefined
+  /** The end of what a running command printed. */
+  readonly printing: () => readonly StyledLine[]
   readonly status: StyledLine
 }
 
@@ -67,6 +71,8 @@ export interface Ui {
   readonly setFiles: (list: () => Promise<readonly string[]>) => void
   /** What was said before, oldest first. */
   readonly setHistory: (said: readonly string[]) => void
+  /** What was said in sessions before, oldest first: it comes before that. */
+  readonly addHistory: (earlier: readonly string[]) => void
   /** Puts words into the input, for the user to change. */
   readonly setInput: (text: string) => void
   readonly close: () => void

@@ -12,6 +12,8 @@ export interface ShellCommand {
   readonly command: string
   /** A bash with the arguments of `shellArguments`, wherever it runs. */
   readonly start: ProcessStart
+  /** Told what it prints, as it comes. */
+  readonly onOutput?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export type ShellEnd =
@@ -56,7 +58,7 @@ export function boundedArguments(command: string): readonly string[] {
   return ['-c', `ulimit -u ${PROCESSES_MAX} 2>/dev/null; ${WRAPPER}`, 'bash', command]
 }
 
-export function startShell({ start }: ShellCommand): RunningShell {
+export function startShell({ start, onOutput }: ShellCommand): RunningShell {
   const output = createOutputBuffer(OUTPUT_LIMITS)
   const channels = Array.from({ length: FOLDER_CHANNEL + 1 }, (_, channel) =>
     channel === 1 || channel === 2 || channel === FOLDER_CHANNEL ? ('pipe' as const) : ('ignore' as const),
@@ -65,7 +67,11 @@ export function startShell({ start }: ShellCommand): RunningShell {
   let running = true
   let hasLeftovers = true
   const streams = child.stdio.filter(isReadable)
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk))
+  const take = (chunk: Buffer): void => {
+    output.push(chunk)
+    onOutput?.(chunk)
+  }
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', take)
   const folderSent = collect(child.stdio.at(FOLDER_CHANNEL))
   const ended = endOf(child, streams).then((end) => {
     running = false

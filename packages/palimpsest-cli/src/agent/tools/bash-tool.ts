@@ -18,6 +18,7 @@ import {
 } from '../shell/start-shell.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalFlag, optionalInteger, requiredText } from './tool-input.ts'
+import type { ToolWatch } from './watch-tools.ts'
 
 const TIMEOUT_MS_DEFAULT = 120_000
 const TIMEOUT_MS_MAX = 600_000
@@ -51,6 +52,8 @@ export interface BashOptions {
   readonly env: ChildEnvironment
   /** Of those that run unasked outside of the sandbox. */
   readonly provenEnv: ChildEnvironment
+  /** Told what a command prints while it runs. */
+  readonly onOutput?: ToolWatch['printed'] | undefined
 }
 
 export function createBashTool(options: BashOptions): LoopTool {
@@ -107,7 +110,9 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
       content: `Started in the background as ${started.id}. BashOutput shows its output, KillShell ends it.`,
     }
   }
-  const shell = shells.start(wanted.shell)
+  const { toolUseId } = context
+  const onOutput = (chunk: Uint8Array): void => options.onOutput?.(toolUseId, chunk)
+  const shell = shells.start({ ...wanted.shell, onOutput })
   const timeoutMs = input.timeoutMs ?? TIMEOUT_MS_DEFAULT
   const stopped = stopWhen(shell, timeoutMs, context.signal)
   const end = await shell.ended

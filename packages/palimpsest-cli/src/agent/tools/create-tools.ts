@@ -25,6 +25,7 @@ import { createRecallTool } from './recall-tool.ts'
 import { findRipgrep } from './ripgrep.ts'
 import { createTodoWriteTool } from './todo-write-tool.ts'
 import { createWebFetchTool } from './web-fetch-tool.ts'
+import { watchTools, type ToolWatch } from './watch-tools.ts'
 import { createWriteTool } from './write-tool.ts'
 
 export interface ToolsOptions {
@@ -45,6 +46,8 @@ export interface ToolsOptions {
   readonly askUser?: AskUser
   /** Judges what Write and Edit do to memories. Absent outside a conversation. */
   readonly memory?: MemoryGate
+  /** Somebody who sees what calls do. */
+  readonly watch?: ToolWatch | undefined
 }
 
 /** The agent's tools, always in this order: it is part of the prompt's bytes. */
@@ -59,11 +62,12 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
   const search = { access, sandbox, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
-  return [
+  const { watch } = options
+  const tools = [
     withNotes(createReadTool({ access }), options.memory),
     createWriteTool(changes),
     createEditTool(changes),
-    createBashTool({ access, shells, sandbox, env, provenEnv }),
+    createBashTool({ access, shells, sandbox, env, provenEnv, onOutput: watch?.printed }),
     createBashOutputTool(shells),
     createKillShellTool(shells),
     createGrepTool(search),
@@ -76,6 +80,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createAskUserTool(options.askUser),
     createRecallTool(options.recall),
   ]
+  return watch ? watchTools(tools, watch) : tools
 }
 
 /** A memory is read with its age. */

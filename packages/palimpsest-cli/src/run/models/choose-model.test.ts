@@ -6,6 +6,9 @@ import { chooseModel, type ModelWishes } from './choose-model.ts'
 
 const NO_SETTINGS = SETTINGS_SHAPE.none
 
+const OFFLINE_ABOUT =
+  'offline: it finds and quotes text in your files, and writes no code. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST'
+
 type Environment = { readonly [name: string]: string }
 
 function chosen(env: Environment, wishes: Partial<ModelWishes> = {}) {
@@ -18,7 +21,7 @@ function chosen(env: Environment, wishes: Partial<ModelWishes> = {}) {
 
 describe('what is found in the environment', () => {
   test.each<[string, Environment, string, string]>([
-    ['nothing', {}, 'palimpsest-offline', 'offline: no key, no base URL in the environment'],
+    ['nothing', {}, 'palimpsest-offline', OFFLINE_ABOUT],
     [
       'a key of Anthropic, before any other',
       { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },

@@ -77,7 +77,7 @@ type Unnamed = Omit<ChosenModel, 'named'>
 const EXTENDED_TOKENS = 1_000_000
 
 function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['env']): Unnamed {
-  if (named === OFFLINE_MODEL) return offline('offline', [])
+  if (named === OFFLINE_MODEL) return offline(OFFLINE_DOES, [])
   const asked = named === undefined ? undefined : splitModel(named)
   if (asked) return chat(asked.server, asked.model, wishes, env)
   const endpoint = anthropicEndpoint(wishes, env)
@@ -87,7 +87,7 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
   const model = found && (named ?? openaiModel(found.server, env))
   if (found && model !== undefined) return chat(found.server, model, wishes, env)
   return offline(
-    'offline: no key, no base URL in the environment',
+    OFFLINE_ABOUT,
     found
       ? [`${found.by} is set, but no model is named: --model ${found.server.name}/NAME asks it`]
       : named === undefined
@@ -97,6 +97,10 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
           ],
   )
 }
+
+/** What somebody who has just started it must know: what it cannot do, and how to get what can. */
+const OFFLINE_DOES = 'offline: it finds and quotes text in your files, and writes no code'
+const OFFLINE_ABOUT = `${OFFLINE_DOES}. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST`
 
 function openaiModel({ name, standardModel }: ChatServer, env: World['env']): string | undefined {
   if (name !== 'openai') return standardModel

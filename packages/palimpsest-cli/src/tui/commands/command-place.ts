@@ -20,6 +20,13 @@ export interface CommandPlace {
 /** Set: this conversation is left, for what stands in it. */
 export type CommandEnd = { readonly next: RunWishes | undefined } | undefined
 
+/** What went well. */
+export function tell(text: string, { ui }: Pick<CommandPlace, 'ui'>): undefined {
+  ui.show([...noteLines(text, 'plain', ui.columns()), []])
+  return undefined
+}
+
+/** What did not, or what to do first. */
 export function note(text: string, { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...noteLines(text, 'warning', ui.columns()), []])
   return undefined

@@ -1,12 +1,13 @@
 import { openChain } from 'palimpsest/node'
 
+import { checkedText } from '../../run/compaction/checked-text.ts'
 import { ID_CHARS } from '../../stored/find-by-id.ts'
 import type { HostedConversation } from '../host/host-conversation.ts'
 import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
 import { conversationSource, endSource } from '../pager/conversation-source.ts'
 import { linesSource, type PageSource } from '../pager/page-source.ts'
 import { wholeLines } from '../screen/past-lines.ts'
-import { checkedText, pathName } from '../screen/turn-lines.ts'
+import { pathName } from '../screen/turn-lines.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
 
 // What the keys for long texts show.

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { relative } from 'node:path'
 
 import type { Entry, MessageEntry, View } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
@@ -7,8 +6,9 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 import { createCheckpoints } from '../../agent/files/checkpoints.ts'
 import { planRestore, restoreFiles, type RestoreOutcome } from '../../agent/files/restore-files.ts'
 import { toPrintable } from '../../agent/printable.ts'
+import { shownPath } from '../host/shown-path.ts'
 import { saidMessages, saidText } from '../screen/past-lines.ts'
-import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
+import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 const LABEL_CHARS = 120
 const BEHIND = 'nothing was said since the last compaction. For older words undo it first: /context'
@@ -39,10 +39,10 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   if (how === undefined) return undefined
   if (how === 'both') {
     const outcomes = await restoreFiles(steps, checkpoints, `rewind-${randomUUID()}`)
-    note(outcomes.map((outcome) => outcomeText(outcome, wishes.cwd)).join('\n'), place)
+    tell(outcomes.map((outcome) => outcomeText(outcome, wishes.cwd)).join('\n'), place)
   }
   await conversation.rewind(message)
-  note('rewound: what you said stands in the input again', place)
+  tell('rewound: what you said stands in the input again', place)
   ui.setInput(saidText(message))
   return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }
 }
@@ -81,10 +81,4 @@ function outcomeText(outcome: RestoreOutcome, cwd: string): string {
   const path = shownPath(outcome.path, cwd)
   if (kind === 'changed-by-others') return `${path}: left as it is, somebody else changed it since`
   return kind === 'failed' ? `${path}: ${outcome.message}` : `${path}: ${kind}`
-}
-
-/** As it is named from here. */
-function shownPath(path: string, cwd: string): string {
-  const near = relative(cwd, path)
-  return toPrintable(near === '' || near.startsWith('..') ? path : near)
 }

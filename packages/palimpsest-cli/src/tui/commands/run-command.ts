@@ -11,7 +11,7 @@ import type { PageSource } from '../pager/page-source.ts'
 import { line, lineText } from '../text/styled-line.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
-import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
+import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { openWhole } from './open-pages.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
@@ -130,7 +130,7 @@ async function changeModel(named: string, place: CommandPlace): Promise<CommandE
   const model =
     named || (await ui.ask(`The model is ${conversation.facts.model}. Which one from now on?`)) || ''
   if (model === '' || model === conversation.facts.model)
-    return note(`the model is ${conversation.facts.model}`, place)
+    return tell(`the model is ${conversation.facts.model}`, place)
   const session =
     conversation.log().length === 0
       ? ({ kind: 'new' } as const)
@@ -161,8 +161,8 @@ async function exportTo(name: string, place: CommandPlace): Promise<undefined> {
       (error: unknown) => sentenceOf(error),
     )
     await source.close()
-    const text = problem === undefined ? `written to ${path}` : `not written: ${problem}. Name another file`
-    note(text, place)
+    if (problem === undefined) tell(`written to ${path}`, place)
+    else note(`not written: ${problem}. Name another file`, place)
   })
   return undefined
 }

@@ -11,6 +11,7 @@ import { attachFiles } from './attach-files.ts'
 import { figuresAfter, firstFigures } from './follow-figures.ts'
 import { runUserCommand } from './run-user-command.ts'
 import { watchSummary } from './watch-summary.ts'
+import { createWorkWatch, type EndedWork, type WorkWatch } from './work-watch.ts'
 
 // A conversation with a screen before it: the same, with the figures of the status line, files named by `@`, and commands of the
 // user's own.
@@ -22,12 +23,16 @@ export interface HostedConversation extends Conversation {
   /** Files named by `@` come with the message. */
   readonly say: (text: string, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
   /** A command of the user's own: what it printed joins the conversation; nobody answers. */
-  readonly runShell: (command: string, signal: AbortSignal) => Promise<string>
+  readonly runShell: (command: string, signal: AbortSignal) => Promise<EndedWork>
+  /** What its calls are doing. */
+  readonly work: WorkWatch
 }
 
 export interface ConversationWatch {
   /** Told how many characters of a summary are written, while one is. */
   readonly onSummary?: (chars: number) => void
+  /** Told when a call begins, with the time, and when one printed. */
+  readonly onWork?: (since?: number) => void
 }
 
 /** Who leaves does not wait long for notes under way: the next session does without them. */
@@ -37,9 +42,11 @@ export async function hostConversation(
   wishes: RunWishes,
   home: string,
   world: World,
-  { onSummary = () => undefined }: ConversationWatch = {},
+  { onSummary = () => undefined, onWork = () => undefined }: ConversationWatch = {},
 ): Promise<HostedConversation> {
-  const prepared = await prepareRun(wishes, home, world)
+  const work = createWorkWatch(world.now, onWork)
+  const watched = { ...wishes, user: wishes.user && { ...wishes.user, watch: work } }
+  const prepared = await prepareRun(watched, home, world)
   const { reading } = prepared
   const ports = watchSummary(prepared.setup.ports, onSummary)
   const setup = {
@@ -71,7 +78,9 @@ export async function hostConversation(
     },
     figures: () => at.figures,
     say: (text, signal) => followed(say(text, conversation, prepared, signal)),
-    runShell: async (command, signal) => await measured(runShell(command, conversation, prepared, signal)),
+    work,
+    runShell: async (command, signal) =>
+      await measured(runShell(command, conversation, { ...prepared, work }, signal)),
     compact: (wish, signal) => followed(conversation.compact(wish, signal)),
     undo: async (id) => await measured(conversation.undo(id)),
     pin: async (targets, on) => await measured(conversation.pin(targets, on)),
@@ -103,11 +112,12 @@ async function* say(
 async function runShell(
   command: string,
   conversation: Conversation,
-  { setup, allowOwn }: PreparedRun,
+  { setup, allowOwn, work }: PreparedRun & Pick<HostedConversation, 'work'>,
   signal: AbortSignal,
-): Promise<string> {
-  const output = await runUserCommand(command, { tools: setup.tools, allowOwn }, signal)
-  const content = `${SHELL_HEAD}${command}\n\n${output}`
+): Promise<EndedWork> {
+  const { toolUseId, output } = await runUserCommand(command, { tools: setup.tools, allowOwn }, signal)
+  const text = typeof output.content === 'string' ? output.content : JSON.stringify(output.content)
+  const content = `${SHELL_HEAD}${command}\n\n${text}`
   await drive(conversation.add({ content, words: `!${command}` }, signal))
-  return output
+  return work.takeEnded(toolUseId) ?? { tookMs: 0, output }
 }

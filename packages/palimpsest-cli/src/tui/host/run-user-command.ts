@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
+import type { ToolOutput } from 'palimpsest/loop'
+
 import type { PreparedRun } from '../../run/prepare-run.ts'
 
 type Own = Pick<PreparedRun, 'allowOwn'> & Pick<PreparedRun['setup'], 'tools'>
@@ -9,11 +11,10 @@ export async function runUserCommand(
   command: string,
   { tools, allowOwn }: Own,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ readonly toolUseId: string; readonly output: ToolOutput }> {
   const bash = tools.find(({ name }) => name === 'Bash')
   if (!bash) throw new Error('unreachable: the tool Bash is always there')
   const toolUseId = `user-${randomUUID()}`
   allowOwn(toolUseId, command)
-  const { content } = await bash.run({ command }, { toolUseId, signal })
-  return typeof content === 'string' ? content : JSON.stringify(content)
+  return { toolUseId, output: await bash.run({ command }, { toolUseId, signal }) }
 }

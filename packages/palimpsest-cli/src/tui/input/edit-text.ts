@@ -30,6 +30,11 @@ export function submitted(editor: Editor): Editor {
   return { ...emptyEditor(said), pastes: editor.pastes }
 }
 
+/** What was said before all that is known: whoever is looking through it stays where he is. */
+export function withEarlier(editor: Editor, earlier: readonly string[]): Editor {
+  return { ...editor, history: [...earlier, ...editor.history], at: editor.at + earlier.length }
+}
+
 export function withText(editor: Editor, text: string): Editor {
   return { ...editor, text, cursor: text.length }
 }

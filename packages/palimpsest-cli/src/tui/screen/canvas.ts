@@ -3,6 +3,7 @@ import type { Console } from '../console.ts'
 import { completionAt, rankMatches } from '../input/complete-text.ts'
 import type { Key } from '../input/decode-keys.ts'
 import { lineWidth, paintLine, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
+import { cutToWidth } from '../text/text-width.ts'
 import { drawAgain, drawFrame, NO_FRAME, rowsAbove, type Frame } from './draw-frame.ts'
 import { layoutLive } from './live-region.ts'
 import { createPageView } from './page-view.ts'
@@ -102,11 +103,14 @@ function frameOf(
 ): Frame {
   const { live, editor, asked, hint, completion } = state
   const seconds = Math.floor((size.now - state.activeSince) / 1_000)
-  const working = live.activity === '' ? '' : `✻ ${live.activity}… ${seconds} s · Esc interrupts`
+  // Who is asked is not waited for by the call: its time begins with the answer.
+  const isIdle = live.activity === '' || asked !== undefined || state.asking !== undefined
+  const working = isIdle ? '' : activityText(live.activity, seconds, size.columns)
   const { lines, cursor } = layoutLive(
     {
       streaming: live.streaming(),
       activity: working,
+      printing: isIdle ? [] : live.printing(),
       queued: state.queue.flatMap((act) => (act.kind === 'said' ? [act.text] : [])),
       proposal: asked?.proposal ?? [],
       picker: asked?.picker,
@@ -121,6 +125,15 @@ function frameOf(
   )
   return { lines: lines.map(paint), widths: lines.map(lineWidth), cursor }
 }
+
+/** However long the name of what is going on: since when, and how to end it, stand behind it. */
+function activityText(activity: string, seconds: number, columns: number): string {
+  const end = `… ${seconds} s · Esc interrupts`
+  const room = columns - end.length - '✻ '.length
+  return `✻ ${cutToWidth(activity, Math.max(room, ACTIVITY_COLUMNS_MIN)).replace(/…$/, '')}${end}`
+}
+
+const ACTIVITY_COLUMNS_MIN = 10
 
 function completionLabels(state: ScreenState): readonly string[] {
   const found = candidates(state)

@@ -33,7 +33,7 @@ export function createKeyboard(
     last = { name, at: isTwice ? 0 : now() }
     state.hint = ''
     if (state.pager) return canvas.pressInPage(key)
-    if (name === 'ctrl-z') return void console.suspend().then(canvas.draw)
+    if (name === 'ctrl-z') return void suspend(canvas, console)
     pressKey(state, key, name, isTwice)
   }
   return {
@@ -53,6 +53,13 @@ export function createKeyboard(
       canvas.draw()
     },
   }
+}
+
+/** What is drawn again goes first: whoever has the terminal meanwhile writes there. */
+async function suspend(canvas: Canvas, console: Console): Promise<void> {
+  canvas.clear()
+  await console.suspend()
+  canvas.draw()
 }
 
 /** Only where a file is wanted. */

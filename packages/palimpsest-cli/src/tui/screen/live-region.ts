@@ -10,6 +10,8 @@ export interface LiveView {
   readonly streaming: readonly StyledLine[]
   /** With the seconds it lasts, where something is going on. */
   readonly activity: string
+  /** The end of what runs, below it. */
+  readonly printing: readonly StyledLine[]
   readonly queued: readonly string[]
   /** Above the list: what is asked about. */
   readonly proposal: readonly StyledLine[]
@@ -36,6 +38,7 @@ export function layoutLive(view: LiveView, columns: number, rows: number): LiveL
   const above = [
     ...view.streaming,
     ...(view.activity === '' ? [] : [line(cutToWidth(view.activity, columns), 'accent')]),
+    ...view.printing,
     ...queuedLines(view.queued, columns),
   ]
   const left = Math.max(0, room - bottom.lines.length)

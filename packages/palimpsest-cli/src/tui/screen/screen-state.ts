@@ -34,7 +34,7 @@ export interface ScreenState {
   openRemoved: () => void
 }
 
-const NO_LIVE: LiveParts = { streaming: () => [], activity: '', status: [] }
+const NO_LIVE: LiveParts = { streaming: () => [], printing: () => [], activity: '', status: [] }
 
 export function createScreenState(): ScreenState {
   return {

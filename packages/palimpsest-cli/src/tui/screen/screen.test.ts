@@ -1,5 +1,7 @@
 import fc from 'fast-check'
-import type { LoopEvent } from 'palimpsest/loop'
+import type { LoopEvent, ToolOutput } from 'palimpsest/loop'
+import type { MessageEntry } from 'palimpsest/transcript'
+import type { JsonObject } from 'palimpsest/wire'
 import { describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
@@ -9,8 +11,8 @@ import { line, lineText, lineWidth } from '../text/styled-line.ts'
 import { drawAgain, drawFrame, NO_FRAME, rowsAbove, type Frame } from './draw-frame.ts'
 import { layoutLive, type LiveView } from './live-region.ts'
 import { afterResponse, estimated, shortCount, statusLine } from './status-line.ts'
-import { proposalLines, toolLabel } from './tool-lines.ts'
-import { showEvent, TURN_START, writingActivity } from './turn-lines.ts'
+import { proposalLines, toolLabel, toolLines } from './tool-lines.ts'
+import { saidLines, showEvent, TURN_START, writingActivity } from './turn-lines.ts'
 
 const SEQUENCE = new RegExp(String.raw`\x1b\[\??(\d*)([A-Za-z])|[\s\S]`, 'g')
 
@@ -110,6 +112,7 @@ describe('the frame', () => {
 const VIEW: LiveView = {
   streaming: [],
   activity: '',
+  printing: [],
   queued: [],
   proposal: [],
   editor: emptyEditor(),
@@ -236,11 +239,23 @@ describe('the status line', () => {
     }
     const figures = afterResponse(start, usage, 0.1234)
     expect(lineText(statusLine(figures, facts, 80))).toBe(
-      '50% left · warning in 63.5k · cache 99% · $0.1234 · m',
+      '50% context left · compacts in 83.5k tokens · cache 99% · $0.1234 · m',
     )
     expect(lineText(statusLine(estimated(figures, 150_000, 0.1234), facts, 80))).toBe(
-      '~10% left · low in ~7.0k · cache ~99% · ~$0.1234 · m',
+      '~10% context left · compacts in ~17.0k tokens · cache ~99% · ~$0.1234 · m',
     )
+  })
+
+  test('leaves out on a narrow screen what matters least', () => {
+    const figures = { ...start, promptTokens: 10, readTokens: 5 }
+    const widths = [80, 55, 45, 30, 12].map((columns) => lineText(statusLine(figures, facts, columns)))
+    expect(widths).toEqual([
+      '100% context left · compacts in 167k tokens · cache 50% · $0.0000 · m',
+      '100% context left · cache 50% · $0.0000 · m',
+      '100% context left · cache 50% · $0.0000 · m',
+      '100% context left · $0.0000 · m'.slice(0, 29) + '…',
+      '100% contex…',
+    ])
   })
 
   test.each([
@@ -345,7 +360,7 @@ describe('a turn', () => {
       meta,
     } as const
     expect(shown([{ type: 'engine', entries: [boundary] }]).join(' ')).toBe(
-      '! compacted by summary: 165k → 21.0k tokens · 40 messages   removed · summary checked: 9 facts kept, 1 repaired, 0   invented · /context shows what went',
+      '· compacted by summary: 165k → 21.0k tokens · 40 messages   removed · summary checked: 10 facts kept, 1 of them added   by the check · /context shows what went',
     )
   })
 })
@@ -355,4 +370,69 @@ test('a call is named by what it is about; what it would change is shown to whoe
   expect(toolLabel('Edit', { file_path: 'a\x1b[2J.ts' })).toBe('Edit(a\\x1b[2J.ts)')
   const lines = proposalLines('Edit', { old_string: 'a\nb', new_string: 'a\nc' }, 40)
   expect(lines.map(lineText)).toEqual(['      a', '    - b', '    + c'])
+})
+
+describe('a call that has ended', () => {
+  const drawn = (name: string, input: JsonObject, output: ToolOutput, tookMs = 0): readonly string[] => {
+    const entry = { message: { role: 'user', content: [] } } as unknown as MessageEntry
+    const call = { name, input, toolUseId: 't', entry, work: { output, tookMs }, toAll: 'Ctrl-O shows all' }
+    return toolLines(call, 60).map(lineText)
+  }
+
+  test('a command shows beginning and end of what it printed, its exit code and its time', () => {
+    const printed = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`).join('\n')
+    expect(
+      drawn('Bash', { command: 'npm test' }, { content: `${printed}\n[exit code 2]`, isError: true }, 4_230),
+    ).toEqual([
+      '✗ Bash(npm test) exit code 2 · 4.2 s',
+      '    line 1',
+      '    line 2',
+      '    line 3',
+      '    line 4',
+      '    … 28 more lines: Ctrl-O shows all',
+      ...Array.from({ length: 8 }, (_, i) => `    line ${i + 33}`),
+    ])
+    expect(drawn('Bash', { command: 'true' }, { content: '(The command printed nothing.)' }, 75_000)).toEqual(
+      ['● Bash(true) exit code 0 · 1 min 15 s'],
+    )
+  })
+
+  test('colours of a command are left out; a line that was written over is shown as it ended', () => {
+    expect(drawn('Bash', { command: 'x' }, { content: '\x1b[31mred\x1b[0m\n10 %\r100 %\r\ndone' })).toEqual([
+      '● Bash(x) exit code 0 · 0.0 s',
+      '    red',
+      '    100 %',
+      '    done',
+    ])
+  })
+
+  test('an edit shows how many lines it added and removed, a list its boxes, a question its answer', () => {
+    expect(
+      drawn('Edit', { file_path: 'a.ts', old_string: 'a\nb', new_string: 'a\nc\nd' }, { content: 'ok' }),
+    ).toEqual(['● Edit(a.ts) +2 −1', '      a', '    - b', '    + c', '    + d'])
+    const todos = [
+      { content: 'Read', status: 'completed' },
+      { content: 'Mend', status: 'in_progress' },
+      { content: 'Test', status: 'pending' },
+    ]
+    expect(drawn('TodoWrite', { todos }, { content: 'ok' })).toEqual([
+      '● To-do list: 1 of 3 done',
+      '    ☑ Read',
+      '    ▸ Mend',
+      '    ☐ Test',
+    ])
+    expect(drawn('AskUser', { question: 'Which one?' }, { content: 'the second' })).toEqual([
+      '● AskUser(Which one?)',
+      '    → the second',
+    ])
+  })
+})
+
+test('of a long text that was said, its end is shown too: there the question is', () => {
+  const text = `${Array.from({ length: 30 }, (_, i) => `row ${i + 1}`).join('\n')}\nWhat is wrong here?`
+  const shown = saidLines(text, 40).map(lineText)
+  expect(shown.slice(0, 2)).toEqual(['> row 1', '  row 2'])
+  expect(shown).toContain('  … 15 more lines')
+  expect(shown.slice(-2)).toEqual(['  What is wrong here?', ''])
+  expect(saidLines('one\ntwo', 40).map(lineText)).toEqual(['> one', '  two', ''])
 })

@@ -3,7 +3,7 @@ import { hitRateOf } from 'palimpsest/transcript'
 import { conversationTokens, servedPromptTokens, servedTokens, type Usage } from 'palimpsest/wire'
 
 import { span, type StyledLine } from '../text/styled-line.ts'
-import { cutToWidth } from '../text/text-width.ts'
+import { cutToWidth, textWidth } from '../text/text-width.ts'
 
 // The figures at the bottom of the screen. After a response they are the provider's own; between, they are estimates and say so.
 
@@ -24,6 +24,8 @@ export interface StatusFacts {
   readonly window: Window
   readonly thresholds: Thresholds
   readonly autoEnabled: boolean
+  /** What may happen unasked, where that is not the usual. */
+  readonly mode?: string | undefined
 }
 
 export function afterResponse(figures: Figures, usage: Usage, costUsd: number): Figures {
@@ -49,15 +51,23 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
   const { used, isExact, costUsd, isCostEstimated = false } = figures
   const report = reportContext(used, facts)
   const mark = isExact ? '' : '~'
-  const parts = [
-    `${mark}${report.percentLeft}% left`,
-    nextThreshold(used, facts, mark),
-    ...(figures.promptTokens > 0 ? [`cache ${mark}${hitPercent(figures)}%`] : []),
-    `${costUsd > 0 && (isCostEstimated || !isExact) ? '~' : ''}$${dollars(costUsd)}`,
-    facts.model,
+  const next = nextThreshold(used, facts, mark)
+  const cached = figures.promptTokens > 0 ? [`cache ${mark}${hitPercent(figures)}%`] : []
+  const first = [
+    ...(facts.mode === undefined ? [] : [facts.mode]),
+    `${mark}${report.percentLeft}% context left`,
   ]
+  const last = [`${costUsd > 0 && (isCostEstimated || !isExact) ? '~' : ''}$${dollars(costUsd)}`, facts.model]
+  // On a narrow screen what matters least goes first.
+  const ways = [
+    [...first, next, ...cached, ...last],
+    [...first, next.replace(/ tokens$/, ''), ...cached, ...last],
+    [...first, ...cached, ...last],
+    [...first, ...last],
+  ].map((parts) => parts.join(' · '))
+  const text = ways.find((way) => textWidth(way) <= columns) ?? ways.at(-1) ?? ''
   const style = report.isAboveError ? 'error' : report.isAboveWarning ? 'warning' : 'dim'
-  return [span(cutToWidth(parts.join(' · '), columns), style)]
+  return [span(cutToWidth(text, columns), style)]
 }
 
 /** Of all prompt tokens, what the cache served. */
@@ -69,16 +79,14 @@ export function dollars(usd: number): string {
   return usd.toFixed(usd < 1 ? 4 : 2)
 }
 
-/** What happens next as the conversation grows, and how far that is. */
+/** What happens as the conversation grows, and how far that is. `/context` shows every threshold. */
 function nextThreshold(used: number, { thresholds, autoEnabled }: StatusFacts, mark: string): string {
   const steps = [
-    { name: 'warning', at: thresholds.warning },
-    { name: 'low', at: thresholds.error },
     ...(autoEnabled ? [{ name: 'compacts', at: thresholds.auto }] : []),
     { name: 'full', at: thresholds.blocking },
   ]
   const next = steps.toSorted((a, b) => a.at - b.at).find(({ at }) => at > used)
-  return next ? `${next.name} in ${mark}${shortCount(next.at - used)}` : 'full: /compact makes room'
+  return next ? `${next.name} in ${mark}${shortCount(next.at - used)} tokens` : 'full: /compact makes room'
 }
 
 const THOUSAND = 1_000

@@ -1,10 +1,13 @@
+import type { ToolOutput } from 'palimpsest/loop'
 import type { MessageEntry } from 'palimpsest/transcript'
-import { isBlock, toBlocks, type JsonObject } from 'palimpsest/wire'
+import { isBlock, isJsonObject, toBlocks, type JsonObject } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { diffLines } from '../text/diff-lines.ts'
-import { line, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
-import { cutToWidth } from '../text/text-width.ts'
+import type { EndedWork } from '../host/work-watch.ts'
+import { countChanges, diffLines } from '../text/diff-lines.ts'
+import { outputLines } from '../text/output-lines.ts'
+import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
+import { cutToWidth, textWidth } from '../text/text-width.ts'
 
 // A tool call in one line: what was called on what, and how much came back. The whole of it is in the transcript.
 
@@ -16,6 +19,7 @@ const DIFF_LINES_MAX = 16
 const PROMPT_DIFF_LINES_MAX = 10
 
 export function toolLabel(name: string, input: JsonObject): string {
+  if (name === 'TodoWrite') return 'To-do list:'
   const subject = SUBJECTS.map((member) => input[member]).find((value) => typeof value === 'string')
   const text = typeof subject === 'string' ? subject : ''
   const [first = ''] = text.split('\n')
@@ -29,22 +33,115 @@ export interface EndedCall {
   readonly toolUseId: string
   readonly entry: MessageEntry
   readonly denied?: string | undefined
+  /** How it went, where somebody watched. */
+  readonly work?: EndedWork | undefined
+  /** How to see all of it. */
+  readonly toAll: string
 }
 
 export function toolLines(call: EndedCall, columns: number): readonly StyledLine[] {
-  const { name, input, entry, denied } = call
-  const result = resultOf(entry, call.toolUseId)
-  const failed = denied !== undefined || result.isError
-  const note =
-    denied !== undefined ? 'not permitted' : result.isError ? firstLine(result.text) : sizeText(result)
-  const label = cutToWidth(toolLabel(name, input), Math.max(20, Math.floor(columns * 0.7)))
-  const room = Math.max(0, columns - label.length - 4)
-  const head: StyledLine = [
-    span(failed ? '✗ ' : '● ', failed ? 'error' : 'accent'),
+  const { name, input, entry, denied, work } = call
+  const result = work ? toResult(work.output) : resultOf(entry, call.toolUseId)
+  if (denied !== undefined) return [headLine(toolLabel(name, input), [deniedText(denied)], true, columns)]
+  if (name === 'Bash') return callLines(input, { result, work, toAll: call.toAll }, columns)
+  const took = tookText(work, SLOW_MS)
+  if (result.isError)
+    return [headLine(toolLabel(name, input), [firstLine(result.text), ...took], true, columns)]
+  const { note, below } = shownResult(call, result, columns)
+  return [headLine(toolLabel(name, input), [note, ...took], false, columns), ...below]
+}
+
+/** What the call came to: a few words behind its name, and lines below it. */
+function shownResult(
+  { name, input }: EndedCall,
+  result: ToolResult,
+  columns: number,
+): { readonly note: string; readonly below: readonly StyledLine[] } {
+  if (name === 'TodoWrite') return todoLines(input, columns)
+  if (name === 'AskUser')
+    return { note: '', below: wrapLine([span('    → '), span(toPrintable(result.text), 'bold')], columns) }
+  const changes = changeLines(name, input, DIFF_LINES_MAX, columns)
+  const note = changedText(name, input) ?? sizeText(result)
+  return { note, below: changes }
+}
+
+function headLine(name: string, notes: readonly string[], isFailed: boolean, columns: number): StyledLine {
+  const note = notes.filter((part) => part !== '').join(' · ')
+  const label = cutToWidth(name, Math.max(20, Math.floor(columns * 0.7)))
+  const room = Math.max(0, columns - textWidth(label) - 4)
+  return [
+    span(isFailed ? '✗ ' : '● ', isFailed ? 'error' : 'accent'),
     span(label, 'bold'),
-    span(` ${cutToWidth(note, room)}`, failed ? 'error' : 'dim'),
+    ...(note === '' ? [] : [span(` ${cutToWidth(note, room)}`, isFailed ? 'error' : 'dim')]),
   ]
-  return failed ? [head] : [head, ...changeLines(name, input, DIFF_LINES_MAX, columns)]
+}
+
+/** What the user wrote instead of a yes is worth more than that it was a no. */
+function deniedText(reason: string): string {
+  const [, words] = /The user says: ([^]*)$/.exec(reason) ?? []
+  return words === undefined ? 'not permitted' : `not permitted: ${firstLine(words)}`
+}
+
+const EXIT = /^\[exit code (\d+)\]$/m
+const PRINTED_NOTHING = '(The command printed nothing.)'
+
+/** A command that was run: beginning and end of what it printed, its exit code and its time. */
+export function shellLines(
+  input: JsonObject,
+  work: EndedWork,
+  columns: number,
+  toAll: string,
+): readonly StyledLine[] {
+  return callLines(input, { result: toResult(work.output), work, toAll }, columns)
+}
+
+interface EndedCommand extends Pick<EndedCall, 'work' | 'toAll'> {
+  readonly result: ToolResult
+}
+
+function callLines(
+  input: JsonObject,
+  { result, work, toAll }: EndedCommand,
+  columns: number,
+): readonly StyledLine[] {
+  const [, code] = EXIT.exec(result.text) ?? []
+  const text = result.text.replace(EXIT, '')
+  // A command that could not run, or goes on beside the conversation, has no code.
+  const hasEnded = code !== undefined || (!result.isError && input['run_in_background'] !== true)
+  const printed = text === PRINTED_NOTHING ? '' : text
+  const notes = [...(hasEnded ? [`exit code ${code ?? 0}`] : []), ...tookText(work, 0)]
+  return [
+    headLine(toolLabel('Bash', input), notes, result.isError, columns),
+    ...outputLines(printed, columns, toAll),
+  ]
+}
+
+/** Other calls are quick; where one was not, that is worth a word. */
+const SLOW_MS = 2_000
+const MINUTE_MS = 60_000
+
+function tookText(work: EndedWork | undefined, fromMs: number): readonly string[] {
+  if (!work || work.tookMs < fromMs) return []
+  const { tookMs } = work
+  if (tookMs < MINUTE_MS) return [`${(tookMs / 1000).toFixed(1)} s`]
+  return [`${Math.floor(tookMs / MINUTE_MS)} min ${Math.round((tookMs % MINUTE_MS) / 1000)} s`]
+}
+
+const BOXES: { readonly [status: string]: { readonly box: string; readonly style: Style } } = {
+  completed: { box: '☑', style: 'dim' },
+  in_progress: { box: '▸', style: 'bold' },
+  pending: { box: '☐', style: 'plain' },
+}
+
+function todoLines(input: JsonObject, columns: number): ReturnType<typeof shownResult> {
+  const todos = Array.isArray(input['todos']) ? input['todos'].filter(isJsonObject) : []
+  const done = todos.filter(({ status }) => status === 'completed').length
+  const below = todos.flatMap(({ content, status }) => {
+    const { box, style } = BOXES[typeof status === 'string' ? status : ''] ?? { box: '☐', style: 'plain' }
+    const text = typeof content === 'string' ? toPrintable(content) : ''
+    return wrapLine([span(`    ${box} `, style), span(text, style)], columns, line('      '))
+  })
+  return { note: `${done} of ${todos.length} done`, below }
 }
 
 /** What a call would change, for the one who is asked. */
@@ -63,13 +160,24 @@ export function proposalLines(name: string, input: JsonObject, columns: number):
 }
 
 function changeLines(name: string, input: JsonObject, most: number, columns: number): readonly StyledLine[] {
+  const change = changeOf(name, input)
+  return change ? diffLines(change.before, change.after, most, columns) : []
+}
+
+function changedText(name: string, input: JsonObject): string | undefined {
+  const change = changeOf(name, input)
+  if (!change) return undefined
+  const { added, removed } = countChanges(change.before, change.after)
+  return `+${added} −${removed}`
+}
+
+function changeOf(name: string, input: JsonObject): { before: string; after: string } | undefined {
   const text = (member: string): string => {
     const value = input[member]
     return typeof value === 'string' ? value : ''
   }
-  if (name === 'Edit') return diffLines(text('old_string'), text('new_string'), most, columns)
-  if (name === 'Write') return diffLines('', text('content'), most, columns)
-  return []
+  if (name === 'Edit') return { before: text('old_string'), after: text('new_string') }
+  return name === 'Write' ? { before: '', after: text('content') } : undefined
 }
 
 interface ToolResult {
@@ -83,11 +191,15 @@ function resultOf({ message }: MessageEntry, toolUseId: string): ToolResult {
     (block) => isBlock(block, 'tool_result') && block.tool_use_id === toolUseId,
   )
   if (!result || !isBlock(result, 'tool_result')) return { text: '', images: 0, isError: false }
-  const blocks = toBlocks(result.content)
+  return toResult({ content: toBlocks(result.content), isError: result.is_error === true })
+}
+
+function toResult({ content, isError = false }: ToolOutput): ToolResult {
+  const blocks = toBlocks(content)
   return {
     text: blocks.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('\n'),
     images: blocks.filter(({ type }) => type === 'image').length,
-    isError: result.is_error === true,
+    isError,
   }
 }
 

@@ -4,6 +4,8 @@ import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
 import type { JsonObject } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
+import type { EndedWork } from '../host/work-watch.ts'
+import { checkedText } from '../../run/compaction/checked-text.ts'
 import { problemOf } from '../../run/turn-problem.ts'
 import { endMarkdown, feedMarkdown, MARKDOWN_START, type MarkdownState } from '../text/markdown-lines.ts'
 import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
@@ -22,6 +24,8 @@ export interface TurnScreen {
   readonly isApart: boolean
   /** How to see what a compaction took out. */
   readonly toRemoved: string
+  /** How to see what is too long for the screen. */
+  readonly toAll: string
   /** Why the last request is asked again. */
   readonly waitsFor?: string
 }
@@ -35,6 +39,7 @@ export const TURN_START: TurnScreen = {
   activity: '',
   isApart: true,
   toRemoved: '/context shows what went',
+  toAll: '/export writes all',
 }
 
 export interface TurnStep {
@@ -48,11 +53,19 @@ export interface RemovedCounts {
   readonly stayed: number
 }
 
+/** What an event does not say. */
+export interface TurnFacts {
+  readonly countRemoved: (boundary: BoundaryEntry) => RemovedCounts | undefined
+  readonly workOf: (toolUseId: string) => EndedWork | undefined
+}
+
+const NO_FACTS: TurnFacts = { countRemoved: () => undefined, workOf: () => undefined }
+
 export function showEvent(
   screen: TurnScreen,
   event: LoopEvent,
   columns: number,
-  countRemoved: (boundary: BoundaryEntry) => RemovedCounts | undefined = () => undefined,
+  { countRemoved, workOf }: TurnFacts = NO_FACTS,
 ): TurnStep {
   switch (event.type) {
     case 'request-start':
@@ -76,7 +89,7 @@ export function showEvent(
     case 'tool-start':
       return startCall(screen, event)
     case 'tool-end':
-      return endCall(screen, event, columns)
+      return endCall(screen, event, columns, workOf)
     case 'engine':
       return showEntries(screen, event.entries, columns, countRemoved)
     case 'cache-break':
@@ -149,6 +162,7 @@ function endCall(
   screen: TurnScreen,
   event: Extract<LoopEvent, { type: 'tool-end' }>,
   columns: number,
+  workOf: TurnFacts['workOf'],
 ): TurnStep {
   const { toolUseId, name, entry, denied } = event
   const input = screen.calls.get(toolUseId)?.input ?? {}
@@ -156,7 +170,10 @@ function endCall(
   calls.delete(toolUseId)
   return apart(
     { ...screen, calls, activity: 'Working' },
-    toolLines({ name, input, toolUseId, entry, denied }, columns),
+    toolLines(
+      { name, input, toolUseId, entry, denied, work: workOf(toolUseId), toAll: screen.toAll },
+      columns,
+    ),
   )
 }
 
@@ -196,15 +213,6 @@ function compactedLines(
     toRemoved,
   ]
   return noteLines(parts.join(' · '), 'accent', columns)
-}
-
-/** The score of the proof: how many facts of what left the window the summary has. */
-export function checkedText({
-  kept,
-  repaired,
-  invented,
-}: NonNullable<BoundaryEntry['meta']['proof']>): string {
-  return `summary checked: ${kept} facts kept, ${repaired} repaired, ${invented} invented`
 }
 
 const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
@@ -253,31 +261,41 @@ function note({ screen, lines }: TurnStep, text: string | undefined, columns: nu
   return { screen: added.screen, lines: [...lines, ...added.lines] }
 }
 
+/** `!` marks what somebody should look at; what went well has a dot. */
 export function noteLines(text: string, style: Style, columns: number): readonly StyledLine[] {
+  const sign = style === 'warning' || style === 'error' ? '! ' : '· '
   return toPrintable(text)
     .split('\n')
     .flatMap((part, place) =>
-      wrapLine([span(place === 0 ? '! ' : '  ', style), span(part, style)], columns, [span('  ')]),
+      wrapLine([span(place === 0 ? sign : '  ', style), span(part, style)], columns, [span('  ')]),
     )
 }
 
-/** What the user said, as it stands above the answer. */
+/** What the user said, as it stands above the answer: of a long text the beginning, and the end, which is often the question. */
 export function saidLines(text: string, columns: number): readonly StyledLine[] {
-  const shown = toPrintable(text.slice(0, SAID_CHARS_MAX)).split('\n').slice(0, SAID_LINES_MAX)
-  const hidden = text.split('\n').length - shown.length
-  const isCut = hidden === 0 && text.length > SAID_CHARS_MAX
+  const lines = text.split('\n')
+  const hidden = lines.length - 2 * SAID_LINES_MAX
+  const cut = (each: string): string =>
+    each.length <= SAID_CHARS_MAX
+      ? each
+      : `${each.slice(0, SAID_CHARS_MAX / 2)} … ${each.slice(-SAID_CHARS_MAX / 2)}`
+  const draw = (each: string, sign: string): readonly StyledLine[] =>
+    wrapLine([span(sign, 'accent'), span(toPrintable(cut(each)), 'bold')], columns, [span('  ')])
+  const drawAll = (some: readonly string[]): readonly StyledLine[] =>
+    some.flatMap((each, place) => draw(each, some === lines && place === 0 ? '> ' : '  '))
+  if (hidden <= 1) return [...drawAll(lines), []]
+  const [first = '', ...head] = lines.slice(0, SAID_LINES_MAX)
   return [
-    ...shown.flatMap((part, place) =>
-      wrapLine([span(place === 0 ? '> ' : '  ', 'accent'), span(part, 'bold')], columns, [span('  ')]),
-    ),
-    ...(hidden > 0 ? [line(`  … ${hidden} more lines`, 'dim')] : []),
-    ...(isCut ? [line(`  … ${text.length - SAID_CHARS_MAX} more characters`, 'dim')] : []),
+    ...draw(first, '> '),
+    ...drawAll(head),
+    line(`  … ${hidden} more lines`, 'dim'),
+    ...drawAll(lines.slice(-SAID_LINES_MAX)),
     [],
   ]
 }
 
-const SAID_LINES_MAX = 20
-const SAID_CHARS_MAX = 4_000
+const SAID_LINES_MAX = 8
+const SAID_CHARS_MAX = 2_000
 
 function breakText({
   cause,

@@ -22,6 +22,12 @@ export function diffTexts(before: string, after: string): readonly DiffLine[] {
   )
 }
 
+export function countChanges(before: string, after: string): { added: number; removed: number } {
+  const lines = diffTexts(before, after)
+  const count = (wanted: DiffLine['kind']): number => lines.filter(({ kind }) => kind === wanted).length
+  return { added: count('added'), removed: count('removed') }
+}
+
 function linesOf(texts: readonly string[], kind: DiffLine['kind']): readonly DiffLine[] {
   return texts.map((text) => ({ kind, text }))
 }

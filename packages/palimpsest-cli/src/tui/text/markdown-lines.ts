@@ -2,9 +2,10 @@ import { toPrintable } from '../../agent/printable.ts'
 import { highlightCode } from './highlight-code.ts'
 import { inlineSpans } from './inline-spans.ts'
 import { line, span, wrapLine, type StyledLine } from './styled-line.ts'
+import { isDelimiterRow, isTableRow, tableLines } from './table-lines.ts'
 
 // Markdown as it comes, line by line. A line that is complete is drawn once and for all, so a long answer costs no more than its
-// newest line. What needs later lines to be drawn (aligned tables, underlined headings) is shown as written.
+// newest line. A table is drawn when its last row is there; an underlined heading is shown as written.
 
 export interface MarkdownState {
   /** Set inside of a code block. */
@@ -13,6 +14,8 @@ export interface MarkdownState {
   readonly rest: string
   /** The beginning of that line is drawn already. */
   readonly isCut?: boolean
+  /** Rows of a table that may not be complete yet. */
+  readonly table?: readonly string[]
 }
 
 /** A longer line is drawn in pieces, each for itself: whoever writes such a line writes data. A screen holds a few pieces at most. */
@@ -49,7 +52,9 @@ export function feedMarkdown(state: MarkdownState, text: string, columns: number
 
 /** The text is at its end: what is left of it. */
 export function endMarkdown(state: MarkdownState, columns: number): readonly StyledLine[] {
-  return state.rest === '' ? [] : drawPiece(state, state.rest, columns).lines
+  if (state.rest === '') return flushTable(state, columns).lines
+  const { state: after, lines } = drawPiece(state, state.rest, columns)
+  return [...lines, ...flushTable(after, columns).lines]
 }
 
 export function markdownLines(text: string, columns: number): readonly StyledLine[] {
@@ -78,8 +83,32 @@ const RULE = /^(?:-{3,}|\*{3,}|_{3,})$/
 const CODE_INDENT = span('  ')
 const RULE_COLUMNS = 24
 
+/** More rows are drawn as a table of their own: whoever waits sees something. */
+const TABLE_ROWS_MAX = 100
+
+/** Rows wait for their table; whatever else comes ends it. */
 function drawPiece(state: MarkdownState, raw: string, columns: number): FedMarkdown {
   const text = toPrintable(raw.replace(/\r$/, ''))
+  const { table = [] } = state
+  const isRow = !state.fence && !state.isCut && isTableRow(text)
+  if (isRow && table.length < TABLE_ROWS_MAX)
+    return { state: { ...state, table: [...table, text] }, lines: [] }
+  const flushed = flushTable(state, columns)
+  const drawn = isRow
+    ? { state: { ...flushed.state, table: [text] }, lines: [] }
+    : drawSingle(flushed.state, text, columns)
+  return { state: drawn.state, lines: [...flushed.lines, ...drawn.lines] }
+}
+
+function flushTable(state: MarkdownState, columns: number): FedMarkdown {
+  const { table = [], ...rest } = state
+  if (table.length === 0) return { state, lines: [] }
+  const isTable = table.length > 1 && isDelimiterRow(table[1] ?? '')
+  const lines = isTable ? tableLines(table, columns) : undefined
+  return { state: rest, lines: lines ?? table.flatMap((row) => drawText(row, columns)) }
+}
+
+function drawSingle(state: MarkdownState, text: string, columns: number): FedMarkdown {
   const { fence } = state
   const opened = state.isCut ? null : FENCE.exec(text)
   if (fence) {

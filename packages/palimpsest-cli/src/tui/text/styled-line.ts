@@ -105,7 +105,11 @@ export function wrapLine(spans: StyledLine, columns: number, hang: StyledLine = 
       const rest = current.slice(cut)
       current = [...cellsOf(indent), ...(rest[0]?.text === ' ' ? rest.slice(1) : rest)]
       used = current.reduce((sum, { width }) => sum + width, 0)
-      if (used + cell.width > width) [current, used] = [[...cellsOf(indent)], lineWidth(indent)]
+      if (used + cell.width > width) {
+        // What was broken off fills a line by itself.
+        if (rest.length > 0) lines.push(toSpans(current))
+        ;[current, used] = [[...cellsOf(indent)], lineWidth(indent)]
+      }
       if (cell.text === ' ' && rest.length === 0) continue
     }
     current.push(cell)

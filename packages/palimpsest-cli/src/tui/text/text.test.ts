@@ -152,3 +152,38 @@ test('a diff leads from the one text to the other', () => {
     cases(200, 10_000),
   )
 })
+
+describe('a table', () => {
+  const TABLE = '| name | value |\n|---|---:|\n| a | 1 |\n| a `b|c` | 22 |\n'
+
+  test('has its columns one below the other, once its last row is there', () => {
+    const fed = feedMarkdown(MARKDOWN_START, TABLE, 40)
+    expect(fed.lines).toEqual([])
+    expect(feedMarkdown(fed.state, 'Done.\n', 40).lines.map(lineText)).toEqual([
+      'name   value',
+      '─────  ─────',
+      'a          1',
+      'a b|c     22',
+      'Done.',
+    ])
+    expect(endMarkdown(fed.state, 40).map(lineText)).toHaveLength(4)
+  })
+
+  test('that is too wide is broken inside of its cells', () => {
+    const text = `| a | what it does |\n|---|---|\n| x | ${'word '.repeat(8)} |`
+    expect(markdownLines(text, 24).map(lineText)).toEqual([
+      'a  what it does',
+      '─  ─────────────────────',
+      'x  word word word word',
+      '   word word word word',
+    ])
+  })
+
+  test('rows without a line below the first are text', () => {
+    expect(markdownLines('| a | b |\n| c | d |\nx', 40).map(lineText)).toEqual([
+      '| a | b |',
+      '| c | d |',
+      'x',
+    ])
+  })
+})

@@ -1,0 +1,22 @@
+import type { LoopTool, ToolOutput } from 'palimpsest/loop'
+
+// Tools as they are, seen by somebody: when a call really begins (after every question about it), what it prints, what came of it.
+
+export interface ToolWatch {
+  readonly started: (toolUseId: string) => void
+  readonly printed: (toolUseId: string, chunk: Uint8Array) => void
+  /** Whole, before a large result goes to disk. */
+  readonly ended: (toolUseId: string, output: ToolOutput) => void
+}
+
+export function watchTools(tools: readonly LoopTool[], watch: ToolWatch): readonly LoopTool[] {
+  return tools.map((tool) => ({
+    ...tool,
+    run: async (input, context) => {
+      watch.started(context.toolUseId)
+      const output = await tool.run(input, context)
+      watch.ended(context.toolUseId, output)
+      return output
+    },
+  }))
+}
