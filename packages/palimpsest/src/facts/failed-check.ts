@@ -1,40 +1,72 @@
 import { commandStart } from './like-call.ts'
+import { verdictOf } from './verdicts.ts'
 
-// A test, build or linter whose output goes through something else loses its exit code. Its words still tell.
+// A program whose output goes through something else, or behind which something else runs, loses its exit code. Its words still tell.
 
 /** What looks at things, and quotes words of checks. */
-const LOOKS = /^(?:e?grep|rg|cat|ls|find|fd|sed|awk|head|tail|echo|printf|git|gh|wc|diff|jq|curl)\b/
+const LOOKS =
+  /^(?:e?grep|rg|cat|bat|ls|find|fd|sed|awk|head|tail|less|echo|printf|git (?:diff|show|log|blame|grep)|gh|wc|diff|jq|curl|journalctl|dmesg|docker (?:compose )?logs|kubectl)\b/
+/** What prepares a run and says nothing of it. */
+const QUIET =
+  /^(?:cd|export|source|\.|set|sleep|mkdir|rm|cp|mv|touch|chmod|git (?:add|stash|checkout|switch|restore|reset|pull|fetch)|pushd|popd|true|:)(?:\s|$)/
 const CHECK =
-  /\b(?:tests?|specs?|check|lint|build|vet|clippy|typecheck|type-check|tsc|vitest|jest|mocha|pytest|tox|nox|ruff|mypy|pyright|flake8|pylint|eslint|oxlint|biome|rspec|rubocop|phpunit|phpstan|ctest|golangci-lint|staticcheck|shellcheck|xcodebuild|playwright|verify|e2e|make|compile)\b/
-const GOES_ON = /\||;/
-
-const RED_START =
-  /^(?: {0,20}(?:-{1,5} )?FAIL(?:ED)?\b| {0,20}(?:[✗✘×✖]|\(fail\)) |not ok\b|error(?:\[\w{1,20}\]|: (?:script |test failed|could not compile|aborting))|npm (?:ERR!|error )|make: \*\*\* |panic: |Traceback \(most recent call last\)|test result: FAILED)/
-const RED_ANYWHERE = /\berror TS\d{1,6}: |\bpanicked at\b|\bBUILD FAILED\b|\bERROR task failed\b/
-const COUNTED =
-  /^(?:[^A-Za-z]{0,80}|\s{0,20}Tests?(?: Files| Suites)?:?\s{1,20})[1-9]\d{0,6} fail(?:ed|ing|ures?)?\b/
-/** Longer lines are data, not a verdict. */
-const VERDICT_CHARS_MAX = 400
+  /(?<![A-Za-z])(?:tests?|specs?|check|lint|build|vet|clippy|typecheck|type-check|tsc|vitest|jest|mocha|pytest|unittest|tox|nox|ruff|mypy|pyright|flake8|pylint|eslint|oxlint|biome|rspec|rubocop|phpunit|phpstan|ctest|golangci-lint|staticcheck|shellcheck|xcodebuild|playwright|verify|e2e|make|compile)(?![A-Za-z])|[a-z]Tests?(?![a-z])/
+/** A program of the project: what it says of a crash is its own. */
+const RUNS =
+  /^(?:\.{1,2}\/|(?:uv|poetry|pipenv|pdm|rye) run |(?:npx|bunx) |(?:(?:ba|z|da)?sh|python[\d.]*|pypy3?|node|deno|bun|tsx|ts-node|ruby|php|perl|lua|java|julia|Rscript|elixir|swift)\s+\S|(?:cargo|go|dotnet|stack|cabal|mix|zig|npm|pnpm|yarn) (?:run|start|exec)\b)/
 
 /** It says that something failed and not what. */
-const SAYS_NO_MORE = /^(?:FAIL(?:ED)?|not ok|BUILD FAILED|(?:\[[\w:.-]{1,80}\] )?ERROR task failed)$/
+const SAYS_NO_MORE =
+  /^(?:FAIL(?:ED|URES!)?|not ok|BUILD FAIL(?:ED|URE)|(?:\[[\w:.-]{1,80}\] )?ERROR task failed)$/
 /** A check tells of what went well, too, and names errors that were expected. */
 const PASSING = /\(pass\)|^\s*(?:[✓✔]|ok\b|PASS\b|--- PASS)/
 
-/** Whether the command is a check whose exit code says nothing of it. */
-export function isBlindCheck(command: string): boolean {
-  const start = commandStart(command)
-  const [first = ''] = start.split('|')
-  return GOES_ON.test(start) && !LOOKS.test(start) && CHECK.test(first)
+/** Whether something behind the command decides its exit code. Signs in quotes are words. */
+export function hidesExit(command: string): boolean {
+  const plain = withoutQuoted(command)
+  return /\|\||;|\n/.test(plain.trim()) || (plain.includes('|') && !plain.includes('pipefail'))
 }
 
-/** A line by which a check says that it failed. */
-export function saysFailed(line: string): boolean {
-  if (line.length > VERDICT_CHARS_MAX) return false
-  return RED_START.test(line) || RED_ANYWHERE.test(line) || COUNTED.test(line)
+/** How the output of a command without an exit code of its own counts: of a check its verdicts, of another program its crashes too. */
+export function blindKind(command: string): 'check' | 'run' | undefined {
+  if (!hidesExit(command)) return undefined
+  const parts = withoutQuoted(commandStart(command))
+    .split(/&&|\|\||;|\n/)
+    .map((part) => commandStart(part.trim()).split('|')[0]?.trim() ?? '')
+  const first = parts.find((part) => part !== '' && !QUIET.test(part))
+  if (first === undefined || LOOKS.test(first)) return undefined
+  if (CHECK.test(first)) return 'check'
+  return RUNS.test(first) ? 'run' : undefined
+}
+
+/** Whether a run that hides its exit code tells of a failure. */
+export function failedBlindly(command: string, text: string): boolean {
+  const kind = blindKind(command)
+  if (kind === undefined) return false
+  const verdict = verdictOf(text)
+  return verdict === 'failed' || (kind === 'run' && verdict === 'crashed')
+}
+
+/** A run that hides its exit code ends an earlier failure only if nothing in its output tells of one, least of all the same. */
+export function leavesOpen(command: string, text: string, told: readonly string[]): boolean {
+  if (!hidesExit(command)) return false
+  const verdict = verdictOf(text)
+  if (verdict !== undefined) return verdict !== 'passed'
+  const said = withoutNumbers(text)
+  return told.some((line) => line !== '' && said.includes(withoutNumbers(line.replace(/…$/, ''))))
 }
 
 /** Whether a line, without the spaces around it, may tell what went wrong: it is more than a verdict, and not of what went well. */
 export function tellsMore(line: string): boolean {
   return !SAYS_NO_MORE.test(line) && !PASSING.test(line)
+}
+
+export function withoutQuoted(command: string): string {
+  // One that is not closed goes to the end: looked for from each of its quotes, it would take the square of its length.
+  return command.replace(/'[^']*(?:'|$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, '""')
+}
+
+/** Times and counts differ from run to run. */
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/[\d\s]+/g, '')
 }

@@ -37,7 +37,7 @@ function isWithin(fewer: readonly string[], more: readonly string[]): boolean {
 
 /** What the output is looked at with; a sign in quotes ends no command: `grep "FAIL|PASS"`. */
 const PLUMBING =
-  /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\s*(?:tail|head|cat|less|e?grep|rg|tee|sort|uniq|wc|sed|awk)\b(?:\s*(?:[^\s|;&"']|"(?:[^"\\]|\\[^])*"|'[^']*'))*)/g
+  /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\|\s*(?:true|:)(?![\w./-])|;\s*(?:true|:|exit 0)(?![\w./-])|(?:;|\|\|)\s*echo\b(?:\s*(?:[^\s|;&"']|"(?:[^"\\]|\\[^])*"|'[^']*'))*|\|\s*(?:tail|head|cat|less|e?grep|rg|tee|sort|uniq|wc|sed|awk)\b(?:\s*(?:[^\s|;&"']|"(?:[^"\\]|\\[^])*"|'[^']*'))*)/g
 const GOES_FIRST =
   /^\s*(?:cd\s+[^\s;&|][^;&|]*(?:&&|;)\s*|\w+=(?:"[^"]*"|'[^']*'|\S*)\s+|timeout\s+\S+\s+|(?:time|env|command|nice(?:\s+-n\s*\S+)?)\s+)+/
 

@@ -1,4 +1,5 @@
-import { isBlindCheck, saysFailed, tellsMore } from './failed-check.ts'
+import { failedBlindly, tellsMore, withoutQuoted } from './failed-check.ts'
+import { saysFailed } from './verdicts.ts'
 import { isBlock, toBlocks, type ToolResultBlock } from '../wire/message.ts'
 
 // How a call ended, as its result tells.
@@ -28,18 +29,18 @@ export function readResult(block: ToolResultBlock, command: string | undefined):
   const exit = exitOf(text)
   const saysNo = exit === 1 && command !== undefined && SAYS_NO.test(withoutQuoted(command).trim())
   const isRed = exit === undefined ? block.is_error === true : exit !== 0
-  const failed = !refused && !saysNo && (isRed || (command !== undefined && failedUnseen(command, text)))
+  const failed =
+    !refused &&
+    !saysNo &&
+    (isRed || (command !== undefined && (failedBlindly(command, text) || printsFailure(command, text))))
   return { failed, refused, text, ...(exit !== undefined && { exit }) }
 }
 
-/** A check whose exit code was lost says by itself that it failed. */
-function failedUnseen(command: string, text: string): boolean {
-  return isBlindCheck(command) && text.split('\n').some(saysFailed)
-}
-
-function withoutQuoted(command: string): string {
-  // One that is not closed goes to the end: looked for from each of its quotes, it would take the square of its length.
-  return command.replace(/'[^']*(?:'|$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, '""')
+/** `make; echo $?` prints the code that was lost. */
+function printsFailure(command: string, text: string): boolean {
+  if (!/;\s*echo\b[^;|&]*\$(?:\?|\{PIPESTATUS\[0\]\})/.test(command)) return false
+  const [, code = '0'] = /(?:^|[^\w.])(\d{1,3})\W*$/.exec(text.slice(-EXIT_TAIL_CHARS)) ?? []
+  return Number(code) !== 0
 }
 
 function exitOf(text: string): number | undefined {

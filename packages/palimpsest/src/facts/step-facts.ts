@@ -14,6 +14,7 @@ import type {
   TodoFact,
   UserWords,
 } from './facts.ts'
+import { leavesOpen } from './failed-check.ts'
 import { isLikeCall } from './like-call.ts'
 import { ownWords } from './own-words.ts'
 import { readCall, type ReadCall } from './read-call.ts'
@@ -188,7 +189,7 @@ function addWords(state: FactsState, entry: EntryId, text: string): void {
 function addResult(state: FactsState, open: OpenCall, result: ReadResult, interrupted: boolean): void {
   const { call } = open
   if (result.refused) return
-  const failed = result.failed && !interrupted
+  const failed = !interrupted && (result.failed || isStillOpen(state, call, result.text))
   addChanges(state, open, failed)
   if (!failed) for (const path of call.reads) touchRead(state, path)
   if (call.command !== undefined) addCommand(state, call.command, { ...result, failed })
@@ -197,6 +198,20 @@ function addResult(state: FactsState, open: OpenCall, result: ReadResult, interr
   if (call.todos) state.list = call.todos
   if (call.task) addTask(state, call, result.text)
   addBackground(state, call, result.text)
+}
+
+/** It did again what had failed, hides its exit code, and does not say that it went well. */
+function isStillOpen({ errors }: FactsState, { tool, target, command }: ReadCall, text: string): boolean {
+  if (command === undefined) return false
+  const like = errors.filter((error) => isLikeCall(error, { tool, target }, false))
+  return (
+    like.length > 0 &&
+    leavesOpen(
+      command,
+      text,
+      like.map((error) => error.text),
+    )
+  )
 }
 
 function addChanges(state: FactsState, { call, entry }: OpenCall, failed: boolean): void {

@@ -1,5 +1,5 @@
-import { saysFailed } from '../../facts/failed-check.ts'
 import { readResult, tellingLine } from '../../facts/read-result.ts'
+import { saysFailed } from '../../facts/verdicts.ts'
 import type { ToolResultBlock } from '../../wire/message.ts'
 
 // What a result came to, where it is not shown: a few of its lines in a row, as they stood.

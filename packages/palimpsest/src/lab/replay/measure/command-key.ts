@@ -6,6 +6,10 @@ export interface CommandKey {
   readonly same: string
   /** A test, a build, a linter, a type checker: its newest result says how things stand. */
   readonly isCheck: boolean
+  /** A program of the project, which says by itself that it broke. */
+  readonly isRun: boolean
+  /** Without what becomes of its output, whatever it is. */
+  readonly bare: string
   /** Of a check: its parts that run in turn. */
   readonly checks: readonly string[]
   /** Something runs behind it whatever comes of it, so that its exit code is lost. */
@@ -25,7 +29,9 @@ const MERGED = / ?2>&1/g
 const VIEWERS = /^(?:tail|head|cat|less|grep|egrep|rg|tee|sort|uniq|wc|sed|awk)\b/
 
 const CHECK_WORDS =
-  /^(?:(?:npx|bunx|pnpm exec|pnpm dlx|yarn dlx|uv run|poetry run|python3? -m|bundle exec)\s+(?:--?[\w-]+\s+)*)?(?:(?:npm|pnpm|yarn|bun|mise|just|task|make|turbo|nx|deno|cargo|go|swift|dotnet|mix|rake|composer|gradle|\.\/gradlew|mvn)\s+(?:(?:run|r|-[-\w]+(?:=\S+)?)\s+)*[\w:.-]*(?:test|spec|check|lint|build|vet|clippy|typecheck|type-check|tsc|compile|verify|fmt|format|e2e|ci)[\w:.-]*|(?:tsc|vitest|jest|mocha|ava|pytest|tox|nox|ruff|mypy|pyright|flake8|pylint|black|eslint|oxlint|biome|prettier|rspec|phpunit|phpstan|ctest|golangci-lint|staticcheck|shellcheck|xcodebuild|rubocop|make|turbo|playwright)\b)/
+  /^(?:(?:npx|bunx|pnpm exec|pnpm dlx|yarn dlx|uv run|poetry run|python3? -m|bundle exec)\s+(?:--?[\w-]+\s+)*)?(?:(?:npm|pnpm|yarn|bun|mise|just|task|make|turbo|nx|deno|cargo|go|swift|dotnet|mix|rake|composer|gradle|\.\/gradlew|mvn)\s+(?:(?:run|r|-[-\w]+(?:=\S+)?)\s+)*[\w:.-]*(?:test|spec|check|lint|build|vet|clippy|typecheck|type-check|tsc|compile|verify|fmt|format|e2e|ci)[\w:.-]*|(?:tsc|vitest|jest|mocha|ava|pytest|tox|nox|unittest|ruff|mypy|pyright|flake8|pylint|black|eslint|oxlint|biome|prettier|rspec|phpunit|phpstan|ctest|golangci-lint|staticcheck|shellcheck|xcodebuild|rubocop|make|turbo|playwright)\b|(?:(?:ba|z|da)?sh\s+)?(?:\.{0,2}\/)?[\w./-]*(?:test|check|lint|verify)[\w-]*\.sh\b)/
+const RUN_WORDS =
+  /^(?:\.{1,2}\/|(?:(?:ba|z|da)?sh|python[\d.]*|node|deno|bun|tsx|ruby|php|perl|java)\s+\S|(?:cargo|go|dotnet|npm|pnpm|yarn) (?:run|start)\b)/
 
 export function commandKey(command: string): CommandKey {
   const plain = squeeze(withoutStart(squeeze(command.replace(SHELL_PREFIX, ''))).replaceAll(MERGED, ''))
@@ -34,6 +40,8 @@ export function commandKey(command: string): CommandKey {
   return {
     same,
     isCheck,
+    isRun: RUN_WORDS.test(plain),
+    bare: withoutLooks(plain).replace(/ ?(?:\|\||;) (?:true|:)$/, ''),
     checks: inTurn(same)
       .map(withoutLooks)
       .filter((part) => isCheck && CHECK_WORDS.test(part)),

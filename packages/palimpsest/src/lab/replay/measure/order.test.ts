@@ -223,3 +223,22 @@ test('a failure is told by the lines that say what went wrong, in a check by tho
   const first = failure?.firstLine ?? 0
   expect(failure?.evidence.map((line) => lines[line - first])).toEqual([lines[2], lines[3]])
 })
+
+describe('a run that hides its exit code', () => {
+  test.each([
+    ['./run_tests.sh', 'not ok 2 - a\n# fail 1'],
+    ['./run_tests.sh', '12 examples, 2 failures'],
+    ['python3 repro.py', 'Traceback (most recent call last):\n  File "a.py", line 2\nValueError: x'],
+    ['node a.js', 'TypeError: x is not a function\n    at run (a.js:3:1)'],
+    ['python -m unittest', 'FAILED (failures=1)'],
+    ['./gradlew test', 'FooTest > bar() FAILED'],
+    ['deploy prod', 'Exit: quota exceeded: 5 of 2'],
+  ])('mends nothing where it says that it failed: %s', (command, red) => {
+    const script = [
+      bash(command, 'Exit code 1\nExit: quota exceeded: 3 of 2'),
+      bash(`${command} 2>&1 | tail -5`, red),
+    ]
+    expect(scoreOf(script, [0, 1]).unresolved_errors).toBe(0)
+    expect(scoreOf(script, [0]).unresolved_errors).toBe(1)
+  })
+})

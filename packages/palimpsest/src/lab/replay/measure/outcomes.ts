@@ -68,9 +68,29 @@ function readOutcomes(corpus: Corpus): FoundOutcome[] {
     if (!isBlock(block.block, 'tool_result')) continue
     const { tool_use_id: toolUseId } = block.block
     const call = calls.get(toolUseId)
-    if (call) found.push(outcomeOf(corpus, block, call))
+    if (!call) continue
+    const outcome = outcomeOf(corpus, block, call)
+    const before = found.findLast(({ command }) => isRunAgain(command, outcome.command))
+    found.push(isToldAgain(corpus, outcome, before) ? asFailed(corpus, block, outcome) : outcome)
   }
   return found
+}
+
+/** However the output was looked at. */
+function isRunAgain(before: CommandKey | undefined, now: CommandKey | undefined): boolean {
+  return before !== undefined && now !== undefined && before.bare === now.bare
+}
+
+function asFailed(corpus: Corpus, block: CorpusBlock, outcome: FoundOutcome): FoundOutcome {
+  const { firstLine, endLine } = block
+  const text = corpus.text.slice(corpus.lineStarts[firstLine], corpus.lineStarts[endLine])
+  return {
+    ...outcome,
+    ended: 'failed',
+    failed: true,
+    evidence: evidenceLines(corpus, block, outcome.command),
+    says: hashText(`failed ${withoutNumbers(text)}`),
+  }
 }
 
 function outcomeOf(corpus: Corpus, block: CorpusBlock, call: ToolUseBlock): FoundOutcome {
@@ -105,12 +125,15 @@ const SAYS_NO = /^(?:e?grep|rg|diff|cmp|test|\[|which|git (?:diff|grep)|p?grep|p
 
 /** How a check says that it failed. Of one that was piped through something the exit code is lost; its words are not. */
 const RED_START =
-  /^(?: {0,20}(?:-{1,5} )?FAIL(?:ED)?\b| {0,20}(?:[✗✘×✖]|\(fail\)) |not ok\b|error(?:\[\w{1,20}\]|: (?:script |test failed|could not compile|aborting))|npm (?:ERR!|error )|make: \*\*\* |panic: |Traceback \(most recent call last\))/
-const RED_ANYWHERE = /\berror TS\d{1,6}: |\bpanicked at\b|\bBUILD FAILED\b|\bERROR task failed\b/
-const COUNTED = /(?<![\w.])[1-9]\d{0,6} fail(?:ed|ing|ures?)?\b/
+  /^(?: {0,20}(?:-{1,5} )?FAIL(?:ED)?\b| {0,20}(?:[✗✘×✖]|\(fail\)) |not ok\b|error(?:\[\w{1,20}\]|: (?:script |test failed|could not compile|aborting))|npm (?:ERR!|error )|make: \*\*\* |panic: |Traceback \(most recent call last\)|# fail [1-9]|FAILURES!|ERRORS!|Failed! )/
+const RED_ANYWHERE =
+  /\berror TS\d{1,6}: |\bpanicked at\b|\b(?:BUILD|TESTS?) FAIL(?:ED|URE)\b|\bERROR task failed\b|\b(?:Failed|Failures?|failures)[:=] {0,20}[1-9]|\bTests run: .{0,60}\bErrors: [1-9]|, with [1-9]\d{0,6} failures?\b/
+/** A name, and what came of it. */
+const RED_END = /\s(?:FAILED|FAILURE)(?:\s{1,4}\[\s{0,3}\d{1,3}%\])?\s{0,4}$/
+const COUNTED = /(?<![\w.])[1-9]\d{0,6} (?:(?:tests?|specs?|examples?|suites?) )?fail(?:ed|ing|ures?)?\b/
 /** What stands before a count of failures; in a sentence other words do. */
 const BEFORE_COUNT =
-  /^(?:[^A-Za-z]{0,80}|\s{0,20}Tests?:?\s{1,20}|\s{0,20}Test (?:Files|Suites):?\s{1,20}|test result: \w{1,10}\. \d{1,7} passed; )$/
+  /^(?:[^A-Za-z]{0,80}|\s{0,20}Tests?:?\s{1,20}|\s{0,20}Test (?:Files|Suites):?\s{1,20}|test result: \w{1,10}\. \d{1,7} passed; |\s{0,20}(?:\d{1,7}%? (?:tests?|specs?|examples?|scenarios?|assertions?)?\s?(?:passed|passing|skipped|pending|todo|total)?[,;| ]{1,5}){1,4})$/
 /** A place in a file, with what is wrong there. */
 const DIAGNOSTIC = /^\s*(?:error\b.*|\S+\.\w+[:(]\d+(?:[:,]\d+)?\)?:? \S.*)/
 
@@ -119,9 +142,30 @@ function endOf(text: string, isMarked: boolean, command: CommandKey | undefined)
   const exit = exitCode(text)
   if (exit === 1 && command && SAYS_NO.test(command.same)) return 'good'
   if (exit === undefined ? isMarked : exit !== 0) return 'failed'
-  const isJudged = command?.isCheck === true && command.losesExit
-  return isJudged && text.split('\n').some(isRed) ? 'failed' : 'good'
+  if (!command?.losesExit || !(command.isCheck || command.isRun)) return 'good'
+  const lines = text.split('\n')
+  if (lines.some(isRed)) return 'failed'
+  return command.isRun && lines.some((line) => THROWN.test(line)) && lines.some((line) => FRAME.test(line))
+    ? 'failed'
+    : 'good'
 }
+
+/** What a program of the project says when it breaks, and where. */
+const THROWN = /^(?:Uncaught |Unhandled )?[\w.]{0,80}(?:Error|Exception)\b/
+const FRAME = /^\s{1,20}(?:File ".{1,300}", line \d{1,7}|at .{1,300}[:(]\d{1,7}(?::\d{1,7})?\)?$)/
+
+/** A run that hides its exit code and says again what went wrong last time mends nothing. */
+function isToldAgain(corpus: Corpus, now: FoundOutcome, before: FoundOutcome | undefined): boolean {
+  if (now.ended !== 'good' || now.command?.losesExit !== true || before?.ended !== 'failed') return false
+  const [most] = before.evidence
+  const text = most === undefined ? '' : withoutNumbers(lineText(corpus, most))
+  if (text.length < TOLD_CHARS_MIN) return false
+  const said = corpus.text.slice(corpus.lineStarts[now.firstLine], corpus.lineStarts[now.endLine])
+  return withoutNumbers(said).includes(text)
+}
+
+/** Less may stand anywhere. */
+const TOLD_CHARS_MIN = 8
 
 /** Longer lines are data, not a verdict. */
 const VERDICT_CHARS_MAX = 400
@@ -130,7 +174,7 @@ function isRed(line: string): boolean {
   if (line.length > VERDICT_CHARS_MAX) return false
   const counted = COUNTED.exec(line)
   const isCounted = counted !== null && BEFORE_COUNT.test(line.slice(0, counted.index))
-  return isCounted || RED_START.test(line) || RED_ANYWHERE.test(line)
+  return isCounted || RED_START.test(line) || RED_ANYWHERE.test(line) || RED_END.test(line)
 }
 
 function isDiagnostic(line: string): boolean {
