@@ -12,11 +12,11 @@ const COMMON = new Set(
 
   aber ab alle alles als also am an auch auf aufgehoben aus bei bin bis bitte das dass dein dem den der des die dies diese doch du durch
   ein eine einem einen einer er erlaubt es fall für gilt habe hast hat ich ihr im immer in ist ja jetzt kann kannst kein keine keinem keinen
-  künftig man mehr mein mich mir mit muss musst nach nicht nie niemals noch nun nur ob oder ok ordnung regel sage sagte schon sein sich sie
+  künftig man mehr mein mich mir mit muss musst nach nicht nichts nie niemals noch nun nur ob oder ok ordnung regel sage sagte schon sein sich sie
   sind so soll sollst stets über um und uns verbot verboten vergiss vermeide von vor was wenn wer wie wieder wird wir zu zum zur darfst
 
   au aucun aux avec ce cela ces cette dans de des désormais dois doit donc dorénavant du elle en est et faut finalement il je jamais la le les leur
-  lui ma mais maintenant me mes mon ne nous nouveau on oublie ou par pas peux plus pour que qui règle sans se ses seulement si son sur ta te
+  lui ma mais maintenant me mes mon ne nous rien nouveau on oublie ou par pas peux plus pour que qui règle sans se ses seulement si son sur ta te
   tes ton toujours tout tu un une uniquement vous y évite interdit ai dit
 
   al ahora cuando con de debe debes del desde dije el ella en entonces es esta este esto hay la las lo los me mi muy más nada ni no nos

@@ -23,7 +23,7 @@ const RUNNERS = [
 const HIDING = [' 2>&1 | tail -30', ' | grep -v skip | head -20', ' || true', '; true', '; echo done']
 /** Every runner with some of them, every one of them with some runner. */
 const HIDDEN = RUNNERS.flatMap((runner, i) =>
-  HIDING.filter((_, k) => (i + k) % cases(3, 1) === 0).map(
+  HIDING.filter((_, k) => (i + k) % cases(3, 1).numRuns === 0).map(
     (hiding) => [runner, `${runner}${hiding}`] as const,
   ),
 )

@@ -67,14 +67,16 @@ const FORMS: readonly Form[] = [
 
 export const GERMAN: Language = {
   common: wordSet(
-    'der die das und ist ich du wir ein eine einen den dem zu im auf mit für bitte wenn es nicht nichts keine kein von mehr was oder auch erst mal jetzt wieder darfst',
+    'der die das und ist ich du wir ein eine einen den dem zu im auf mit für bitte wenn es nicht nichts keine kein von mehr was oder auch erst mal jetzt wieder darfst danke dann alles',
   ),
   joints: { conjunction: / (?:und|aber|oder|sondern) / },
   opener:
-    /^ (?:bitte|also|und|aber|ok|okay|ja|gut|jetzt|nun|außerdem|ab (?:jetzt|sofort|nun)(?= (?:bitte |nicht |nie |kein))|von nun an(?= (?:bitte |nicht |nie |kein))|bis auf weiteres|nein(?= \S+ )) /,
+    /^ (?:bitte|also|und|aber|ok|okay|ja|gut|jetzt|nun|dann|so|danke|außerdem|ab (?:jetzt|sofort|nun)(?= (?:bitte |nicht |nie |kein))|von nun an(?= (?:bitte |nicht |nie |kein))|bis auf weiteres|nein(?= \S+ )) /,
   asks: /^ (?:warum|wieso|weshalb|wie|was|wer|wo|wann|kannst|könntest|kann|soll|sollen|ist|sind|hat|haben|gibt) /,
   subject: /^ (?:ich|wir|sie|die|der|das|ein|eine|mein|meine|unser|unsere|alle|tests) /,
   forms: FORMS,
+  noCommand:
+    /^ (?:ich|du|er|sie|es|wir|ihr|man|der|die|das|den|dem|ein|eine|einen|kein|keine|keinen|nicht|nichts|nie|niemals|ist|sind|war|hat|haben|wenn|weil|dass|ob|was|wie|warum) /,
   permits: [
     // A permission of "du", now or again.
     / (?:du (?:darfst|kannst|musst)|(?:darfst|kannst|musst) du) (?:\S+ ){0,20}(?:jetzt|nun|wieder|doch|ab sofort|nicht mehr) /,

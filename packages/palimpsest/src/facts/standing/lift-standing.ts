@@ -1,5 +1,6 @@
 import { distinctiveWords, isName } from '../distinctive-words.ts'
 import type { StandingWords } from '../facts.ts'
+import { TAKES_BACK } from './english-permissions.ts'
 import type { StandingKind } from './language.ts'
 import { languagesOf } from './languages-of.ts'
 import { readSentence, type SentenceReading } from './read-sentence.ts'
@@ -27,9 +28,19 @@ export function withoutRevoked(
   { permissions, kind }: SentenceReading,
 ): readonly StandingWords[] {
   const left = withoutBestMatch(standing, permissions.map(withoutCondition).join(' '))
-  return left === standing && kind === undefined
-    ? withoutBestMatch(standing, withoutCondition(sentence))
-    : left
+  if (left !== standing || kind !== undefined) return left
+  if (!permissions.some((clause) => TAKES_BACK.test(clause)))
+    return withoutBestMatch(standing, withoutCondition(sentence))
+  return withoutInstead(standing, sentence)
+}
+
+/** "Scrap that, use spaces": the one that speaks of what is wanted instead. What was said for good needs to be named. */
+function withoutInstead(standing: readonly StandingWords[], sentence: string): readonly StandingWords[] {
+  const wanted = actWords(sentence)
+  const meant = standing.filter(
+    ({ text }) => !FOR_GOOD.test(text) && [...actWords(text)].some((word) => wanted.has(word)),
+  )
+  return meant.length === 1 ? standing.filter((one) => !meant.includes(one)) : standing
 }
 
 /** Ends what the words speak of: the best match alone, and none where two different ones match equally well. */

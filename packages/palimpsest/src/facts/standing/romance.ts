@@ -152,7 +152,7 @@ export const FRENCH: Language = {
   subject: /^ (?:je|il|elle|on|nous|ils|elles|le|la|les|l|un|une|des|mon|ma|mes|ce|ça|cela|tout) /,
   forms: FRENCH_FORMS,
   permits: [
-    /^ (?:finalement |maintenant )?(?:tu peux|vous pouvez|tu as le droit de) (?:\S+ ){0,20}(?:maintenant|désormais|de nouveau|à nouveau|finalement) |^ (?:finalement|maintenant|désormais) (?:tu peux|vous pouvez) |^ (?:tu peux|vous pouvez) (?:maintenant|désormais|finalement) /,
+    /^ (?:finalement |maintenant )?(?:tu peux|vous pouvez|tu as le droit de) (?:\S+ ){0,20}(?:maintenant|désormais|de nouveau|à nouveau|finalement) |^ (?:finalement|maintenant|désormais) (?:tu peux|vous pouvez) |^ (?:tu peux|vous pouvez) (?:maintenant|désormais|finalement) |^ (?:tu peux|vous pouvez) (?:le |la |les |tout )?\S+(?:er|ir|re) (?:\S+ ){0,3}$/,
     /^ (?:oublie|oubliez|ignore|ignorez|annule|laisse tomber) (?:ce que|la règle|la consigne|mes?) /,
     /^ (?:ce n|c) est (?:plus (?:interdit|nécessaire)|(?:de nouveau|à nouveau|maintenant) (?:permis|autorisé|bon)) | (?:n est|ne sont) plus (?:interdit\S*|nécessaires?|obligatoires?) | (?:est|sont) (?:de nouveau|à nouveau) (?:autorisé|permis)\S* /,
     / (?:règle|consigne|interdiction) (?:\S+ ){0,20}(?:ne s applique plus|est levée|ne vaut plus) |^ tu n as plus besoin de /,

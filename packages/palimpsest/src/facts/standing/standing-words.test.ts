@@ -221,6 +221,14 @@ describe('revocations', () => {
     ['不要修改数据库迁移文件。', '现在可以修改数据库迁移文件了。'],
     ['設定ファイルは変更しないでください。', '設定ファイルはもう変更してもいいです。'],
     ['마이그레이션 파일을 수정하지 마세요.', '이제 마이그레이션 파일을 수정해도 됩니다.'],
+    ['Do not commit.', `OK, commit it now. The log:\n\n\`\`\`\n${'GET /x 200 12ms\n'.repeat(90)}\`\`\`\n`],
+    ['Do not commit.', `OK, commit it now. The log:\n\n${'2026-11-01 12:00 GET /x took 3 ms\n'.repeat(60)}`],
+    ['Do not commit.', 'OK, you can commit.'],
+    ['Bitte nicht committen.', 'OK, committe jetzt.'],
+    ['Bitte nichts löschen.', 'Danke, dann lösche alles.'],
+    ['Ne commite rien.', "C'est bon, tu peux commiter."],
+    ['Use tabs, not spaces.', 'Scrap that, use spaces.'],
+    ['Only use the standard library.', 'Never mind the standard library rule, use lodash.'],
   ])('"%s" ends with "%s"', (rule, revocation) => {
     expect(standingAfter(rule)).toEqual([rule])
     expect(standingAfter(rule, revocation)).toEqual([])

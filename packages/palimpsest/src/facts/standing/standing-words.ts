@@ -14,7 +14,7 @@ const SENTENCE_CHARS_MAX = 600
 const SENTENCE_CHARS_MIN = 6
 /** A longer message says more than "not there". */
 const ALONE_CHARS_MAX = 160
-/** A longer one is a plan or a document: its steps lift nothing. */
+/** Of what is written as speech: more is a plan or a document, and its steps lift nothing. Pasted logs do not count. */
 const COMMANDS_CHARS_MAX = 1_000
 
 /** What stands after one more message of the user. */
@@ -24,8 +24,10 @@ export function stepStanding(
   text: string,
 ): readonly StandingWords[] {
   let now = standing
-  for (const { sentence, reading } of readMessage(text)) {
-    const commands = text.length <= COMMANDS_CHARS_MAX ? reading.commands : []
+  const message = readMessage(text)
+  const chars = message.reduce((sum, { sentence }) => sum + sentence.length + 1, 0)
+  for (const { sentence, reading } of message) {
+    const commands = chars <= COMMANDS_CHARS_MAX ? reading.commands : []
     now = stepSentence(now, entry, sentence, { ...reading, commands })
   }
   return now
