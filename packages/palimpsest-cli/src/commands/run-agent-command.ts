@@ -75,7 +75,7 @@ async function runPrompt(
   world: World,
 ): Promise<ExitCode> {
   const prepared = await prepareRun(wishes, home, world)
-  const { setup, mode, about, notices, reading } = prepared
+  const { setup, permissions, about, notices, reading } = prepared
   try {
     const lines = tells ? [`${setup.prefix.model}, ${about}`, ...notices] : notices
     for (const notice of lines) world.printError(`palimpsest: ${toPrintable(notice)}\n`)
@@ -84,7 +84,7 @@ async function runPrompt(
       model: setup.prefix.model,
       tools: setup.tools.map(({ name }) => name),
       cwd: wishes.cwd,
-      permissionMode: mode,
+      permissionMode: permissions.mode(),
     }
     const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
     const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })

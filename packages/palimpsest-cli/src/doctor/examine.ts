@@ -9,7 +9,7 @@ import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
 import { createAccess } from '../agent/paths/access.ts'
 import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
 import { rulesOf } from '../agent/settings/settings-shape.ts'
-import { findTrustMatters, isTrusted } from '../agent/settings/trust.ts'
+import { findTrustMatters, isTrusted, matterLine } from '../agent/settings/trust.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
 import { findRipgrep } from '../agent/tools/ripgrep.ts'
 import { findSession } from '../stored/find-session.ts'
@@ -109,7 +109,7 @@ async function examineSettings(home: string, projectFolder: string): Promise<Fin
 async function examineTrust(home: string, folder: string): Promise<Finding[]> {
   if (await isTrusted(home, folder)) return [{ what: 'trust', state: 'good', text: `${folder} is trusted` }]
   const matters = await findTrustMatters(folder)
-  const waits = matters.length > 0 ? `; not used until --trust: ${matters.join(', ')}` : ''
+  const waits = matters.length > 0 ? `; not used until --trust: ${matters.map(matterLine).join(', ')}` : ''
   return [{ what: 'trust', state: 'note', text: `${folder} is not trusted${waits}` }]
 }
 

@@ -14,7 +14,6 @@ import type { View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
 
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
-import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
@@ -51,7 +50,7 @@ export interface PreparedRun {
   readonly opened: OpenedSession
   /** Lets a call run a command that the user typed. */
   readonly allowOwn: Scene['allowOwn']
-  readonly mode: PermissionMode
+  readonly permissions: Scene['permissions']
   /** Whom it asks: an address, or `offline`. */
   readonly endpoint: string
   /** The same in words: address, and what told of it. */
@@ -83,7 +82,7 @@ async function prepareWith(
   world: World,
 ): Promise<PreparedRun> {
   const scene = await setScene(opened, wishes, home, world)
-  const { ground, chosen, reading, mode, blobs, tools, permit, allowOwn } = scene
+  const { ground, chosen, reading, permissions, blobs, tools, permit, allowOwn } = scene
   const { model, endpoint, about } = chosen
   const { file, session } = opened
   const { settings } = ground
@@ -141,7 +140,7 @@ async function prepareWith(
   const notices = [...(await placeNotices(scene, spending)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, index: indexFor(scene, flags.flags, trace) })
   const afterTurn = rememberFor(scene, flags.flags, report)
-  const told = { mode, endpoint, about, notices, instructionPaths }
+  const told = { permissions, endpoint, about, notices, instructionPaths }
   return { setup, reading: readingNow, opened, allowOwn, afterTurn, close, ...told }
 }
 

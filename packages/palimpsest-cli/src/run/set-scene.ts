@@ -69,6 +69,13 @@ interface UserThere {
   readonly watch?: ToolWatch
 }
 
+/** What may happen unasked; whoever sits there changes it. */
+export interface LivePermissions {
+  readonly mode: () => PermissionMode
+  readonly setMode: (mode: PermissionMode) => void
+  readonly changeRules: Access['changeRules']
+}
+
 /** With what became known since the run began. */
 export type ReadingOf = (model: string, models?: Partial<Models>) => WindowReading
 
@@ -81,7 +88,7 @@ export interface Scene {
   readonly reading: WindowReading
   /** The window of any model at the chosen endpoint. */
   readonly readingOf: ReadingOf
-  readonly mode: PermissionMode
+  readonly permissions: LivePermissions
   readonly blobs: BlobStore
   readonly hooks: Hooks
   readonly tools: readonly LoopTool[]
@@ -111,10 +118,10 @@ export async function setScene(
   const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  const mode = wishes.mode ?? settings.permissions.defaultMode ?? 'default'
+  let mode = wishes.mode ?? settings.permissions.defaultMode ?? 'default'
   const { cwd } = wishes
   const { additionalDirectories: additionalFolders } = settings.permissions
-  const stage = { opened, wishes, ground, mode, home }
+  const stage = { opened, wishes, ground, mode: () => mode, home }
   const work = await findWork(stage, world)
   const { access, sandbox, memory } = work
   const made = makeTools(work, stage, world)
@@ -139,7 +146,11 @@ export async function setScene(
     chosen,
     reading: readingOf(chosen.named),
     readingOf,
-    mode,
+    permissions: {
+      mode: () => mode,
+      setMode: (wanted) => void (mode = wanted),
+      changeRules: access.changeRules,
+    },
     blobs: createBlobStore(project, session.id),
     hooks: openHooks(stage, world),
     problems: [...unfit, ...work.problems],
@@ -152,7 +163,7 @@ export async function setScene(
   }
 }
 
-interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'mode' | 'home'> {}
+interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'home'>, Pick<LivePermissions, 'mode'> {}
 
 /** Hooks see what the commands of the model see: none of our keys. */
 function openHooks({ opened, wishes, ground, mode }: Stage, world: World): Hooks {

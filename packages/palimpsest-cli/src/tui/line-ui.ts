@@ -64,6 +64,7 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
     },
     page: async (source) => await writeAll(source, columns(), write),
     setPages: () => undefined,
+    setModeKey: () => undefined,
     setFiles: () => undefined,
     setHistory: () => undefined,
     addHistory: () => undefined,

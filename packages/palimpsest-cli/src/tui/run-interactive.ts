@@ -1,6 +1,6 @@
 import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
-import type { AskTrust } from '../agent/settings/trust.ts'
+import type { AskTrust, TrustMatter } from '../agent/settings/trust.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import type { Offer } from '../agent/permissions/always/offer.ts'
 import { storeRules } from '../agent/permissions/always/stored-rules.ts'
@@ -16,7 +16,7 @@ import { openScreen } from './screen-ui.ts'
 import { noteLines } from './screen/turn-lines.ts'
 import { pastLines, saidBefore } from './screen/past-lines.ts'
 import { proposalLines, toolLabel } from './screen/tool-lines.ts'
-import { line, span, type StyledLine } from './text/styled-line.ts'
+import { line, span, wrapLine, type StyledLine } from './text/styled-line.ts'
 import { talk } from './talk.ts'
 import type { Ui } from './ui.ts'
 
@@ -52,7 +52,7 @@ export async function runInteractive(
     let at: Entered | undefined = await enter(wishes, undefined, place)
     let { prompt, picks } = options
     while (at) {
-      const { conversation, wishes: current } = at
+      const { conversation, wishes: current }: Entered = at
       try {
         const end = await talk(conversation, { wishes: current, prompt, picks, ui, world: told })
         // Whoever picks a session says it there.
@@ -60,7 +60,8 @@ export async function runInteractive(
         picks = false
         last = conversation.isKept() ? conversation.id : ''
         await conversation.close()
-        at = end?.next && (await enter(end.next, at, place))
+        // What may happen unasked was the user's decision, not the conversation's.
+        at = end?.next && (await enter(withMode(end.next, conversation), at, place))
       } finally {
         await conversation.close()
       }
@@ -70,6 +71,10 @@ export async function runInteractive(
   }
   if (last !== '') world.printError(`palimpsest: to resume: palimpsest --resume ${last}\n`)
   return DONE
+}
+
+function withMode(wishes: RunWishes, { prepared }: HostedConversation): RunWishes {
+  return { ...wishes, mode: prepared.permissions.mode() }
 }
 
 interface Place {
@@ -124,7 +129,7 @@ function rememberedTrust(ui: Ui): AskTrust {
     if (refused) return false
     const answer = await ui.pick({
       title: 'Do you trust this folder? It brings settings that would take effect:',
-      proposal: matters.map((text) => line(`  ${toPrintable(text)}`)),
+      proposal: matters.flatMap((matter) => matterLines(matter, ui.columns())),
       items: [
         { label: 'Yes, use them from now on', letter: 'y', value: 'yes' },
         { label: 'No, continue without them', letter: 'n', value: 'no' },
@@ -133,6 +138,15 @@ function rememberedTrust(ui: Ui): AskTrust {
     refused = answer !== 'yes'
     return !refused
   }
+}
+
+/** Wrapped, not cut: what is not seen is not trusted. */
+function matterLines({ path, says }: TrustMatter, columns: number): readonly StyledLine[] {
+  const hang = line('      ')
+  return [
+    ...wrapLine([span(`  ${toPrintable(path)}`, 'dim')], columns, hang),
+    ...says.flatMap((text) => wrapLine([span(`    ${toPrintable(text)}`)], columns, hang)),
+  ]
 }
 
 function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now, signal }: World): Ui {

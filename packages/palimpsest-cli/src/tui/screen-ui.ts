@@ -29,6 +29,7 @@ const WAYS = {
     ['Enter', 'sends; a new line: Alt-Enter, Ctrl-J or \\ Enter'],
     ['↑ ↓', 'what you said before'],
     ['Esc', 'interrupts; twice: rewinds'],
+    ['Shift-Tab', 'changes what it may do unasked: default, accept edits, plan'],
     ['Ctrl-O', 'the whole conversation, also what was compacted'],
     ['Ctrl-T', 'what was taken out of the window last'],
     ['Ctrl-C twice', 'leaves'],
@@ -83,6 +84,25 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
       state.openTranscript = opener(transcript, page, hint)
       state.openRemoved = opener(removed, page, hint)
     },
+    ...inputSetters(state, canvas),
+    close: () => {
+      options.signal.removeEventListener('abort', closed)
+      clearInterval(ticking)
+      canvas.clear()
+      console.close()
+    },
+  }
+}
+
+/** What the input works with. */
+function inputSetters(
+  state: ScreenState,
+  canvas: Canvas,
+): Pick<Ui, 'setModeKey' | 'setFiles' | 'setHistory' | 'addHistory' | 'setInput'> {
+  return {
+    setModeKey: (change) => {
+      state.changeMode = change
+    },
     setFiles: (list) => {
       state.files = undefined
       state.listFiles = list
@@ -96,12 +116,6 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
     setInput: (text) => {
       state.editor = withWords(state.editor, text)
       canvas.draw()
-    },
-    close: () => {
-      options.signal.removeEventListener('abort', closed)
-      clearInterval(ticking)
-      canvas.clear()
-      console.close()
     },
   }
 }

@@ -14,6 +14,7 @@ import { coldCost } from './host/cold-cost.ts'
 import type { HostedConversation } from './host/host-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
 import { findTooLong } from './host/too-long.ts'
+import { modeWords, nextMode } from './screen/mode-words.ts'
 import { statusLine } from './screen/status-line.ts'
 import { shellLines } from './screen/tool-lines.ts'
 import { noteLines, showEvent, TURN_START, type RemovedCounts, type TurnScreen } from './screen/turn-lines.ts'
@@ -48,6 +49,12 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   ui.setPages({
     transcript: async () => await openTranscriptPage(conversation),
     removed: async () => await openRemovedPage(conversation, ui.columns()),
+  })
+  ui.setModeKey(() => {
+    const { permissions } = conversation.prepared
+    permissions.setMode(nextMode(permissions.mode()))
+    showStatus(conversation, ui)
+    return `${modeWords(permissions.mode())} · Shift-Tab: the next mode`
   })
   const picked = setup.picks ? await runCommand('/resume', place) : undefined
   if (picked) return picked

@@ -67,6 +67,8 @@ export interface Ui {
   readonly page: (source: PageSource) => Promise<void>
   /** What the keys for it show, at any time: everything that was said, what was taken out last. A sentence where there is nothing. */
   readonly setPages: (pages: Pages) => void
+  /** What Shift-Tab does: it says what became of it. */
+  readonly setModeKey: (change: () => string) => void
   /** What `@` offers, looked up when first wanted. */
   readonly setFiles: (list: () => Promise<readonly string[]>) => void
   /** What was said before, oldest first. */

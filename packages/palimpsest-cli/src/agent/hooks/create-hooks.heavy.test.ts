@@ -30,7 +30,7 @@ async function hooksWith(...commands: readonly Json[]): Promise<Hooks & { readon
     projectFolder: folder,
     sessionId: 's-1',
     transcriptPath: join(folder, 's-1.jsonl'),
-    mode: 'accept-edits',
+    mode: () => 'accept-edits',
   })
   return { ...made, folder }
 }
@@ -148,7 +148,7 @@ describe('hooks of one event', () => {
       projectFolder: folder,
       sessionId: 's-1',
       transcriptPath: '',
-      mode: 'default',
+      mode: () => 'default',
     })
     const texts = (await run(PRE, NEVER)).map(({ text }) => text)
     expect(texts).toEqual(['auto', 'manual|auto', '*', undefined, 'a.*'])

@@ -19,7 +19,7 @@ export interface HookSetup {
   readonly projectFolder: string
   readonly sessionId: string
   readonly transcriptPath: string
-  readonly mode: PermissionMode
+  readonly mode: () => PermissionMode
 }
 
 export interface Hooks {
@@ -99,7 +99,7 @@ function inputOf({ event, input }: HookCall, setup: HookSetup): string {
     session_id: sessionId,
     transcript_path: transcriptPath,
     cwd,
-    permission_mode: MODE_NAMES[mode],
+    permission_mode: MODE_NAMES[mode()],
     hook_event_name: event,
   }
   return `${JSON.stringify({ ...common, ...input })}\n`

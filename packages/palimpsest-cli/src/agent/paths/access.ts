@@ -22,8 +22,10 @@ export interface Access {
   readonly isJudged: (path: string) => boolean
   /** Inside of those folders, and yet not free to read: where keys lie, and our own home. Real, or not there. */
   readonly privatePlaces: readonly string[]
-  /** The user's rules, and those of a trusted project. */
+  /** The user's rules, and those of a trusted project, as they are now. */
   readonly rules: readonly Rule[]
+  /** The user changed his mind about some. Takes and gives them as they were given. */
+  readonly changeRules: (change: (rules: readonly Rule[]) => readonly Rule[]) => Promise<void>
   /** True where a rule forbids to read the path, or asks about it first: searches leave it out. Takes one of its names. */
   readonly isHidden: (path: string) => boolean
   /** The folder the shell is in: relative paths of commands begin there. Always inside `folders`. */
@@ -58,7 +60,9 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const commands = new Map<string, CommandGrant>()
   let shellFolder = cwd
   const bases = { cwd, home: options.home }
-  const rules = await withLinksFollowed(options.rules, bases)
+  let given = options.rules
+  let rules = await withLinksFollowed(given, bases)
+  let isHidden = hiddenBy(rules, bases)
   return {
     cwd,
     home: options.home,
@@ -67,8 +71,15 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     readableFolders: readable,
     isJudged: options.isJudged ?? (() => false),
     privatePlaces: [...new Set(places.flat())],
-    rules,
-    isHidden: hiddenBy(rules, bases),
+    get rules() {
+      return rules
+    },
+    changeRules: async (change) => {
+      given = change(given)
+      rules = await withLinksFollowed(given, bases)
+      isHidden = hiddenBy(rules, bases)
+    },
+    isHidden: (path) => isHidden(path),
     shellFolder: () => shellFolder,
     moveShell: (folder) => {
       shellFolder = folder

@@ -33,7 +33,8 @@ export type PermissionAnswer =
 export interface PermitOptions {
   /** The same as the tools', with the rules in it. */
   readonly access: Access
-  readonly mode: PermissionMode
+  /** Asked for each call, where it may change. */
+  readonly mode: PermissionMode | (() => PermissionMode)
   readonly isTrusted: boolean
   /** The same as the tools'. */
   readonly sandbox: Sandbox
@@ -50,7 +51,6 @@ const NO_CONCERNS: ShellConcerns = { kind: 'refused', why: 'it is no command' }
 
 export function createPermit(options: PermitOptions): Permit {
   const { access } = options
-  const added: Rule[] = []
   const queue = createQueue()
   const programFolders = findProgramFolders(options)
   const decideWith = async (
@@ -58,13 +58,14 @@ export function createPermit(options: PermitOptions): Permit {
     facts: CallFacts,
     more: readonly Rule[] = [],
   ): Promise<Decision> => {
-    const rules = [...access.rules, ...added, ...more]
+    const rules = [...access.rules, ...more]
     const hides = rules.some(hidesFiles)
     const { isTrusted, sandbox, env } = options
     const policy = { access, sandbox, env, isTrusted, hidesFiles: hides }
     const concerns = facts.kind === 'shell' ? await shellConcerns(facts, rules, policy) : NO_CONCERNS
     const { cwd, home } = access
-    return decide(tool.name, facts, { mode: options.mode, rules, cwd, home }, concerns)
+    const mode = typeof options.mode === 'string' ? options.mode : options.mode()
+    return decide(tool.name, facts, { mode, rules, cwd, home }, concerns)
   }
   const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
     const folders = [...options.protectedFolders, ...(await programFolders)]
@@ -84,7 +85,7 @@ export function createPermit(options: PermitOptions): Permit {
         const asked = { facts, why: decision.why, options, allowsWith }
         const answer = await askOrRefuse(tool, input, asked, context.signal)
         if (answer.kind === 'no') return { allow: false, reason: answer.words }
-        if (answer.kind === 'always') added.push(...answer.rules)
+        if (answer.kind === 'always') await access.changeRules((rules) => [...rules, ...answer.rules])
         return conclude(tool, { facts, decision: { kind: 'allow' } }, access, context)
       })
     } catch (error) {

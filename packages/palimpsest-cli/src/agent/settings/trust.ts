@@ -7,6 +7,7 @@ import { hashBytes } from '../files/hash-bytes.ts'
 import { placeFile, removeFile } from '../files/place-file.ts'
 import { realPathOf } from '../paths/real-path.ts'
 import { systemCode } from '../refusal.ts'
+import { describeSettings } from './described-settings.ts'
 import { projectSettingsPath } from './load-settings.ts'
 
 // Which folders the user trusts: one small file each, named after the hash of the folder's real path, so that two programs that learn of
@@ -53,8 +54,16 @@ function trustPath(home: string, real: string): string {
   return join(home, 'trusted', `${hashBytes(Buffer.from(real))}.json`)
 }
 
-/** What in a folder would take effect once it is trusted; for the question to the user. Nothing of it is read as settings. */
-export async function findTrustMatters(projectFolder: string): Promise<readonly string[]> {
+/** What in a folder would take effect once it is trusted, for the question to the user. */
+export interface TrustMatter {
+  readonly path: string
+  /** What it is, in a few words. */
+  readonly what: string
+  /** Each value of it; commands first. */
+  readonly says: readonly string[]
+}
+
+export async function findTrustMatters(projectFolder: string): Promise<readonly TrustMatter[]> {
   const matters = [
     {
       path: projectSettingsPath(projectFolder),
@@ -62,12 +71,18 @@ export async function findTrustMatters(projectFolder: string): Promise<readonly 
     },
     { path: join(projectFolder, '.mcp.json'), what: 'MCP servers' },
   ]
-  const found: string[] = []
+  const found: TrustMatter[] = []
   for (const { path, what } of matters) {
     const exists = (await stat(path).catch(() => undefined)) !== undefined
-    if (exists) found.push(`${path}: ${what}`)
+    // Nothing of it is read as settings yet.
+    if (exists) found.push({ path, what, says: await readPlainText(path).then(describeSettings, () => []) })
   }
   return found
+}
+
+/** The file and what it is, on one line. */
+export function matterLine({ path, what }: TrustMatter): string {
+  return `${path}: ${what}`
 }
 
 export type TrustAnswer =
@@ -77,8 +92,8 @@ export type TrustAnswer =
       /** For the user: what is not used, and how to change that. */ readonly notice?: string
     }
 
-/** Whether what waits for trust in a folder, a line each, may take effect from now on. */
-export type AskTrust = (matters: readonly string[]) => Promise<boolean>
+/** Whether what waits for trust in a folder may take effect from now on. */
+export type AskTrust = (matters: readonly TrustMatter[]) => Promise<boolean>
 
 export interface TrustOptions {
   readonly home: string
@@ -109,7 +124,7 @@ export async function settleTrust({
     await rememberTrust(home, projectFolder, now())
     return { trusted: true }
   }
-  const files = matters.join('\n  ')
+  const files = matters.map(matterLine).join('\n  ')
   const notice = `The folder ${projectFolder} is not trusted. These are not used:\n  ${files}\nRun with --trust to use them from now on.`
   return { trusted: false, notice }
 }

@@ -5,6 +5,12 @@ export const COMMANDS = [
   { name: 'context', words: '', summary: 'what fills the window, and what was taken out' },
   { name: 'cost', words: '', summary: 'what this session cost so far' },
   { name: 'model', words: '[name]', summary: 'switches to another model' },
+  {
+    name: 'permissions',
+    words: '[add|rm RULE]',
+    summary: 'what it may do unasked: rules, and where they come from',
+  },
+  { name: 'plan', words: '', summary: 'plan mode: it reads and thinks, and changes nothing' },
   { name: 'clear', words: '', summary: 'begins a new session' },
   { name: 'resume', words: '[id]', summary: 'resumes another session' },
   { name: 'rewind', words: '', summary: 'goes back to before something you said' },
@@ -17,7 +23,7 @@ export const COMMANDS = [
 export type CommandName = (typeof COMMANDS)[number]['name']
 
 /** Promised, and not there yet. */
-export const PLANNED_COMMANDS = 'permissions init dream tasks agents plan hooks mcp skills status'.split(' ')
+export const PLANNED_COMMANDS = 'init dream tasks agents hooks mcp skills status'.split(' ')
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 

@@ -8,11 +8,13 @@ import { findSimilarName } from '../../agent/similar-name.ts'
 import { memoryRows } from '../../memory/memory-rows.ts'
 import { serverOf } from '../../run/models/chat-servers.ts'
 import type { PageSource } from '../pager/page-source.ts'
+import { modeWords } from '../screen/mode-words.ts'
 import { line, lineText } from '../text/styled-line.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { openWhole } from './open-pages.ts'
+import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { showContext } from './show-context.ts'
@@ -58,6 +60,10 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return await cost(place)
     case 'model':
       return await changeModel(words, place)
+    case 'permissions':
+      return await permissions(words, place)
+    case 'plan':
+      return plan(place)
     case 'clear':
       return { next: { ...wishes, session: { kind: 'new' } } }
     case 'resume':
@@ -138,6 +144,12 @@ async function changeModel(named: string, place: CommandPlace): Promise<CommandE
   // An address that was given is the address of the provider it was given for.
   const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? wishes.baseUrl : undefined
   return { next: { ...wishes, model, baseUrl, session } }
+}
+
+function plan(place: CommandPlace): undefined {
+  const { permissions } = place.conversation.prepared
+  permissions.setMode(permissions.mode() === 'plan' ? 'default' : 'plan')
+  return tell(`mode ${modeWords(permissions.mode())}. Shift-Tab changes it`, place)
 }
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {

@@ -6,6 +6,7 @@ import { prepareRun, type PreparedRun } from '../../run/prepare-run.ts'
 import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
 import { SHELL_HEAD } from '../screen/past-lines.ts'
+import { modeMark } from '../screen/mode-words.ts'
 import { estimated, type Figures, type StatusFacts } from '../screen/status-line.ts'
 import { attachFiles } from './attach-files.ts'
 import { figuresAfter, firstFigures } from './follow-figures.ts'
@@ -74,7 +75,8 @@ export async function hostConversation(
     prepared,
     get facts() {
       const { window, thresholds, autoEnabled } = reading()
-      return { model: setup.prefix.model, window, thresholds, autoEnabled }
+      const mode = modeMark(prepared.permissions.mode())
+      return { model: setup.prefix.model, window, thresholds, autoEnabled, mode }
     },
     figures: () => at.figures,
     say: (text, signal) => followed(say(text, conversation, prepared, signal)),

@@ -76,6 +76,10 @@ function pressKey(state: ScreenState, key: Key, name: string, isTwice: boolean):
   if (name === 'ctrl-o') return state.openTranscript()
   if (name === 'ctrl-t') return state.openRemoved()
   if (state.asked) return pressInPicker(state, state.asked, key)
+  if (name === 'tab' && key.kind === 'key' && key.shift) {
+    state.hint = state.changeMode()
+    return
+  }
   if (name === 'ctrl-c') return pressCtrlC(state, isTwice)
   if (name === 'escape') return pressEscape(state, isTwice)
   if (name === 'ctrl-d' && state.editor.text === '') return give(state, { kind: 'quit' })

@@ -32,6 +32,8 @@ export interface ScreenState {
   /** What Ctrl-O and Ctrl-T show; looked up when wanted. */
   openTranscript: () => void
   openRemoved: () => void
+  /** What Shift-Tab does; it says what became of it. */
+  changeMode: () => string
 }
 
 const NO_LIVE: LiveParts = { streaming: () => [], printing: () => [], activity: '', status: [] }
@@ -53,6 +55,7 @@ export function createScreenState(): ScreenState {
     pager: undefined,
     openTranscript: () => undefined,
     openRemoved: () => undefined,
+    changeMode: () => '',
   }
 }
 

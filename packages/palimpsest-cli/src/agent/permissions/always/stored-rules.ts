@@ -60,6 +60,14 @@ export async function storeRules(projectHome: string, cwd: string, rules: readon
   })
 }
 
+/** Takes back what was allowed with "always" in this folder. */
+export async function forgetRule(projectHome: string, cwd: string, { text }: Rule): Promise<void> {
+  await changeRules(projectHome, (file) => ({
+    ...file,
+    allow: file.allow.filter(({ folder, rule }) => folder !== cwd || rule !== text),
+  }))
+}
+
 /**
  * Reads, changes and writes as one step, however many sessions do so at once: none of them loses what another stored. A file that cannot
  * be read is not written over: it may hold what the user wants to keep.
