@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { COMMANDS, PLANNED } from '../packages/palimpsest-cli/src/commands/command-table.ts'
 import { agent } from '../packages/palimpsest-cli/src/commands/agent.ts'
+import { COMMAND_TEXTS } from '../packages/palimpsest-cli/src/commands/flag-texts.ts'
 import { commandHelp, overview } from '../packages/palimpsest-cli/src/commands/help.ts'
 import { COMMANDS as TYPED } from '../packages/palimpsest-cli/src/tui/commands/command-names.ts'
 import { ROOT } from './kit/source-tree.ts'
@@ -15,10 +16,20 @@ const DOCS = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
 const ALL = [agent, ...COMMANDS]
 
 describe('docs/cli.md', () => {
-  test('ends with the help texts, as the program prints them', () => {
+  // `npx vitest run test/cli-docs.test.ts -u` writes them.
+  test('ends with the help texts, as the program prints them', async () => {
     const texts = [overview(ALL, PLANNED), ...ALL.map(commandHelp)]
     const wanted = texts.map((text) => `\`\`\`\n${text}\`\`\`\n`).join('\n')
-    expect(DOCS.slice(DOCS.indexOf('## Help texts'))).toBe(`## Help texts\n\n${wanted}`)
+    const body = DOCS.slice(0, DOCS.indexOf('## Help texts'))
+    await expect(`${body}## Help texts\n\n${wanted}`).toMatchFileSnapshot(join(ROOT, 'docs/cli.md'))
+  })
+
+  test.each(
+    ALL.filter(({ name }) => name in COMMAND_TEXTS).map((command) => [command.name, command] as const),
+  )('the help of %s describes every flag, and shows a call', (_, { name, options }) => {
+    const { flags = {}, examples = [] } = COMMAND_TEXTS[name] ?? {}
+    expect(Object.keys(flags).toSorted()).toEqual(Object.keys(options).toSorted())
+    expect(examples.length).toBeGreaterThan(0)
   })
 
   test.each(ALL.map((command) => [command.name, command] as const))(

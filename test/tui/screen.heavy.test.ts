@@ -124,8 +124,8 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
       [
         'palimpsest VERSION  palimpsest-offline',
         'offline: it finds and quotes text in your files, and writes no code. To ask a',
-        '  model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or',
-        '  OLLAMA_HOST',
+        '  model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY,',
+        '  OPENROUTER_API_KEY or OLLAMA_HOST',
         'FOLDER · /help lists commands and keys',
         '',
         '────',

@@ -5,18 +5,22 @@ export const agent: Command = {
   name: '-p',
   usage:
     '"prompt" [--output-format text|json|stream-json] [--model ID] [--base-url URL] [--max-turns N]\n' +
-    '    [--permission-mode default|accept-edits|plan|bypass] [--allowed-tools RULES] [--continue] [--resume ID]\n' +
+    '    [--permission-mode default|accept-edits|plan|bypass] [--allowed-tools RULES] [--disallowed-tools RULES]\n' +
+    '    [--dangerously-skip-permissions] [--add-dir DIR] [--continue] [--resume ID]\n' +
     '    [--session-id UUID] [--window N] [--settings FILE] [--cwd DIR] [--max-cost USD] [--trust]\n' +
     '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug] [--verbose] [--plain]',
   summary: 'one turn to its end; prints the answer. The prompt may come on stdin',
   options: {
     print: { type: 'boolean', short: 'p' },
     'output-format': { type: 'string' },
-    model: { type: 'string' },
+    model: { type: 'string', short: 'm' },
     'base-url': { type: 'string' },
     'max-turns': { type: 'string' },
     'permission-mode': { type: 'string' },
     'allowed-tools': { type: 'string' },
+    'disallowed-tools': { type: 'string' },
+    'dangerously-skip-permissions': { type: 'boolean' },
+    'add-dir': { type: 'string' },
     continue: { type: 'boolean', short: 'c' },
     resume: { type: 'string', short: 'r' },
     'session-id': { type: 'string' },

@@ -3,7 +3,7 @@ import { openConversation } from 'palimpsest/conversation'
 import { openHome, openProject } from 'palimpsest/node'
 
 import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
-import { parseRule, splitRuleList, type Rule } from '../agent/permissions/rule.ts'
+import { parseRule, splitRuleList, type Rule, type RuleEffect } from '../agent/permissions/rule.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { CommandInput } from './command.ts'
 import { addTyped, typedMemory } from '../memory/add-typed.ts'
@@ -110,6 +110,7 @@ async function readWishes(prompt: string, input: CommandInput, world: World): Pr
     trust: input.flags['trust'] === true,
     mode: modeOf(input),
     allowed: rulesOf(input),
+    folders: await foldersOf(input, world),
     roundsMax: countOf(input, 'max-turns') ?? ROUNDS_MAX,
     maxCostUsd: dollarsOf(input),
     systemPrompt: {
@@ -118,6 +119,12 @@ async function readWishes(prompt: string, input: CommandInput, world: World): Pr
     },
     debug: input.flags['debug'] === true,
   }
+}
+
+/** Folders beside the working folder. */
+async function foldersOf(input: CommandInput, world: World): Promise<readonly string[]> {
+  const text = textOf(input, 'add-dir')
+  return text === undefined ? [] : [await folderOf(text, world)]
 }
 
 /** Words of the command, and behind them what is piped in. A dash alone stands for the pipe. */
@@ -158,6 +165,10 @@ function formatOf(input: CommandInput): Format {
 
 function modeOf(input: CommandInput): RunWishes['mode'] {
   const text = textOf(input, 'permission-mode')
+  if (input.flags['dangerously-skip-permissions'] === true) {
+    if (text === undefined) return 'bypass'
+    throw new UsageError('--dangerously-skip-permissions and --permission-mode exclude each other: give one')
+  }
   if (text === undefined) return undefined
   const mode = findPermissionMode(text)
   if (!mode) throw new UsageError(`--permission-mode "${text}": it is one of ${PERMISSION_MODES.join(', ')}`)
@@ -165,10 +176,14 @@ function modeOf(input: CommandInput): RunWishes['mode'] {
 }
 
 function rulesOf(input: CommandInput): readonly Rule[] {
-  return splitRuleList(textOf(input, 'allowed-tools') ?? '').map((text) => {
-    const parsed = parseRule(text, 'allow')
+  return [...rulesIn(input, 'allowed-tools', 'allow'), ...rulesIn(input, 'disallowed-tools', 'deny')]
+}
+
+function rulesIn(input: CommandInput, flag: string, effect: RuleEffect): readonly Rule[] {
+  return splitRuleList(textOf(input, flag) ?? '').map((text) => {
+    const parsed = parseRule(text, effect)
     if (parsed.ok) return parsed.rule
-    throw new UsageError(`--allowed-tools "${text}": ${parsed.message}`)
+    throw new UsageError(`--${flag} "${text}": ${parsed.message}`)
   })
 }
 

@@ -48,3 +48,26 @@ describe('the command line', () => {
     expect(err.split('\n')).toHaveLength(2)
   })
 })
+
+test('the spellings of other agents mean the same', async () => {
+  const same = [
+    ['--allowedTools', '--allowed-tools'],
+    ['--disallowedTools', '--disallowed-tools'],
+    ['--max-budget-usd', '--max-cost'],
+  ]
+  for (const [theirs = '', ours = ''] of same) {
+    const told = [await run('-p', 'x', `${theirs}=Bash()`), await run('-p', 'x', ours, 'Bash()')]
+    expect(told[0]?.err).toMatch(ours)
+    expect(told[0]).toEqual(told[1])
+  }
+  const both = await run('-p', 'x', '--yolo', '--permission-mode', 'plan')
+  expect(both.err).toMatch(/exclude each other/)
+})
+
+test('the help of a command says what each flag does, and shows calls', async () => {
+  const { out } = await run('recall', '--help')
+  expect(out).toMatch(/^Usage: palimpsest recall /)
+  expect(out).toMatch(
+    /\nOptions:\n[^]* {2}--since +DATE: not before\n[^]*\nExamples:\n {2}palimpsest recall /,
+  )
+})

@@ -35,7 +35,7 @@ async function dispatch(args: readonly string[], world: World): Promise<ExitCode
     throw new UsageError(
       `there is no command "${first}". Did you mean \`palimpsest ${similar}\`? To say the word itself to the agent: \`palimpsest -p ${first}\``,
     )
-  return await runCommand(agent, withPicker(args), world)
+  return await runCommand(agent, withPicker(withOwnSpelling(args)), world)
 }
 
 /** A word alone, or with flags after it, that is nearly a command's name. A sentence is a prompt. */
@@ -45,6 +45,27 @@ function findMistyped([first = '', ...rest]: readonly string[]): string | undefi
     first,
     [...COMMANDS, ...PLANNED].map(({ name }) => name),
   )
+}
+
+/** As other agents spell it. */
+const OTHER_SPELLINGS: { readonly [flag: string]: string } = {
+  '--allowedTools': '--allowed-tools',
+  '--disallowedTools': '--disallowed-tools',
+  '--allow-dangerously-skip-permissions': '--dangerously-skip-permissions',
+  '--dangerously-bypass-approvals-and-sandbox': '--dangerously-skip-permissions',
+  '--yolo': '--dangerously-skip-permissions',
+  '--max-budget-usd': '--max-cost',
+  '--max-session-turns': '--max-turns',
+  '--include-directories': '--add-dir',
+  '--cd': '--cwd',
+}
+
+function withOwnSpelling(args: readonly string[]): readonly string[] {
+  return args.map((arg) => {
+    const end = arg.indexOf('=')
+    const name = end === -1 ? arg : arg.slice(0, end)
+    return `${OTHER_SPELLINGS[name] ?? name}${end === -1 ? '' : arg.slice(end)}`
+  })
 }
 
 /** `--resume` may stand without an id: then it asks which. */

@@ -48,6 +48,8 @@ export interface RunWishes {
   readonly trust: boolean
   readonly mode?: PermissionMode | undefined
   readonly allowed: readonly Rule[]
+  /** Folders that are the work's own too, beside those of the settings. */
+  readonly folders?: readonly string[]
   readonly roundsMax: number
   readonly maxCostUsd?: number | undefined
   readonly systemPrompt: PromptOptions
@@ -120,7 +122,7 @@ export async function setScene(
   const { endpoint } = chosen
   let mode = wishes.mode ?? settings.permissions.defaultMode ?? 'default'
   const { cwd } = wishes
-  const { additionalDirectories: additionalFolders } = settings.permissions
+  const additionalFolders = additionalIn(wishes, settings)
   const stage = { opened, wishes, ground, mode: () => mode, home }
   const work = await findWork(stage, world)
   const { access, sandbox, memory } = work
@@ -165,6 +167,10 @@ export async function setScene(
 
 interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'home'>, Pick<LivePermissions, 'mode'> {}
 
+function additionalIn({ folders = [] }: RunWishes, { permissions }: Settings): readonly string[] {
+  return [...permissions.additionalDirectories, ...folders]
+}
+
 /** Hooks see what the commands of the model see: none of our keys. */
 function openHooks({ opened, wishes, ground, mode }: Stage, world: World): Hooks {
   const { settings } = ground
@@ -195,7 +201,7 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
-    additionalFolders: settings.permissions.additionalDirectories,
+    additionalFolders: additionalIn(wishes, settings),
     readableFolders: [...resultFolders(opened), ...memory.folders],
     isJudged: memory.gate.covers,
     ownHome: home,

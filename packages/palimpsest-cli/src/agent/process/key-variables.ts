@@ -14,6 +14,8 @@ export const KEY_VARIABLES: readonly string[] = [
   'XAI_API_KEY',
   'DEEPSEEK_API_KEY',
   'OPENROUTER_API_KEY',
+  'VLLM_API_KEY',
+  'LLAMA_API_KEY',
 ]
 
 /** Addresses; some services take their token there. */

@@ -26,6 +26,12 @@ export const CHAT_SERVERS: readonly ChatServer[] = [
     standardModel: 'gpt-6.1-sol',
   },
   {
+    name: 'gemini',
+    standardUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    keyVariable: 'GEMINI_API_KEY',
+    standardModel: 'gemini-4-argon',
+  },
+  {
     name: 'openrouter',
     standardUrl: 'https://openrouter.ai/api/v1',
     keyVariable: 'OPENROUTER_API_KEY',
@@ -38,8 +44,18 @@ export const CHAT_SERVERS: readonly ChatServer[] = [
     caution:
       'Ollama cuts a prompt that exceeds its context without a word. Set PALIMPSEST_CONTEXT_TOKENS to what it was started with (OLLAMA_CONTEXT_LENGTH)',
   },
-  { name: 'vllm', standardUrl: 'http://127.0.0.1:8000/v1', startCommand: 'vllm serve MODEL' },
-  { name: 'llamacpp', standardUrl: 'http://127.0.0.1:8080/v1', startCommand: 'llama-server -m FILE' },
+  {
+    name: 'vllm',
+    standardUrl: 'http://127.0.0.1:8000/v1',
+    keyVariable: 'VLLM_API_KEY',
+    startCommand: 'vllm serve MODEL',
+  },
+  {
+    name: 'llamacpp',
+    standardUrl: 'http://127.0.0.1:8080/v1',
+    keyVariable: 'LLAMA_API_KEY',
+    startCommand: 'llama-server -m FILE',
+  },
 ]
 
 /** `openrouter/qwen/qwen3-coder`: the server, and the name it knows the model by. */
