@@ -2,6 +2,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { readSession } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
+import { contextOf, type ContextQuery } from '../../packages/palimpsest/src/recall/context-of.ts'
 import { aboutOf } from '../../packages/palimpsest/src/recall/index-rows.ts'
 import type { MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { isBlock, toBlocks, type Block } from '../../packages/palimpsest/src/wire/message.ts'
@@ -17,6 +18,7 @@ export interface RecordedBlock {
   readonly unit: string
   readonly about: string
   readonly text: string
+  readonly block: Block
 }
 
 export interface RecordedTalk {
@@ -32,8 +34,8 @@ export interface RecordedQuery {
   readonly bare: string
   /** As it stood. */
   readonly whole: string
-  /** Files, patterns and commands of the last three calls. */
-  readonly context: string
+  /** What the calls before were about. */
+  readonly context: readonly ContextQuery[]
   /** The first block that is still in the window. */
   readonly cut: number
   readonly targets: ReadonlySet<string>
@@ -41,7 +43,8 @@ export interface RecordedQuery {
 
 const WINDOW_TOKENS = 12_000
 const CHARS_PER_TOKEN = 3
-const STEPS = 3
+/** The last three calls and their results lie in fewer. */
+const CONTEXT_BLOCKS = 60
 const SENTENCE_CHARS_MAX = 400
 
 export async function readTalks(): Promise<readonly RecordedTalk[]> {
@@ -81,7 +84,7 @@ function blocksOf(entries: readonly MessageEntry[]): readonly RecordedBlock[] {
   const abouts = new Map<string, string>()
   return entries.flatMap((entry) =>
     toBlocks(entry.message.content).flatMap((block, i): readonly RecordedBlock[] => {
-      const of = { entry: entry.id, unit: `${entry.id}:${i}`, about: '' }
+      const of = { entry: entry.id, unit: `${entry.id}:${i}`, about: '', block }
       if (isBlock(block, 'text'))
         return [{ ...of, kind: entry.message.role === 'assistant' ? 'assistant' : 'user', text: block.text }]
       if (isBlock(block, 'tool_use')) {
@@ -129,7 +132,7 @@ function queriesOf(blocks: readonly RecordedBlock[]): readonly RecordedQuery[] {
       while (cut > 0 && chars - (ends[cut - 1] ?? 0) < WINDOW_TOKENS * CHARS_PER_TOKEN) cut--
       const targets = targetsOf(block, { blocks, holders, cut })
       const bare = said.replaceAll(NAME, (word) => (isName(word) ? ' ' : word)).replaceAll(/`[^`]*`/g, ' ')
-      const context = aboutBefore(blocks, i)
+      const context = contextOf(blocks.slice(Math.max(0, i - CONTEXT_BLOCKS), i).map((one) => one.block))
       if (targets.size > 0 && /\p{L}{3}/u.test(bare))
         queries.push({ bare, whole: said, context, cut, targets })
     }
@@ -170,11 +173,4 @@ function targetsOf(
     if ((at.holders.get(name) ?? []).every((i) => i < at.cut)) targets.add(first.unit)
   }
   return targets
-}
-
-function aboutBefore(blocks: readonly RecordedBlock[], at: number): string {
-  const steps: string[] = []
-  for (let i = at - 1; i >= 0 && steps.length < STEPS; i--)
-    if (blocks[i]?.kind === 'tool_use') steps.push(blocks[i]?.about ?? '')
-  return steps.join(' ')
 }

@@ -55,6 +55,7 @@ function printLocomo(asked: readonly Asked[]): void {
 function printRecorded(where: string, asked: readonly AskedRecorded[]): void {
   for (const [part, list] of [
     ['all projects', asked],
+    ['tuning projects', asked.filter(({ project }) => half(project) === 'tuning')],
     ['reporting projects', asked.filter(({ project }) => half(project) === 'held-out')],
   ] as const)
     for (const [what, of] of [

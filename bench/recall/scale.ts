@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, realpath, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { openRecall, type Recall } from '../../packages/palimpsest/src/node/recall-index/open-recall.ts'
 import { toLine, type WrittenLine } from './write-project.ts'
 
-// How fast a large project is indexed and searched. It is generated: entries of about 1.2 KB, words by Zipf's law, four kinds as in real sessions.
+// How fast a large project is indexed and searched. It is generated: words by Zipf's law, kinds and lengths as in recorded sessions (1.1 KB each).
 //   node --conditions=x-source bench/recall/scale.ts --folder /tmp/scale --entries 50000 [--seconds 200] [--remove]
 // Indexing goes on where the last run ended; the queries run when all is indexed.
 
@@ -22,7 +22,18 @@ if (values.folder === undefined) throw new Error('--folder: where the project is
 
 const SESSION_ENTRIES = 5_000
 const WORDS = 60_000
-const ENTRY_CHARS = 1_100
+/** As recorded sessions have them: 13 and 15 of a hundred entries are talk, the others are calls and their results. */
+const KINDS = [
+  'user',
+  'assistant',
+  ...Array.from({ length: 5 }, () => ['use', 'result'] as const).flat(),
+  'assistant',
+] as const
+type Kind = (typeof KINDS)[number]
+/** Mean lengths of recorded blocks, and how much they differ: most are short, some are very long. */
+const MEAN_CHARS = { user: 934, assistant: 275, use: 508, result: 2_059 } as const
+const SPREAD = 1.5
+const CHARS_MAX = 30_000
 const SLICE_BYTES = 1 << 20
 const QUERIES = 100
 
@@ -31,7 +42,7 @@ await mkdir(values.folder, { recursive: true })
 const home = await realpath(values.folder)
 const folder = join(home, 'projects', 'scale')
 await mkdir(folder, { recursive: true })
-const random = seeded(7)
+let random = seeded(7)
 const words = Array.from({ length: WORDS }, (_, i) => wordOf(i))
 const recall = openRecall({ home, folder, onTrace: (text) => console.error(text) })
 try {
@@ -48,13 +59,12 @@ async function generate(): Promise<void> {
     const id = `session-${String(at / SESSION_ENTRIES).padStart(4, '0')}`
     const path = join(folder, `${id}.jsonl`)
     const time = Date.UTC(2026, 0, 1) + at * 30_000
-    const file = existsSync(path) ? undefined : await open(path, 'w')
+    if (existsSync(path)) continue
+    random = seeded(at + 1)
     let text = ''
     for (let i = at; i < Math.min(entries, at + SESSION_ENTRIES); i++)
       text += toLine(id, lineOf(i, Date.UTC(2026, 0, 1) + i * 30_000), null)
-    if (!file) continue
-    await file.writeFile(text)
-    await file.close()
+    await writeFile(path, text)
     await utimes(path, time / 1_000, time / 1_000)
   }
 }
@@ -63,24 +73,27 @@ async function generate(): Promise<void> {
 function lineOf(i: number, at: number): WrittenLine {
   const id = `entry-${i}`
   const mark = `${i % 997 === 0 ? `needle${i}x ` : ''}${i % 600 === 0 ? 'seldom ' : ''}`
-  const text = `${mark}${sentence(ENTRY_CHARS)}`
-  switch (i % 4) {
-    case 0:
-      return { id, at, role: 'user', content: text.slice(0, ENTRY_CHARS / 2) }
-    case 1:
-      return { id, at, role: 'assistant', content: text }
-    case 2: {
+  const kind = KINDS[i % KINDS.length] ?? 'result'
+  const text = `${mark}${sentence(charsOf(kind))}`
+  switch (kind) {
+    case 'user':
+    case 'assistant':
+      return { id, at, role: kind, content: text }
+    case 'use': {
       const input = { file_path: `/work/src/${words[i % 500] ?? ''}/${words[i % 900] ?? ''}.ts`, note: text }
       return { id, at, role: 'assistant', content: [{ type: 'tool_use', id: `t${i}`, name: 'Edit', input }] }
     }
-    default:
-      return {
-        id,
-        at,
-        role: 'user',
-        content: [{ type: 'tool_result', tool_use_id: `t${i - 1}`, content: text }],
-      }
+    default: {
+      const content = [{ type: 'tool_result', tool_use_id: `t${i - 1}`, content: text }]
+      return { id, at, role: 'user', content }
+    }
   }
+}
+
+/** Log-normal. */
+function charsOf(kind: Kind): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  return Math.min(CHARS_MAX, MEAN_CHARS[kind] * Math.exp(SPREAD * normal - SPREAD ** 2 / 2))
 }
 
 function sentence(chars: number): string {
@@ -102,7 +115,7 @@ function wordOf(i: number): string {
   const syllables = 'ka lo mi ne ru sa to vi po de ga hu je ki la mo'.split(' ')
   let word = ''
   for (let rest = i + 17; rest > 0; rest = Math.floor(rest / 16)) word += syllables[rest % 16] ?? ''
-  return i % 7 === 0 ? `${word}${word.charAt(0).toUpperCase()}${word.slice(1, 3)}` : word
+  return i % 15 === 0 ? `${word}${word.charAt(0).toUpperCase()}${word.slice(1, 3)}` : word
 }
 
 async function index(of: Recall): Promise<boolean> {

@@ -25,6 +25,10 @@ mkdirSync(project)
 mkdirSync(join(folder, 's-1/tool-results'), { recursive: true })
 mkdirSync(join(folder, 's-1/agents'), { recursive: true })
 mkdirSync(join(folder, 's-1/checkpoints'), { recursive: true })
+mkdirSync(join(folder, 'memory'))
+mkdirSync(join(home, 'memory'))
+writeFileSync(join(folder, 'memory/birds.md'), 'The spoonbill comes in May.\n')
+writeFileSync(join(home, 'memory/mine.md'), 'I like the avocet most.\n')
 writeFileSync(join(folder, 'project.json'), JSON.stringify({ path: project }))
 const message = (uuid: string, parentUuid: string | null, content: unknown, more: object = {}) => ({
   uuid,
@@ -151,6 +155,8 @@ describe('palimpsest recall', () => {
     ['lines of kinds without meaning', 'heron', expect.stringMatching(/^line:/), 'other'],
     ['torn lines', 'pelican', expect.stringMatching(/^s-1\.jsonl:\d+$/), 'stored'],
     ['agents', 'cormorant', 'agent', 'user'],
+    ['memories of the project', 'spoonbill', 'memory/birds.md', 'memory'],
+    ['memories of the user', 'avocet', '../../memory/mine.md', 'memory'],
     ['stored results of any length', 'LAST egret', 's-1/tool-results/toolu_1.txt', 'stored'],
     ["other agents' sessions", 'bittern', 'theirs', 'user'],
     ['words in any order', 'port 4712 never', 'u1', 'user'],
@@ -164,6 +170,14 @@ describe('palimpsest recall', () => {
       out: '[]\n',
       err: 'palimpsest: nothing was found\n',
     })
+  })
+
+  test.each([
+    ['a message', 'fork', 'fork', 's-1', 'abandoned branch with a kingfisher'],
+    ['a message of a sub-agent', 'agent', 'agent', 's-1', 'the agent saw a cormorant'],
+  ])('shows %s by its id, whole', async (_what, given, id, session, quote) => {
+    const [out] = JSON.parse((await run('--id', given, '--json')).out)
+    expect(out).toMatchObject({ id, session, quote, before: '', after: '', score: 1 })
   })
 
   test('keeps to a session that is named, by id or by file', async () => {

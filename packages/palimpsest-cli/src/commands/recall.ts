@@ -7,11 +7,12 @@ import { DONE, type ExitCode, type World } from '../world.ts'
 export const recall: Command = {
   name: 'recall',
   usage:
-    '[QUERY] [--session ID|FILE | --all] [--file PATH] [--since DATE] [--until DATE] [--limit N] [--scan] [--json]',
+    '[QUERY | --id ID] [--session ID|FILE | --all] [--file PATH] [--since DATE] [--until DATE] [--limit N] [--scan] [--json]',
   summary: "searches all that ever stood in this project's conversations, and quotes it word for word",
   options: {
     session: { type: 'string' },
     all: { type: 'boolean' },
+    id: { type: 'string' },
     file: { type: 'string' },
     since: { type: 'string' },
     until: { type: 'string' },
@@ -37,10 +38,13 @@ async function runRecall({ flags, words }: CommandInput, world: World): Promise<
     throw new UsageError(
       'recall: --all is every session of the project, --session one of them. Give one of the two',
     )
+  if (text('id') !== undefined && (words.length > 0 || text('session') !== undefined))
+    throw new UsageError('recall: --id shows what has this id. Leave out the words and --session')
   const found = await searchStored(
     {
       query: words.join(' '),
       limit: limitOf(flags['limit']),
+      id: text('id'),
       session: text('session'),
       file: text('file'),
       since: timeOf('since', text('since')),

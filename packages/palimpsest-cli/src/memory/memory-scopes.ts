@@ -22,6 +22,11 @@ export function memoryPath(scope: Scope, { home, folder }: Pick<ProjectFolder, '
   return join(scope === 'user' ? home : folder, 'memory')
 }
 
+/** Memories that lie outside of the project's folder: recall finds them too. */
+export function memoriesElsewhere(home: string): readonly string[] {
+  return [join(home, 'memory')]
+}
+
 /** The folders of a project that is opened already, in the order of `SCOPES`. */
 export function memoriesOf(
   project: Pick<ProjectFolder, 'home' | 'folder'>,

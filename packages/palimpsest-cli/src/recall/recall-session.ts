@@ -6,8 +6,10 @@ import {
   type ProjectFolder,
   type RecallAnswer,
 } from 'palimpsest/node'
-import { recallById, type Recalled } from 'palimpsest/recall'
+import { recallById, type ContextQuery, type Recalled } from 'palimpsest/recall'
 import type { BlobRef, Entry, EntryId } from 'palimpsest/transcript'
+
+import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 
 // What was ever said in a conversation and in others of its project, for the model that leads it: by words, by a file, by time, or by an id
 // that a text named. Reads transcripts, stored results and memories of the project, and nothing else.
@@ -24,8 +26,8 @@ export interface SessionWish {
   readonly file?: string | undefined
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** What the last calls named. */
-  readonly context: string
+  /** What the last calls were about. */
+  readonly context: readonly ContextQuery[]
   /** Messages that the model sees: they come after all others. */
   readonly inView: ReadonlySet<EntryId>
   readonly limit: number
@@ -41,7 +43,7 @@ export interface RecalledSession {
 
 export function createSessionRecall({ project, id, path, blobs }: RecalledSession): SessionRecall {
   const { home, folder } = project
-  const recall = openRecall({ home, folder })
+  const recall = openRecall({ home, folder, memories: memoriesElsewhere(home) })
   const blob = async (ref: BlobRef): Promise<string | undefined> =>
     await blobs.read(ref).catch((error: unknown) => {
       if (error instanceof StorageError) return undefined

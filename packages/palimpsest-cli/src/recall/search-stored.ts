@@ -12,12 +12,16 @@ import {
 } from 'palimpsest/node'
 import { createBestHits, toQuery, type RecallHit } from 'palimpsest/recall'
 
+import { findById } from './find-by-id.ts'
+import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 import { projectFolders, whichSession } from '../stored/find-session.ts'
 import { storedHome } from '../run/palimpsest-home.ts'
 import type { World } from '../world.ts'
 
 export interface SearchWish {
   readonly query: string
+  /** What stands under it, in place of a search. */
+  readonly id?: string | undefined
   readonly limit: number
   /** One session: an id, or a file. All of the project without it. */
   readonly session?: string | undefined
@@ -39,7 +43,8 @@ const UPDATE_MS_MAX = 2_000
 const SLICE_BYTES = 1 << 20
 
 export async function searchStored(wish: SearchWish, given: World): Promise<RecallAnswer> {
-  const isAny = wish.file !== undefined || wish.since !== undefined || wish.until !== undefined
+  const isAny =
+    wish.id !== undefined || wish.file !== undefined || wish.since !== undefined || wish.until !== undefined
   if (!toQuery(wish.query) && !isAny) throw new UsageError('recall: what? `palimpsest recall "the words"`')
   const named = await storedHome(given)
   const home = await realpath(named).catch(() => named)
@@ -51,16 +56,23 @@ export async function searchStored(wish: SearchWish, given: World): Promise<Reca
 async function inPlaces(wish: SearchWish, home: string, world: World): Promise<RecallAnswer> {
   const { limit, file, since, until, scansAll, query: words } = wish
   const scanMsMax = scansAll ? SCAN_MS_MAX : undefined
+  const memories = memoriesElsewhere(home)
   const search = { words, limit, file, since, until, scansAll, scanMsMax }
   if (wish.session === undefined) {
     const folders = await projectFolders(world)
     const found: RecallAnswer[] = []
-    for (const folder of folders) found.push(await inProject({ home, folder }, search, world))
+    const { id: wanted } = wish
+    if (wanted !== undefined) {
+      const all = folders.map(async (folder) => await findById(wanted, { home, folder }, world.signal))
+      return { hits: (await Promise.all(all)).flat(), notices: [] }
+    }
+    for (const folder of folders) found.push(await inProject({ home, folder, memories }, search, world))
     return joined(found, limit)
   }
   const { id, path } = await whichSession(wish.session, world)
   const isStored = !relative(home, path).startsWith('..')
-  if (isStored) return await inProject({ home, folder: dirname(path) }, { ...search, session: id }, world)
+  if (isStored)
+    return await inProject({ home, folder: dirname(path), memories }, { ...search, session: id }, world)
   return await inFile(path, wish, world)
 }
 

@@ -18,6 +18,7 @@ import { toPrintable } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
+import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 import { createRememberStated, type RememberStated } from '../memory/remember-stated.ts'
 import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
@@ -150,7 +151,11 @@ function indexFor(
   trace: (event: TraceEvent) => void,
 ): KeptIndex {
   return keepIndexed({
-    place: { ...project, onTrace: (reason) => trace({ name: 'recall-index', reason }) },
+    place: {
+      ...project,
+      memories: memoriesElsewhere(project.home),
+      onTrace: (reason) => trace({ name: 'recall-index', reason }),
+    },
     transcript: file.path,
     isOn: () => flags.value('recall-index'),
   })

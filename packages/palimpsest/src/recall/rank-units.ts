@@ -12,12 +12,17 @@ export interface ScoredRow {
 export interface RankWish<Row extends ScoredRow> {
   /** By the words that were asked for. */
   readonly asked: readonly Row[]
-  /** By what was done last: files, patterns, commands. */
-  readonly context?: readonly Row[]
+  /** By what is being done. */
+  readonly context?: readonly ContextRows<Row>[]
   /** Who is named in the query. */
   readonly named?: ReadonlySet<number>
   /** The session that asks. */
   readonly session?: string | undefined
+}
+
+export interface ContextRows<Row extends ScoredRow> {
+  readonly rows: readonly Row[]
+  readonly weight: number
 }
 
 export interface RankedUnit<Row extends ScoredRow> {
@@ -28,7 +33,6 @@ export interface RankedUnit<Row extends ScoredRow> {
   readonly rows: readonly Row[]
 }
 
-const CONTEXT_WEIGHT = 0.7
 /** More places in one result say more, each half as much as the one before. */
 const NEXT_ROW = 0.5
 const ROWS_COUNTED = 3
@@ -43,13 +47,10 @@ const SESSION_ROWS = 5
 
 /** The best first. */
 export function rankUnits<Row extends ScoredRow>(wish: RankWish<Row>): readonly RankedUnit<Row>[] {
-  const asked = scoreUnits(wish.asked, wish)
-  const context = scoreUnits(wish.context ?? [], wish)
+  const queries = [{ rows: wish.asked, weight: 1 }, ...(wish.context ?? [])]
   const all = new Map<number, { readonly score: number; readonly rows: readonly Row[] }>()
-  for (const [units, weight] of [
-    [asked, 1],
-    [context, CONTEXT_WEIGHT],
-  ] as const) {
+  for (const { rows: found, weight } of queries) {
+    const units = scoreUnits(found, wish)
     const most = Math.max(...[...units.values()].map(({ score }) => score), Number.MIN_VALUE)
     for (const [unit, { score, rows }] of units) {
       const known = all.get(unit)
@@ -59,7 +60,7 @@ export function rankUnits<Row extends ScoredRow>(wish: RankWish<Row>): readonly 
       })
     }
   }
-  const most = 1 + CONTEXT_WEIGHT + Number.EPSILON
+  const most = queries.reduce((sum, { weight }) => sum + weight, Number.EPSILON)
   return [...all]
     .map(([unit, { score, rows }]) => ({ unit, score: score / most, rows }))
     .toSorted((a, b) => b.score - a.score || b.unit - a.unit)

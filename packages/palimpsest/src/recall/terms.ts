@@ -3,10 +3,6 @@ import { STOP_WORDS } from './stop-words.ts'
 // Words as the index has them. Its tokenizer splits at everything that is no letter or digit, and knows no `camelCase`; so pieces of names,
 // and names with their signs left out, go beside the text.
 
-/** A name, a path, a number with its signs: what people and programs write without a space. */
-const NAME = /[A-Za-z0-9]+(?:[_./-][A-Za-z0-9]+)*/g
-const IS_COMPOUND = /[_./-]|[a-z0-9][A-Z]|[A-Z][A-Z][a-z]/
-const PIECE = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
 /** Scripts that write words without a space between them: two signs side by side stand for a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{2,}/gu
 /** Cheap: whether a text may hold such a script. */
@@ -17,19 +13,61 @@ const NAME_CHARS_MAX = 100
 
 /** Of a text for the index: pieces of its names, and the names joined, each once. */
 export function partsOf(text: string): string {
+  const names = new Set<string>()
+  addCompounds(names, text)
   const parts = new Set<string>()
-  for (const name of text.match(NAME) ?? []) for (const part of piecesOf(name)) parts.add(part)
+  for (const name of names) for (const part of piecesOf(name)) parts.add(part)
   if (MAY_BE_UNSPACED.test(text)) for (const pair of pairsOf(text)) parts.add(pair)
   return [...parts].join(' ')
+}
+
+const OTHER = 0
+const LOWER = 1
+const UPPER = 2
+const DIGIT = 3
+/** Between the pieces of a name or a path. */
+const JOINT = 4
+const KINDS = kindsOfSigns()
+
+function kindsOfSigns(): Uint8Array {
+  const kinds = new Uint8Array(128)
+  kinds.fill(LOWER, 0x61, 0x7b)
+  kinds.fill(UPPER, 0x41, 0x5b)
+  kinds.fill(DIGIT, 0x30, 0x3a)
+  for (const sign of '_./-') kinds[sign.charCodeAt(0)] = JOINT
+  return kinds
+}
+
+/** Names of more than one piece: `a_b`, `a/b.c`, `aB`, `ABc`. By hand: every word of every text passes here, and a pattern takes five times as long. */
+function addCompounds(names: Set<string>, text: string): void {
+  const { length } = text
+  for (let at = 0; at < length;) {
+    const start = at
+    let isCompound = false
+    let before = OTHER
+    let last = OTHER
+    for (; at < length; at++) {
+      const code = text.charCodeAt(at)
+      const kind = code < 128 ? (KINDS[code] ?? OTHER) : OTHER
+      // A joint is a part of a name only between two of its pieces.
+      if (kind === OTHER || (kind === JOINT && (last === OTHER || last === JOINT))) break
+      if (kind === UPPER) isCompound ||= last === LOWER || last === DIGIT
+      else if (kind === LOWER) isCompound ||= last === UPPER && before === UPPER
+      isCompound ||= last === JOINT
+      before = last
+      last = kind
+    }
+    const end = last === JOINT ? at - 1 : at
+    if (isCompound && end - start <= NAME_CHARS_MAX) names.add(text.slice(start, end))
+    if (at === start) at++
+  }
 }
 
 /** Names come again and again: what one is made of is worked out once. */
 const known = new Map<string, readonly string[]>()
 const KNOWN_MAX = 50_000
-const NONE: readonly string[] = []
 
 function piecesOf(name: string): readonly string[] {
-  if (!IS_COMPOUND.test(name) || name.length > NAME_CHARS_MAX) return NONE
   const before = known.get(name)
   if (before) return before
   const pieces = splitName(name)
@@ -38,9 +76,18 @@ function piecesOf(name: string): readonly string[] {
   return pieces
 }
 
+const JOINTS = /[_./-]/
+const PIECE = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
+
+/** The tokenizer splits at signs, so only a change of case inside of a word makes pieces that are not there already. */
 function splitName(name: string): readonly string[] {
-  const pieces = (name.match(PIECE) ?? []).filter((piece) => piece.length > 1)
-  return [name.replaceAll(/[_./-]/g, ''), ...pieces].map((piece) => piece.toLowerCase())
+  const words = name.split(JOINTS)
+  const joined = words.length > 1 ? [words.join('').toLowerCase()] : []
+  const pieces = words.flatMap((word) => {
+    const found = word.match(PIECE) ?? []
+    return found.length > 1 ? found.filter((piece) => piece.length > 1) : []
+  })
+  return [...joined, ...pieces.map((piece) => piece.toLowerCase())]
 }
 
 function pairsOf(text: string): readonly string[] {
@@ -58,7 +105,9 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Of a query: its words and the pieces of its names, without those that say nothing; all of them where nothing else is left. */
 export function termsOf(query: string): readonly string[] {
   const terms = new Set<string>()
-  for (const name of query.match(NAME) ?? []) for (const part of piecesOf(name)) terms.add(part)
+  const names = new Set<string>()
+  addCompounds(names, query)
+  for (const name of names) for (const part of piecesOf(name)) terms.add(part)
   for (const [word] of query.matchAll(WORD)) terms.add(word.toLowerCase())
   if (MAY_BE_UNSPACED.test(query)) for (const pair of pairsOf(query)) terms.add(pair)
   const telling = [...terms].filter((term) => !STOP_WORDS.has(term))

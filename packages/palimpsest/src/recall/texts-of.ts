@@ -73,7 +73,7 @@ function kindOf({ part, message }: MessageEntry): TextKind {
 }
 
 /** All strings in a value, in order. */
-function leavesOf(value: unknown, depth = 0): readonly string[] {
+export function leavesOf(value: unknown, depth = 0): readonly string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return []
   return Object.values(value).flatMap((inner: unknown) => leavesOf(inner, depth + 1))

@@ -1,10 +1,10 @@
 import type { LoopTool, ToolOutput } from 'palimpsest/loop'
 import type { RecallAnswer } from 'palimpsest/node'
-import { aboutOf, type RecalledRow, type RecalledText, type RecallHit } from 'palimpsest/recall'
+import { contextOf, type RecalledRow, type RecalledText, type RecallHit } from 'palimpsest/recall'
 import { RECALL_TOOL, shortId, type EntryId, type View } from 'palimpsest/transcript'
-import { isBlock, type JsonObject } from 'palimpsest/wire'
+import type { JsonObject } from 'palimpsest/wire'
 
-import type { SessionRecall } from '../../recall/recall-session.ts'
+import type { SessionRecall, SessionWish } from '../../recall/recall-session.ts'
 import { Refusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalInteger, optionalText } from './tool-input.ts'
@@ -93,15 +93,9 @@ function timeIn(text: string | undefined, field: 'since' | 'until'): number | un
   )
 }
 
-/** Calls that say what the work is about now. */
-const STEPS = 3
-
-function seenIn(view: View | undefined): { readonly inView: ReadonlySet<EntryId>; readonly context: string } {
+function seenIn(view: View | undefined): Pick<SessionWish, 'inView' | 'context'> {
   const blocks = view?.nodes.flatMap((node) => node.blocks) ?? []
-  const calls = blocks.flatMap(({ block }) =>
-    isBlock(block, 'tool_use') && block.name !== RECALL_TOOL ? [aboutOf(block.input)] : [],
-  )
-  return { inView: entriesIn(view), context: calls.slice(-STEPS).join(' ') }
+  return { inView: entriesIn(view), context: contextOf(blocks.map(({ block }) => block)) }
 }
 
 /** Messages of which the model sees something as it was. */

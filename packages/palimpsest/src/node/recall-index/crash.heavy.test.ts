@@ -63,7 +63,9 @@ test('who is killed while it indexes leaves an index that goes on', async () => 
     child.kill('SIGKILL')
     await ended
     const recall = openRecall({ home, folder })
-    const { hits } = await recall.search({ words: `number${round % FILES}x7`, limit: 3 })
+    // However long it takes here: what is not indexed yet is read.
+    const words = `number${round % FILES}x7`
+    const { hits } = await recall.search({ words, limit: 3, scanMsMax: 60_000 })
     expect(hits.map(({ id }) => id)).toContain(`u${round % FILES}-7`)
     expect(await recall.update({ sliceBytes: 1 << 20 })).toBe(true)
     recall.close()

@@ -14,30 +14,52 @@ const WORKER = new URL(
   import.meta.url.endsWith('.ts') ? './index-worker.ts' : './index-worker.js',
   import.meta.url,
 )
+/** Whatever stops it so often in a row stops it again: the files are searched without it. */
+const FAILURES_MAX = 3
 
-export function createIndexer({ home, folder, memories = [], onTrace }: RecallPlace): Indexer {
+/** `worker`: what runs in the thread. */
+export function createIndexer(
+  { home, folder, memories = [], onTrace }: RecallPlace,
+  worker: URL = WORKER,
+): Indexer {
   let running: Worker | undefined
   let isWanted = false
   let isClosed = false
+  let failures = 0
+  const failed = (error: unknown): void => {
+    failures++
+    const more = failures < FAILURES_MAX ? '' : '; it is left alone until the next start'
+    onTrace?.(`the recall index was not updated: ${String(error)}${more}`)
+  }
+  const ended = (code: number): void => {
+    running = undefined
+    if (code === 0) failures = 0
+    nudgeAgain()
+  }
   const start = (): void => {
     isWanted = false
-    const worker = new Worker(WORKER, { workerData: { home, folder, memories: [...memories] } })
-    running = worker
+    try {
+      running = new Worker(worker, { workerData: { home, folder, memories: [...memories] } })
+    } catch (error) {
+      failed(error)
+      return
+    }
     // Whoever is done with everything else does not wait for it.
-    worker.unref()
-    worker.on('message', (text: unknown) => onTrace?.(String(text)))
-    worker.on('error', (error) => onTrace?.(`the recall index was not updated: ${String(error)}`))
-    worker.on('exit', () => {
-      running = undefined
-      if (isWanted && !isClosed) start()
-    })
+    running.unref()
+    running.on('message', (text: unknown) => onTrace?.(String(text)))
+    running.on('error', failed)
+    running.on('exit', ended)
+  }
+  const nudge = (): void => {
+    if (isClosed || failures >= FAILURES_MAX) return
+    if (running) isWanted = true
+    else start()
+  }
+  const nudgeAgain = (): void => {
+    if (isWanted) nudge()
   }
   return {
-    nudge: () => {
-      if (isClosed) return
-      if (running) isWanted = true
-      else start()
-    },
+    nudge,
     close: async () => {
       isClosed = true
       await running?.terminate()

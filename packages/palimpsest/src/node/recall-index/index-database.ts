@@ -12,7 +12,7 @@ export const INDEX_FILE = 'index.sqlite'
 /** Beside it while it is open. */
 const SIDE_FILES = ['-wal', '-shm', '-journal']
 /** Another number is another form: the file is made anew. */
-const VERSION = 1
+const VERSION = 2
 /** One process writes at a time; a slice of another's takes less than this. */
 const BUSY_MS = 1_000
 const CACHE_KB = 32_768

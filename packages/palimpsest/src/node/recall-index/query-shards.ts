@@ -1,6 +1,6 @@
 import type { IndexDatabase } from './index-database.ts'
 import { numberOf, textOf } from './index-database.ts'
-import { SHARD_ROWS, shardName } from './write-rows.ts'
+import { COUNTED_ROWS_MIN, SHARD_ROWS, shardName, shardOf } from './write-rows.ts'
 
 // Rows that hold the words, of every shard, the newest first, within a time.
 
@@ -53,21 +53,35 @@ export interface ShardAnswer {
 /** Of who, about, body, parts, before, after, day. */
 const WEIGHTS = '1, 5, 1, 1, 0.5, 0.3, 1'
 const OWN_COLUMNS = '{who about body parts}'
-/** Up to so many rows every word counts. In more, words that are everywhere are left out where others are left. */
-const FULL_ROWS_MAX = 3 * SHARD_ROWS
+/** In so many shards every word counts. In more, words that many rows hold are left out where rarer ones are left. */
+const FULL_SHARDS_MAX = 3
+/** Of a word that few rows hold, others add little: so many rows of all shards are ranked, in some 40 ms. */
+const RARE_ROWS = 6_000
+/** What is rare: where the rarest word stands in no more rows. */
+const RARE_MAX = 2_000
+const ROWS_PER_SHARD_MIN = 100
+/** Otherwise so many of each shard. */
+const ROWS_PER_SHARD = 400
 
 export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => number): ShardAnswer {
   const shards = shardsOf(db, query.filter)
-  const isLarge = shards.length * SHARD_ROWS > FULL_ROWS_MAX
-  const stems = isLarge ? stemsOf(db, query.terms) : new Map<string, string>()
-  const rows: FoundRow[] = []
+  const isLarge = shards.length > FULL_SHARDS_MAX
+  const counts = isLarge ? countsOf(db, query.terms) : NO_COUNTS
+  const ranked = rankedPerShard(shards, query.terms, counts)
+  const found: FoundId[] = []
+  let cutAt: number | undefined
   for (const { id, newest, sealed } of shards) {
-    if (now() > query.until) return { rows, cutAt: newest }
-    const terms = isLarge && sealed ? lightTerms(db, id, query.terms, stems) : query.terms
+    if (now() > query.until) {
+      cutAt = newest
+      break
+    }
+    const terms = isLarge && sealed ? rarerTerms(query.terms, counts.get(id), ranked) : query.terms
     const match = matchOf({ ...query, terms })
-    if (match !== undefined) rows.push(...queryShard(db, id, match, query))
+    const isRanked = !isLarge || query.phrase === undefined
+    if (match !== undefined) found.push(...queryShard(db, { shard: id, match, isRanked }, query))
   }
-  return { rows, cutAt: undefined }
+  const best = isLarge ? found.toSorted((x, y) => y.score - x.score).slice(0, query.rowsMax) : found
+  return { rows: rowsAt(db, best), cutAt }
 }
 
 interface Shard {
@@ -76,11 +90,22 @@ interface Shard {
   readonly sealed: boolean
 }
 
-function shardsOf(db: IndexDatabase, { since, until }: RowFilter): readonly Shard[] {
+/** The newest first. */
+function shardsOf(db: IndexDatabase, { session, since, until }: RowFilter): readonly Shard[] {
+  const [range] =
+    session === undefined
+      ? []
+      : db.all(
+          'SELECT min(chunks.id) AS first, max(chunks.id) AS last FROM files JOIN chunks ON chunks.file = files.id WHERE session = ?',
+          session,
+        )
   const rows = db.all(
-    'SELECT * FROM shards WHERE (newest IS NULL OR newest >= ?) AND (oldest IS NULL OR oldest <= ?) ORDER BY id DESC',
+    `SELECT * FROM shards WHERE (newest IS NULL OR newest >= ?) AND (oldest IS NULL OR oldest <= ?) AND id BETWEEN ? AND ?
+    ORDER BY id DESC`,
     since ?? -Number.MAX_VALUE,
     until ?? Number.MAX_VALUE,
+    range ? shardOf(numberOf(range['first'] ?? 1)) : 0,
+    range ? shardOf(numberOf(range['last'] ?? 0)) : Number.MAX_SAFE_INTEGER,
   )
   return rows.map((row) => ({
     id: numberOf(row['id']),
@@ -89,21 +114,45 @@ function shardsOf(db: IndexDatabase, { since, until }: RowFilter): readonly Shar
   }))
 }
 
-function lightTerms(
-  db: IndexDatabase,
-  shard: number,
+/** Of each shard, of each term that many of its rows hold: how many. */
+type Counts = ReadonlyMap<number, ReadonlyMap<string, number>>
+const NO_COUNTS: Counts = new Map()
+
+function countsOf(db: IndexDatabase, terms: readonly string[]): Counts {
+  const stems = stemsOf(db, terms)
+  const counts = new Map<number, Map<string, number>>()
+  for (const term of terms)
+    for (const row of db.all('SELECT shard, docs FROM heavy WHERE term = ?', stems.get(term) ?? term)) {
+      const shard = numberOf(row['shard'])
+      const known = counts.get(shard) ?? new Map<string, number>()
+      counts.set(shard, known.set(term, numberOf(row['docs'])))
+    }
+  return counts
+}
+
+function rankedPerShard(shards: readonly Shard[], terms: readonly string[], counts: Counts): number {
+  const totals = terms.map((term) =>
+    shards.reduce((sum, { id }) => sum + (counts.get(id)?.get(term) ?? 0), 0),
+  )
+  // What is not counted in any shard may stand in up to fifty rows of each.
+  const isRare = Math.min(...totals) <= RARE_MAX
+  return isRare ? Math.max(ROWS_PER_SHARD_MIN, Math.floor(RARE_ROWS / shards.length)) : ROWS_PER_SHARD
+}
+
+/** The rarest, until the rows that hold them are as many as may be ranked; one at least. */
+function rarerTerms(
   terms: readonly string[],
-  stems: ReadonlyMap<string, string>,
+  counts: ReadonlyMap<string, number> | undefined,
+  rowsMax: number,
 ): readonly string[] {
-  const light = terms.filter((term) => {
-    const found = db.all(
-      'SELECT docs FROM heavy WHERE term = ? AND shard = ?',
-      stems.get(term) ?? term,
-      shard,
-    )
-    return found.length === 0
+  if (!counts) return terms
+  const rowsOf = (term: string): number => counts.get(term) ?? COUNTED_ROWS_MIN
+  const sorted = terms.toSorted((x, y) => rowsOf(x) - rowsOf(y))
+  let rows = 0
+  return sorted.filter((term, i) => {
+    rows += rowsOf(term)
+    return i === 0 || rows <= rowsMax
   })
-  return light.length > 0 ? light : terms
 }
 
 /** As the tokenizer of the index makes them: it is asked, not imitated. */
@@ -134,23 +183,44 @@ function quoted(text: string): string {
   return `"${text.toWellFormed().replaceAll('\0', ' ').replaceAll('"', '""')}"`
 }
 
-function queryShard(db: IndexDatabase, shard: number, match: string, query: ShardQuery): readonly FoundRow[] {
+interface FoundId {
+  readonly id: number
+  readonly score: number
+}
+
+interface ShardWish {
+  readonly shard: number
+  readonly match: string
+  /** Otherwise the newest first: to rank means to count every word in every row. */
+  readonly isRanked: boolean
+}
+
+function queryShard(
+  db: IndexDatabase,
+  { shard, match, isRanked }: ShardWish,
+  query: ShardQuery,
+): readonly FoundId[] {
   const name = shardName(shard)
-  const rank = `bm25(${name}, ${WEIGHTS})`
   const { session, since, until } = query.filter
   const isFiltered = session !== undefined || since !== undefined || until !== undefined
   const where = isFiltered
     ? `AND rowid IN (SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id BETWEEN ?3 AND ?4
        AND (?5 IS NULL OR files.session = ?5) AND (?6 IS NULL OR chunks.at >= ?6) AND (?7 IS NULL OR chunks.at <= ?7))`
     : ''
-  const sql = `SELECT chunks.*, files.session AS session, score FROM
-    (SELECT rowid AS row, ${rank} AS score FROM ${name} WHERE ${name} MATCH ?1 ${where} ORDER BY score LIMIT ?2)
-    JOIN chunks ON chunks.id = row JOIN files ON files.id = chunks.file`
-  const values = [match, query.rowsMax]
+  const [score, order] = isRanked ? [`bm25(${name}, ${WEIGHTS})`, 'score'] : ['0.0', 'rowid DESC']
+  const sql = `SELECT rowid AS id, ${score} AS score FROM ${name} WHERE ${name} MATCH ?1 ${where} ORDER BY ${order} LIMIT ?2`
   const filters = isFiltered
     ? [shard * SHARD_ROWS + 1, (shard + 1) * SHARD_ROWS, session ?? null, since ?? null, until ?? null]
     : []
-  return db.all(sql, ...values, ...filters).map(toFoundRow)
+  return db
+    .all(sql, match, query.rowsMax, ...filters)
+    .map((row) => ({ id: numberOf(row['id']), score: -numberOf(row['score']) }))
+}
+
+const ROW_AT = `SELECT chunks.*, files.session AS session, 0.0 AS score FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id = ?`
+
+function rowsAt(db: IndexDatabase, ids: readonly FoundId[]): readonly FoundRow[] {
+  return ids.flatMap(({ id, score }) => db.all(ROW_AT, id).map((row) => ({ ...toFoundRow(row), score })))
 }
 
 function toFoundRow(row: { readonly [column: string]: unknown }): FoundRow {
@@ -164,18 +234,27 @@ function toFoundRow(row: { readonly [column: string]: unknown }): FoundRow {
 }
 
 /** What the filter lets pass, the newest first, one row of each unit. */
-export function newestRows(db: IndexDatabase, filter: RowFilter, limit: number): readonly FoundRow[] {
+export function newestRows(
+  db: IndexDatabase,
+  filter: RowFilter,
+  { limit, until: end }: { readonly limit: number; readonly until: number },
+): ShardAnswer {
   const { session, file, since, until } = filter
   if (file !== undefined) {
-    const found = queryShards(db, { terms: [], filter, rowsMax: SHARD_ROWS, until: Infinity }, () => 0).rows
-    const units = [...Map.groupBy(found, ({ unit }) => unit).values()].flatMap((rows) => {
+    const wish = { terms: [], filter, rowsMax: SHARD_ROWS, until: end }
+    const found = queryShards(db, wish, () => performance.now())
+    const units = [...Map.groupBy(found.rows, ({ unit }) => unit).values()].flatMap((rows) => {
       // Of a call and its result, where the result begins.
       return rows.toSorted((x, y) => y.offset - x.offset || x.start - y.start).slice(0, 1)
     })
-    return units.toSorted((x, y) => y.id - x.id).slice(0, limit)
+    return { rows: units.toSorted((x, y) => y.id - x.id).slice(0, limit), cutAt: found.cutAt }
   }
+  const shards = shardsOf(db, filter)
   const sql = `SELECT chunks.*, files.session AS session, -1.0 AS score FROM chunks JOIN files ON files.id = chunks.file
-    WHERE chunks.start = 0 AND (?1 IS NULL OR files.session = ?1) AND (?2 IS NULL OR chunks.at >= ?2) AND (?3 IS NULL OR chunks.at <= ?3)
-    ORDER BY chunks.id DESC LIMIT ?4`
-  return db.all(sql, session ?? null, since ?? null, until ?? null, limit).map(toFoundRow)
+    WHERE chunks.id BETWEEN ?5 AND ?6 AND chunks.start = 0 AND (?1 IS NULL OR files.session = ?1)
+    AND (?2 IS NULL OR chunks.at >= ?2) AND (?3 IS NULL OR chunks.at <= ?3) ORDER BY chunks.id DESC LIMIT ?4`
+  const first = (shards.at(-1)?.id ?? 0) * SHARD_ROWS + 1
+  const last = ((shards[0]?.id ?? -1) + 1) * SHARD_ROWS
+  const values = [session ?? null, since ?? null, until ?? null, limit, first, last]
+  return { rows: db.all(sql, ...values).map(toFoundRow), cutAt: undefined }
 }

@@ -334,7 +334,11 @@ describe('a search never fails, whatever is wrong with the index', () => {
   ])('%j is only words', async (words) => {
     put('s.jsonl', line('u', 'a heron'))
     await recall.update()
-    const { hits } = await recall.search({ words: words.slice(0, 100_000), limit: 5, context: words })
+    const { hits } = await recall.search({
+      words: words.slice(0, 100_000),
+      limit: 5,
+      context: [{ words, weight: 1 }],
+    })
     expect(hits.every(({ id }) => id === 'u')).toBe(true)
     expect(await ids(words, { file: words, session: words })).toEqual([])
     expect(traces).toEqual([])

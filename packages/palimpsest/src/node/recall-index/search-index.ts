@@ -1,6 +1,7 @@
 import type { EntryId } from '../../transcript/entry.ts'
 import type { RecallHit } from '../../recall/best-hits.ts'
 import { ALL_WORDS, findQuotes, type Quote } from '../../recall/find-quotes.ts'
+import type { ContextQuery } from '../../recall/context-of.ts'
 import { toQuery, type RecallQuery } from '../../recall/query.ts'
 import { quoteBestLine } from '../../recall/quote-best-line.ts'
 import { rankUnits, type RankedUnit } from '../../recall/rank-units.ts'
@@ -15,8 +16,8 @@ import { speakersIn } from './write-rows.ts'
 export interface RecallWish extends RowFilter {
   /** What is looked for. Without words, `file` or a time says what is wanted, and the newest comes first. */
   readonly words: string
-  /** What was done last (files, patterns, commands): of two that fit alike, the nearer to it. */
-  readonly context?: string | undefined
+  /** What is being done (`contextOf`): of two that fit alike, the nearer to it. */
+  readonly context?: readonly ContextQuery[] | undefined
   /** The session that asks: its own comes before that of others. */
   readonly from?: string | undefined
   /** Messages that the asking model sees: they come after all others. */
@@ -79,18 +80,19 @@ function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): Fou
   const phrase = isPhrase
     ? queryShards(db, { terms, phrase: query.text, filter, rowsMax: PHRASE_ROWS_MAX, until }, now).rows
     : []
-  const about = wish.context === undefined ? [] : termsOf(wish.context)
-  const context =
-    about.length === 0
-      ? []
-      : queryShards(db, { terms: about, filter, rowsMax, until: now() + CONTEXT_MS }, now).rows
+  const contextUntil = now() + CONTEXT_MS
+  const context = (wish.context ?? []).flatMap(({ words: about, weight }) => {
+    const of = termsOf(about)
+    if (of.length === 0) return []
+    return [{ rows: queryShards(db, { terms: of, filter, rowsMax, until: contextUntil }, now).rows, weight }]
+  })
   const rows = withPhrases(asked.rows, phrase)
   // What is in view ranks by itself: what was done last fits best to what was done last.
   const [unseen, seen] = [false, true].map((isSeen) => {
     const ofThese = (row: FoundRow): boolean => (wish.inView?.has(row.entry) === true) === isSeen
     return rankUnits({
       asked: rows.filter(ofThese),
-      context: context.filter(ofThese),
+      context: context.map(({ rows: found, weight }) => ({ rows: found.filter(ofThese), weight })),
       named,
       session: wish.from,
     })
@@ -120,11 +122,11 @@ function withoutNames(
 
 /** Without words: the newest that the filter lets pass. */
 function listUnits(db: IndexDatabase, wish: RecallWish): FoundUnits {
-  const rows = newestRows(db, wish, wish.limit)
+  const { rows, cutAt } = newestRows(db, wish, { limit: wish.limit, until: performance.now() + SEARCH_MS })
   return {
     units: rows.map((row) => ({ unit: row.unit, score: 1, rows: [row] })),
     phrased: new Set(),
-    cutAt: undefined,
+    cutAt,
   }
 }
 

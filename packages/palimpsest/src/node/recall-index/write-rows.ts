@@ -5,8 +5,8 @@ import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
 
 /** A sentence of common words is searched in so many rows in some 20 ms. */
 export const SHARD_ROWS = 20_000
-/** Terms that more than this share of a shard's rows hold are noted when it is full: a search goes by the others where it can. */
-const HEAVY_SHARE = 0.02
+/** Terms that at least so many rows of a shard hold are counted when it is full: a search goes by the rarer ones where it can. */
+export const COUNTED_ROWS_MIN = 50
 const COLUMNS = 'who, about, body, parts, before, after, day'
 
 /** Where a row's text stands. */
@@ -98,11 +98,14 @@ function openShard(db: IndexDatabase, shard: number): void {
     `CREATE VIRTUAL TABLE ${name} USING fts5(${COLUMNS}, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2')`,
   )
   db.run(`INSERT INTO ${name}(${name}, rank) VALUES('hashsize', ${HASH_BYTES})`)
+  db.run(`INSERT INTO ${name}(${name}, rank) VALUES('automerge', ${MERGED_AT_ONCE})`)
   db.run('INSERT INTO shards VALUES(?, NULL, NULL, 0)', shard)
 }
 
 /** What is gathered in memory before it is written: fewer and larger pieces are read faster. */
 const HASH_BYTES = 8 << 20
+/** Pieces that become one: with four, every row is written again twice as often. */
+const MERGED_AT_ONCE = 8
 
 /** It is full: its common words are noted. */
 function sealShard(db: IndexDatabase, shard: number): void {
@@ -111,7 +114,7 @@ function sealShard(db: IndexDatabase, shard: number): void {
   db.run(
     `INSERT OR REPLACE INTO heavy SELECT ?, term, doc FROM temp.${vocabulary} WHERE doc >= ?`,
     shard,
-    SHARD_ROWS * HEAVY_SHARE,
+    COUNTED_ROWS_MIN,
   )
   db.run(`DROP TABLE temp.${vocabulary}`)
   db.run('UPDATE shards SET sealed = 1 WHERE id = ?', shard)
