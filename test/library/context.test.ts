@@ -97,6 +97,43 @@ describe('the types are those of the SDK, without a cast', () => {
     expectTypeOf(inPlace).returns.resolves.toExtend<Anthropic.Message>()
   })
 
+  test('of literals written in place, for either major', async () => {
+    const { client, simulator } = connect()
+    const fetch: typeof globalThis.fetch = (input, init) => simulator.fetch(new Request(input, init))
+    const older = new OlderAnthropic({ apiKey: 'test', fetch, maxRetries: 0 })
+    const context = open()
+    const { request } = await context.prepare({
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Read it.' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'read', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Yes.' }] },
+      ],
+      max_tokens: 2_000,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+      tools: [{ name: 'read', input_schema: { type: 'object', required: ['path'] } }],
+      tool_choice: { type: 'auto' },
+      thinking: { type: 'adaptive' },
+      stream: true,
+    })
+    expectTypeOf(request.stream).toEqualTypeOf<true>()
+    expectTypeOf(request).toExtend<Anthropic.MessageCreateParamsStreaming>()
+    expectTypeOf(request).toExtend<OlderAnthropic.MessageCreateParamsStreaming>()
+    const types: string[] = []
+    for await (const event of await client.messages.create(request)) types.push(event.type)
+    for await (const event of await older.messages.create(request)) types.push(event.type)
+    expect(types.filter((type) => type === 'message_stop')).toHaveLength(2)
+    const thinking = async () =>
+      (
+        await context.prepare({
+          messages: [START],
+          max_tokens: 2_000,
+          thinking: { type: 'enabled', budget_tokens: 1_024 },
+        })
+      ).request
+    expectTypeOf(thinking).returns.resolves.toExtend<Anthropic.MessageCreateParamsNonStreaming>()
+    expectTypeOf(thinking).returns.resolves.toExtend<OlderAnthropic.MessageCreateParamsNonStreaming>()
+  })
+
   test('autocomplete shows at most twelve names on a context', () => {
     expect(Object.keys(open()).length).toBeLessThanOrEqual(12)
   })

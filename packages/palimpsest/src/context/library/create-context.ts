@@ -27,6 +27,7 @@ import { compactContext } from '../compact-context.ts'
 import { grow, type ContextPolicy, type ContextSetup, type ContextState } from '../context-state.ts'
 import { observe, type Observed } from '../observe.ts'
 import { openContext } from '../open-context.ts'
+import type { OwnerMessage } from '../owner-message.ts'
 import type { PrepareInput } from '../owner-prefix.ts'
 import { prepare, type PreparedRequest, type RequestPlan } from '../prepare.ts'
 import { recover } from '../recover.ts'
@@ -72,12 +73,26 @@ export interface SystemBlock {
   readonly cache_control?: { readonly type: 'ephemeral'; readonly ttl?: '5m' | '1h' }
 }
 
-/** What you asked for, with the messages as they are to be sent. */
-export type PreparedParams<Input extends PrepareInput> = Omit<Input, 'model' | 'system' | 'messages'> & {
+/** What you asked for, with the messages as they are to be sent. What was written in place keeps its literal types. */
+export type PreparedParams<Input extends PrepareInput> = Writable<
+  Omit<Input, 'model' | 'system' | 'messages'>
+> & {
   readonly model: string
-  readonly messages: [...Input['messages']]
+  readonly messages: SentMessage<Input['messages'][number]>[]
   readonly system?: SystemBlock[]
 }
+
+/** A message type of the client stays; one that was written in place says nothing of what is sent in its stead. */
+type SentMessage<Message extends OwnerMessage> = string extends Message['content']
+  ? Message
+  : { readonly role: Message['role']; readonly content: OpaqueBlock[] }
+
+/** As the SDK declares its parameters: no list is readonly. */
+type Writable<Value> = Value extends string | ((...args: never[]) => unknown)
+  ? Value
+  : Value extends object
+    ? { -readonly [Name in keyof Value]: Writable<Value[Name]> }
+    : Value
 
 export interface Prepared<Request> {
   /** To be sent as it is, and not to be changed: later requests repeat it byte for byte. */
@@ -93,7 +108,7 @@ export interface Context {
    * @example
    * const { request, plan } = await context.prepare({ system, tools, messages, max_tokens: 8_000 })
    */
-  readonly prepare: <Input extends PrepareInput>(
+  readonly prepare: <const Input extends PrepareInput>(
     input: Input,
     options?: CallOptions,
   ) => Promise<Prepared<PreparedParams<Input>>>
