@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import { vi } from 'vitest'
 
-import { createContext, memoryStore, type Context, type RequestPlan } from 'palimpsest'
+import { createContext, memoryStore, UsageError, type Context, type RequestPlan } from 'palimpsest'
 import { createSimulator } from 'palimpsest/simulator'
 
 // An owner who does with his history whatever he likes between two requests. Every message carries a number of its own, so that a request can be
@@ -18,6 +18,33 @@ export type OwnerStep =
   | { readonly kind: 'say'; readonly size: number; readonly answer: Answer }
   | { readonly kind: 'edit' | 'cut' | 'fork' | 'summarise'; readonly at: number; readonly answer: Answer }
   | { readonly kind: 'return' | 'copy' | 'reopen' | 'ask-again' | 'pause'; readonly answer: Answer }
+  /** He keeps something that the API refuses and that can be said another way. */
+  | { readonly kind: 'odd'; readonly form: OddForm; readonly answer: Answer }
+  /** He asks with something that no request can say, sees that it is refused, and goes back to what he had. */
+  | { readonly kind: 'wrong'; readonly form: WrongForm; readonly answer: Answer }
+
+const ODD_FORMS = [
+  'blank message',
+  'empty result',
+  'blank result',
+  'odd id',
+  'split results',
+  'words first',
+] as const
+type OddForm = (typeof ODD_FORMS)[number]
+
+const WRONG_FORMS = [
+  'orphan result',
+  'late result',
+  'second result',
+  'repeated id',
+  'answer first',
+  'answer last',
+  'empty last',
+  'system first',
+  'call of the user',
+] as const
+type WrongForm = (typeof WRONG_FORMS)[number]
 
 /** What the model says next: words, thought words, a call whose result is so large; kept whole or without its thinking. */
 interface Answer {
@@ -53,6 +80,22 @@ const ownerSteps: fc.Arbitrary<readonly OwnerStep[]> = fc.array(
         answer: answers,
       }),
     },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('odd'),
+        form: fc.constantFrom(...ODD_FORMS),
+        answer: answers,
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('wrong'),
+        form: fc.constantFrom(...WRONG_FORMS),
+        answer: answers,
+      }),
+    },
   ),
   { minLength: 2, maxLength: 9 },
 )
@@ -65,6 +108,8 @@ export interface OwnerRound {
   readonly plan: RequestPlan
   readonly status: number
   readonly refusal: string
+  /** What a wrong history before it was refused with. */
+  readonly wrong: string | undefined
 }
 
 export interface OwnerPlay {
@@ -109,7 +154,10 @@ export async function playOwner({
     }
     ;({ history, saved } = changed(step, { history, saved }, words))
     history = wellFormed(history, words)
-    const round = await ask(step, history, { context, simulator })
+    if (step.kind === 'odd') history = [...history, ...oddMessages(step.form, words, made)]
+    const wrong =
+      step.kind === 'wrong' ? await refusedWith(wrongHistory(step.form, history, words), context) : undefined
+    const round = { ...(await ask(step, history, { context, simulator })), wrong }
     rounds.push(round)
     if (round.answer && step.kind !== 'ask-again') history = history.concat(round.answer)
   }
@@ -120,7 +168,7 @@ export async function playOwner({
     { kind, answer: wanted }: OwnerStep,
     asked: readonly Message[],
     { context, simulator }: { context: Context; simulator: ReturnType<typeof createSimulator> },
-  ): Promise<OwnerRound & { answer: Message[] | undefined }> {
+  ): Promise<Omit<OwnerRound, 'wrong'> & { answer: Message[] | undefined }> {
     const { request, plan } = await context.prepare({
       system: 'You watch the harbour.',
       tools: [{ name: 'read', input_schema: { type: 'object' as const, properties: {} } }],
@@ -178,7 +226,81 @@ function changed(step: OwnerStep, { history, saved }: Histories, words: (size: n
     case 'reopen':
     case 'ask-again':
     case 'pause':
+    case 'odd':
+    case 'wrong':
       return { history, saved }
+  }
+}
+
+async function refusedWith(messages: readonly Anthropic.MessageParam[], context: Context): Promise<string> {
+  const asked = context.prepare({ messages, max_tokens: 1_500, system: 'You watch the harbour.' })
+  return await asked.then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof UsageError ? error.message : `no sentence: ${String(error)}`),
+  )
+}
+
+const call = (id: string) => ({ type: 'tool_use' as const, id, name: 'read', input: { path: id } })
+const result = (id: string, content?: Anthropic.ToolResultBlockParam['content']) => ({
+  type: 'tool_result' as const,
+  tool_use_id: id,
+  ...(content === undefined ? {} : { content }),
+})
+
+/** Two calls and their results, one of them odd; ids that were not used before. */
+function oddMessages(form: OddForm, words: (size: number) => string, made: number): Message[] {
+  const [first, second] =
+    form === 'odd id' ? [`call ${made}/a`, `call ${made}.a`] : [`odd_${made}_a`, `odd_${made}_b`]
+  const asked: Message = { role: 'assistant', content: [call(first), call(second)] }
+  const one = result(first, words(20))
+  const two = result(second, words(20))
+  const question: Message = { role: 'user', content: words(20) }
+  const text = { type: 'text' as const, text: words(20) }
+  switch (form) {
+    case 'blank message':
+      return [{ role: 'assistant', content: words(20) }, { role: 'user', content: ' ' }, question]
+    case 'empty result':
+      return [asked, { role: 'user', content: [one, result(second, made % 2 === 0 ? '' : undefined)] }]
+    case 'blank result':
+      return [asked, { role: 'user', content: [one, result(second, [{ type: 'text', text: '\n' }])] }]
+    case 'odd id':
+      return [asked, { role: 'user', content: [two, one] }]
+    case 'split results':
+      return [asked, { role: 'user', content: [two] }, { role: 'user', content: [one] }]
+    case 'words first':
+      return [asked, { role: 'user', content: [text, one, two] }]
+  }
+}
+
+/** No request can say these; where each is wrong, the sentence must name. */
+function wrongHistory(
+  form: WrongForm,
+  history: readonly Message[],
+  words: (size: number) => string,
+): readonly Anthropic.MessageParam[] {
+  const said: Message = { role: 'assistant', content: words(20) }
+  const asked: Message = { role: 'assistant', content: [call('wrong')] }
+  const answered: Message = { role: 'user', content: [result('wrong', words(20))] }
+  const question: Message = { role: 'user', content: words(20) }
+  switch (form) {
+    case 'orphan result':
+      return [...history, said, answered]
+    case 'late result':
+      return [...history, asked, question, said, answered]
+    case 'second result':
+      return [...history, asked, answered, answered]
+    case 'repeated id':
+      return [...history, asked, answered, asked, answered]
+    case 'answer first':
+      return [said, ...history]
+    case 'answer last':
+      return [...history, { role: 'assistant', content: `${words(20)} ` }]
+    case 'empty last':
+      return [...history, said, { role: 'user', content: '' }]
+    case 'system first':
+      return [{ role: 'system', content: words(20) }, ...history]
+    case 'call of the user':
+      return [...history, said, { role: 'user', content: [call('wrong')] }]
   }
 }
 
@@ -253,7 +375,8 @@ function wellFormed(history: readonly Message[], words: (size: number) => string
     if (isWhole) kept.push(message)
     else if (content.some(({ type }) => type !== 'thinking')) kept.push({ ...message, content })
   }
-  if (kept.at(-1)?.role !== 'user') kept.push({ role: 'user', content: words(20) })
+  const last = kept.at(-1)
+  if (last?.role !== 'user' || last.content === ' ') kept.push({ role: 'user', content: words(20) })
   return kept
 }
 

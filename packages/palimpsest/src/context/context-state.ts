@@ -17,6 +17,7 @@ import type { BuiltOwnerRequest } from './build-owner-request.ts'
 import type { OwnerHead } from './owner-prefix.ts'
 import type { OwnerMark } from './breakpoint-marks.ts'
 import type { KnownHistory, OwnerNode } from './owner-tree.ts'
+import type { KnownCalls } from './require-history.ts'
 
 // What a context keeps from one call to the next. It belongs to the function that opened it.
 
@@ -52,6 +53,7 @@ export interface ContextState {
   path: OwnerNode[]
   /** The history that it was made for; undefined before the first, and while it is being made. */
   known: KnownHistory | undefined
+  readonly calls: KnownCalls
   /** What answers taught of a model's tokens. */
   calibration: { readonly model: string; readonly value: Calibration } | undefined
   /** What a refusal taught. */

@@ -5,15 +5,18 @@ import type { EditEntry, Entry, EntryId, MessageEntry, Origin, PrefixEntry } fro
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { viewOf, type View } from '../transcript/view.ts'
 import { isBlock, isThinking, toBlocks, type WireMessage } from '../wire/message.ts'
+import type { ModelFacts } from '../wire/model-facts.ts'
 import { parseMessage } from '../wire/parse.ts'
 import { problemText } from '../wire/shape.ts'
 import { withoutMark } from './block-marks.ts'
 import type { OwnerMark } from './breakpoint-marks.ts'
 import { carryOver, standInsFor } from './carry-over.ts'
 import { grow, type ContextSetup, type ContextState } from './context-state.ts'
+import { mended } from './owner-blocks.ts'
 import { keyOf, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 import { isSamePrefix } from './owner-prefix.ts'
 import { childOf, knownAs, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
+import { requireHistory } from './require-history.ts'
 import { hasThinking, noteThinking, withThinkingOrigin } from './thinking-origin.ts'
 
 // The transcript follows the owner's history. What he appended is appended. Where he edited, cut or returned, a branch begins at the last message
@@ -24,6 +27,7 @@ export interface Following {
   readonly setup: ContextSetup
   readonly prefix: EntryBody<PrefixEntry>
   readonly thinking: ThinkingPolicy
+  readonly facts: ModelFacts
 }
 
 export interface Followed {
@@ -44,7 +48,7 @@ export async function followHistory(
 ): Promise<Followed> {
   const { setup, prefix } = following
   const { known } = state
-  const { kept, regained, added, marks, same } = await reconciled(state, messages, setup)
+  const { kept, regained, added, marks, same } = await reconciled(state, messages, following)
   const { path, session } = state
   const left = path.slice(kept + 1)
   const bodies = added.map((seen, i) => ownerBody(seen.object, kept + regained.length + i))
@@ -65,9 +69,11 @@ export async function followHistory(
 async function reconciled(
   state: ContextState,
   messages: readonly OwnerMessage[],
-  { ports }: ContextSetup,
+  { setup: { ports }, facts }: Following,
 ): Promise<Reconciled> {
   const found = reconcile(state.path, messages, state.known)
+  const { kept, regained } = found
+  requireHistory(messages, { kept, from: kept + regained.length }, state.calls, facts)
   // Until the path is that of this history.
   state.known = undefined
   const tip = state.path.at(-1)
@@ -229,12 +235,12 @@ function ownerBody(message: OwnerMessage, place: number): EntryBody<MessageEntry
   return messageBody(parsed.value, originOf(parsed.value))
 }
 
-/** Without breakpoints: where those stand is read from the owner's own objects. */
+/** As it is sent, without breakpoints: where those stand is read from the owner's own objects. */
 function withoutMarks(message: OwnerMessage): unknown {
   const { content } = message
   return typeof content === 'string' || content === undefined
     ? message
-    : { ...message, content: content.map(withoutMark) }
+    : { ...message, content: content.map((block) => withoutMark(mended(block))) }
 }
 
 function originOf({ role, content }: WireMessage): Origin {

@@ -22,6 +22,7 @@ export async function openContext(setup: ContextSetup): Promise<ContextState> {
     session,
     path: await readTree(stored.history, session.view.leaf, (entry) => noteThinking(madeUnder, entry)),
     known: undefined,
+    calls: { places: new Map(), messages: 0 },
     madeUnder,
     calibration: undefined,
     windowMax: setup.windowMax,

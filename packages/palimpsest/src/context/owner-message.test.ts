@@ -63,7 +63,7 @@ test('a change in place is noticed, wherever its text stands', () => {
   const block = { type: 'tool_result', tool_use_id: 'a', content: [inner] }
   const blocks: object[] = [block]
   const message = { role: 'user' as const, content: blocks }
-  const seen = look(message)
+  const seen = look(message, 0)
   expect(isUnchanged(seen, message)).toBe(true)
   expect(isUnchanged(seen, { ...message })).toBe(false)
   inner.text = 'Cleared.'

@@ -1,5 +1,7 @@
 import { hashText, type Hash } from '../wire/hash.ts'
+import { UsageError } from '../errors.ts'
 import { marksOn, type BlockMark } from './block-marks.ts'
+import { mended } from './owner-blocks.ts'
 
 // What a message of the owner says, whoever copied it. Where breakpoints stand, in which order members come, whether a text is a string or
 // one block, and members that say nothing make no other message of it.
@@ -11,8 +13,13 @@ export interface OwnerMessage {
 }
 
 export function keyOf({ role, content }: OwnerMessage): Hash {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
-  return hashText(`${role}${blocks.map(blockText).join()}`)
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+  return hashText(`${role}${blocks.map((block) => blockText(mended(block))).join()}`)
+}
+
+/** Whoever has no types may give what he likes; what is wrong with it is said where it is read. */
+function listOf(content: unknown): readonly object[] {
+  return Array.isArray(content) ? content.filter(isObject) : []
 }
 
 /** No part of what a block says. */
@@ -63,7 +70,16 @@ export interface SeenMessage {
   readonly marks: readonly BlockMark[]
 }
 
-export function look(message: OwnerMessage): SeenMessage {
+/** `place` is where it stands, for an error that says so. */
+export function look(message: OwnerMessage, place: number): SeenMessage {
+  const given: unknown = message
+  if (!isObject(given))
+    throw new UsageError(`messages[${place}] is ${String(given)}: give a message with a role and content.`)
+  const { content }: { content?: unknown } = given
+  if (content === undefined || (typeof content !== 'string' && !isBlocks(content)))
+    throw new UsageError(
+      `The content of messages[${place}] is neither a text nor a list of blocks: give one of them.`,
+    )
   return { object: message, leaves: leavesOf(message), key: keyOf(message), marks: marksOn(message.content) }
 }
 

@@ -84,7 +84,7 @@ export function reconcile(
   }
   let at = first
   for (; at < messages.length; at++) {
-    const seen = sameAs(path[at + 1], messages[at])
+    const seen = sameAs(path[at + 1], messages[at], at)
     if (!seen) break
     if (seen.marks.length > 0) note(at, seen)
   }
@@ -92,7 +92,7 @@ export function reconcile(
   const added: SeenMessage[] = []
   let from = path[at]
   for (const [i, message] of messages.slice(at).entries()) {
-    const seen = look(message)
+    const seen = look(message, at + i)
     note(at + i, seen)
     const child = added.length === 0 ? from?.children.get(seen.key) : undefined
     if (!child) {
@@ -115,10 +115,14 @@ function sameObjects(messages: readonly OwnerMessage[], objects: readonly OwnerM
 }
 
 /** The message as it is now, where it says what the node says. */
-function sameAs(node: OwnerNode | undefined, message: OwnerMessage | undefined): SeenMessage | undefined {
+function sameAs(
+  node: OwnerNode | undefined,
+  message: OwnerMessage | undefined,
+  place: number,
+): SeenMessage | undefined {
   if (!node || !message) return undefined
   if (node.seen && isUnchanged(node.seen, message)) return node.seen
-  const seen = look(message)
+  const seen = look(message, place)
   if (seen.key !== node.key) return undefined
   node.seen = seen
   return seen

@@ -66,12 +66,13 @@ export async function prepare(
   setup: ContextSetup,
   signal: AbortSignal,
 ): Promise<PreparedRequest> {
-  if (input.messages.length === 0) throw new UsageError('`messages` is empty: a request needs at least one.')
+  requireInput(input)
   const early = await takeBeside(state, setup)
   const head = headOf(input, setup.model)
   const { prefix } = head
-  const thinking = modelPolicy(prefix.model, setup.readingOf(prefix.model, undefined).model.facts)
-  const followed = await followHistory(state, input.messages, { setup, prefix, thinking })
+  const { facts } = setup.readingOf(prefix.model, undefined).model
+  const thinking = modelPolicy(prefix.model, facts)
+  const followed = await followHistory(state, input.messages, { setup, prefix, thinking, facts })
   const told = listen()
   const limits = limitsOf(state, head, setup)
   const stored = await onArrivedResults(state.session.view, followed.added, limits, setup.ports)
@@ -95,6 +96,16 @@ export async function prepare(
       notices,
     },
   }
+}
+
+/** Programs without types may leave out what the types ask for. */
+function requireInput(input: { readonly messages?: unknown; readonly max_tokens?: unknown }): void {
+  const { messages, max_tokens: maxTokens } = input
+  if (!Array.isArray(messages))
+    throw new UsageError('`messages` is no list: give the messages of your history.')
+  if (messages.length === 0) throw new UsageError('`messages` is empty: a request needs at least one.')
+  if (typeof maxTokens !== 'number')
+    throw new UsageError('`max_tokens` is missing: say how long the answer may be, for example 8000.')
 }
 
 /** What comes before every request. Where that leaves too much, nothing but what must stay does. Tokens of what is left. */

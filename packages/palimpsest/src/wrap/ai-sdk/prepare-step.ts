@@ -1,3 +1,4 @@
+import { UsageError } from '../../errors.ts'
 import { hashText, type Hash } from '../../wire/hash.ts'
 import { CONVERSATIONS_MAX, createConversations } from '../conversations.ts'
 import { OWN_OPTIONS, type AiMessage } from './ai-message.ts'
@@ -50,6 +51,11 @@ export function prepareStep(options: AiSdkOptions = {}): PrepareStep {
         -most,
       )
       return { messages: prepared.filter((message) => isLike(message, given)) }
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      // What cannot be managed goes as it is.
+      options.onTrace?.({ name: 'request-unmanaged', reason: error.message })
+      return { messages: given }
     } finally {
       release()
     }

@@ -76,6 +76,7 @@ function isMessagesBody(body: unknown): body is MessagesBody {
   return (
     isJsonObject(body) &&
     Array.isArray(body['messages']) &&
+    body['messages'].every(isJsonObject) &&
     typeof body['model'] === 'string' &&
     typeof body['max_tokens'] === 'number'
   )
