@@ -28,6 +28,7 @@ export interface Observed {
 export async function observe(state: ContextState, answer: unknown, setup: ContextSetup): Promise<Observed> {
   const { sent } = state
   if (!sent) throw new UsageError('There is no request that this could answer: call `prepare` first.')
+  requireWhole(answer)
   const parsed = parseResponse(answer)
   if (!parsed.ok)
     throw new UsageError(`This is no answer of the Messages API: ${problemText(parsed.problem)}.`)
@@ -46,6 +47,17 @@ export async function observe(state: ContextState, answer: unknown, setup: Conte
   grow(state, session)
   await settleAnswer(state, response, limits, setup)
   return { cacheBreak }
+}
+
+/** What is no answer yet is taken for one easily. */
+function requireWhole(answer: unknown): void {
+  if (typeof answer !== 'object' || answer === null) return
+  if (Symbol.asyncIterator in answer)
+    throw new UsageError(
+      'This is a stream, and `observe` takes the whole answer: use `messages.stream` and give it `await stream.finalMessage()`.',
+    )
+  if ('then' in answer)
+    throw new UsageError('This is a promise, and `observe` takes the answer: await it first.')
 }
 
 /** Told twice. */

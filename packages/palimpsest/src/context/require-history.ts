@@ -140,7 +140,7 @@ function misplaced(
   return new UsageError(
     isAnswered
       ? `messages[${place}] has a second result of the call "${id}" of messages[${called}]: join the two, or send the second as a text.`
-      : `messages[${place}] has the result of the call "${id}" of messages[${called}], and another answer stands between them: put the result right behind the call, or send it as a text.`,
+      : `messages[${place}] has the result of the call "${id}" of messages[${called}], and another answer stands between them: put the result right after the call, or send it as a text.`,
   )
 }
 

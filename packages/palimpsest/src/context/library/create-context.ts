@@ -8,14 +8,15 @@ import {
   type RestoreOutcome,
   type UndoOutcome,
 } from '../../conversation/change-view.ts'
+import { compactionOutcome, type CompactionOutcome } from '../../conversation/compaction-outcome.ts'
 import { describeView, type ViewDescription } from '../../conversation/describe-view.ts'
 import { UsageError } from '../../errors.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
-import type { CompactResult } from '../../layers/4-compaction/compaction-setup.ts'
 import { createCostOf } from '../../ledger/cost-of.ts'
 import type { AgentStore, KeptConversation, StreamModel, TraceEvent } from '../../ports.ts'
 import { recallById } from '../../recall/recall-by-id.ts'
 import type { Recalled } from '../../recall/recalled.ts'
+import { requireModel } from '../../tokens/require-model.ts'
 import { requireWindow } from '../../tokens/require-window.ts'
 import { situationOf, type WindowReading } from '../../situation/situation.ts'
 import { computeThresholds } from '../../situation/thresholds.ts'
@@ -140,7 +141,7 @@ export interface Context {
    * @example
    * await context.compact('Keep the decisions about the schema.')
    */
-  readonly compact: (instructions?: string, options?: CallOptions) => Promise<CompactResult>
+  readonly compact: (instructions?: string, options?: CallOptions) => Promise<CompactionOutcome>
   /**
    * Takes a compaction or a clearing back, by an id of `plan.actions` or `describe`.
    *
@@ -156,17 +157,17 @@ export interface Context {
    */
   readonly pin: (message: number, on?: boolean) => Promise<PinOutcome>
   /**
-   * Restores what left the window, word for word, at the end.
+   * Restores a result or a message that left the window, word for word, at the end; for a compaction, call `undo`.
    *
    * @example
-   * await context.restore(removal.id)
+   * const outcome = await context.restore(clearing.id)
    */
   readonly restore: (id: string) => Promise<RestoreOutcome>
   /**
-   * What an id stands for, in the window or long out of it.
+   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or all that left with a compaction.
    *
    * @example
-   * const recalled = await context.recall(toolUseId)
+   * const recalled = await context.recall(removal.id)
    */
   readonly recall: (id: string) => Promise<Recalled>
   /**
@@ -190,6 +191,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+const CLOSED = 'This context is closed: create another, with the same `store` and `id` to continue.'
 /** Of what `recall` shows at once. */
 const RECALL_CHARS_MAX = 100_000
 
@@ -200,12 +202,16 @@ interface Opened {
 
 /** Manages the history that you keep: your messages stay yours, and each request fits, is valid and reads what it can from the cache. */
 export function createContext(options: ContextOptions): Context {
+  requireModel(options.model)
   requireWindow(options.window)
   const ending = new AbortController()
   const calls = oneByOne()
   let opening: Promise<Opened> | undefined
-  const within = async <T>(work: (opened: Opened) => Promise<T>): Promise<T> =>
-    await calls.run(async () => await work(await (opening ??= open(options, ending.signal))))
+  let isClosed = false
+  const within = async <T>(work: (opened: Opened) => Promise<T>): Promise<T> => {
+    if (isClosed) throw new UsageError(CLOSED)
+    return await calls.run(async () => await work(await (opening ??= open(options, ending.signal))))
+  }
   const signalOf = ({ signal }: CallOptions = {}): AbortSignal =>
     signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
   return {
@@ -216,9 +222,10 @@ export function createContext(options: ContextOptions): Context {
       await within(async ({ state, setup }) => asAsked(await recover(state, error, setup, signalOf(call)))),
     describe: async () => await within(async (opened) => describe(opened)),
     compact: async (instructions, call) =>
-      await within(
-        async ({ state, setup }) => await compactContext(state, instructions, setup, signalOf(call)),
-      ),
+      await within(async ({ state, setup }) => {
+        const result = await compactContext(state, instructions, setup, signalOf(call))
+        return compactionOutcome(result, state.session.view)
+      }),
     undo: async (id) => await within(async (opened) => await changes(opened).undo(id)),
     pin: async (message, on = true) =>
       await within(async (opened) => await changes(opened).pin([{ entry: entryOf(message, opened) }], on)),
@@ -227,8 +234,10 @@ export function createContext(options: ContextOptions): Context {
       await within(async ({ setup }) => await recallById(id, setup.stored.history, RECALL_CHARS_MAX)),
     id: async () => await within(async ({ setup }) => setup.stored.id),
     close: async () => {
+      if (isClosed) return
+      isClosed = true
       ending.abort()
-      if (opening) await within(async ({ setup }) => await setup.stored.close())
+      await calls.run(async () => await (await opening)?.setup.stored.close())
     },
   }
 }

@@ -2,9 +2,9 @@ import { createBudget } from '../../accounts/budget.ts'
 import { createCostOf } from '../../ledger/cost-of.ts'
 import { meterModel } from '../../accounts/meter-model.ts'
 import { drive, relay } from '../../drive.ts'
+import { UsageError } from '../../errors.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
 import { NO_HOST } from '../../layers/4-compaction/compaction-host.ts'
-import type { CompactResult } from '../../layers/4-compaction/compaction-setup.ts'
 import type { LoopEvent } from '../../loop/events.ts'
 import type { LoopTool, Permit, ToolContext, ToolOutput } from '../../loop/tool.ts'
 import type { AgentStore, Ports, KeptConversation, StreamModel, TraceEvent } from '../../ports.ts'
@@ -16,11 +16,13 @@ import { computeWindow } from '../../situation/window.ts'
 import { NO_MODELS, resolveModel } from '../../tokens/models.ts'
 import type { EntryId } from '../../transcript/entry.ts'
 import { viewOf } from '../../transcript/view.ts'
+import { requireModel } from '../../tokens/require-model.ts'
 import { requireWindow } from '../../tokens/require-window.ts'
 import type { JsonObject } from '../../wire/json.ts'
 import type { Block } from '../../wire/message.ts'
 import { parseModelName } from '../../wire/model-facts.ts'
 import type { RestoreOutcome, UndoOutcome } from '../change-view.ts'
+import { compactionOutcome, type CompactionOutcome } from '../compaction-outcome.ts'
 import type { ConversationSetup, Spending } from '../conversation-setup.ts'
 import type { ViewDescription } from '../describe-view.ts'
 import { openConversation, type Conversation, type Said } from '../open-conversation.ts'
@@ -101,7 +103,7 @@ export interface Agent {
    * @example
    * await agent.compact('Keep the decisions about the schema.')
    */
-  readonly compact: (instructions?: string, options?: SendOptions) => Promise<CompactResult>
+  readonly compact: (instructions?: string, options?: SendOptions) => Promise<CompactionOutcome>
   /**
    * Takes a compaction or a clearing back, by an id that `context` tells.
    *
@@ -110,17 +112,17 @@ export interface Agent {
    */
   readonly undo: (id: EntryId) => Promise<UndoOutcome>
   /**
-   * Restores what left the window, word for word, at the end.
+   * Restores a result or a message that left the window, word for word, at the end; for a compaction, call `undo`.
    *
    * @example
-   * await agent.restore(removals[0].id)
+   * const outcome = await agent.restore(clearing.id)
    */
   readonly restore: (id: string) => Promise<RestoreOutcome>
   /**
-   * What an id stands for, in the window or long out of it.
+   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or all that left with a compaction.
    *
    * @example
-   * const recalled = await agent.recall(toolUseId)
+   * const recalled = await agent.recall(removals[0].id)
    */
   readonly recall: (id: string) => Promise<Recalled>
   /**
@@ -146,6 +148,7 @@ export interface Agent {
   readonly close: () => Promise<void>
 }
 
+const CLOSED = 'This agent is closed: create another, with the same `store` and `id` to continue.'
 /** More rounds than any turn should take. */
 const ROUNDS_MAX = 200
 /** Of what `recall` shows at once. */
@@ -160,18 +163,25 @@ interface Opened {
 
 /** A conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It is opened with its first use. */
 export function createAgent(options: AgentOptions): Agent {
+  requireModel(options.model)
   requireWindow(options.window)
   const store = options.store ?? memoryStore()
   const ending = new AbortController()
   const turns = oneByOne()
   let opening: Promise<Opened> | undefined
-  const opened = async (): Promise<Opened> => await (opening ??= open(options, store, ending.signal))
+  let isClosed = false
+  const opened = async (): Promise<Opened> => {
+    if (isClosed) throw new UsageError(CLOSED)
+    return await (opening ??= open(options, store, ending.signal))
+  }
   const within = async <T>(work: (conversation: Conversation) => Promise<T>): Promise<T> =>
     await turns.run(async () => await work((await opened()).conversation))
   const signalOf = ({ signal }: SendOptions = {}): AbortSignal =>
     signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
   return {
     send: async function* (said, sending) {
+      if (isClosed) throw new UsageError(CLOSED)
+      requireWords(said)
       const release = await turns.take()
       const stop = new AbortController()
       try {
@@ -192,9 +202,10 @@ export function createAgent(options: AgentOptions): Agent {
     },
     context: async () => (await opened()).conversation.describe(),
     compact: async (instructions, sending) =>
-      await within(
-        async (conversation) => await drive(conversation.compact({ instructions }, signalOf(sending))),
-      ),
+      await within(async (conversation) => {
+        const result = await drive(conversation.compact({ instructions }, signalOf(sending)))
+        return compactionOutcome(result, conversation.view())
+      }),
     undo: async (id) => await within(async (conversation) => await conversation.undo(id)),
     restore: async (id) => await within(async (conversation) => await conversation.restore(id)),
     recall: async (id) => await (await opened()).conversation.recall(id, RECALL_CHARS_MAX),
@@ -202,6 +213,8 @@ export function createAgent(options: AgentOptions): Agent {
       await within(async ({ id }) => createAgent({ ...options, store, id: await store.fork(id) })),
     id: async () => (await opened()).conversation.id,
     close: async () => {
+      if (isClosed) return
+      isClosed = true
       if (!opening) return
       const { conversation, stored } = await opening
       await turns.run(async () => await conversation.close(CLOSE_WAIT_MS))
@@ -209,6 +222,13 @@ export function createAgent(options: AgentOptions): Agent {
       await stored.close()
     },
   }
+}
+
+function requireWords(said: string | Said): void {
+  const content = typeof said === 'string' ? said : said.content
+  const isBlank = typeof content === 'string' ? content.trim() === '' : content.length === 0
+  if (isBlank)
+    throw new UsageError('There is nothing to send: `send` needs a text or blocks that say something.')
 }
 
 async function open(options: AgentOptions, store: AgentStore, signal: AbortSignal): Promise<Opened> {

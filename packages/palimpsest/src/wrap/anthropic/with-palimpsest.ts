@@ -26,7 +26,7 @@ export interface ManageableClient {
 
 /**
  * The client you have, managed: requests for messages fit in the window, and read from the cache what the one before them carried. A
- * client of the same class with one more middleware; the given one stays as it is.
+ * client of the same class with one more middleware; the given one stays as it is. One that is managed already is managed once, by the newest options.
  *
  * @example
  * const client = withPalimpsest(new Anthropic(), { window: 60_000 })
@@ -36,16 +36,28 @@ export function withPalimpsest<Client extends ManageableClient>(
   options: PalimpsestOptions = {},
 ): Client {
   const { conversation, conversationsMax, asksModel, onConversation, ...open } = options
+  // Of a client that is managed already, the newest options count.
+  const others = client.middleware.filter((one) => !isManager(one))
+  const bare = others.length < client.middleware.length ? client.withOptions({ middleware: others }) : client
+  if (!isLike(bare, client)) throw new TypeError(NO_CLIENT)
   const conversations = createConversations({
-    open: asksModel ? { ...open, send: senderOf(client) } : open,
+    open: asksModel ? { ...open, send: senderOf(bare) } : open,
     most: conversationsMax ?? CONVERSATIONS_MAX,
     onOpen: onConversation,
   })
   const manage = manageRequests({ conversations, conversation, onTrace: options.onTrace })
   // Innermost: what other middleware makes of a request is what is managed.
-  const managed = client.withOptions({ middleware: [...client.middleware, manage] })
-  if (!isLike(managed, client)) throw new TypeError('`withOptions` of this client returns no client.')
+  const managed = bare.withOptions({ middleware: [...others, Object.assign(manage, { [MANAGER]: true })] })
+  if (!isLike(managed, client)) throw new TypeError(NO_CLIENT)
   return managed
+}
+
+const NO_CLIENT = '`withOptions` of this client returns no client.'
+/** On middleware of ours: two on one client would each shorten what the other sends. */
+const MANAGER = Symbol('palimpsest')
+
+function isManager(middleware: unknown): boolean {
+  return typeof middleware === 'function' && MANAGER in middleware
 }
 
 /** A copy that a client makes of itself is of its own class. */

@@ -1,0 +1,9 @@
+import { UsageError } from '../errors.ts'
+
+/** What a program names as its model, before anything is begun with it. */
+export function requireModel(model: unknown): void {
+  if (typeof model === 'string' && model !== '') return
+  throw new UsageError(
+    `\`model\` is ${model === '' ? 'empty' : String(model)}: name the model as its provider does, for example "claude-sonnet-5-5".`,
+  )
+}
