@@ -119,6 +119,7 @@ async function disguise(bench: Bench): Promise<{ readonly [name: string]: string
     PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
     HOME: bench.userHome,
     PALIMPSEST_HOME: bench.home,
+    PALIMPSEST_MEMORY_EXTRACT: '0',
     PALIMPSEST_BASE_URL: bench.url,
   }
 }

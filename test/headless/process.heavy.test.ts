@@ -85,7 +85,12 @@ test('a folder that is gone is told in one line, with the cure', async () => {
   const gone = join(await realpath(bench.folder), 'gone')
   await mkdir(gone)
   const standsInGone = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
-  const env = { PATH: process.env['PATH'], PALIMPSEST_HOME: bench.home, HOME: bench.userHome }
+  const env = {
+    PATH: process.env['PATH'],
+    PALIMPSEST_HOME: bench.home,
+    HOME: bench.userHome,
+    PALIMPSEST_MEMORY_EXTRACT: '0',
+  }
   const words = ['-c', standsInGone, 'sh', gone, ...COMMAND, '-p', 'hello', '--output-format', 'json']
   await expect(promisify(execFile)('sh', words, { env })).rejects.toMatchObject({
     code: 2,

@@ -65,7 +65,12 @@ async function runMeasured(
 }> {
   const { start } = await createBench()
   const startedAt = performance.now()
-  const env = { PALIMPSEST_HOME: bench.home, HOME: bench.userHome, PALIMPSEST_BASE_URL: bench.server.url }
+  const env = {
+    PALIMPSEST_HOME: bench.home,
+    HOME: bench.userHome,
+    PALIMPSEST_BASE_URL: bench.server.url,
+    PALIMPSEST_MEMORY_EXTRACT: '0',
+  }
   const { child, ended } = start(args, { env, cwd: bench.folder })
   let megabytes = 0
   const timer = setInterval(() => {

@@ -104,7 +104,12 @@ async function runWithFilesUpTo(
   { home, userHome, folder, url }: Bench,
   args: readonly string[],
 ): Promise<{ readonly stdout: string }> {
-  const places = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: url }
+  const places = {
+    PALIMPSEST_MEMORY_EXTRACT: '0',
+    PALIMPSEST_HOME: home,
+    HOME: userHome,
+    PALIMPSEST_BASE_URL: url,
+  }
   const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED, ...places }
   return await promisify(execFile)(
     'bash',

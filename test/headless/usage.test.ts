@@ -23,7 +23,7 @@ async function run(
   let err = ''
   const exit = await runCli(args, {
     version: '1.2.3',
-    env: { PALIMPSEST_HOME: join(folder, 'home'), ...env },
+    env: { PALIMPSEST_HOME: join(folder, 'home'), PALIMPSEST_MEMORY_EXTRACT: '0', ...env },
     cwd: join(folder, 'work'),
     userHome: folder,
     now: () => 0,

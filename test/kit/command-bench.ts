@@ -57,6 +57,8 @@ export interface CommandBenchOptions extends SimulatorOptions {
 }
 
 const START = 1_800_000_000_000
+/** Scripts foresee the requests of turns: tests about memories turn them on again. */
+const UNFORESEEN = { PALIMPSEST_MEMORY_EXTRACT: '0' }
 
 /** The simulator refuses whatever any reading of the rules refuses, and every request that no script foresaw. */
 export async function createCommandBench(options: CommandBenchOptions = {}): Promise<CommandBench> {
@@ -79,7 +81,13 @@ export async function createCommandBench(options: CommandBenchOptions = {}): Pro
   const worldFor: CommandBench['worldFor'] = (texts, env = {}) => ({
     version: '1.2.3',
     nodeVersion: process.version,
-    env: { PATH: process.env['PATH'], PALIMPSEST_HOME: home, PALIMPSEST_BASE_URL: served.url, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      PALIMPSEST_HOME: home,
+      PALIMPSEST_BASE_URL: served.url,
+      ...UNFORESEEN,
+      ...env,
+    },
     cwd: folder,
     userHome,
     // Two entries never have one time.

@@ -83,7 +83,13 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)
   await mkdir(userHome)
-  const own = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: served.url }
+  // Scripts foresee the requests of turns: tests about memories turn it on.
+  const own = {
+    PALIMPSEST_HOME: home,
+    HOME: userHome,
+    PALIMPSEST_BASE_URL: served.url,
+    PALIMPSEST_MEMORY_EXTRACT: '0',
+  }
   const settle = ({ stdin, env, cwd = folder }: RunOptions = {}): InsideRun => ({
     cwd,
     env: withoutUndefined({ PATH: process.env['PATH'], ...own, ...env }),

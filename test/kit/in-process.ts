@@ -49,7 +49,13 @@ export async function createInProcess(given?: string): Promise<InProcess> {
       const exit = await runCli(args, {
         version: '0.0.0',
         nodeVersion: process.version,
-        env: { PATH: process.env['PATH'], HOME: userHome, PALIMPSEST_HOME: home, ...env },
+        env: {
+          PATH: process.env['PATH'],
+          HOME: userHome,
+          PALIMPSEST_HOME: home,
+          PALIMPSEST_MEMORY_EXTRACT: '0',
+          ...env,
+        },
         cwd: folder,
         userHome,
         now: () => Date.now(),

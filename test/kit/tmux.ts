@@ -58,6 +58,7 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     (await run('tmux', ['-L', socket, '-f', '/dev/null', ...args])).stdout
   const env = {
     PATH: process.env['PATH'] ?? '',
+    PALIMPSEST_MEMORY_EXTRACT: '0',
     LANG: 'C.UTF-8',
     TERM: 'screen',
     NODE_COMPILE_CACHE: COMPILED,

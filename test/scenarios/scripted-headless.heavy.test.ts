@@ -70,7 +70,7 @@ async function runSession(bench: Bench, session: ScriptedSession, isManaged: boo
     await put(join(home, 'flags.json'), JSON.stringify({ features: everythingOff() }))
     await put(join(home, 'settings.json'), '{"workingWindow":"full"}')
   }
-  const env = { PALIMPSEST_HOME: home, PALIMPSEST_MODEL: MODEL }
+  const env = { PALIMPSEST_HOME: home, PALIMPSEST_MODEL: MODEL, PALIMPSEST_MEMORY_EXTRACT: '0' }
   for (const [i, { prompt }] of session.turns.entries()) {
     const args = ['-p', prompt, ...(i === 0 ? [] : ['--continue']), '--permission-mode', 'accept-edits']
     const { exit, err } = await bench.run(args, { env })

@@ -41,6 +41,9 @@ export const UNPLAYED: { readonly [N in FlagName]?: string } = {
   'memory-index':
     'on: it adds the index of memories to the first request of a session, and a session without memories has none',
   'memory-stated': 'on: it asks no model, so no session shows it in a bill',
+  'memory-extraction':
+    'on: after a turn, a fork of its last request at the price of a cache read; all calls beside the conversation together stay within a tenth of the bill, or $0.05',
+  'daily-log': 'on: it asks no model, so no session shows it in a bill',
   'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',
   'cache-edits': 'off: no public provider offers it',
   'compact-before-expiry':

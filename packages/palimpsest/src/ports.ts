@@ -295,4 +295,6 @@ export interface MemoryFolder {
   readonly pending: () => Promise<readonly PendingMemory[]>
   readonly queue: (pending: PendingMemory) => Promise<void>
   readonly unqueue: (id: string) => Promise<void>
+  /** A line for the log of that day. It is no entry of the history. */
+  readonly log: (at: number, line: string) => Promise<void>
 }

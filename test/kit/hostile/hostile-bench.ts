@@ -79,7 +79,12 @@ async function benchFor(
   await mkdir(folder)
   await mkdir(userHome)
   let waitedMs = 0
-  const env = { PATH: process.env['PATH'], PALIMPSEST_HOME: home, PALIMPSEST_BASE_URL: server.url }
+  const env = {
+    PATH: process.env['PATH'],
+    PALIMPSEST_HOME: home,
+    PALIMPSEST_BASE_URL: server.url,
+    PALIMPSEST_MEMORY_EXTRACT: '0',
+  }
   const run: HostileBench['run'] = async (args, more = {}) => {
     const texts = { out: '', err: '' }
     const startedAt = performance.now()

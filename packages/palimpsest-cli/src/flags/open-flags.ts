@@ -17,7 +17,7 @@ import { statedFlags } from './stated-flags.ts'
 export interface OpenFlagsOptions {
   /** PALIMPSEST_HOME. */
   readonly home: string
-  readonly settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'flagsUrl'>>
+  readonly settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'memory' | 'flagsUrl'>>
   readonly attributes: FlagAttributes
   /** A sentence for the user. Each is told once. */
   readonly report: (problem: string) => void

@@ -14,35 +14,41 @@ export interface StatedFlags {
 /** Tokens from which on the provider is to clear. */
 export const SERVER_LIMIT = 'PALIMPSEST_CONTEXT_MAX_INPUT'
 
+/** Whether memories are saved after a turn. */
+const EXTRACTION = 'PALIMPSEST_MEMORY_EXTRACT'
+
 export function statedFlags(
   { env }: Pick<World, 'env'>,
-  settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory'>>,
+  settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'memory'>>,
 ): StatedFlags {
   const collapse =
     env['PALIMPSEST_COLLAPSE'] === undefined
       ? undefined
       : parseSwitch('PALIMPSEST_COLLAPSE', env['PALIMPSEST_COLLAPSE'])
+  const extracts = env[EXTRACTION] === undefined ? undefined : parseSwitch(EXTRACTION, env[EXTRACTION])
   const { auto } = readCompactionSwitches({
     disableCompact: env['DISABLE_COMPACT'],
     disableAutoCompact: env['DISABLE_AUTO_COMPACT'],
   })
   const serverLimit = parseTokens(SERVER_LIMIT, env[SERVER_LIMIT]).value
-  const { autoCompactEnabled, sessionMemory } = settings
+  const { autoCompactEnabled, sessionMemory, memory } = settings
   return {
     sources: [
       sourceOf('environment', {
         'auto-compact': auto ? undefined : false,
         collapse: collapse?.value,
+        'memory-extraction': extracts?.value,
         // Who sets its limit wants it.
         'server-clearing': serverLimit === undefined ? undefined : true,
       }),
       sourceOf('settings', {
         'auto-compact': autoCompactEnabled,
+        'memory-extraction': memory?.extract,
         'session-memory': sessionMemory && sessionMemory !== 'off',
         'session-memory-eager': sessionMemory && sessionMemory === 'eager',
       }),
     ],
-    warnings: collapse?.warning === undefined ? [] : [collapse.warning],
+    warnings: [collapse?.warning, extracts?.warning].filter((warning) => warning !== undefined),
   }
 }
 

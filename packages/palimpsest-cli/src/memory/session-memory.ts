@@ -8,12 +8,14 @@ import {
   evidenceOf,
   isMemoryName,
   memoryText,
+  parseProposal,
   parseStored,
   proposeMemory,
   renderIndex,
   type Evidence,
   type Memory,
   type MemoryMode,
+  type MemoryOutcome,
   type Proposal,
 } from 'palimpsest/memory'
 import type { ProjectFolder } from 'palimpsest/node'
@@ -37,7 +39,25 @@ export interface SessionMemory {
   readonly written: () => number
   /** Where the project's memories go. */
   readonly project: ScopedMemory
+  /** All folders, the project's first. */
+  readonly scoped: readonly ScopedMemory[]
   readonly mode: MemoryMode
+  /** The gate of somebody else than the conversation's own model. */
+  readonly gateFor: (author: GateAuthor) => MemoryGate
+}
+
+/** Who writes through a gate. */
+export interface GateAuthor {
+  readonly by: 'agent' | 'extract'
+  readonly reason: string
+  /** Ids of messages, by the short names that the model was given. */
+  readonly ids?: ReadonlyMap<string, string> | undefined
+  /** A time: a proposal that names no messages rests on what was said since. */
+  readonly mark?: number | undefined
+  /** Everything that is written is for memory. */
+  readonly isConfined?: boolean | undefined
+  /** Told of every judgement. */
+  readonly onJudged: (outcome: MemoryOutcome) => void
 }
 
 export interface SessionMemorySetup {
@@ -66,10 +86,22 @@ export function createSessionMemory(setup: SessionMemorySetup, world: World): Se
         return ''
       }
     },
-    gate: createGate(memories, { ...setup, onWritten: () => void written++ }, world),
+    gate: createGate(memories, { ...setup, author: ownAuthor(() => written++) }, world),
     written: () => written,
     project,
+    scoped: memories,
     mode,
+    gateFor: (author) => createGate(memories, { ...setup, author }, world),
+  }
+}
+
+function ownAuthor(onWritten: () => void): GateAuthor {
+  return {
+    by: 'agent',
+    reason: 'written by the agent',
+    onJudged: ({ kind }) => {
+      if (kind === 'written') onWritten()
+    },
   }
 }
 
@@ -82,7 +114,7 @@ async function toShown({ scope, folder }: ScopedMemory) {
 }
 
 interface GateSetup extends SessionMemorySetup {
-  readonly onWritten: () => void
+  readonly author: GateAuthor
 }
 
 function createGate(
@@ -90,12 +122,14 @@ function createGate(
   setup: GateSetup,
   { now }: Pick<World, 'now'>,
 ): MemoryGate {
-  const covers = (path: string): boolean => isMemoryPath(path, setup.project.home)
+  const isMemory = (path: string): boolean => isMemoryPath(path, setup.project.home)
+  const covers = (path: string): boolean => setup.author.isConfined === true || isMemory(path)
   const find = (path: string): ScopedMemory | undefined =>
     memories.find(({ folder }) => folder.path === dirname(path))
   return {
     covers,
     write: async (path, text, view) => {
+      if (!isMemory(path)) throw new Refusal('Only memories can be written now. Nothing was written.')
       const memory = find(path)
       const name = basename(path, '.md')
       if (!memory)
@@ -106,7 +140,7 @@ function createGate(
         throw new Refusal(
           `${basename(path)} cannot be the file of a memory: use letters, digits and "-", and .md.`,
         )
-      return await writeJudged({ memory, name, text, view, covers }, setup)
+      return await writeJudged({ memory, name, text, view, covers: isMemory }, setup)
     },
     noteOf: async (path) => {
       const text = (await find(path)?.folder.read())?.texts.get(basename(path, '.md'))
@@ -131,21 +165,23 @@ interface Wanted {
 
 async function writeJudged(
   wanted: Wanted,
-  { sessionId, mode, report, onWritten }: GateSetup,
+  { sessionId, mode, report, author }: GateSetup,
 ): Promise<ToolOutput> {
   const { memory, name } = wanted
+  const { by, reason, onJudged } = author
   const stored = (await memory.folder.read()).texts.get(name)
-  const { proposal, evidence } = proposalOf(
+  const { proposal, evidence, since } = proposalOf(
     wanted,
     stored === undefined ? undefined : parseStored(name, stored),
+    author,
   )
   const outcome = await proposeMemory(
     proposal,
-    { session: sessionId, evidence, since: 0, mode },
-    { by: 'agent', reason: 'written by the agent', replaces: stored !== undefined },
+    { session: sessionId, evidence, since, mode },
+    { by, reason, replaces: stored !== undefined },
     memory,
   )
-  if (outcome.kind === 'written') onWritten()
+  onJudged(outcome)
   if (outcome.kind === 'written')
     return { content: `${outcomeText(outcome)} (${memory.scope} memory). The index is updated.` }
   report(`memory "${proposal.description}" is ${outcomeText(outcome)}`)
@@ -157,22 +193,26 @@ async function writeJudged(
 function proposalOf(
   { name, text, view, covers }: Wanted,
   old: Memory | undefined,
-): { readonly proposal: Proposal; readonly evidence: readonly Evidence[] } {
-  const { description, type, body, source } = parseStored(name, text)
+  { ids, mark = -Infinity }: GateAuthor,
+): { readonly proposal: Proposal; readonly evidence: readonly Evidence[]; readonly since: number } {
+  const proposal = parseProposal(text, { name, ids })
   const entries = (view?.log ?? []).filter(
     (entry) => entry.kind !== 'message' || !entry.files?.some(({ path }) => covers(path)),
   )
-  const isTurned = old !== undefined && contradicts(description, old.description)
-  const since = isTurned ? Date.parse(old.verified) : -Infinity
-  const said = evidenceOf(entries.filter(({ at }) => at > since))
-  const proposal = { name, description, type, body, messages: source.map(({ message }) => message) }
-  if (old === undefined || isTurned) return { proposal, evidence: said }
+  const isTurned = old !== undefined && contradicts(proposal.description, old.description)
+  const from = isTurned ? Date.parse(old.verified) : -Infinity
+  const counted = entries.filter(({ at }) => at > from)
+  const said = evidenceOf(counted)
+  const since = evidenceOf(counted.filter(({ at }) => at <= mark)).length
+  if (old === undefined || isTurned) return { proposal, evidence: said, since }
   const before: Evidence = { id: OLD_TEXT, origin: originOf(old), text: memoryText(old) }
-  const ids = said.filter(({ origin }) => origin === 'user' || origin === 'model').map(({ id }) => id)
-  return { proposal: { ...proposal, messages: [OLD_TEXT, ...ids] }, evidence: [before, ...said] }
+  const own = said.filter(({ origin }) => origin === 'user' || origin === 'model').map(({ id }) => id)
+  const rests = { ...proposal, messages: [OLD_TEXT, ...own] }
+  return { proposal: rests, evidence: [before, ...said], since: since + 1 }
 }
 
-const OLD_TEXT = 'the memory before'
+/** It is no message: no source is named for it. */
+const OLD_TEXT = ''
 
 function originOf({ trust }: Memory): Evidence['origin'] {
   if (trust === 'user' || trust === 'confirmed') return 'user'

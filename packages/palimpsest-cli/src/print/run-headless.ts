@@ -1,5 +1,5 @@
 import { drive, type Conversation } from 'palimpsest/conversation'
-import { NOTES_WAIT_MS, type LoopEvent, type TurnEnd } from 'palimpsest/loop'
+import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { MessageEntry } from 'palimpsest/transcript'
 
 import { createCostOf } from 'palimpsest/ledger'
@@ -13,8 +13,8 @@ export interface HeadlessRun {
   readonly prompt: string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Told all that the conversation says, once the turn has ended. */
-  readonly afterTurn?: ((log: ReturnType<Conversation['log']>) => Promise<void>) | undefined
+  /** Told all that the conversation says, once the turn has ended, and how. */
+  readonly afterTurn?: ((log: ReturnType<Conversation['log']>, outcome: string) => Promise<void>) | undefined
 }
 
 export async function runHeadless(
@@ -38,14 +38,17 @@ export async function runHeadless(
   }
   const result = tally.result()
   output.end(result)
-  if (result.end.reason === 'answered') await afterTurn?.(conversation.log())
+  await afterTurn?.(conversation.log(), result.end.reason)
   // The answer is told: nobody waits for more than the end of the process.
-  await conversation.close(NOTES_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0))
+  await conversation.close(ENDING_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0))
   return result
 }
 
+/** Memories that are being saved are waited for so long, in all. */
+const ENDING_WAIT_MS = 30_000
+
 /** What is about to be known of the cost is waited for where it is told. */
-const COST_WAIT_MS = 1_000
+const COST_WAIT_MS = 2_000
 
 /** Sums up a turn as it goes. */
 function createTally(now: () => number): {

@@ -18,8 +18,9 @@ import { toPrintable } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
+import { createExtractionHost } from '../memory/extraction-host.ts'
 import { memoriesElsewhere } from '../memory/memory-scopes.ts'
-import { createRememberStated, type RememberStated } from '../memory/remember-stated.ts'
+import { createAfterTurn, type AfterTurn } from '../memory/after-turn.ts'
 import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
 import type { ModelListKeeper } from './models/reported-models.ts'
@@ -59,8 +60,8 @@ export interface PreparedRun {
   readonly notices: readonly string[]
   /** Instruction files that are in the conversation from its start. */
   readonly instructionPaths: readonly string[]
-  /** When a turn has ended: what the user asked to be remembered. */
-  readonly afterTurn: RememberStated
+  /** When a turn has ended: what the user asked to be remembered, and the log of the day. */
+  readonly afterTurn: AfterTurn
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
@@ -85,8 +86,7 @@ async function prepareWith(
   const scene = await setScene(opened, wishes, home, world)
   const { ground, chosen, reading, permissions, blobs, tools, permit, allowOwn } = scene
   const { model, endpoint, about } = chosen
-  const { file, session } = opened
-  const { settings } = ground
+  const [{ file, session }, { settings }] = [opened, ground]
   const attributes = { id: session.id, model, version: world.version, platform: world.platform }
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
@@ -128,6 +128,7 @@ async function prepareWith(
     maxTokens: () => outputTokensFor(window.reading()),
     compaction: compactionOf({ ...scene, place }, { shown: start.shown, noting, report }, world),
     notes: await notesOf(scene, noting, report),
+    extraction: await extractionOf(scene, trace, report, world),
     limits: window.limits,
     cache: settings.cache,
     clearing: settings.clearing,
@@ -140,7 +141,7 @@ async function prepareWith(
   const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices]
   const notices = [...(await placeNotices(scene, spending)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, index: indexFor(scene, flags.flags, trace) })
-  const afterTurn = rememberFor(scene, flags.flags, report)
+  const afterTurn = afterTurnOf(scene, flags.flags, report, world)
   const told = { permissions, endpoint, about, notices, instructionPaths }
   return { setup, reading: readingNow, opened, allowOwn, afterTurn, close, ...told }
 }
@@ -161,15 +162,28 @@ function indexFor(
   })
 }
 
-function rememberFor(
-  { memory, opened }: Scene,
+function afterTurnOf(
+  { memory, opened: { session } }: Scene,
   flags: OpenedFlags['flags'],
   report: (text: string) => void,
-): RememberStated {
-  const { id, view } = opened.session
-  const { project, mode, written } = memory
-  const isOn = (): boolean => flags.value('memory-stated')
-  return createRememberStated({ memory: project, sessionId: id, mode, isOn, written, report }, view.log)
+  { now }: World,
+): AfterTurn {
+  const isOn = {
+    stated: () => flags.value('memory-stated'),
+    dailyLog: () => flags.value('daily-log'),
+  }
+  return createAfterTurn({ memory, sessionId: session.id, isOn, now, report }, session.view.log)
+}
+
+/** Turned off, nobody looks for what it would need. */
+async function extractionOf(
+  { memory, opened, forkTools, wishes }: Scene,
+  trace: (event: TraceEvent) => void,
+  report: (text: string) => void,
+  world: World,
+): Promise<ConversationSetup['extraction']> {
+  if (wishes.isMaintenance === true || memory.mode === 'off' || memory.mode === 'read-only') return undefined
+  return await createExtractionHost({ memory, opened, forkTools, trace, report }, world)
 }
 
 interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks' | 'recall'> {

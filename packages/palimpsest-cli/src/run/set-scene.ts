@@ -15,6 +15,8 @@ import { openStoredRules } from '../agent/permissions/always/stored-rules.ts'
 import { toPrintable } from '../agent/printable.ts'
 import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
 import type { Sandbox } from '../agent/sandbox/sandbox.ts'
+import type { MemoryGate } from '../agent/files/memory-gate.ts'
+import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import { commandEnvironment, type Environment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
@@ -97,6 +99,8 @@ export interface Scene {
   readonly permit: Permit
   /** Lets a call run a command that the user typed. */
   readonly allowOwn: (toolUseId: string, command: string) => void
+  /** Tools and permit of a fork: nobody is asked, nothing but memories is written, and only commands that read run. */
+  readonly forkTools: (gate: MemoryGate) => { readonly tools: readonly LoopTool[]; readonly permit: Permit }
   readonly shells: Shells
   readonly recall: SessionRecall
   /** Of rules that were stored, for the user. */
@@ -222,36 +226,41 @@ function makeTools(
   { access, sandbox, memory, env }: Work,
   { opened, wishes, ground, mode, home }: Stage,
   world: World,
-): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'shells' | 'recall'> {
+): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'forkTools' | 'shells' | 'recall'> {
   const { user } = wishes
   const shells = createShells()
   const { project, session, file } = opened
   const blobs = createBlobStore(project, session.id)
   const recall = createSessionRecall({ project, id: session.id, path: file.path, blobs })
-  const tools = createTools({
+  const common = { access, sandbox, sessionFolder: opened.folder, shells, env, now: world.now, recall }
+  const asked = user ? { askUser: user.answer } : {}
+  const tools = createTools({ ...common, memory: memory.gate, watch: user?.watch, ...asked })
+  const permits = {
     access,
-    sandbox,
-    sessionFolder: opened.folder,
-    shells,
-    env,
-    now: world.now,
-    memory: memory.gate,
-    recall,
-    watch: user?.watch,
-    ...(user ? { askUser: user.answer } : {}),
-  })
-  const permit = createPermit({
-    access,
-    mode,
     isTrusted: ground.isTrusted,
     sandbox,
     env: commandEnvironment(env, access.cwd),
     protectedFolders: [home, ...programFolders(env['PATH'], access.folders)],
-    ...(user ? { ask: user.permit } : {}),
+  }
+  const permit = createPermit({ ...permits, mode, ...(user ? { ask: user.permit } : {}) })
+  const forkTools: Scene['forkTools'] = (gate) => ({
+    tools: createTools({ ...common, memory: gate }),
+    permit: permitForFork(createPermit({ ...permits, mode: 'default' })),
   })
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
     access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
-  return { tools, permit, allowOwn, shells, recall }
+  return { tools, permit, allowOwn, forkTools, shells, recall }
+}
+
+/** What the conversation may do unasked, less what reaches out or leaves something behind. */
+function permitForFork(permit: Permit): Permit {
+  return async (tool, input, context) => {
+    const nature = ownNatureOf(tool.name)
+    const isReading = nature === 'read' || nature === 'search' || tool.name === 'Recall'
+    const isFit = isReading || nature === 'write' || (nature === 'run' && tool.isReadOnly(input))
+    if (!isFit) return { allow: false, reason: `${tool.name} does not work beside the conversation.` }
+    return await permit(tool, input, context)
+  }
 }
 
 /** Where the user's programs lie: what is written there runs with the next word he types. Not where all of the work would be among them. */

@@ -2,12 +2,15 @@ import { costOfUsage, priceOf } from '../ledger/prices.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { isBeside } from '../transcript/totals.ts'
 import { findModelFacts, unknownModelFacts, type ModelFacts } from '../wire/model-facts.ts'
+import type { MessagesResponse } from '../wire/response.ts'
 import type { Usage } from '../wire/usage.ts'
 
 // What the conversation cost, by who asked; and whether calls that nobody waits for may add to it.
 
 /** Of the whole bill, for all calls beside the conversation together. */
 export const BACKGROUND_SHARE_MAX = 0.1
+/** Of every session, whatever the share of its bill: else a short one would never leave anything behind. */
+export const BACKGROUND_ALLOWANCE_USD = 0.05
 /** What a fork writes at most, about, where none has written yet. */
 const OUTPUT_TOKENS = 2_500
 /** Of a short conversation there is less to say. */
@@ -63,14 +66,27 @@ export function besideSpending(log: readonly Entry[]): BesideSpending {
  * Whether one more call on the back of a conversation of this size leaves all of them within their share, should it come to what is
  * expected: as much as the one before it wrote. One that comes to more is on the bill, and the next waits the longer.
  */
-export function mayCallBeside(
+export function mayCallBeside(spent: BesideSpending, facts: ModelFacts, sizeTokens: number): boolean {
+  const next = nextUsd(spent, facts, sizeTokens)
+  return spent.besideUsd + next <= BACKGROUND_SHARE_MAX * (spent.totalUsd + next)
+}
+
+/** The same, with what every session is allowed. `responses`: of the call under way, which are on no bill yet. */
+export function mayRememberBeside(
   { totalUsd, besideUsd, outputTokens }: BesideSpending,
   facts: ModelFacts,
   sizeTokens: number,
+  responses: readonly Pick<MessagesResponse, 'model' | 'usage'>[] = [],
 ): boolean {
+  const unbilled = responses.reduce((usd, { model, usage }) => usd + costOf(usage, model), 0)
+  const spent = { totalUsd: totalUsd + unbilled, besideUsd: besideUsd + unbilled, outputTokens }
+  const isAllowed = spent.besideUsd + nextUsd(spent, facts, sizeTokens) <= BACKGROUND_ALLOWANCE_USD
+  return isAllowed || mayCallBeside(spent, facts, sizeTokens)
+}
+
+function nextUsd({ outputTokens }: BesideSpending, facts: ModelFacts, sizeTokens: number): number {
   const output = outputTokens ?? Math.min(OUTPUT_TOKENS, OUTPUT_SHARE * sizeTokens)
-  const next = priceOf({ read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output }, facts.prices)
-  return besideUsd + next <= BACKGROUND_SHARE_MAX * (totalUsd + next)
+  return priceOf({ read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output }, facts.prices)
 }
 
 function addTo(gathered: Gathered, entry: Entry): void {

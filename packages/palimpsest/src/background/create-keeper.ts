@@ -29,6 +29,8 @@ export interface BesideTask<Moment, Wish extends BesideWish, Made> {
   /** Undefined where nothing is due. */
   readonly plan: (view: View, moment: Moment) => Wish | undefined
   readonly run: (wish: Wish, signal: AbortSignal) => Promise<Brought<Made>>
+  /** While one runs, the newest wish waits for its end; those before it are in it. Left out: what comes meanwhile is dropped. */
+  readonly waits?: boolean | undefined
   /** What is appended of it. Left out: it is kept here, for who looks for it. */
   readonly toBodies?: (made: Made, upTo: EntryId) => readonly NamedBody[]
 }
@@ -72,6 +74,7 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
   let spent: readonly NamedBody[] = []
   let held: Covering<Made> | undefined
   let failures = failedBefore
+  let waiting: Started<Wish> | undefined
   const run = async (wish: Wish, boundary: EntryId | undefined): Promise<void> => {
     const brought = await task.run(wish, signal)
     const { made, reason, hasFailed } = brought
@@ -84,26 +87,35 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
   }
   const find = (view: View): Covering<Made> | undefined =>
     held && restAfter(view, held) !== undefined ? held : undefined
+  const isStopped = (view: View): boolean =>
+    failures >= FAILURES_MAX || signal.aborted || isBreakerOpen(view, ports.clock.now())
   const isHeldBack = (view: View): boolean =>
-    working !== undefined ||
-    isUntaken ||
-    failures >= FAILURES_MAX ||
-    signal.aborted ||
-    find(view) !== undefined ||
-    isBreakerOpen(view, ports.clock.now())
+    isStopped(view) ||
+    (task.waits !== true && (working !== undefined || isUntaken || find(view) !== undefined))
+  const start = ({ wish, view, boundary }: Started<Wish>): void => {
+    working = run(wish, boundary)
+      .catch((error: unknown) => {
+        failures++
+        ports.trace({ name: task.name, reason: reasonOf(error), failures })
+      })
+      .finally(() => {
+        working = undefined
+        const next = waiting
+        waiting = undefined
+        if (next && !isStopped(view)) start(next)
+      })
+  }
+  const untilIdle = async (): Promise<void> => {
+    for (let current = working; current; current = working) await current
+  }
   return {
     consider: (view, moment) => {
       const wish = isHeldBack(view) ? undefined : task.plan(view, moment)
       // Mostly nothing is due, and then nobody adds up the bill.
       if (!wish || !maySpend(view, moment.sizeTokens)) return
-      working = run(wish, view.boundary?.entry.id)
-        .catch((error: unknown) => {
-          failures++
-          ports.trace({ name: task.name, reason: reasonOf(error), failures })
-        })
-        .finally(() => {
-          working = undefined
-        })
+      const started = { wish, view, boundary: view.boundary?.entry.id }
+      if (working) waiting = started
+      else start(started)
     },
     take: (view) => {
       const bodies = [...spent]
@@ -118,9 +130,16 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
     find,
     isWorking: () => working !== undefined || isUntaken,
     settle: async (ms) => {
-      if (working) await ports.clock.within(working, ms)
+      if (working) await ports.clock.within(untilIdle(), ms)
     },
   }
+}
+
+interface Started<Wish> {
+  readonly wish: Wish
+  readonly view: View
+  /** In force when it was decided on. */
+  readonly boundary: EntryId | undefined
 }
 
 /** The first node that it does not cover; undefined where what it covers has left the view, or is behind a newer boundary. */

@@ -40,5 +40,8 @@ export interface PreparedLimits {
 /** Starts a summary where one may be needed soon: one at a time, and one until the next compaction. `find` has it while it fits. */
 export type PreparedKeeper = Pick<Keeper<PreparedLimits, string>, 'consider' | 'take' | 'find'>
 
+/** Leaves in the conversation what it cost, and no more. */
+export type SpendingKeeper = Pick<Keeper<never, unknown>, 'take'>
+
 /** A summary that was made before it was needed. */
 export type Prepared = Covering<string>

@@ -1,4 +1,9 @@
-import { besideSpending, mayCallBeside, type BesideSpending } from '../background/background-bill.ts'
+import {
+  besideSpending,
+  mayCallBeside,
+  mayRememberBeside,
+  type BesideSpending,
+} from '../background/background-bill.ts'
 import {
   NOTES_WAIT_MS,
   type NotesKeeper,
@@ -9,6 +14,10 @@ import { notesWithoutModel } from '../layers/3-session-memory/notes-for.ts'
 import { createNotesKeeper, type NotesSetup } from '../layers/3-session-memory/notes-keeper.ts'
 import { createPreparedKeeper } from '../layers/4-compaction/summary/prepared-keeper.ts'
 import { notesInVain } from '../layers/4-compaction/when/breakers.ts'
+import {
+  createExtractionKeeper,
+  type ExtractionKeeper,
+} from '../layers/5-memory/extraction/extraction-keeper.ts'
 import { TTL_MS } from '../ledger/cache.ts'
 import type { LoopEvent } from '../loop/events.ts'
 import type { ForkPoint } from '../loop/fork-point.ts'
@@ -18,15 +27,20 @@ import { lastBought } from '../request/cache-lifetimes.ts'
 import type { Session } from '../situation/session.ts'
 import type { View } from '../transcript/view.ts'
 import { isBlock } from '../wire/message.ts'
+import type { MessagesResponse } from '../wire/response.ts'
 import type { ConversationNotes, ConversationSetup } from './conversation-setup.ts'
 import { stopWith } from './stop-with.ts'
 
-// What goes on beside the turns of one conversation: notes, and summaries made in time. One for a conversation, from its first turn to
-// its end.
+// What goes on beside the turns of one conversation: notes, summaries made in time, and memories. One for a conversation, from its first
+// turn to its end.
 
 export interface Beside {
   readonly forkPoint: ForkPoint
-  readonly keepers: { readonly notes: NotesKeeper | undefined; readonly prepared: PreparedKeeper }
+  readonly keepers: {
+    readonly notes: NotesKeeper | undefined
+    readonly prepared: PreparedKeeper
+    readonly extraction: ExtractionKeeper | undefined
+  }
   /** Where a process ended with the turn before: what was due then, while what it had sent is still cached. */
   readonly makeUp: (view: View, limits: NotesLimits) => void
   /** Ends what is under way; what it would have brought is lost. */
@@ -62,10 +76,13 @@ export function openBeside(
     },
   }
   const kept = notes && openNotes(session, notes, common, { endsWithTurn, isWorthIt })
-  const keepers = { prepared, notes: kept?.notes }
+  const extraction = openExtraction(common, setup, maySpend)
+  const keepers = { prepared, extraction, notes: kept?.notes }
+  const take = (last: Session): AsyncGenerator<LoopEvent, Session> =>
+    withBeside(last, { keepers, spending: { metered: spending?.metered }, ports })
   const settle: Beside['settle'] = async function* (last, waitMs) {
-    await kept?.notes.settle(waitMs)
-    return yield* withBeside(last, { keepers, spending: { metered: spending?.metered }, ports })
+    await Promise.all([kept?.notes.settle(Math.min(waitMs, NOTES_WAIT_MS)), extraction?.settle(waitMs)])
+    return yield* take(last)
   }
   return {
     forkPoint,
@@ -77,11 +94,37 @@ export function openBeside(
     settle,
     end: async function* (last, waitMs = NOTES_WAIT_MS) {
       const ended = yield* settle(last, waitMs)
+      const isLate = extraction?.isWorking() ?? false
       stop.stop()
       await kept?.settled()
-      return ended
+      if (!isLate) return ended
+      // What it had asked for before it was ended is paid for.
+      await extraction?.settle(ENDING_WAIT_MS)
+      return yield* take(ended)
     },
   }
+}
+
+/** Who was told to end ends at once, if his disk lets him. */
+const ENDING_WAIT_MS = 1_000
+
+/** It begins when a turn has ended; so also where the process ends then. */
+function openExtraction(
+  { ports, signal }: Common,
+  setup: ConversationSetup,
+  maySpend: () => boolean,
+): ExtractionKeeper | undefined {
+  if (!setup.extraction) return undefined
+  const isWithin = (view: View, sizeTokens: number, responses: readonly MessagesResponse[] = []): boolean =>
+    maySpend() &&
+    mayRememberBeside(spentSoFar(view, setup), setup.reading().model.facts, sizeTokens, responses)
+  return createExtractionKeeper({
+    ports,
+    signal,
+    host: setup.extraction,
+    maySpend: (view, sizeTokens) => isWithin(view, sizeTokens),
+    mayGoOn: (view, responses, sizeTokens) => isWithin(view, sizeTokens, responses),
+  })
 }
 
 /** The larger of two sums: the file's reach back before what is loaded, and the log's have a price for models that the table does not hold. */

@@ -1,6 +1,7 @@
 import type { MeteredModel } from '../accounts/meter-model.ts'
 import type { ClearingWishes } from '../layers/2-micro-compaction/policy.ts'
 import type { NotesPolicy } from '../layers/3-session-memory/notes-for.ts'
+import type { ExtractionHost } from '../layers/5-memory/extraction/extraction-keeper.ts'
 import type { LimitKeeper } from '../loop/limit-keeper.ts'
 import type { TurnCompaction } from '../loop/run-turn.ts'
 import type { LoopTool, Permit } from '../loop/tool.ts'
@@ -35,6 +36,8 @@ export interface ConversationSetup {
   readonly compaction?: ConversationCompaction | undefined
   /** Left out: no notes are kept. */
   readonly notes?: ConversationNotes | undefined
+  /** Left out: no memories are saved beside the turns. */
+  readonly extraction?: ExtractionHost | undefined
   readonly limits?: LimitKeeper | undefined
   /** What the user does about a full window: a sentence, asked for before every turn. */
   readonly howToCompact?: (() => string) | undefined

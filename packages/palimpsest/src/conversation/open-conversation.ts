@@ -1,13 +1,15 @@
 import { createCompactionNews } from '../engine/compaction-news.ts'
 import type { CacheWatch } from '../accounts/cache-watch.ts'
 import { NOTES_WAIT_MS } from '../background/keepers.ts'
-import { drive } from '../drive.ts'
+import { drive, relay } from '../drive.ts'
 import { besideLimits } from '../engine/beside-limits.ts'
 import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
 import type { CompactionSpan } from '../layers/4-compaction/keep/keep-for.ts'
-import type { LoopEvent } from '../loop/events.ts'
+import { ownIds } from '../loop/answers/own-ids.ts'
+import type { LoopEvent, TurnEnd } from '../loop/events.ts'
 import { runCompaction } from '../loop/run-compaction.ts'
 import { runTurn, type TurnCompaction, type TurnSetup } from '../loop/run-turn.ts'
+import type { RunFork } from '../ports.ts'
 import { recallById } from '../recall/recall-by-id.ts'
 import type { Recalled } from '../recall/recalled.ts'
 import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../situation/session.ts'
@@ -166,12 +168,25 @@ async function* send(
   const { view } = state.session
   if (setup.endsWithTurn) state.beside?.makeUp(view, besideLimits(view, turn))
   state.sizing = turn.situation
+  let end: TurnEnd | undefined
   try {
-    state.session = yield* runTurn(state.session, input, turn, signal)
+    const events = runTurn(state.session, input, turn, signal)
+    state.session = yield* relay(events, (event) => {
+      if (event.type === 'turn-end') end = event.end
+      return event
+    })
   } finally {
     state.sizing = undefined
   }
+  if (end?.reason === 'answered') considerExtraction(state, turn)
   return undefined
+}
+
+/** What was said may matter in later conversations. */
+function considerExtraction({ session: { view }, beside }: State, turn: TurnSetup): void {
+  if (!beside?.keepers.extraction) return
+  const hold = (): RunFork => beside.forkPoint.hold(ownIds(view, turn.ports.newId))
+  beside.keepers.extraction.consider(view, { ...besideLimits(view, turn), hold })
 }
 
 async function* add(

@@ -27,8 +27,9 @@ export type { CompactionRun } from './run-compaction.ts'
 export { createPreparedKeeper } from '../layers/4-compaction/summary/prepared-keeper.ts'
 export type { PreparedKeeper } from '../background/keepers.ts'
 export type { PreparedSetup } from '../layers/4-compaction/summary/prepared-keeper.ts'
-export { runForkCalls } from './run-fork-calls.ts'
-export type { ForkCallSetup } from './run-fork-calls.ts'
+export { createForkCalls } from './create-fork-calls.ts'
+export type { ForkCallSetup } from './create-fork-calls.ts'
+export type { CallSetup } from './run-call.ts'
 export { runToolFork, spentOnFork } from '../background/run-tool-fork.ts'
 export type {
   CallResult,

@@ -35,7 +35,7 @@ import { keptOfCut } from './exchange.ts'
 import type { ForkPoint } from './fork-point.ts'
 import { withCure } from './full-window.ts'
 import type { LearnedLimit, LimitKeeper } from './limit-keeper.ts'
-import type { PreparedKeeper } from '../background/keepers.ts'
+import type { PreparedKeeper, SpendingKeeper } from '../background/keepers.ts'
 import { readCache } from './read-cache.ts'
 import { runTools } from './run-tools.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
@@ -92,6 +92,8 @@ export interface TurnKeepers {
   readonly notes?: NotesKeeper | undefined
   /** Makes summaries in time, where notes do not serve. */
   readonly prepared?: PreparedKeeper | undefined
+  /** Saves memories when a turn has ended. */
+  readonly extraction?: SpendingKeeper | undefined
   /** Moved to each request that was answered. */
   readonly forkPoint?: ForkPoint | undefined
 }

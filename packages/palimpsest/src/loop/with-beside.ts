@@ -2,7 +2,7 @@ import { appendTo, type Session } from '../situation/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
 import type { MeteredModel } from '../accounts/meter-model.ts'
-import type { NotesKeeper, PreparedKeeper } from '../background/keepers.ts'
+import type { NotesKeeper, PreparedKeeper, SpendingKeeper } from '../background/keepers.ts'
 
 export type Metered = Pick<MeteredModel, 'take' | 'notices'>
 
@@ -13,19 +13,21 @@ export async function* withBeside(
     readonly keepers: {
       readonly notes?: NotesKeeper | undefined
       readonly prepared?: PreparedKeeper | undefined
+      readonly extraction?: SpendingKeeper | undefined
     }
     readonly spending: { readonly metered?: Metered | undefined }
     readonly ports: Ports
   },
 ): AsyncGenerator<LoopEvent, Session> {
   const { ports } = setup
-  const { notes, prepared } = setup.keepers
+  const { notes, prepared, extraction } = setup.keepers
   const { metered } = setup.spending
   for (const text of metered?.notices() ?? []) yield { type: 'notice', text }
   const bodies = [
     ...(metered?.take() ?? []),
     ...(notes?.take(session.view) ?? []),
     ...(prepared?.take(session.view) ?? []),
+    ...(extraction?.take(session.view) ?? []),
   ]
   if (bodies.length === 0) return session
   const appended = await appendTo(session, bodies, ports)

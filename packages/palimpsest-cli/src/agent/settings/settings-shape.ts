@@ -122,6 +122,9 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
         told: 'can only be "read-only" or "off" in a project. Set it in your own settings',
       },
     ),
+    extract: flag(
+      'When a turn has ended, the model saves what will still matter later, beside the conversation. Default: true',
+    ),
   }),
   dream: planned('Consolidation of memories'),
   limits: planned('What may be spent in a day'),

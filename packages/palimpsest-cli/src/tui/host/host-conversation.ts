@@ -36,8 +36,8 @@ export interface ConversationWatch {
   readonly onWork?: (since?: number) => void
 }
 
-/** Who leaves does not wait long for notes under way: the next session does without them. */
-const LEAVING_WAIT_MS = 1_000
+/** Who leaves does not wait long for notes and memories under way: what is left undone is done when the session is resumed. */
+const LEAVING_WAIT_MS = 2_000
 
 export async function hostConversation(
   wishes: RunWishes,
@@ -106,8 +106,12 @@ async function* say(
 ): AsyncGenerator<LoopEvent, undefined> {
   const { content, files, notices } = await attachFiles(text, setup, signal)
   for (const notice of notices) yield { type: 'notice', text: notice }
-  yield* conversation.send({ content, files, words: text }, signal)
-  await afterTurn(conversation.log())
+  let outcome = 'failed'
+  yield* relay(conversation.send({ content, files, words: text }, signal), (event) => {
+    if (event.type === 'turn-end') outcome = event.end.reason
+    return event
+  })
+  await afterTurn(conversation.log(), outcome)
   return undefined
 }
 

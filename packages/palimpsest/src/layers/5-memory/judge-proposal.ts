@@ -46,14 +46,17 @@ export function judgeProposal(proposal: Proposal, situation: Situation): Verdict
   if (secrets.length > 0) return { kind: 'refuse', why: secretText(secrets) }
   const lineage = findLineage(text, evidence, { named: proposal.messages, since })
   const sourceOf = (ids: readonly string[]): readonly MemorySource[] =>
-    ids.slice(0, SOURCES_MAX).map((message) => ({ session, message }))
+    ids
+      .filter((id) => id !== '')
+      .slice(0, SOURCES_MAX)
+      .map((message) => ({ session, message }))
   switch (lineage.kind) {
     case 'empty':
       return { kind: 'refuse', why: 'it says nothing that could be looked up' }
     case 'unsaid':
       return {
         kind: 'queue',
-        why: `nobody said it in the conversation: ${lineage.words.slice(0, WORDS_SHOWN).join(', ')}`,
+        why: whyUnsaid(lineage.words),
         source: [],
       }
     case 'opposite':
@@ -78,6 +81,11 @@ export function judgeProposal(proposal: Proposal, situation: Situation): Verdict
 
 export function secretText(secrets: readonly string[]): string {
   return `it holds a secret (${secrets.join(', ')}), and secrets are not stored`
+}
+
+function whyUnsaid(words: readonly string[]): string {
+  if (words.length === 0) return 'the messages that it names do not say it'
+  return `nobody said it in the conversation: ${words.slice(0, WORDS_SHOWN).join(', ')}`
 }
 
 const WORDS_SHOWN = 5

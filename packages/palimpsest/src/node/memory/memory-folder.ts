@@ -10,6 +10,7 @@ import { syncFolder, writeAtomically } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { takeLock, type Lock } from '../files/lock.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
+import { appendDaily } from './daily-log.ts'
 import { readMemoryText } from './memory-text.ts'
 import { createPendingFolder } from './pending-folder.ts'
 import { openRecords, type Records } from './records.ts'
@@ -65,6 +66,7 @@ export function createMemoryFolder(options: MemoryFolderOptions): MemoryFolder {
       return await records.list()
     },
     ...createPendingFolder({ home, path, locked }),
+    log: async (at, line) => await appendDaily({ home, path }, at, line),
   }
 }
 

@@ -7,9 +7,10 @@ import {
   type TestAgentOptions,
 } from '../../../../test/kit/agent.ts'
 import { runToolFork, spentOnFork, type ToolFork, type ToolForkPorts } from '../background/run-tool-fork.ts'
+import { copyView } from '../transcript/view.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { ownIds } from './answers/own-ids.ts'
-import { runForkCalls, type ForkCallSetup } from './run-fork-calls.ts'
+import { createForkCalls, type ForkCallSetup } from './create-fork-calls.ts'
 import type { LoopTool } from './tool.ts'
 
 type LoggedRequest = ReturnType<TestAgent['simulator']['requests']>[number]
@@ -47,7 +48,7 @@ test('a fork extends one parent byte for byte, though the conversation goes on m
   const running = fork(agent, {
     runCalls: async (calls, signal) => {
       await agent.say('Go on.')
-      return await runForkCalls(calls, callSetup(agent), signal)
+      return await createForkCalls(callSetup(agent))(calls, signal)
     },
   })
   expect((await running).end).toBe('answered')
@@ -153,7 +154,7 @@ async function fork(
     },
     {
       runFork: hold(ownIds(view, () => 'id')),
-      runCalls: async (calls, stop) => await runForkCalls(calls, { ...callSetup(agent), ...setup }, stop),
+      runCalls: createForkCalls({ ...callSetup(agent), ...setup }),
       trace: agent.setup.ports.trace,
       ...ports,
     },
@@ -163,7 +164,7 @@ async function fork(
 
 function callSetup(agent: TestAgent): ForkCallSetup {
   const { tools, permit, ports } = agent.setup
-  return { tools, permit, ports, view: agent.session.view }
+  return { tools, permit, ports, view: copyView(agent.session.view) }
 }
 
 function requestsOf(agent: TestAgent): readonly LoggedRequest[] {

@@ -1,0 +1,209 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+
+// What is saved to memory when a turn has ended, through the whole command: by a fork of the conversation that the script plays.
+
+const ON = { PALIMPSEST_MEMORY_EXTRACT: '1' }
+const SOURCE = 'extract-memories'
+const text = (words: string) => ({ type: 'text', text: words }) as const
+const call = (name: string, input: JsonObject) => ({ type: 'tool_use', name, input }) as const
+const DONE = { content: [text('Done.')] }
+type Block = ReturnType<typeof text> | ReturnType<typeof call>
+const extracts = (...content: Block[]) => ({ content, when: { source: SOURCE } })
+
+function memoryFolder({ home, folder }: CommandBench): string {
+  return join(home, 'projects', folder.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
+}
+
+function write(bench: CommandBench, name: string, description: string, more = 'messages: m1') {
+  const content = `---\ndescription: ${JSON.stringify(description)}\ntype: project\n${more}\n---\n`
+  return call('Write', { file_path: join(memoryFolder(bench), `${name}.md`), content })
+}
+
+async function json(bench: CommandBench, ...words: string[]) {
+  return JSON.parse((await bench.run(['memory', ...words, '--json'])).out)
+}
+
+const say = async (bench: CommandBench, prompt: string, ...flags: string[]) =>
+  await bench.run(['-p', prompt, ...flags], ON)
+
+const bodyOf = (request: { readonly body: unknown } | undefined): string => JSON.stringify(request?.body)
+
+describe('after a turn', () => {
+  test('what the user said is saved by a fork that reads all that the turn had sent; the next session begins with it', async () => {
+    const bench = await createCommandBench()
+    const long = 'This is how the release works, step by step. '.repeat(400)
+    bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE])
+    const { exit, out, err } = await say(bench, `${long} We deploy on Tuesdays, by the way.`)
+    expect({ exit, out }).toEqual({ exit: 0, out: 'Done.\n' })
+    expect(err).toContain('memory: added deploy-day')
+    const [main] = bench.asked('main')
+    const [fork, ...more] = bench.asked(SOURCE)
+    expect(more).toEqual([])
+    expect(fork?.usage?.cache_read_input_tokens).toBe(main?.input_tokens)
+    expect(await json(bench, 'list')).toMatchObject([
+      {
+        name: 'deploy-day',
+        type: 'project',
+        trust: 'user',
+        source: [{ session: expect.any(String), message: expect.any(String) }],
+      },
+    ])
+    expect(await json(bench, 'log')).toMatchObject([{ by: 'extract', reason: 'saved after a turn' }])
+    bench.simulator.addSteps([DONE])
+    await bench.run(['-p', 'Hello.'])
+    expect(bodyOf(bench.asked('main').at(-1))).toContain('We deploy on Tuesdays (today)')
+  })
+
+  test('the session itself stays as it is, byte for byte: what the fork said is in a record of its own', async () => {
+    const bench = await createCommandBench()
+    bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE, DONE])
+    await say(bench, 'We deploy on Tuesdays.')
+    await bench.run(['-p', 'And now?', '--continue'])
+    const [first, second] = bench.asked('main')
+    expect(second?.usage?.cache_read_input_tokens).toBe(first?.input_tokens)
+    expect(bodyOf(second)).not.toContain('Save memories')
+    const project = join(memoryFolder(bench), '..')
+    const forks = (await readdir(project, { recursive: true })).filter((name) => name.includes('/forks/'))
+    expect(forks).toHaveLength(1)
+    const lines = (await readFile(join(project, forks[0] ?? ''), 'utf8')).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { type: 'assistant', isSidechain: true },
+      { type: 'user', isSidechain: true },
+      { type: 'assistant', message: { content: [{ name: 'Write' }] } },
+      { type: 'user', message: { content: [{ type: 'tool_result' }] } },
+    ])
+  })
+
+  test('it works from a mark: a failure leaves it, an extraction moves it, and so does a memory of the agent’s own', async () => {
+    const bench = await createCommandBench()
+    const refused = bench.asked(SOURCE).length
+    bench.simulator.addSteps([DONE])
+    await say(bench, 'We deploy on Tuesdays.')
+    expect(
+      bench
+        .asked(SOURCE)
+        .slice(refused)
+        .map(({ status }) => status),
+    ).toEqual([500])
+    bench.simulator.addSteps([extracts(text('Nothing to save.')), DONE])
+    await say(bench, 'The staging server is called heron.', '--continue')
+    const second = bodyOf(bench.asked(SOURCE).at(-1))
+    expect(second).toContain('m1 (user): We deploy on Tuesdays.')
+    expect(second).toMatch(/m\d \(user\): The staging server is called heron\./)
+    bench.simulator.addSteps([
+      { content: [write(bench, 'freeze', 'The code freeze begins on Friday')] },
+      DONE,
+    ])
+    const before = bench.asked(SOURCE).length
+    await say(bench, 'Remember: the code freeze begins on Friday.', '--continue')
+    expect(bench.asked(SOURCE)).toHaveLength(before)
+    bench.simulator.addSteps([extracts(text('Nothing to save.')), DONE])
+    await say(bench, 'Thanks for the work.', '--continue')
+    const last = bodyOf(bench.asked(SOURCE).at(-1))
+    expect(last).toContain('m1 (user): Thanks for the work.')
+    expect(last).not.toContain('(user): Remember: the code freeze')
+  })
+
+  test('it reads what the session may read unasked, writes nowhere else, and runs no command that writes', async () => {
+    const bench = await createCommandBench()
+    await writeFile(join(bench.folder, 'notes.txt'), 'the heron flies at dawn')
+    bench.simulator.addSteps([
+      extracts(
+        call('Read', { file_path: 'notes.txt' }),
+        call('Write', { file_path: 'stolen.txt', content: 'x' }),
+        call('Bash', { command: 'touch stolen.txt' }),
+        call('Bash', { command: 'cat notes.txt' }),
+        call('WebFetch', { url: 'http://127.0.0.1:1/', prompt: 'x' }),
+      ),
+      extracts(text('Nothing to save.')),
+      DONE,
+    ])
+    await say(bench, 'Look at the notes.', '--permission-mode', 'bypass')
+    const results = bodyOf(bench.asked(SOURCE).at(-1))
+    expect(results.match(/the heron flies at dawn/g)).toHaveLength(2)
+    expect(results).toContain('WebFetch does not work beside the conversation.')
+    expect(results).toContain('Bash does not work beside the conversation.')
+    expect(await readdir(bench.folder)).toEqual(['notes.txt'])
+  })
+
+  test('a memory that is there is changed by Edit once the fork has read it; one that no longer holds is ended', async () => {
+    const bench = await createCommandBench()
+    await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
+    const path = join(memoryFolder(bench), 'we-deploy-on-tuesdays.md')
+    bench.simulator.addSteps([
+      extracts(call('Read', { file_path: path })),
+      extracts(call('Edit', { file_path: path, old_string: 'on Tuesdays', new_string: 'on Wednesdays' })),
+      DONE,
+    ])
+    await say(bench, 'From now on we deploy on Wednesdays.')
+    expect(await json(bench, 'list')).toMatchObject([{ description: 'We deploy on Wednesdays' }])
+    bench.simulator.addSteps([
+      extracts(
+        write(bench, 'no-deploys', 'We stopped all deploys', 'messages: m1\nends: we-deploy-on-tuesdays'),
+      ),
+      DONE,
+    ])
+    await say(bench, 'We stopped all deploys for good.')
+    expect(await json(bench, 'list')).toMatchObject([
+      { name: 'no-deploys', ended: null },
+      { name: 'we-deploy-on-tuesdays', ended: expect.any(String) },
+    ])
+  })
+
+  test('the bill has it, in the result and in the session', async () => {
+    const bench = await createCommandBench()
+    bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE])
+    const { out } = await say(bench, 'We deploy on Tuesdays.', '--output-format', 'json')
+    const spent = bench.simulator.requests().reduce((usd, { cost_usd }) => usd + cost_usd, 0)
+    expect(bench.asked(SOURCE)).toHaveLength(1)
+    expect(JSON.parse(out).total_cost_usd).toBeCloseTo(spent, 6)
+    const sessions = JSON.parse((await bench.run(['sessions', '--json'])).out)
+    expect(sessions[0].cost_usd).toBeCloseTo(spent, 6)
+  })
+
+  test('five responses at most', async () => {
+    const bench = await createCommandBench()
+    const read = () => extracts(call('Glob', { pattern: '*.md' }))
+    bench.simulator.addSteps([read(), read(), read(), read(), read(), read(), DONE])
+    await say(bench, 'We deploy on Tuesdays.')
+    expect(bench.asked(SOURCE)).toHaveLength(5)
+  })
+
+  test.each([
+    ['the setting', { memory: { extract: false } }],
+    ['the mode', { memory: { mode: 'read-only' } }],
+  ])('%s turns it off', async (_what, settings) => {
+    const bench = await createCommandBench({ script: [DONE, DONE] })
+    await bench.run(['-p', 'Hello.'])
+    await writeFile(join(bench.home, 'settings.json'), JSON.stringify(settings))
+    await bench.run(['-p', 'We deploy on Tuesdays.'], { PALIMPSEST_MEMORY_EXTRACT: undefined })
+    expect(bench.asked(SOURCE)).toEqual([])
+  })
+
+  test('with memory.mode ask, what it proposes waits for the user', async () => {
+    const bench = await createCommandBench({ script: [DONE] })
+    await bench.run(['-p', 'Hello.'])
+    await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ memory: { mode: 'ask' } }))
+    bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE])
+    await say(bench, 'We deploy on Tuesdays.')
+    expect(await json(bench, 'list')).toEqual([])
+    expect(await json(bench, 'pending')).toMatchObject([{ name: 'deploy-day', why: 'memory.mode is "ask"' }])
+  })
+
+  test('a line goes to the log of the day, without a secret that stood in the prompt', async () => {
+    const bench = await createCommandBench({ script: [{ ...DONE, times: 2 }] })
+    await bench.run(['-p', 'Fix the build of heron'])
+    await bench.run(['-p', `The deploy key is ghp_${'a1B2'.repeat(9)}`])
+    const folder = join(memoryFolder(bench), 'logs', '2027', '01')
+    const log = await readFile(join(folder, (await readdir(folder))[0] ?? ''), 'utf8')
+    expect(log).toMatch(
+      /^- \d\d:\d\d [0-9a-f]{8}: "Fix the build of heron"; no files; answered\n- \d\d:\d\d [0-9a-f]{8}: \(left out: it holds a secret\); answered\n$/,
+    )
+  })
+})
