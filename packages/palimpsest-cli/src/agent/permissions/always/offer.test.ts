@@ -158,7 +158,7 @@ describe('what is offered for a command', () => {
         await bench.permit('Bash', { command: parts.join('') })
         expect(bench.questions.at(before)?.offer).toBeUndefined()
       }),
-      cases(150, 5_000),
+      cases(50, 5_000),
     )
   })
 
@@ -230,7 +230,7 @@ describe('what is offered for a command', () => {
           expect(await isFree(command)).toBe(true)
         },
       ),
-      cases(150, 5_000),
+      cases(100, 5_000),
     )
     expect(offers).toBeGreaterThan(10)
   })
