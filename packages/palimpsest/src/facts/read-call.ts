@@ -43,6 +43,7 @@ const LIST_TOOLS: { readonly [name: string]: string } = {
 }
 const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'notebook_path', 'filename']
 const NEW_TEXT_MEMBERS = ['new_string', 'newString', 'newText', 'new_str', 'content', 'file_text']
+const OLD_TEXT_MEMBERS = ['old_string', 'oldString', 'oldText', 'old_str']
 /** Of the code that a call puts into a file. */
 const CODE_CHARS_MAX = 700
 const COMMAND_MEMBERS = ['command', 'cmd', 'script']
@@ -95,7 +96,13 @@ function fileTool(
   if (verb === 'view') return { family: 'read', target: path, reads: [file], changes: [] }
   const operation = verb === 'create' || isOf(tool, 'write') ? 'written' : 'edited'
   const code = findText(given, NEW_TEXT_MEMBERS)?.slice(0, CODE_CHARS_MAX)
-  const change = { path: file, operation, ...(code !== undefined && { code }) } as const
+  const replaced = findText(given, OLD_TEXT_MEMBERS)
+  const change = {
+    path: file,
+    operation,
+    ...(code !== undefined && { code }),
+    ...(replaced !== undefined && { replaced }),
+  } as const
   return { family: 'change', target: path, reads: [], changes: [change] }
 }
 

@@ -8,6 +8,8 @@ export interface FileChange {
   readonly operation: Exclude<FileOperation, 'read'>
   /** What was put into it: the beginning. */
   readonly code?: string
+  /** What it took the place of. */
+  readonly replaced?: string
 }
 
 /** One simple command of a command line, with its files. */

@@ -222,7 +222,8 @@ function addChanges(state: FactsState, { call, entry }: OpenCall, failed: boolea
 
 const CODE_MAX = 12
 
-function touchChanged(state: FactsState, { path, operation, code }: FileChange, entry: EntryId): void {
+function touchChanged(state: FactsState, change: FileChange, entry: EntryId): void {
+  const { path, operation, code } = change
   const known = knownPath(state, path)
   const had = state.files.get(known)
   const isNew = had === undefined && operation === 'written'
@@ -233,7 +234,15 @@ function touchChanged(state: FactsState, { path, operation, code }: FileChange, 
     ...(had?.read !== undefined && { read: had.read }),
     entry,
   })
+  state.code = state.code.filter((one) => one.path !== known || !isReplaced(one.text, change))
   if (code !== undefined) state.code = [...state.code, { path: known, text: code }].slice(-CODE_MAX)
+}
+
+/** A later change took it out of the file, or may have. */
+function isReplaced(text: string, { operation, replaced }: FileChange): boolean {
+  if (operation !== 'edited') return true
+  if (replaced === undefined || replaced.trim() === '') return false
+  return text.includes(replaced) || replaced.includes(text)
 }
 
 function touchRead(state: FactsState, path: string): void {

@@ -5,6 +5,7 @@ import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import { answerSize } from './answer-size.ts'
+import { leftBy } from './compaction-record.ts'
 
 // What reported usage says of our estimates: two answers whose requests still stand in view as they were sent, and what was added
 // between them.
@@ -13,12 +14,22 @@ import { answerSize } from './answer-size.ts'
 export function calibrationOf(view: View, thinking: ThinkingPolicy, facts: ModelFacts): Calibration {
   const settled = settle(view, thinking)
   const answers = answersIn(view, settled, 0)
-  let calibration = startCalibration(facts.tokenizer)
+  let calibration = startedBehind(view, thinking, startCalibration(facts.tokenizer))
   for (const [i, answer] of answers.entries()) {
     const before = answers[i - 1]
     if (before) calibration = learn(calibration, settled, before, answer)
   }
   return calibration
+}
+
+/** As much text as a few requests hold: it gives way when the conversation turns to another kind. */
+const CARRIED_WEIGHT = 8_000
+
+/** Answers before a compaction are not in view; what they taught stands in its boundary. */
+function startedBehind({ boundary }: View, { model }: ThinkingPolicy, start: Calibration): Calibration {
+  const left = leftBy(boundary?.entry)
+  if (left?.factor === undefined || left.model !== model) return start
+  return { ...start, samples: [{ ratio: left.factor, weight: CARRIED_WEIGHT }] }
 }
 
 /** From the newest answer alone: after each response. */

@@ -71,12 +71,26 @@ export interface Left {
   readonly estimate: number
   /** Whose tokens they are. */
   readonly model: string
+  /** What estimates had to be multiplied by, if that was learned: whoever opens the conversation behind the boundary has seen no answer yet. */
+  readonly factor?: number
+  /** The least request that was answered before: it tells how large system and tools are. */
+  readonly least?: LeastAnswered
+}
+
+/** A request that was answered: what it was billed for, and what was estimated of its messages. */
+export interface LeastAnswered {
+  readonly tokens: number
+  readonly sentEstimate: number
 }
 
 const LEFT_FIELD = 'left'
 
-export function withLeft(extra: JsonObject, { estimate, model }: Omit<Left, 'tokens'>): JsonObject {
-  return { ...extra, [LEFT_FIELD]: { estimate, model } }
+export function withLeft(
+  extra: JsonObject,
+  { estimate, model, factor, least }: Omit<Left, 'tokens'>,
+): JsonObject {
+  const known = { ...(factor !== undefined && { factor }), ...(least && { least: { ...least } }) }
+  return { ...extra, [LEFT_FIELD]: { estimate, model, ...known } }
 }
 
 /** Undefined where the boundary does not tell. */
@@ -84,5 +98,19 @@ export function leftBy(boundary: BoundaryEntry | undefined): Left | undefined {
   const found = boundary?.meta.extra?.[LEFT_FIELD]
   const tokens = boundary?.meta.postTokens
   if (!isJsonObject(found) || tokens === undefined) return undefined
-  return { tokens, estimate: count(found, 'estimate'), model: text(found, 'model') }
+  const factor = count(found, 'factor')
+  const least = leastIn(found['least'])
+  return {
+    tokens,
+    estimate: count(found, 'estimate'),
+    model: text(found, 'model'),
+    ...(factor > 0 && { factor }),
+    ...(least && { least }),
+  }
+}
+
+function leastIn(found: unknown): LeastAnswered | undefined {
+  if (!isJsonObject(found)) return undefined
+  const least = { tokens: count(found, 'tokens'), sentEstimate: count(found, 'sentEstimate') }
+  return least.tokens > 0 ? least : undefined
 }

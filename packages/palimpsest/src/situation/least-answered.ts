@@ -1,12 +1,7 @@
+import { leftBy, type LeastAnswered } from './compaction-record.ts'
 import type { Entry, MessageEntry, PrefixEntry } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 import { clearedTokens, promptTokens } from '../wire/usage.ts'
-
-/** A request that was answered: what it was billed for, and what was estimated of its messages. */
-export interface LeastAnswered {
-  readonly tokens: number
-  readonly sentEstimate: number
-}
 
 interface Scan {
   readonly read: number
@@ -23,11 +18,18 @@ export function leastAnswered({ log, prefix }: Pick<View, 'log' | 'prefix'>): Le
   for (let i = known?.read ?? 0; i < log.length; i++) {
     const entry = log[i]
     if (entry?.kind === 'prefix') least = undefined
-    const found = entry?.kind === 'message' ? answered(entry, prefix) : undefined
+    const found = entry ? leastBy(entry, prefix) : undefined
     if (found && (!least || found.sentEstimate < least.sentEstimate)) least = found
   }
   scans.set(log, { read: log.length, prefix, least })
   return least
+}
+
+/** A boundary knows it of what lies before: that is not always loaded. */
+function leastBy(entry: Entry, prefix: PrefixEntry | undefined): LeastAnswered | undefined {
+  if (entry.kind === 'message') return answered(entry, prefix)
+  const left = entry.kind === 'boundary' ? leftBy(entry) : undefined
+  return left?.model === prefix?.model ? left?.least : undefined
 }
 
 /** What another model counted, or what the provider itself cleared before it counted, tells nothing. */

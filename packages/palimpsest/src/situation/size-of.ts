@@ -1,5 +1,5 @@
-import { leftBy } from './compaction-record.ts'
-import { factorOf, type Calibration } from '../tokens/calibrate.ts'
+import { leftBy, type LeastAnswered } from './compaction-record.ts'
+import { factorOf, learnedFactor, type Calibration } from '../tokens/calibrate.ts'
 import { answerTokens, countSince, isPlaceholder, type SinceAnchor } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { BoundaryEntry, Entry, PrefixEntry } from '../transcript/entry.ts'
@@ -15,7 +15,7 @@ import type { View, ViewNode } from '../transcript/view.ts'
 import { isThinking } from '../wire/message.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import { answerSize } from './answer-size.ts'
-import { leastAnswered, type LeastAnswered } from './least-answered.ts'
+import { leastAnswered } from './least-answered.ts'
 
 // How large the next request will be: usage at the newest answer, less what left since, plus what came since. The view's running
 // sums make it a subtraction, whatever the layers did in between. Right behind a compaction it is what that was said to leave: whoever
@@ -64,8 +64,11 @@ function hasUsage(entry: Entry): boolean {
 export function sizeSinceAnswer(view: View, sizing: Sizing): number {
   const settled = settle(view, sizing.thinking)
   const anchor = findAnchorNode(view)
-  if (!anchor || isStale(anchor, settled, sizing))
-    return Math.ceil(factorOf(sizing.calibration) * (prefixEstimate(view) + tokensEnd(settled)))
+  if (!anchor || isStale(anchor, settled, sizing)) {
+    const prefix = anchor ? undefined : prefixBilled(view, sizing)
+    const factor = factorOf(sizing.calibration)
+    return Math.ceil((prefix ?? factor * prefixEstimate(view)) + factor * tokensEnd(settled))
+  }
   const before = countedTokens(settled, anchor.index)
   const answer = answerSize(settled, anchor, settled.texts.length, factorOf(sizing.calibration))
   const behind = before + answer.raw
@@ -74,16 +77,47 @@ export function sizeSinceAnswer(view: View, sizing: Sizing): number {
     addedRaw: tokensEnd(settled) - behind,
     removedRaw: sentBefore(anchor.node, settled, anchor.index) - before,
   }
-  return (
-    countFromPrefix(view, settled, { anchor: { ...anchor, usage: answer.usage }, since, sizing }) ??
-    countSince(answer.usage, since, sizing.calibration)
-  )
+  const leaving = leavingFactor(view, anchor, sizing)
+  const fromPrefix = countFromPrefix(view, settled, {
+    anchor: { ...anchor, usage: answer.usage },
+    since,
+    sizing,
+    leaving,
+  })
+  if (fromPrefix !== undefined) return fromPrefix
+  const grown = countSince(answer.usage, { ...since, removedRaw: 0 }, sizing.calibration)
+  return Math.max(0, Math.ceil(grown - leaving * since.removedRaw))
+}
+
+/**
+ * Tokens of a raw one that left. Where little was seen of a model, it starts with the most that is known of its vocabulary: so much is never
+ * missed, but so much less is not left either. Then what was seen counts, and that system, tools and messages together came to what was billed.
+ */
+function leavingFactor(view: View, { node, usage }: AnchorNode, { calibration }: Sizing): number {
+  const { sentEstimate } = node.source
+  const least = sentEstimate === undefined ? undefined : { tokens: promptTokens(usage), sentEstimate }
+  return plausibleFactor(view, least, calibration)
+}
+
+function plausibleFactor(view: View, billed: LeastAnswered | undefined, calibration: Calibration): number {
+  const sent = billed ? prefixEstimate(view) + billed.sentEstimate : 0
+  const most = billed && sent > 0 ? billed.tokens / sent : Infinity
+  return Math.min(factorOf(calibration), learnedFactor(calibration) ?? Infinity, most)
+}
+
+/** System and tools, as the least request tells. Undefined where none was answered under them. */
+function prefixBilled(view: View, { calibration, thinking }: Sizing): number | undefined {
+  const least = view.prefix?.model === thinking.model ? leastAnswered(view) : undefined
+  if (!least) return undefined
+  return Math.max(0, least.tokens - plausibleFactor(view, least, calibration) * least.sentEstimate)
 }
 
 interface Counted {
   readonly anchor: AnchorNode
   readonly since: SinceAnchor
   readonly sizing: Sizing
+  /** Of what left. */
+  readonly leaving: number
 }
 
 /**
@@ -94,7 +128,7 @@ interface Counted {
 function countFromPrefix(
   view: View,
   settled: Settled,
-  { anchor, since, sizing }: Counted,
+  { anchor, since, sizing, leaving }: Counted,
 ): number | undefined {
   const least = since.removedRaw > 0 ? leastAnswered(view) : undefined
   if (!least || view.prefix?.model !== sizing.thinking.model) return undefined
@@ -102,7 +136,7 @@ function countFromPrefix(
   const beforeRaw = countedTokens(settled, kept.index)
   if (least.sentEstimate + beforeRaw >= since.removedRaw) return undefined
   // As if the answer that the kept ones begin with had been asked for now.
-  const factor = growthFactor(least, anchor, sizing)
+  const factor = Math.min(growthFactor(least, anchor, sizing), leaving)
   const before = least.tokens - factor * least.sentEstimate + tokensBefore(view, settled, kept.index, factor)
   const behind = countSince(anchor.usage, { ...since, removedRaw: 0 }, sizing.calibration)
   return Math.ceil(before + behind - promptTokens(kept.usage))

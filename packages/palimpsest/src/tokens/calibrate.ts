@@ -48,6 +48,15 @@ export function factorOf({ start, samples }: Calibration): number {
   return Math.min(Math.max(median, start / DRIFT_MAX), start * DRIFT_MAX)
 }
 
+/** Estimated tokens that answers must have been seen of, before they say something by themselves. */
+const LEARNED_WEIGHT_MIN = 1_000
+
+/** What was seen alone, without where it started; undefined where that is too little. */
+export function learnedFactor({ samples }: Calibration): number | undefined {
+  const weight = samples.reduce((sum, sample) => sum + sample.weight, 0)
+  return weight < LEARNED_WEIGHT_MIN ? undefined : weightedMedian(samples)
+}
+
 /**
  * The calibration after one more request: `actualTokens` is how much the reported prompt grew, `rawTokens` the estimate of what made
  * it grow. Only growth teaches: what shrinks a prompt is a decision, and what is small is mostly frame.

@@ -49,7 +49,8 @@ export const FURTHER: Readonly<Record<Exclude<RunKind, 'wide'>, readonly number[
   capital: [0.28, 0, 0.05, 0, 0, 0, 0.17, 0.13, 0.41],
   upper: [0, 1.02, 0],
   digit: [0.04, 0.18, 0.49],
-  punct: [0.18, 0.03],
+  // Marks that differ and go on for long are no sign that a vocabulary knows.
+  punct: [0.18, 0.03, 0.03, 0.03, 0.03, 0.03, 0.03, 0.5],
   repeat: [0.22, 0.01],
 }
 

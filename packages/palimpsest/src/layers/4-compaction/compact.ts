@@ -11,7 +11,7 @@ import type {
   CompactResult,
   CompactSetup,
 } from './compaction-setup.ts'
-import { asideRaw, keepFor, type KeepWish } from './keep/keep-for.ts'
+import { asideRaw, keepFor, spanRefusal, type KeepWish } from './keep/keep-for.ts'
 import { compactionPolicy } from './policy.ts'
 import { neededTokens } from './proof/judge-summary.ts'
 import { messagesIn, mostLeft } from './proof/size-rule.ts'
@@ -46,6 +46,8 @@ export async function* compact(
   })
   if (decision.kind === 'nothing-new')
     return { kind: 'refused', why: view.boundary ? NOTHING_SINCE : NOTHING_YET }
+  const misplaced = spanRefusal(view, wish.span)
+  if (misplaced !== undefined) return { kind: 'refused', why: misplaced }
   if (decision.kind === 'stop') return { kind: 'stopped', why: stoppedText(view, setup) }
   const again = (await ports.host.again?.(signal)) ?? ''
   const keep = keepWish(view, { wish, setup }, { again, harder: decision.harder })

@@ -6,6 +6,9 @@ import type { Continuation } from '../summary/continuation.ts'
 import { factorOf } from '../../../tokens/calibrate.ts'
 import { estimateText } from '../../../tokens/estimate.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
+import { shortId } from '../../../transcript/short-id.ts'
+import { openRounds } from './open-rounds.ts'
+import { isUserNode } from './tail.ts'
 import { offersRecall } from '../../../transcript/recall-tool.ts'
 import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
@@ -190,7 +193,9 @@ function chooseStays(
     const range = rangeOf(view, choice.tailFrom, wish)
     const isCopying = wish.span.kind === 'whole' && !wish.newestOnly
     const copied = isCopying ? choice.copied.filter((index) => index < range.from) : []
-    const stays = new Set([...copied, ...pinnedNodes(view), ...indexes(range.from, range.to)])
+    const least = new Set([...copied, ...pinnedNodes(view), ...indexes(range.from, range.to)])
+    const stays =
+      isCopying || isBare(wish) ? least : withOpen(view, least, (all) => costOf(all, range) <= mostKept)
     return { choice, stays, range, tokens: costOf(stays, range) }
   }
   let share = isBare(wish) ? 0 : 1
@@ -208,6 +213,20 @@ function chooseStays(
   const fewer = USERS_FEWER.map((users) => choose(0, users))
   // Where nothing makes it fit, what little of the user's words may always stay does no harm.
   return fewer.find(({ tokens }) => tokens <= mostKept) ?? least
+}
+
+/** Of a part that is compacted, what says how things stand stays too, as far as there is room. */
+function withOpen(
+  view: View,
+  stays: ReadonlySet<number>,
+  fits: (stays: ReadonlySet<number>) => boolean,
+): ReadonlySet<number> {
+  let all = stays
+  for (const round of openRounds(view)) {
+    const more = new Set([...all, ...round])
+    if (more.size > all.size && fits(more)) all = more
+  }
+  return all
 }
 
 /** Only the newest round stays. */
@@ -249,6 +268,17 @@ function rangeOf(view: View, start: number, { span, tailFrom }: KeepWish) {
   // Never across a boundary.
   const first = Math.min(named ?? start, tailFrom ?? end)
   return { keeps: 'tail' as const, from: Math.max(first, view.boundary?.nodes ?? 0), to: end }
+}
+
+/** Why a span cannot begin or end where it is wanted; undefined where it can. What an earlier compaction kept stands beside its summary, in no row. */
+export function spanRefusal(view: View, span: CompactionSpan): string | undefined {
+  if (span.kind === 'whole' || !view.boundary) return undefined
+  const at = startAt(view, span.entry)
+  if (at === undefined || at >= view.boundary.nodes) return undefined
+  const since = view.nodes.slice(view.boundary.nodes).find(isUserNode)?.entries[0]
+  const first = since === undefined ? '' : ` (the first is ${shortId(since)})`
+  const side = span.kind === 'from' ? 'begin' : 'end'
+  return `The last compaction kept this message and summarised what was around it, so a span cannot ${side} there. Name a message that came after that compaction${first}, or compact everything.`
 }
 
 /** Of messages that the user wants to stay: what is pinned, and all that is not in the span. Estimated, before calibration. */

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../../../test/kit/cases.ts'
 import { NO_FACTS, type Facts, type FileFact, type UserWords } from '../../../facts/facts.ts'
+import { factsOf } from '../../../facts/facts-of.ts'
+import { viewOf } from '../../../transcript/view.ts'
 import { foldSummary } from '../summary/fold.ts'
 import { occursIn } from './find-invented.ts'
 import { prove } from './prove.ts'
@@ -321,6 +323,53 @@ test('the fold does not call last what only came before what is in view', () => 
     budgetChars: 4_000,
     visibleEntries: new Set(['e1']),
   })
-  expect(text).toContain('Last words of earlier turns:\n- The first answer.')
+  expect(text).toContain('Last words of earlier turns (how things stood then):\n- The first answer.')
   expect(text).not.toContain('What was said last')
+})
+
+test('the fold tells how things are: no green of a command that is red, no code that was replaced, no end without a code', () => {
+  const bash = (command: string, result: string, error = false) => ({
+    call: 'Bash',
+    input: { command },
+    result,
+    error,
+  })
+  const edit = (from: string, to: string) => ({
+    call: 'Edit',
+    input: { file_path: '/p/src/a.ts', old_string: from, new_string: to },
+    result: 'ok',
+  })
+  const facts = factsOf(
+    viewOf(
+      said([
+        { user: 'Fix it.' },
+        edit('const one = 1', 'const one = 2 // half way'),
+        bash('ls', 'a'),
+        { model: 'Done: ./check.sh is green.' },
+        { user: 'And now the other.' },
+        edit('const one = 2 // half way', 'const one = 3'),
+        bash('./check.sh 2>&1 | tail -5', 'not ok 2 - one is three'),
+        { model: 'It is red.' },
+        { user: 'Go on.' },
+        { model: 'I go on.' },
+      ]),
+    ),
+  )
+  const text = foldSummary({ facts, budgetChars: 20_000 })
+  expect(text).not.toContain('is green')
+  expect(text).not.toContain('half way')
+  expect(text).toContain('/p/src/a.ts:\n    const one = 3')
+  expect(text).toContain('`ls` → exit code not seen')
+  expect(text).toContain('not ok 2 - one is three')
+})
+
+test('to-dos that a summary leaves out are told from those that it says', () => {
+  const todo = (text: string) => ({ text, state: 'open' as const })
+  const facts = { ...NO_FACTS, todos: [todo('Write the parser'), todo('Mend the exporter')] }
+  const headings = (summary: string): string =>
+    prove({ summary, facts, visible: '', budgetChars: 5_000 }).repairs
+  expect(headings('Nothing.')).toContain('### Open to-dos')
+  expect(headings('Pending: Write the parser.')).toContain(
+    '### Also open, beside the to-dos above\n- [open] Mend',
+  )
 })

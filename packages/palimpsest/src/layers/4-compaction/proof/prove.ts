@@ -74,6 +74,8 @@ function doubtOf(invented: readonly string[], charsMax: number): string {
 interface Missing extends Pick<Facts, 'standing' | 'files' | 'todos' | 'errors' | 'background' | 'words'> {
   /** How many of the facts the summary or the kept messages say. */
   readonly kept: number
+  /** Other to-dos are open too, and said. */
+  readonly isRestOfTodos?: boolean
 }
 
 /** The facts that are neither in the summary nor in what stays. */
@@ -104,7 +106,8 @@ export function findMissing({
   const gone = [standing, files, todos, errors, background, words]
   const count = (lists: readonly (readonly unknown[])[]): number =>
     lists.reduce((sum, list) => sum + list.length, 0)
-  return { standing, files, todos, errors, background, words, kept: count(all) - count(gone) }
+  const isRestOfTodos = todos.length < open.length
+  return { standing, files, todos, isRestOfTodos, errors, background, words, kept: count(all) - count(gone) }
 }
 
 /** Whole; or by head and tail, with its id. */
@@ -145,7 +148,7 @@ function repairParts(missing: Omit<Missing, 'kept'>): readonly Part[] {
       write: (charsMax) => writeFiles(missing.files, charsMax),
     },
     {
-      heading: '### Open to-dos',
+      heading: missing.isRestOfTodos === true ? '### Also open, beside the to-dos above' : '### Open to-dos',
       share: 0.1,
       write: (charsMax) =>
         writeList(

@@ -18,6 +18,7 @@ test('messages of the user that stay in view do not stand in the list of them, w
    - Fix “it” now.
 6. All user messages:
    - Fix it, they said.
+   (The others are shown below.)
 7. Pending tasks:
    - Fix "it" now.`)
 })
@@ -25,7 +26,7 @@ test('messages of the user that stay in view do not stand in the list of them, w
 test('where none is left the list says why; where nothing is in view, or there is no list, nothing changes', () => {
   const all = ['Fix "it" now.', 'A longer one, over two lines.', 'Fix it, they said.']
   expect(withoutRepeated(SUMMARY, all)).toContain(
-    '6. All user messages:\n   (Those that are not here stay in view.)\n7. Pending tasks:',
+    '6. All user messages:\n   (They are shown below.)\n7. Pending tasks:',
   )
   expect(withoutRepeated(SUMMARY, [])).toBe(SUMMARY)
   expect(withoutRepeated('They work.', all)).toBe('They work.')

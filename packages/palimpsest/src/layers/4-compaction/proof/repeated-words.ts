@@ -5,7 +5,8 @@ import { isSame } from './says.ts'
 const SECTION = /^\s*6\.\s.*\bmessages\b/i
 const NEXT = /^\s*7\.\s/
 const ITEM = /^(\s*)(?:[-*•]|\d+[.)])\s+/
-const IN_VIEW = '(Those that are not here stay in view.)'
+const ALL_IN_VIEW = '(They are shown below.)'
+const OTHERS_IN_VIEW = '(The others are shown below.)'
 
 /** The summary without items of its section of user messages that say nothing but one of these. */
 export function withoutRepeated(summary: string, visible: readonly string[]): string {
@@ -17,11 +18,11 @@ export function withoutRepeated(summary: string, visible: readonly string[]): st
   const items = itemsOf(lines.slice(start + 1, end))
   const left = items.filter((item) => !visible.some((words) => isSame(wordsOf(item), words)))
   if (left.length === items.length) return summary
-  const indent = ITEM.exec(items[0]?.[0] ?? '')?.[1] ?? '   '
+  const indent = /^\s*/.exec(items[0]?.[0] ?? '')?.[0] ?? ''
   return [
     ...lines.slice(0, start + 1),
     ...left.flat(),
-    ...(left.some((item) => ITEM.test(item[0] ?? '')) ? [] : [`${indent}${IN_VIEW}`]),
+    `${indent}${left.some((item) => ITEM.test(item[0] ?? '')) ? OTHERS_IN_VIEW : ALL_IN_VIEW}`,
     ...lines.slice(end),
   ].join('\n')
 }

@@ -1,4 +1,6 @@
 import { withLeft } from '../../../situation/compaction-record.ts'
+import { leastAnswered } from '../../../situation/least-answered.ts'
+import { factorOf } from '../../../tokens/calibrate.ts'
 import { gapsIn, markersOf, withGaps, type Gap } from '../keep/gaps.ts'
 import type { Restored } from '../../../ports.ts'
 import type {
@@ -125,7 +127,14 @@ export function withCount(
 ): { readonly bodies: readonly NamedBody[]; readonly postTokens: number } {
   const after = viewWith(view, bodies)
   const postTokens = sizeSinceAnswer(after, sizing)
-  const left = { estimate: tokensEnd(settle(after, sizing.thinking)), model: sizing.thinking.model }
+  const { calibration, thinking } = sizing
+  const least = leastAnswered(view)
+  const left = {
+    estimate: tokensEnd(settle(after, thinking)),
+    model: thinking.model,
+    ...(calibration.samples.length > 0 && { factor: factorOf(calibration) }),
+    ...(least && { least }),
+  }
   const counted = bodies.map((body): NamedBody => {
     if (body.kind !== 'boundary') return body
     return { ...body, meta: { ...body.meta, postTokens, extra: withLeft(body.meta.extra ?? {}, left) } }

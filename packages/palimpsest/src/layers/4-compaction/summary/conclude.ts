@@ -149,26 +149,40 @@ function shownBy(restored: readonly Restored[]): (title: string) => boolean {
       .some((word) => word !== '' && paths.some((path) => path === word || path.endsWith(`/${word}`)))
 }
 
-/** What was read last is what a summary flattens most. */
-function restoreWish(
-  { files }: Facts,
-  plan: KeptPlan,
-  summary: string,
-  { scale }: CompactSetup,
-): RestoreWish {
+/** What is worked on comes back first: files that open errors name, files that were changed, files that the next step names; then what was read last. */
+function restoreWish(facts: Facts, plan: KeptPlan, summary: string, { scale }: CompactSetup): RestoreWish {
   const stays = [...plan.kept, ...plan.copied]
   const tokens = Math.min(RESTORED_FILE_TOKENS * scale, plan.restoredTokens)
   return {
-    files: files
-      .filter((file) => file.read !== undefined)
-      .toSorted((a, b) => (b.read ?? 0) - (a.read ?? 0))
-      .map((file) => file.path),
+    files: filesToRestore(facts, summary),
     visible: visibleFiles(stays),
     filesMax: plan.restoredTokens > 0 ? RESTORED_FILES_MAX : 0,
     charsPerFile: Math.floor(tokens * DENSE_CHARS_PER_TOKEN),
     charsMax: Math.floor(plan.restoredTokens * DENSE_CHARS_PER_TOKEN),
     said: [summary, ...stays.flatMap(({ blocks }) => blocks.map(({ json }) => json))].join('\n'),
   }
+}
+
+/** Where a summary says what comes next. */
+const NEXT_STEP = /(?:^|\n)\W{0,4}(?:\d\. )?\W{0,4}(?:Next step|Context for going on)\b[^]*$/i
+
+export function filesToRestore({ files, errors }: Facts, summary: string): readonly string[] {
+  const broken = errors.map(({ target, text }) => `${target}\n${text}`).join('\n')
+  const [next = ''] = NEXT_STEP.exec(summary) ?? []
+  const rankOf = ({ path, operation }: Facts['files'][number]): number => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (broken.includes(name)) return 0
+    if (operation !== 'read') return 1
+    return next.includes(name) ? 2 : 3
+  }
+  return files
+    .filter(({ operation, read }) => operation !== 'deleted' && (operation !== 'read' || read !== undefined))
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || lastSeen(b) - lastSeen(a))
+    .map(({ path }) => path)
+}
+
+function lastSeen({ touched, read = 0 }: Facts['files'][number]): number {
+  return Math.max(touched, read)
 }
 
 /** A model that served closes the breaker; where none was asked nothing is learned of them. */

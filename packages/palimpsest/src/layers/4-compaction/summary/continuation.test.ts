@@ -29,7 +29,7 @@ describe('the message that stands for what left', () => {
 
   test('claims no row where there are pieces, and leaves their ids to the lines between them', () => {
     const text = continuationText({ ...BASE, stays: 'pieces' })
-    expect(text).toContain('a line in square brackets marks each place where others are left out')
+    expect(text).toContain('A line in square brackets marks each place where messages are left out')
     expect(text).not.toContain('without a gap')
     expect(text).not.toContain('id=a..b')
   })

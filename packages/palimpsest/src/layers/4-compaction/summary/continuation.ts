@@ -57,7 +57,7 @@ function opening({ mode, place, stays, left }: Continuation): string {
     ],
     after: [
       `The messages above stay as they are. What followed them was compacted ${why}: ${gone} no longer shown. The summary below stands for ${them}.`,
-      stays === 'pieces' ? FOLLOWING.pieces : '',
+      stays === 'pieces' ? PICKED : '',
     ],
     sealed: [
       `This conversation continues an earlier one, which was compacted ${why}: ${gone} no longer shown. The summary at its beginning stands for ${them}; the messages between that summary and this one are word for word as they were.`,
@@ -66,11 +66,14 @@ function opening({ mode, place, stays, left }: Continuation): string {
   return sentences[place].filter((one) => one !== '').join(' ')
 }
 
+const PICKED =
+  'After it come the messages of that part that say how things stand, as they were; a line in square brackets marks each place where others are left out.'
+
 const FOLLOWING: { readonly [stays in Continuation['stays']]: string } = {
   none: '',
   row: 'The messages after it are the newest, word for word and without a gap.',
   pieces:
-    'After it come older messages that may still be needed, and then the newest, all word for word and in order; a line in square brackets marks each place where others are left out.',
+    'After it come, where there are any, excerpts of files; then older messages that may still be needed and the newest ones, as they were and in order, with long results stored where a line says so; then files that were read again. A line in square brackets marks each place where messages are left out.',
 }
 
 function wayBack({ transcriptPath, hasRecall = false, left, stays }: Continuation): readonly string[] {
