@@ -9,6 +9,8 @@ import {
   writeReport,
   type JudgedSession,
 } from '../../bench/recorded-cache.ts'
+import { cacheHistory, type CacheEvent } from '../../packages/palimpsest/src/accounts/cache-history.ts'
+import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 import { judge, REASONS } from '../kit/cache-exceptions.ts'
 import { predictCache } from '../kit/predict-cache.ts'
 import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
@@ -19,17 +21,23 @@ const WITHIN_SHARE_MIN = 0.97
 /** Requests for which the file gives no reason at all, as a share of all. */
 const LOST_SHARE_MAX = 0.01
 
-describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, () => {
-  let sessions: JudgedSession[] = []
-  beforeAll(async () => {
-    sessions = await judgeRecorded()
-  })
+const LIFETIMES = { system: '1h', messages: '5m' } as const
+/** Where the recording itself shows that something changed, or that the provider lost what it had. */
+const TRUE_BREAKS = ['lost', 'client text', 'restart', 'out of sight', 'model change']
 
-  test('every response of every Claude Code session is a request to predict', async () => {
-    for (const [index, row] of recordedRows()
-      .filter((r) => r.format === 'claude-code')
-      .entries()) {
-      const session = await readRecorded(row)
+/** Read and judged once for all that is said about them. */
+let sessions: JudgedSession[] = []
+const recorded: RecordedSession[] = []
+beforeAll(async () => {
+  if (!hasRecorded) return
+  sessions = await judgeRecorded()
+  for (const row of recordedRows().filter(({ format }) => format === 'claude-code'))
+    recorded.push(await readRecorded(row))
+})
+
+describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, () => {
+  test('every response of every Claude Code session is a request to predict', () => {
+    for (const [index, session] of recorded.entries()) {
       expect(sessions[index]?.requests.map((request) => request.response.id)).toEqual(
         session.responses.map((response) => response.id),
       )
@@ -58,13 +66,10 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     for (const request of expired) expect(!request.inScope || request.reason === 'side request').toBe(true)
   })
 
-  test('without lifetimes the same ledger is wrong about them', async () => {
+  test('without lifetimes the same ledger is wrong about them', () => {
     let wrong = 0
     let expired = 0
-    for (const [index, row] of recordedRows()
-      .filter((r) => r.format === 'claude-code')
-      .entries()) {
-      const session = await readRecorded(row)
+    for (const [index, session] of recorded.entries()) {
       const timeless = {
         ...session,
         responses: session.responses.map((response) => ({ ...response, requestedAt: 0, at: 0, endedAt: 0 })),
@@ -83,3 +88,34 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     expect(readFileSync(REPORT_PATH, 'utf8')).toBe(writeReport(sessions))
   })
 })
+
+describe.skipIf(!hasRecorded)(`breaks of the cache in recorded sessions${recordedNote}`, () => {
+  const histories: (readonly CacheEvent[])[] = []
+  beforeAll(() => {
+    for (const { entries } of recorded) histories.push(cacheHistory(entries, LIFETIMES).events)
+  })
+
+  test('clearing, compaction and expiry are never reported', () => {
+    const reported = breaksOf(sessions, histories).filter(
+      ({ request }) =>
+        request.between.boundary || request.between.clearing || request.explanation.kind === 'expired',
+    )
+    expect(reported).toEqual([])
+  })
+
+  test('what is reported did happen: every break is one that the recording bears out', () => {
+    const breaks = breaksOf(sessions, histories)
+    expect(breaks.length).toBeGreaterThan(0)
+    for (const { request } of breaks) expect(TRUE_BREAKS).toContain(request.reason)
+  })
+})
+
+function breaksOf(judged: readonly JudgedSession[], histories: readonly (readonly CacheEvent[])[]) {
+  return histories.flatMap((events, i) => {
+    const requests = new Map(judged[i]?.requests.map((request) => [request.response.entries[0], request]))
+    return events.flatMap(({ entry, break: broken }) => {
+      const request = requests.get(entry)
+      return broken && request ? [{ broken, request }] : []
+    })
+  })
+}

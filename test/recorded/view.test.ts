@@ -17,7 +17,7 @@ import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/re
 // are judged by the simulator. Sessions of other models are sent to a Claude model.
 
 /** A body is parsed and judged whole, so not at every response of a session. */
-const EVERY = process.env['SOAK'] ? 1 : 20
+const EVERY = process.env['SOAK'] ? 1 : 60
 
 const FALLBACK_MODEL = 'claude-opus-4-6'
 const MAX_TOKENS = 8_000

@@ -6,7 +6,7 @@ import type { StreamEvent } from '../../../wire/stream-event.ts'
 
 const CHUNK_CHARS_LEAST = 24
 /** Long texts come in at most this many deltas. */
-const CHUNKS_MAX = 200
+const CHUNKS_MAX = 40
 /** What `message_start` reports as output before anything was sampled. */
 const FIRST_OUTPUT_TOKENS = 1
 
