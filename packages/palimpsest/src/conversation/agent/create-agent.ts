@@ -27,6 +27,7 @@ import type { ConversationSetup, Spending } from '../conversation-setup.ts'
 import type { ViewDescription } from '../describe-view.ts'
 import { openConversation, type Conversation, type Said } from '../open-conversation.ts'
 import { outputTokensFor, requestPrefix } from '../request-prefix.ts'
+import { extractionFor, openingWith, type AgentMemory } from './agent-memory.ts'
 import { memoryStore } from './memory-store.ts'
 import { oneByOne } from './one-by-one.ts'
 import { RUNTIME_CLOCK } from './runtime-clock.ts'
@@ -57,6 +58,8 @@ export interface AgentOptions {
   readonly maxCostUsd?: number | undefined
   /** Switches and numbers of what acts by itself. Left out: as built. */
   readonly flags?: Flags | undefined
+  /** What outlasts the conversations of this agent. Left out: nothing does. */
+  readonly memory?: AgentMemory | undefined
   /** Told of each decision, with its numbers. */
   readonly onTrace?: ((event: TraceEvent) => void) | undefined
 }
@@ -155,6 +158,8 @@ const ROUNDS_MAX = 200
 const RECALL_CHARS_MAX = 100_000
 /** Who closes does not wait long for what runs beside the turns. */
 const CLOSE_WAIT_MS = 1_000
+/** Memories that are being saved are waited for longer: nobody saves them later. */
+const MEMORY_WAIT_MS = 30_000
 
 interface Opened {
   readonly conversation: Conversation
@@ -217,7 +222,7 @@ export function createAgent(options: AgentOptions): Agent {
       isClosed = true
       if (!opening) return
       const { conversation, stored } = await opening
-      await turns.run(async () => await conversation.close(CLOSE_WAIT_MS))
+      await turns.run(async () => await conversation.close(options.memory ? MEMORY_WAIT_MS : CLOSE_WAIT_MS))
       ending.abort()
       await stored.close()
     },
@@ -234,26 +239,34 @@ function requireWords(said: string | Said): void {
 async function open(options: AgentOptions, store: AgentStore, signal: AbortSignal): Promise<Opened> {
   const stored = await store.open(options.id, createCostOf())
   try {
-    return { stored, conversation: openConversation(setupOf(options, stored, signal)) }
+    return { stored, conversation: openConversation(await setupOf(options, stored, signal)) }
   } catch (error) {
     await stored.close()
     throw error
   }
 }
 
-function setupOf(options: AgentOptions, stored: KeptConversation, signal: AbortSignal): ConversationSetup {
+async function setupOf(
+  options: AgentOptions,
+  stored: KeptConversation,
+  signal: AbortSignal,
+): Promise<ConversationSetup> {
   const { id: model, extended } = parseModelName(options.model)
   const reading = readingOf(options.model, options.window)
   const tools = (options.tools ?? []).map(toLoopTool)
   const { streamModel, ...spending } = spendingOf(options, stored)
   const { facts } = reading.model
+  const { memory } = options
+  const session = { id: stored.id, view: viewOf(stored.entries, stored.from) }
+  const ports = portsOf(options, stored, streamModel)
   return {
-    session: { id: stored.id, view: viewOf(stored.entries, stored.from) },
-    ports: portsOf(options, stored, streamModel),
+    session,
+    ports,
     history: stored.history,
     totals: stored.totals,
     prefix: requestPrefix({ model, extended, facts, system: options.system ?? '', tools, reason: 'start' }),
-    opening: { first: [], always: [] },
+    opening: { first: memory ? await openingWith(memory, ports) : [], always: [] },
+    extraction: memory && extractionFor(memory, session, ports),
     tools,
     permit: options.permit ?? (async () => ({ allow: true })),
     reading: () => reading,
