@@ -37,6 +37,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stderr.isTTY && { errorTerminal: { columns: process.stderr.columns } }),
   ...(process.stdin.isTTY &&
     process.stdout.isTTY && { console: createConsole(process.stdin, process.stdout, end) }),
+  self: [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)],
   signal: stop.signal,
 })
 

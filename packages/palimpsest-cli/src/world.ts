@@ -26,6 +26,8 @@ export interface World {
   readonly errorTerminal?: { readonly columns: number }
   /** Present where stdin and stdout are both terminals: somebody may sit there. */
   readonly console?: Console
+  /** The program and the first arguments that start this command again. Absent: nobody may. */
+  readonly self?: readonly string[]
   /** Aborted when the user wants it to end. */
   readonly signal: AbortSignal
 }

@@ -298,3 +298,37 @@ export interface MemoryFolder {
   /** A line for the log of that day. It is no entry of the history. */
   readonly log: (at: number, line: string) => Promise<void>
 }
+
+/** Who has what only one may have, among all processes. */
+export interface Holder {
+  /** Of this taking; the next one of the same process has another. */
+  readonly token: string
+  readonly pid: number
+  readonly host: string
+  /** When the process started, and on which boot: ids of processes are used again. Left out where the system does not tell. */
+  readonly startTicks?: string | undefined
+  readonly boot?: string | undefined
+  /** When it was taken, in milliseconds since 1970. */
+  readonly at: number
+  /** The time that the taking replaced: it is set back should nothing come of it. Null: there was none. */
+  readonly replaced: number | null
+}
+
+/** Gives what only one may have. Of any number that take at once exactly one gets it. */
+export interface Arbiter {
+  readonly find: (name: string) => Promise<Holder | undefined>
+  /** In one step. `over`: the token of a holder that is gone. False: somebody else has it. */
+  readonly take: (name: string, holder: Holder, over?: string) => Promise<boolean>
+  /** Nothing happens where another has it by now. */
+  readonly release: (name: string, token: string) => Promise<void>
+}
+
+/** What everybody can see of consolidations: when the last one was, and who is at it. It decides nothing. */
+export interface ConsolidationRecord {
+  /** One look at the file. `lastMs`: null where there was none. */
+  readonly look: () => Promise<{ readonly lastMs: number | null; readonly isHeld: boolean }>
+  readonly holder: () => Promise<Holder | undefined>
+  readonly begin: (holder: Holder) => Promise<void>
+  /** Nobody is at it any more, and the last one was then. */
+  readonly end: (lastMs: number | null) => Promise<void>
+}

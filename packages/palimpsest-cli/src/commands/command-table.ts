@@ -2,6 +2,7 @@ import type { Command, PlannedCommand } from './command.ts'
 import { compact } from './compact.ts'
 import { context } from './context.ts'
 import { demo } from './demo.ts'
+import { dream } from './dream.ts'
 import { doctor } from './doctor.ts'
 import { memory } from './memory.ts'
 import { pin } from './pin.ts'
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   restore,
   recall,
   memory,
+  dream,
   doctor,
 ]
 
@@ -38,6 +40,5 @@ export const PLANNED: readonly PlannedCommand[] = [
   { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
   { name: 'agents', usage: '[--json]', summary: 'the types of agents there are' },
   { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
-  { name: 'dream', usage: '[--now]', summary: 'consolidates memory across sessions' },
   { name: 'purge', usage: 'TEXT', summary: 'removes a secret from everything that is stored' },
 ]

@@ -76,7 +76,7 @@ export async function showDiff({ opened, words, isJson, world }: MemoryCall): Pr
   return DONE
 }
 
-function diffText(file: string, removed: string, added: string): string {
+export function diffText(file: string, removed: string, added: string): string {
   const lines = (text: string, mark: string): string[] =>
     text === ''
       ? []

@@ -17,15 +17,16 @@ import { renderFirstContext, renderInstructions } from '../agent/instructions/re
 import { toPrintable } from '../agent/printable.ts'
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
+import { dreamingFor, type Dreaming } from '../dream/dreaming-for.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { createExtractionHost } from '../memory/extraction-host.ts'
 import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 import { createAfterTurn, type AfterTurn } from '../memory/after-turn.ts'
 import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
-import type { ModelListKeeper } from './models/reported-models.ts'
 import type { World } from '../world.ts'
 import type { ChosenModel } from './models/choose-model.ts'
+import { closeAll } from './close-all.ts'
 import { createCompactionHost } from './compaction/compaction-host.ts'
 import { createPorts } from './create-ports.ts'
 import { followWindow, type FollowedWindow } from './follow-window.ts'
@@ -60,6 +61,8 @@ export interface PreparedRun {
   readonly notices: readonly string[]
   /** Instruction files that are in the conversation from its start. */
   readonly instructionPaths: readonly string[]
+  /** Memory, consolidated beside the turns. */
+  readonly dreaming: Dreaming
   /** When a turn has ended: what the user asked to be remembered, and the log of the day. */
   readonly afterTurn: AfterTurn
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
@@ -138,12 +141,13 @@ async function prepareWith(
     signal: world.signal,
   }
   const { paths: instructionPaths } = start
-  const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices]
+  const dreaming = dreamingFor(scene, { setup, flags: flags.flags, trace }, world)
+  const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices, ...(await dreaming.line())]
   const notices = [...(await placeNotices(scene, spending)), ...warnings]
-  const close = closeAll({ ...scene, ...window, flags, index: indexFor(scene, flags.flags, trace) })
-  const afterTurn = afterTurnOf(scene, flags.flags, report, world)
+  const close = closeAll({ ...scene, ...window, flags, dreaming, index: indexFor(scene, flags.flags, trace) })
+  const afterTurn = dreaming.after(afterTurnOf(scene, flags.flags, report, world))
   const told = { permissions, endpoint, about, notices, instructionPaths }
-  return { setup, reading: readingNow, opened, allowOwn, afterTurn, close, ...told }
+  return { setup, reading: readingNow, opened, allowOwn, dreaming, afterTurn, close, ...told }
 }
 
 function indexFor(
@@ -184,24 +188,6 @@ async function extractionOf(
 ): Promise<ConversationSetup['extraction']> {
   if (wishes.isMaintenance === true || memory.mode === 'off' || memory.mode === 'read-only') return undefined
   return await createExtractionHost({ memory, opened, forkTools, trace, report }, world)
-}
-
-interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks' | 'recall'> {
-  readonly index: KeptIndex
-  readonly flags: OpenedFlags
-  readonly modelList: ModelListKeeper
-}
-
-function closeAll({ opened, shells, hooks, recall, flags, modelList, index }: Started): PreparedRun['close'] {
-  return async (isKept = true) => {
-    flags.close()
-    await index.close()
-    recall.close()
-    await modelList.close()
-    await shells.killAll()
-    await hooks.close()
-    await (isKept ? opened.file.close() : opened.giveUp())
-  }
 }
 
 /** The provider is asked for its list of models beside the first request. */

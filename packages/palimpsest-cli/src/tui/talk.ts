@@ -45,6 +45,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
     follow: async (events) => await follow(events, conversation, ui),
     interruptible: async (work, told = 'interrupted') => await interruptible(work, told, ui, world.signal),
   }
+  conversation.prepared.dreaming.tasks.onChange(() => showStatus(conversation, ui))
   showStatus(conversation, ui)
   ui.setPages({
     transcript: async () => await openTranscriptPage(conversation),

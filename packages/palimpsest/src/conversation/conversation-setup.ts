@@ -5,7 +5,7 @@ import type { ExtractionHost } from '../layers/5-memory/extraction/extraction-ke
 import type { LimitKeeper } from '../loop/limit-keeper.ts'
 import type { TurnCompaction } from '../loop/run-turn.ts'
 import type { LoopTool, Permit } from '../loop/tool.ts'
-import type { History, Ports } from '../ports.ts'
+import type { History, Ports, Source } from '../ports.ts'
 import type { CacheWishes } from '../request/cache-lifetimes.ts'
 import type { EntryBody, Session } from '../situation/session.ts'
 import type { WindowReading } from '../situation/situation.ts'
@@ -46,6 +46,8 @@ export interface ConversationSetup {
   /** What the user says about clearing after a pause. */
   readonly clearing?: ClearingWishes | undefined
   readonly roundsMax: number
+  /** Who asks. Left out: the main conversation. */
+  readonly source?: Source | undefined
   readonly spending?: Spending | undefined
   /** The process ends with the turn: what begins at its end would be in vain, and what was due at the last one's is made up for. */
   readonly endsWithTurn: boolean

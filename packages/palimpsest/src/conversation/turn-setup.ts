@@ -35,7 +35,7 @@ export function turnSetup(
     keepers: { ...beside.keepers, forkPoint: beside.forkPoint },
     tools,
     permit,
-    source: 'main',
+    source: setup.source ?? 'main',
     maxTokens: setup.maxTokens(),
     lifetimes: lifetimesFor(setup.cache, view, situation.facts, ports),
     roundsMax,

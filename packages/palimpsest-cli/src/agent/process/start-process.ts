@@ -42,6 +42,17 @@ export function startProcess(
   return child
 }
 
+/** Our own command, in a process that goes on when this one ends. It needs what this one was given, keys included; nobody reads its output. */
+export function startBeside(
+  { program, args, cwd }: Pick<ProcessStart, 'program' | 'args' | 'cwd'>,
+  env: { readonly [name: string]: string | undefined },
+): void {
+  const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: 'ignore', detached: true })
+  // Whoever could not start it does without.
+  child.on('error', () => undefined)
+  child.unref()
+}
+
 export interface ProcessBounds {
   readonly msMax: number
   /** Of each stream. */

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 
+import { DREAM_COST_USD_MAX, DREAM_HOURS, DREAM_REQUESTS_MAX, DREAM_SESSIONS } from 'palimpsest/dreaming'
 import { MEMORY_MODE_DEFAULT, MEMORY_MODES } from 'palimpsest/memory'
 import { parseModelName } from 'palimpsest/wire'
 
@@ -126,7 +127,42 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       'When a turn has ended, the model saves what will still matter later, beside the conversation. Default: true',
     ),
   }),
-  dream: planned('Consolidation of memories'),
+  dream: object('Consolidation of memories between sessions', {
+    enabled: boundForProjects(byDefault(flag('Consolidate memories by itself'), true), {
+      isAllowed: (isOn) => !isOn,
+      allowed: '`false`',
+      told: 'can only be false in a project. Set it in your own settings',
+    }),
+    hours: byDefault(number('Hours since the last consolidation before the next', 1), DREAM_HOURS),
+    sessions: byDefault(
+      number('Other sessions of the project that were used since, before the next', 1),
+      DREAM_SESSIONS,
+    ),
+    detached: boundForProjects(
+      byDefault(
+        flag('Consolidate in a process of its own, which continues when the agent ends; `-p` starts one too'),
+        false,
+      ),
+      {
+        isAllowed: (isOn) => !isOn,
+        allowed: '`false`',
+        told: 'can only be false in a project. Set it in your own settings',
+      },
+    ),
+    maxRequests: boundForProjects(byDefault(number('Requests of one consolidation', 1), DREAM_REQUESTS_MAX), {
+      isAllowed: (count) => count <= DREAM_REQUESTS_MAX,
+      allowed: `at most ${DREAM_REQUESTS_MAX}`,
+      told: `can be at most ${DREAM_REQUESTS_MAX} in a project. Set it in your own settings`,
+    }),
+    maxCostUsd: boundForProjects(
+      byDefault(number('Dollars that one consolidation may cost', 0), DREAM_COST_USD_MAX),
+      {
+        isAllowed: (usd) => usd <= DREAM_COST_USD_MAX,
+        allowed: `at most ${DREAM_COST_USD_MAX}`,
+        told: `can be at most ${DREAM_COST_USD_MAX} in a project. Set it in your own settings`,
+      },
+    ),
+  }),
   limits: planned('What may be spent in a day'),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
   compaction: object('How the conversation is compacted', {

@@ -40,6 +40,7 @@ const NOTHING_SET = {
   disableAllHooks: false,
   compaction: { keep: 'lean' },
   memory: { mode: 'read-write' },
+  dream: { enabled: true, hours: 24, sessions: 5, detached: false, maxRequests: 60, maxCostUsd: 1 },
   cache: { lifetime: 'auto' },
   clearing: {},
   answers: {},
@@ -152,7 +153,8 @@ describe('settings', () => {
       ['error s.json:1: "permissions.defaultMode" must be one of default, accept-edits, plan, bypass'],
     ],
     ['{"mcpServers": {"a": {}}}', ['warning s.json:1: "mcpServers" is not built yet, and is ignored']],
-    ['{"dream": {"hours": 2}}', ['warning s.json:1: "dream" is not built yet, and is ignored']],
+    ['{"limits": {"dailyCostUsd": 2}}', ['warning s.json:1: "limits" is not built yet, and is ignored']],
+    ['{"dream": {"hours": 2, "enabled": false}}', []],
     [
       '{"autoCompactEnabeld": false}',
       [

@@ -16,6 +16,8 @@ export const COMMANDS = [
   { name: 'rewind', words: '', summary: 'goes back to before something you said' },
   { name: 'undo', words: 'ID', summary: 'takes a removal back; /context lists them' },
   { name: 'memory', words: '', summary: 'what is remembered, and what waits for you' },
+  { name: 'dream', words: '', summary: 'consolidates memory now, in the background' },
+  { name: 'tasks', words: '[kill] [ID]', summary: 'what runs in the background: list, watch, end' },
   { name: 'export', words: '[file]', summary: 'writes all of the conversation to a file' },
   { name: 'quit', words: '', summary: 'leaves; /exit does too' },
 ] as const
@@ -23,7 +25,7 @@ export const COMMANDS = [
 export type CommandName = (typeof COMMANDS)[number]['name']
 
 /** Promised, and not there yet. */
-export const PLANNED_COMMANDS = 'init dream tasks agents hooks mcp skills status'.split(' ')
+export const PLANNED_COMMANDS = 'init agents hooks mcp skills status'.split(' ')
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 

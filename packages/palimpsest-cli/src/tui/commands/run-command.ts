@@ -17,6 +17,7 @@ import { openWhole } from './open-pages.ts'
 import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
+import { tasks } from './tasks.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
@@ -74,6 +75,10 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return await undo(words, place)
     case 'memory':
       return print(await memoryRows(conversation.prepared.opened.project, place.world), place)
+    case 'dream':
+      return note(await conversation.prepared.dreaming.dreamNow(), place)
+    case 'tasks':
+      return await tasks(words, place)
     case 'export':
       return await exportTo(words || `palimpsest-${conversation.id.slice(0, ID_CHARS)}.txt`, place)
     default:

@@ -4,6 +4,7 @@ import type { LoopEvent } from 'palimpsest/loop'
 import { howToCompact } from '../../run/compaction/how-to-compact.ts'
 import { prepareRun, type PreparedRun } from '../../run/prepare-run.ts'
 import type { RunWishes } from '../../run/set-scene.ts'
+import { runningText } from '../../tasks/background-task.ts'
 import type { World } from '../../world.ts'
 import { SHELL_HEAD } from '../screen/past-lines.ts'
 import { modeMark } from '../screen/mode-words.ts'
@@ -76,7 +77,8 @@ export async function hostConversation(
     get facts() {
       const { window, thresholds, autoEnabled } = reading()
       const mode = modeMark(prepared.permissions.mode())
-      return { model: setup.prefix.model, window, thresholds, autoEnabled, mode }
+      const task = runningText(prepared.dreaming.tasks.list())
+      return { model: setup.prefix.model, window, thresholds, autoEnabled, mode, task }
     },
     figures: () => at.figures,
     say: (text, signal) => followed(say(text, conversation, prepared, signal)),

@@ -26,6 +26,8 @@ export interface StatusFacts {
   readonly autoEnabled: boolean
   /** What may happen unasked, where that is not the usual. */
   readonly mode?: string | undefined
+  /** What runs in the background. */
+  readonly task?: string | undefined
 }
 
 export function afterResponse(figures: Figures, usage: Usage, costUsd: number): Figures {
@@ -55,6 +57,7 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
   const cached = figures.promptTokens > 0 ? [`cache ${mark}${hitPercent(figures)}%`] : []
   const first = [
     ...(facts.mode === undefined ? [] : [facts.mode]),
+    ...(facts.task === undefined ? [] : [facts.task]),
     `${mark}${report.percentLeft}% context left`,
   ]
   const last = [`${costUsd > 0 && (isCostEstimated || !isExact) ? '~' : ''}$${dollars(costUsd)}`, facts.model]

@@ -8,8 +8,9 @@ export type FileText = string | null
 
 export function makePatch(file: string, before: FileText, after: FileText): FilePatch {
   const [old, fresh] = [before ?? '', after ?? '']
-  const at = commonStart(old, fresh)
-  const end = commonEnd(old.slice(at), fresh.slice(at))
+  // Whole lines: people read it too.
+  const at = old.slice(0, commonStart(old, fresh)).lastIndexOf('\n') + 1
+  const end = wholeLines(old, commonEnd(old.slice(at), fresh.slice(at)))
   return {
     file,
     before: before === null ? null : markOf(before),
@@ -55,6 +56,14 @@ export function isAt(text: FileText, mark: FilePatch['before']): boolean {
 
 function markOf(text: string): { readonly hash: Hash; readonly bytes: number } {
   return { hash: hashText(text), bytes: new TextEncoder().encode(text).length }
+}
+
+/** The end of a text, from the start of a line on. */
+function wholeLines(text: string, end: number): number {
+  const at = text.length - end
+  if (at === 0 || text[at - 1] === '\n') return end
+  const next = text.indexOf('\n', at)
+  return next === -1 ? 0 : text.length - next - 1
 }
 
 function commonStart(a: string, b: string): number {

@@ -103,9 +103,9 @@ function fresh(accepted: Accepted, { texts, unusable }: MemoryFiles, { now }: Oc
 /** Restated, it is verified; more sources are added; what has more to say stays, and trust never falls by it. */
 function merged(same: Memory, accepted: Accepted, { now }: Occasion, isReplaced: boolean): Memory {
   const isLonger = normalText(memoryText(accepted)).length > normalText(memoryText(same)).length
-  const isBetter = isReplaced || (isLonger && rank(accepted.trust) <= rank(same.trust))
+  const isBetter = isReplaced || (isLonger && trustRank(accepted.trust) <= trustRank(same.trust))
   const text = isBetter ? { description: oneLine(accepted.description), body: accepted.body.trim() } : {}
-  const trust = isReplaced || rank(accepted.trust) < rank(same.trust) ? accepted.trust : same.trust
+  const trust = isReplaced || trustRank(accepted.trust) < trustRank(same.trust) ? accepted.trust : same.trust
   const known = new Set(same.source.map(({ session, message }) => `${session} ${message}`))
   const added = accepted.source.filter(({ session, message }) => !known.has(`${session} ${message}`))
   const type = isReplaced ? accepted.type : same.type
@@ -129,13 +129,19 @@ function isOnlyVerified(before: Memory, after: Memory): boolean {
 
 /** Only what is trusted as much may end a memory. */
 function endedBy(accepted: Accepted, others: readonly Memory[]): readonly Memory[] {
-  const may = others.filter(({ trust }) => rank(accepted.trust) <= Math.max(rank(trust), rank('confirmed')))
+  const may = others.filter(({ trust }) => mayEnd(accepted.trust, trust))
   const named = new Set(accepted.ends)
   const over = new Set(findContradicted(accepted, may).map(({ name }) => name))
   return may.filter(({ name }) => named.has(name) || over.has(name))
 }
 
-function rank(trust: Trust): number {
+/** Whether what is trusted so much may end what is trusted that much. */
+export function mayEnd(fresh: Trust, old: Trust): boolean {
+  return trustRank(fresh) <= Math.max(trustRank(old), trustRank('confirmed'))
+}
+
+/** The most trusted first. */
+export function trustRank(trust: Trust): number {
   return { user: 0, confirmed: 1, model: 2, tool: 3 }[trust]
 }
 

@@ -4,7 +4,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { StorageError } from '../../errors.ts'
 import { openInside } from '../files/inside-home.ts'
 import { hasCode } from '../files/to-storage-error.ts'
-import { loadSqlite } from './load-sqlite.ts'
+import { loadSqlite } from '../files/load-sqlite.ts'
 
 // The file of the index. It holds words and places, never the only copy of anything: what is damaged or of another form is made anew.
 

@@ -1,0 +1,22 @@
+import type { Command } from './command.ts'
+
+export const dream: Command = {
+  name: 'dream',
+  usage:
+    '[--now] [--dry-run] [--json] [--model ID] [--base-url URL] [--settings FILE] [--cwd DIR] [--trust] [--debug]',
+  summary: 'consolidates memory across sessions: merges, ends what was refuted, keeps the index short',
+  options: {
+    now: { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
+    json: { type: 'boolean' },
+    model: { type: 'string' },
+    'base-url': { type: 'string' },
+    settings: { type: 'string' },
+    cwd: { type: 'string' },
+    trust: { type: 'boolean' },
+    debug: { type: 'boolean' },
+  },
+  wordsMax: 0,
+  run: async (input, world) =>
+    await (await import('../dream/run-dream-command.ts')).runDreamCommand(input, world),
+}

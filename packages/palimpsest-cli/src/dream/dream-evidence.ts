@@ -1,0 +1,37 @@
+import type { MemoryFiles } from 'palimpsest'
+import { evidenceOf, parseStored, type Rewritten, type SessionEvidence } from 'palimpsest/memory'
+import { isSessionId, readTranscript, transcriptPath, type ProjectFolder } from 'palimpsest/node'
+import type { Entry } from 'palimpsest/transcript'
+
+import { systemCode } from '../agent/refusal.ts'
+
+/** A dream that rests on more sessions than this names them for show. */
+const SESSIONS_MAX = 40
+
+/** All that was said in the sessions that changed memories name. Sessions that are gone say nothing. */
+export async function dreamEvidence(
+  files: MemoryFiles,
+  wanted: Rewritten,
+  project: ProjectFolder,
+): Promise<readonly SessionEvidence[]> {
+  const changed = [...wanted.texts].filter(([name, text]) => files.texts.get(name) !== text)
+  const named = changed.flatMap(([name, text]) =>
+    parseStored(name, text).source.map(({ session }) => session),
+  )
+  const sessions = [...new Set(named)].filter(isSessionId).slice(0, SESSIONS_MAX)
+  const said = await Promise.all(sessions.map((session) => saidIn(session, project)))
+  return said.flat()
+}
+
+async function saidIn(session: string, project: ProjectFolder): Promise<readonly SessionEvidence[]> {
+  const entries: Entry[] = []
+  try {
+    for await (const item of readTranscript(transcriptPath(project, session)))
+      if (item.kind === 'entry' && item.entry.kind === 'message') entries.push(item.entry)
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    if (systemCode(cause) !== 'ENOENT') throw error
+  }
+  const times = new Map(entries.map(({ id, at }) => [id, at]))
+  return evidenceOf(entries).map((one) => ({ ...one, session, at: times.get(one.id) ?? 0 }))
+}

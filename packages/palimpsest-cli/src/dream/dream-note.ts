@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+
+import { readPlainText } from 'palimpsest/node'
+
+import { placeOwnFile } from '../agent/files/place-own-file.ts'
+import { systemCode } from '../agent/refusal.ts'
+
+// What became of the last dream: told once at the next start, and counted where it failed.
+
+export interface DreamNote {
+  readonly at: number
+  readonly state: 'running' | 'completed' | 'failed' | 'killed'
+  /** One line for the user. */
+  readonly text: string
+  /** Failures in a row, this one included. */
+  readonly failures: number
+  readonly isTold: boolean
+  /** Of a running one. */
+  readonly pid?: number | undefined
+}
+
+const NOTE_FILE = 'last-dream.json'
+const NOTE_BYTES_MAX = 64 * 1024
+
+/** Undefined where there was none, or nobody can read it. */
+export async function readDreamNote(projectFolder: string): Promise<DreamNote | undefined> {
+  try {
+    return parseNote(JSON.parse(await readPlainText(join(projectFolder, NOTE_FILE), NOTE_BYTES_MAX)))
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+export async function writeDreamNote(projectFolder: string, note: DreamNote): Promise<void> {
+  await placeOwnFile(join(projectFolder, NOTE_FILE), Buffer.from(`${JSON.stringify(note)}\n`))
+}
+
+const STATES = ['running', 'completed', 'failed', 'killed'] as const
+
+function parseNote(value: unknown): DreamNote | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { at, state, text, failures, isTold, pid }: { readonly [key: string]: unknown } = { ...value }
+  const known = STATES.find((one) => one === state)
+  if (typeof at !== 'number' || typeof text !== 'string' || known === undefined) return undefined
+  return {
+    at,
+    state: known,
+    text,
+    failures: typeof failures === 'number' ? failures : 0,
+    isTold: isTold === true,
+    pid: typeof pid === 'number' ? pid : undefined,
+  }
+}
+
+/** The line of the next start, once. Undefined where there is nothing to say. `isAlive`: whether a process still runs. */
+export async function takeDreamLine(
+  projectFolder: string,
+  isAlive: (pid: number) => boolean,
+): Promise<string | undefined> {
+  const note = await readDreamNote(projectFolder)
+  if (!note || note.isTold) return undefined
+  if (note.state !== 'running') {
+    await writeDreamNote(projectFolder, { ...note, isTold: true })
+    return note.text
+  }
+  if (note.pid !== undefined && isAlive(note.pid)) return undefined
+  const text = 'the last dream was ended before it was done; nothing changed, and it will be tried again'
+  await writeDreamNote(projectFolder, { ...note, state: 'killed', text, isTold: true })
+  return text
+}

@@ -1,0 +1,127 @@
+import type { Flags, TraceEvent } from 'palimpsest'
+import type { ConversationSetup } from 'palimpsest/conversation'
+
+import { startBeside } from '../agent/process/start-process.ts'
+import { rulesOf } from '../agent/settings/settings-shape.ts'
+import type { Scene } from '../run/set-scene.ts'
+import { createTasks, type Tasks } from '../tasks/background-task.ts'
+import type { World } from '../world.ts'
+import type { DreamBase } from './dream-agent.ts'
+import { takeDreamLine } from './dream-note.ts'
+import { openDreamPlace } from './dream-place.ts'
+import { createSessionDreaming, type DreamingSetup, type SessionDreaming } from './session-dreaming.ts'
+
+export interface Dreaming extends SessionDreaming {
+  readonly setup: DreamingSetup
+  readonly tasks: Tasks
+  /** The same, and then a look whether a dream is due. */
+  readonly after: <Args extends readonly unknown[]>(
+    work: (...args: Args) => Promise<void>,
+  ) => (...args: Args) => Promise<void>
+  /** What the last dream came to, where nobody was told yet. */
+  readonly line: () => Promise<readonly string[]>
+  /** Ends what is under way. */
+  readonly close: () => Promise<void>
+}
+
+/** Whoever leaves waits at most so long for a dream to set the time back. */
+const LEAVING_WAIT_MS = 2_000
+
+export function dreamingFor(
+  scene: Scene,
+  run: {
+    readonly setup: ConversationSetup
+    readonly flags: Flags
+    readonly trace: (event: TraceEvent) => void
+  },
+  world: World,
+): Dreaming {
+  const { opened, ground, wishes } = scene
+  const { project, session } = opened
+  const tasks = createTasks()
+  const setup: DreamingSetup = {
+    place: openDreamPlace({ project, session: session.id }, run.trace, world),
+    settings: ground.settings,
+    isFlagOn: () => run.flags.value('dreaming') && run.flags.value('background-calls'),
+    base: () => baseOf(scene, run.setup, world),
+    session: session.id,
+    tasks,
+    isHeadless: wishes.user === undefined,
+    startDetached: detachedStart(scene, world),
+    trace: run.trace,
+    signal: world.signal,
+  }
+  const dreaming = createSessionDreaming(setup)
+  return {
+    ...dreaming,
+    setup,
+    tasks,
+    after:
+      (work) =>
+      async (...args) => {
+        await work(...args)
+        dreaming.consider()
+      },
+    line: async () => {
+      if (wishes.isMaintenance) return []
+      const text = await takeDreamLine(project.folder, isAlive)
+      return text === undefined ? [] : [text]
+    },
+    close: async () => {
+      await dreaming.settled()
+      await tasks.endAll(LEAVING_WAIT_MS)
+    },
+  }
+}
+
+/** The prefix that the session sends is cached already; of the session itself the dream sees nothing. */
+function baseOf(scene: Scene, setup: ConversationSetup, world: World): DreamBase | undefined {
+  const { chosen, ground, home, opened, wishes } = scene
+  if (chosen.endpoint === 'offline') return undefined
+  const { ports, prefix, reading, maxTokens } = setup
+  const had = setup.session.view.prefix
+  const isKept = had !== undefined && had.model === prefix.model && prefix.reason !== 'asked'
+  const { system, tools, betas, parameters } = isKept ? had : prefix
+  return {
+    ports,
+    prefix: { ...prefix, system, tools, betas, parameters },
+    reading,
+    maxTokens,
+    cwd: wishes.cwd,
+    home,
+    userHome: world.userHome,
+    projectFolder: opened.project.folder,
+    platform: world.platform,
+    env: { ...world.env, ...ground.settings.env },
+    sandbox: ground.settings.sandbox,
+    rules: rulesOf(ground.settings),
+    isTrusted: ground.isTrusted,
+  }
+}
+
+/** The gates are passed: the process need not ask again. */
+function detachedStart({ wishes }: Scene, { self, env }: World): (() => void) | undefined {
+  const [program, ...own] = self ?? []
+  if (program === undefined) return undefined
+  const { cwd, model, baseUrl, settingsFile, trust } = wishes
+  const given = (name: string, value: string | undefined): readonly string[] =>
+    value === undefined ? [] : [name, value]
+  const args = [
+    ...own,
+    'dream',
+    '--now',
+    ...given('--model', model),
+    ...given('--base-url', baseUrl),
+    ...given('--settings', settingsFile),
+    ...(trust ? ['--trust'] : []),
+  ]
+  return () => startBeside({ program, args, cwd }, env)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

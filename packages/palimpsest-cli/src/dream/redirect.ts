@@ -1,0 +1,51 @@
+import type { LoopTool, Permit } from 'palimpsest/loop'
+import type { JsonObject } from 'palimpsest/wire'
+
+// The agent speaks of the memory folder, and its calls act on the copy: it never sees that there are two.
+
+interface Folders {
+  /** As it is told. Its logs are no memories, and are read where they are. */
+  readonly from: string
+  readonly to: string
+}
+
+export function redirectPermit(permit: Permit, folders: Folders): Permit {
+  return async (tool, input, context) => {
+    const meant = redirected(input, folders)
+    const verdict = await permit(tool, meant, context)
+    if (verdict.allow) return { ...verdict, input: verdict.input ?? meant }
+    const place = `You may read, run what only reads, and write memories in ${folders.from}.`
+    return { ...verdict, reason: `${tool.name} is not permitted here. ${place}` }
+  }
+}
+
+export function redirectTool(tool: LoopTool, { from, to }: Folders): LoopTool {
+  return {
+    ...tool,
+    run: async (input, context) => {
+      const output = await tool.run(input, context)
+      const { content } = output
+      return typeof content === 'string' ? { ...output, content: content.replaceAll(to, from) } : output
+    },
+  }
+}
+
+/** Paths stand in texts: of a file, a folder, a pattern, a command. What is written into a file stays as it is. */
+const PLACES = ['file_path', 'path', 'pattern', 'command']
+
+function redirected(input: JsonObject, folders: Folders): JsonObject {
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [
+      key,
+      typeof value === 'string' && PLACES.includes(key) ? redirectText(value, folders) : value,
+    ]),
+  )
+}
+
+/** Goes on after it: another folder, or the logs. */
+const GOES_ON = /^(?:[\w.-]|\/logs(?![\w.-]))/
+
+function redirectText(text: string, { from, to }: Folders): string {
+  const [first = '', ...rest] = text.split(from)
+  return rest.reduce((made, part) => `${made}${GOES_ON.test(part) ? from : to}${part}`, first)
+}

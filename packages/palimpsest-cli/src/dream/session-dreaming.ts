@@ -1,0 +1,92 @@
+import type { TraceEvent } from 'palimpsest'
+import { passGates, takeConsolidation, type GateOutcome, type GateState } from 'palimpsest/dreaming'
+
+import type { Settings } from '../agent/settings/settings-shape.ts'
+import type { Tasks } from '../tasks/background-task.ts'
+import { isRunning } from '../tasks/background-task.ts'
+import type { DreamBase } from './dream-agent.ts'
+import { dreamPolicy, type DreamPlace } from './dream-place.ts'
+import { startDream } from './start-dream.ts'
+
+// Dreams of a session that goes on: looked for when a turn has ended, beside it, and never waited for.
+
+export interface SessionDreaming {
+  /** A turn has ended. Returns at once. */
+  readonly consider: () => void
+  /** The user asks for one now: the gates are passed over, but the lock is not. What to tell. */
+  readonly dreamNow: () => Promise<string>
+  /** Waits for what is being looked at. */
+  readonly settled: () => Promise<void>
+}
+
+export interface DreamingSetup {
+  readonly place: DreamPlace
+  readonly settings: Pick<Settings, 'dream' | 'memory'>
+  readonly isFlagOn: () => boolean
+  /** As it is now: the session's prefix may be told by then. */
+  readonly base: () => DreamBase | undefined
+  readonly session: string
+  readonly tasks: Tasks
+  /** Nobody is there who could end it with the process: only a process of its own is started. */
+  readonly isHeadless: boolean
+  /** Starts `palimpsest dream` beside this process. Undefined: it cannot. */
+  readonly startDetached: (() => void) | undefined
+  readonly trace: (event: TraceEvent) => void
+  readonly signal: AbortSignal
+}
+
+export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
+  const state: GateState = { scannedAt: undefined }
+  const { place, settings, tasks, trace } = setup
+  let looking: Promise<void> | undefined
+  const policy = () => dreamPolicy(settings, setup.isFlagOn())
+  const begin = (due: Extract<GateOutcome, { kind: 'due' }>): void => {
+    const { hold, lastMs } = due
+    const { task } = startDream(
+      {
+        hold,
+        lastMs,
+        policy: policy(),
+        place,
+        base: setup.base(),
+        isDry: false,
+        session: setup.session,
+        onChange: tasks.changed,
+      },
+      setup.signal,
+    )
+    tasks.add(task)
+  }
+  const look = async (): Promise<void> => {
+    const { detached } = settings.dream
+    if (setup.isHeadless && !detached) return
+    const outcome = await passGates(policy(), state, place.gates)
+    if (outcome.kind === 'shut') return
+    if (!detached || !setup.startDetached) return begin(outcome)
+    // It takes the lock itself, as its own.
+    await outcome.hold.giveUp()
+    setup.startDetached()
+  }
+  return {
+    consider: () => {
+      if (looking || tasks.list().some((task) => isRunning(task.status()))) return
+      looking = look()
+        .catch((error: unknown) => {
+          trace({ name: 'dream-gate', reason: error instanceof Error ? error.message : String(error) })
+        })
+        .finally(() => {
+          looking = undefined
+        })
+    },
+    dreamNow: async () => {
+      if (settings.memory.mode === 'off' || settings.memory.mode === 'read-only')
+        return `memory is ${settings.memory.mode} (setting memory.mode): nothing is consolidated`
+      const last = await place.gates.record.look()
+      const taken = await takeConsolidation(place.gates)
+      if (taken.kind === 'held') return `not now: ${taken.reason}`
+      begin({ kind: 'due', hold: taken.hold, lastMs: last.lastMs })
+      return 'dreaming; /tasks shows it'
+    },
+    settled: async () => await looking,
+  }
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+
+import { runDream, type DreamOutcome, type DreamPolicy, type Hold } from 'palimpsest/dreaming'
+import { checkMemories, consolidateByRules, judgeRewrite } from 'palimpsest/memory'
+import { openDreamCopy } from 'palimpsest/node'
+
+import { ID_CHARS } from '../stored/find-by-id.ts'
+import type { BackgroundTask } from '../tasks/background-task.ts'
+import { thinkInDream, type DreamBase } from './dream-agent.ts'
+import { dreamEvidence } from './dream-evidence.ts'
+import { readDreamNote, writeDreamNote } from './dream-note.ts'
+import type { DreamPlace } from './dream-place.ts'
+import { watchDream } from './dream-watch.ts'
+
+// A dream as a task: from the lock that was taken to the note of what became of it.
+
+export interface DreamStart {
+  readonly hold: Hold
+  readonly lastMs: number | null
+  readonly policy: DreamPolicy
+  readonly place: DreamPlace
+  /** Undefined: no model can be asked, and rules alone consolidate. */
+  readonly base: DreamBase | undefined
+  readonly isDry: boolean
+  readonly session?: string | undefined
+  readonly onChange: () => void
+}
+
+export interface StartedDream {
+  readonly task: BackgroundTask
+  readonly outcome: Promise<DreamOutcome>
+}
+
+export function startDream(start: DreamStart, ending: AbortSignal): StartedDream {
+  const { place, onChange, isDry } = start
+  const { now } = place.gates.clock
+  const stop = new AbortController()
+  const watch = watchDream(now, onChange)
+  const run = async (): Promise<DreamOutcome> => {
+    const before = await readDreamNote(place.project.folder)
+    const failures = before?.failures ?? 0
+    const note = async (
+      state: 'running' | DreamOutcome['kind'],
+      text: string,
+      inRow: number,
+    ): Promise<void> => {
+      if (isDry) return
+      const isTold = state === 'completed' && text === NOTHING
+      const pid = state === 'running' ? process.pid : undefined
+      await writeDreamNote(place.project.folder, { at: now(), state, text, failures: inRow, isTold, pid })
+    }
+    await note('running', 'dreaming', failures)
+    const outcome = await dream(start, watch.see, AbortSignal.any([stop.signal, ending]))
+    const text = outcomeText(outcome)
+    watch.end(outcome.kind, text)
+    await note(outcome.kind, text, outcome.kind === 'failed' ? failures + 1 : 0)
+    return outcome
+  }
+  const outcome = run()
+  const ended = outcome.then(
+    () => undefined,
+    (error: unknown) => watch.end('failed', error instanceof Error ? error.message : String(error)),
+  )
+  const id = randomUUID().slice(0, ID_CHARS)
+  const task = { id, kind: 'dream', title: 'dream', status: watch.status, kill: () => stop.abort(), ended }
+  return { task, outcome }
+}
+
+async function dream(
+  { hold, lastMs, policy, place, base, isDry, session }: DreamStart,
+  see: ReturnType<typeof watchDream>['see'],
+  signal: AbortSignal,
+): Promise<DreamOutcome> {
+  const { project, memory, gates, logsPath } = place
+  const { clock, trace, newId } = gates
+  const { findSecrets } = memory
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+  const scene = {
+    memoryPath: memory.folder.path,
+    logsPath,
+    transcriptsPath: project.folder,
+    today: day(clock.now()),
+    last: lastMs === null ? undefined : day(lastMs),
+  }
+  return await runDream(
+    hold,
+    { isDry, session },
+    {
+      folder: memory.folder,
+      clock,
+      trace,
+      openCopy: async (files) => await openDreamCopy(project, newId(), files),
+      tidy: (files, history) => consolidateByRules(files, { now: clock.now(), history }),
+      think:
+        base &&
+        (async (copy, stopped) => {
+          const problems = await problemsOf(place)
+          return await thinkInDream(base, copy, { policy, scene: { ...scene, problems }, see }, stopped)
+        }),
+      judge: async (files, wanted, history) => {
+        const evidence = await dreamEvidence(files, wanted, project)
+        return await judgeRewrite(files, wanted, { now: clock.now(), history, evidence, findSecrets })
+      },
+    },
+    signal,
+  )
+}
+
+async function problemsOf({ memory }: DreamPlace): Promise<readonly string[]> {
+  const nothing = async (): Promise<ReadonlySet<string>> => new Set()
+  const facts = { missingPaths: nothing, goneSessions: nothing }
+  const found = await checkMemories(await memory.folder.read(), facts)
+  return found.map(({ file, text }) => `${file}: ${text}`)
+}
+
+const NOTHING = 'dream: nothing needed to change'
+
+export function outcomeText(outcome: DreamOutcome): string {
+  switch (outcome.kind) {
+    case 'completed': {
+      if (outcome.changed.length === 0) return NOTHING
+      const changed = outcome.changed.map(({ name, what }) => `${what} ${name}`)
+      const shown = changed.slice(0, NAMES_SHOWN).join(', ')
+      const more = changed.length > NAMES_SHOWN ? ` and ${changed.length - NAMES_SHOWN} more` : ''
+      const id = outcome.record?.id.slice(0, ID_CHARS)
+      const undo = id === undefined ? '' : `. \`palimpsest memory undo ${id}\` undoes it`
+      return `dream: ${shown}${more}${undo}`
+    }
+    case 'failed':
+      return `the dream changed nothing: ${outcome.why.slice(0, NAMES_SHOWN).join('; ')}`
+    case 'killed':
+      return 'the dream was ended; nothing changed'
+    default:
+      return outcome satisfies never
+  }
+}
+
+const NAMES_SHOWN = 5

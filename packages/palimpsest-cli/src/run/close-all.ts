@@ -1,0 +1,35 @@
+import type { OpenedFlags } from '../flags/open-flags.ts'
+import type { Dreaming } from '../dream/dreaming-for.ts'
+import type { KeptIndex } from '../recall/keep-indexed.ts'
+import type { ModelListKeeper } from './models/reported-models.ts'
+import type { Scene } from './set-scene.ts'
+
+interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks' | 'recall'> {
+  readonly index: KeptIndex
+  readonly dreaming: Dreaming
+  readonly flags: OpenedFlags
+  readonly modelList: ModelListKeeper
+}
+
+/** Ends what was started for a run, and closes its session. */
+export function closeAll({
+  opened,
+  shells,
+  hooks,
+  recall,
+  flags,
+  modelList,
+  index,
+  dreaming,
+}: Started): (isKept?: boolean) => Promise<void> {
+  return async (isKept = true) => {
+    await dreaming.close()
+    flags.close()
+    await index.close()
+    recall.close()
+    await modelList.close()
+    await shells.killAll()
+    await hooks.close()
+    await (isKept ? opened.file.close() : opened.giveUp())
+  }
+}

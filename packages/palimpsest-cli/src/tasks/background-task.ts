@@ -1,0 +1,80 @@
+// What runs beside a conversation and can be watched and ended: dreams now, agents later.
+
+export type TaskState = 'starting' | 'updating' | 'completed' | 'failed' | 'killed'
+
+export interface TaskStatus {
+  readonly state: TaskState
+  /** One sentence: what it is doing, or what came of it. */
+  readonly text: string
+  readonly toolCount: number
+  /** Files that it wrote, each once. */
+  readonly files: readonly string[]
+  /** What it said and called, the newest last. */
+  readonly turns: readonly string[]
+  readonly startedAt: number
+  readonly endedAt?: number | undefined
+}
+
+export interface BackgroundTask {
+  readonly id: string
+  /** `dream` */
+  readonly kind: string
+  readonly title: string
+  readonly status: () => TaskStatus
+  readonly kill: () => void
+  /** Resolves when it has ended, however it did. */
+  readonly ended: Promise<void>
+}
+
+export interface Tasks {
+  /** Newest first. */
+  readonly list: () => readonly BackgroundTask[]
+  readonly add: (task: BackgroundTask) => void
+  /** Told of whatever changes. One listener. */
+  readonly onChange: (listen: () => void) => void
+  readonly changed: () => void
+  /** Ends all of them, and waits for them at most so long. */
+  readonly endAll: (waitMs: number) => Promise<void>
+}
+
+export function isRunning({ state }: Pick<TaskStatus, 'state'>): boolean {
+  return state === 'starting' || state === 'updating'
+}
+
+/** A few words for the footer; undefined where nothing runs. */
+export function runningText(tasks: readonly BackgroundTask[]): string | undefined {
+  const titles = tasks.filter((task) => isRunning(task.status())).map(({ title }) => title)
+  return titles.length === 0 ? undefined : `running: ${[...new Set(titles)].join(', ')}`
+}
+
+/** Of those that have ended, so many are still listed. */
+const ENDED_MAX = 20
+
+export function createTasks(): Tasks {
+  let all: readonly BackgroundTask[] = []
+  let listener: () => void = () => undefined
+  const running = (): readonly BackgroundTask[] => all.filter((task) => isRunning(task.status()))
+  return {
+    list: () => all,
+    add: (task) => {
+      const ended = all.filter((one) => !isRunning(one.status())).slice(0, ENDED_MAX)
+      all = [task, ...all.filter((one) => isRunning(one.status()) || ended.includes(one))]
+      listener()
+    },
+    onChange: (listen) => {
+      listener = listen
+    },
+    changed: () => listener(),
+    endAll: async (waitMs) => {
+      const live = running()
+      for (const task of live) task.kill()
+      if (live.length === 0) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, waitMs)
+      })
+      await Promise.race([Promise.all(live.map(({ ended }) => ended)), late])
+      clearTimeout(timer)
+    },
+  }
+}

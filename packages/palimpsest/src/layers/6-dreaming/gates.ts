@@ -1,0 +1,67 @@
+import type { TraceEvent } from '../../ports.ts'
+import { lastConsolidation, takeConsolidation, type Hold, type LockPorts } from './consolidation-lock.ts'
+import { DREAM_FAILURES_MAX, DREAM_REST_MS, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
+
+// Whether memory is to be consolidated now. The cheapest question first; each answer is traced with its reason.
+
+export type Gate = 'enabled' | 'hours' | 'rest' | 'scan' | 'sessions' | 'lock'
+
+export type GateOutcome =
+  | { readonly kind: 'due'; readonly hold: Hold; readonly lastMs: number | null }
+  | { readonly kind: 'shut'; readonly gate: Gate; readonly reason: string }
+
+export interface GatePorts extends LockPorts {
+  readonly trace: (event: TraceEvent) => void
+  /** Sessions of the project that were used since then, this one not counted. */
+  readonly touchedSince: (ms: number) => Promise<number>
+  /** How the last ones failed. */
+  readonly failures: () => Promise<{ readonly inRow: number; readonly lastMs: number }>
+}
+
+/** What is kept between two questions of one process. */
+export interface GateState {
+  scannedAt: number | undefined
+}
+
+const HOUR_MS = 60 * 60_000
+
+export async function passGates(
+  policy: DreamPolicy,
+  state: GateState,
+  ports: GatePorts,
+): Promise<GateOutcome> {
+  const outcome = await ask(policy, state, ports)
+  const [gate, reason] = outcome.kind === 'shut' ? [outcome.gate, outcome.reason] : ['lock', 'taken']
+  ports.trace({ name: 'dream-gate', gate, reason, isOpen: outcome.kind === 'due' })
+  return outcome
+}
+
+async function ask(policy: DreamPolicy, state: GateState, ports: GatePorts): Promise<GateOutcome> {
+  const { clock, touchedSince, failures } = ports
+  if (!policy.isOn) return shut('enabled', 'dreaming is off (setting dream.enabled, flag dreaming)')
+  const now = clock.now()
+  const last = await lastConsolidation(ports)
+  if (last.kind === 'held') return shut('lock', last.reason)
+  const { lastMs } = last
+  const hours = lastMs === null ? Infinity : (now - lastMs) / HOUR_MS
+  if (hours < policy.hours)
+    return shut('hours', `the last one was ${hours.toFixed(1)} hours ago; it is due after ${policy.hours}`)
+  const failed = await failures()
+  if (failed.inRow >= DREAM_FAILURES_MAX && now - failed.lastMs < DREAM_REST_MS)
+    return shut(
+      'rest',
+      `the last ${failed.inRow} failed; it rests for a day. \`palimpsest dream --now\` tries again`,
+    )
+  if (state.scannedAt !== undefined && now - state.scannedAt < SCAN_EVERY_MS)
+    return shut('scan', `sessions were counted less than ${SCAN_EVERY_MS / 60_000} minutes ago`)
+  state.scannedAt = now
+  const touched = await touchedSince(lastMs ?? 0)
+  if (touched < policy.sessions)
+    return shut('sessions', `${touched} other sessions were used since; it is due after ${policy.sessions}`)
+  const taken = await takeConsolidation(ports)
+  return taken.kind === 'held' ? shut('lock', taken.reason) : { kind: 'due', hold: taken.hold, lastMs }
+}
+
+function shut(gate: Gate, reason: string): GateOutcome {
+  return { kind: 'shut', gate, reason }
+}

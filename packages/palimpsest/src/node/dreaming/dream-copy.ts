@@ -1,0 +1,52 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StorageError } from '../../errors.ts'
+import { writeAtomically } from '../files/atomic-write.ts'
+import { makeFolder, requireInside } from '../files/inside-home.ts'
+import { readMemoryText } from '../memory/memory-text.ts'
+
+const FOLDER = 'dream'
+const INDEX = 'MEMORY'
+
+interface CopyFiles {
+  readonly texts: ReadonlyMap<string, string>
+  readonly index: string
+}
+
+/** A copy of a project's memories, in `dream/` beside them. What others left there when they were killed is removed first. */
+export async function openDreamCopy(
+  { home, folder }: { readonly home: string; readonly folder: string },
+  id: string,
+  files: CopyFiles,
+): Promise<{
+  readonly path: string
+  readonly read: () => Promise<CopyFiles>
+  readonly remove: () => Promise<void>
+}> {
+  const parent = await makeFolder(home, join(folder, FOLDER))
+  const remove = async (): Promise<void> => {
+    await requireInside(home, parent)
+    await rm(parent, { recursive: true, force: true })
+  }
+  await remove()
+  const path = await makeFolder(home, join(parent, id))
+  for (const [name, text] of [...files.texts, [INDEX, files.index] as const])
+    await writeAtomically(home, join(path, `${name}.md`), text, 'fleeting')
+  return { path, read: async () => await readCopy(home, path), remove }
+}
+
+/** A file without text is one that was removed. */
+async function readCopy(home: string, path: string): Promise<CopyFiles> {
+  const texts = new Map<string, string>()
+  let index = ''
+  for (const file of (await readdir(path)).toSorted()) {
+    if (file.startsWith('.')) continue
+    if (!file.endsWith('.md')) throw new StorageError('io', `${file} in the copy is no memory`)
+    const name = file.slice(0, -'.md'.length)
+    const found = await readMemoryText(home, join(path, file))
+    if (found.kind !== 'text') throw new StorageError('io', `${file} in the copy cannot be used`)
+    if (name === INDEX) index = found.text
+    else if (found.text.trim() !== '') texts.set(name, found.text)
+  }
+  return { texts, index }
+}

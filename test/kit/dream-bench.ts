@@ -1,0 +1,116 @@
+import { mkdir, readdir, readFile, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { storedMemories } from '../../packages/palimpsest/src/layers/5-memory/stored-memories.ts'
+import { createMemoryFolder } from '../../packages/palimpsest/src/node/memory/memory-folder.ts'
+import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
+import { openProject, type ProjectFolder } from '../../packages/palimpsest/src/node/files/paths.ts'
+import { createTranscript } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
+import { printMemory } from '../../packages/palimpsest/src/layers/5-memory/front-matter.ts'
+import { rebuildIndex } from '../../packages/palimpsest/src/layers/5-memory/rewrite/rebuild-index.ts'
+import type { Memory } from '../../packages/palimpsest/src/layers/5-memory/memory.ts'
+import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/answering/script.ts'
+import { createSimulator, type Simulator } from '../../packages/palimpsest/src/lab/simulator/index.ts'
+import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
+import type { MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import { onTestFinished } from 'vitest'
+import { createInProcess, type InProcess } from './in-process.ts'
+
+// A project with memories and the sessions they come from, the command inside of the test's process, and the simulator as its model.
+
+export const DAY_MS = 24 * 60 * 60_000
+/** A Wednesday. */
+export const NOW = Date.parse('2026-03-04T12:00:00Z')
+
+export interface DreamBench extends InProcess {
+  readonly simulator: Simulator
+  readonly project: ProjectFolder
+  /** Of the memories. */
+  readonly path: string
+  readonly remember: (memories: readonly Memory[]) => Promise<void>
+  readonly memories: () => Promise<readonly Memory[]>
+  /** All files of the folder, hidden ones left out, by name. */
+  readonly bytes: () => Promise<{ readonly [name: string]: string }>
+  /** `palimpsest dream --json` and these. */
+  readonly dream: (...args: readonly string[]) => Promise<{ readonly [key: string]: unknown }>
+  /** The steps of a dreaming model, whose last word is an answer. */
+  readonly script: (...steps: readonly ScriptStep['content'][]) => void
+  readonly lock: () => Promise<{ readonly mtimeMs: number; readonly isEmpty: boolean } | undefined>
+}
+
+export async function createDreamBench(): Promise<DreamBench> {
+  const kit = await createInProcess()
+  const simulator = createSimulator({ switches: { pastScript: 'refuse' } })
+  const served = await serve((request) => simulator.fetch(request))
+  onTestFinished(async () => await served.close())
+  const env = { PALIMPSEST_BASE_URL: served.url }
+  const project = await openProject(await openHome(kit.home), kit.folder)
+  const path = join(project.folder, 'memory')
+  const folder = createMemoryFolder({ home: project.home, path, now: () => NOW })
+  const run: InProcess['run'] = async (args, options) =>
+    await kit.run(args, { ...options, env: { ...env, ...options?.env } })
+  return {
+    ...kit,
+    run,
+    simulator,
+    project,
+    path,
+    remember: async (memories) => {
+      await folder.change(() => ({
+        by: 'user',
+        reason: 'set up',
+        texts: new Map(memories.map((one) => [one.name, printMemory(one)])),
+        index: rebuildIndex('', memories),
+      }))
+    },
+    memories: async () => storedMemories(await folder.read()),
+    bytes: async () => {
+      const names = (await readdir(path)).filter((name) => !name.startsWith('.'))
+      const texts = await Promise.all(
+        names.map(async (name) => [name, await readFile(join(path, name), 'utf8')]),
+      )
+      return Object.fromEntries(texts)
+    },
+    dream: async (...args) => JSON.parse((await run(['dream', '--json', ...args])).out),
+    script: (...steps) => simulator.addSteps(steps.map((content) => ({ content }))),
+    lock: async () =>
+      await stat(join(path, '.consolidate-lock')).then(
+        ({ mtimeMs, size }) => ({ mtimeMs, isEmpty: size === 0 }),
+        () => undefined,
+      ),
+  }
+}
+
+/** A session in which the user said these, stored with that time. */
+export async function storeSession(
+  project: ProjectFolder,
+  id: string,
+  said: readonly { readonly id: string; readonly text: string; readonly origin?: MessageEntry['origin'] }[],
+  at: number,
+): Promise<void> {
+  await mkdir(project.folder, { recursive: true })
+  const file = await createTranscript({
+    project,
+    sessionId: id,
+    cwd: '/work',
+    version: '0.0.0',
+    now: () => at,
+    sync: 'close',
+  })
+  let parent: string | null = null
+  for (const { id: message, text, origin = 'user' } of said) {
+    const body = { role: origin === 'model' ? ('assistant' as const) : ('user' as const), content: text }
+    await file.append([
+      { kind: 'message', id: message, parent, at, origin, message: body, json: JSON.stringify(body) },
+    ])
+    parent = message
+  }
+  await file.close()
+  await utimes(join(project.folder, `${id}.jsonl`), at / 1000, at / 1000)
+}
+
+export function memoryOf(name: string, description: string, more: Partial<Memory> = {}): Memory {
+  const created = new Date(NOW - 20 * DAY_MS).toISOString()
+  const base = { name, description, type: 'project', source: [], trust: 'user' } as const
+  return { ...base, created, verified: created, other: [], body: '', ...more }
+}
