@@ -45,9 +45,12 @@ export function stringOf(node: SyntaxNode | undefined, field: string): string | 
 /** Calls `visit` for the node and everything below it, parents first. */
 export function walk(node: SyntaxNode, visit: (node: SyntaxNode) => void): void {
   visit(node)
-  for (const value of Object.values(node)) {
-    if (isNode(value)) walk(value, visit)
-    else if (Array.isArray(value)) value.filter(isNode).forEach((child) => walk(child, visit))
+  for (const field in node) {
+    const value = node[field]
+    if (typeof value !== 'object' || value === null) continue
+    if (Array.isArray(value)) {
+      for (const child of value) if (isNode(child)) walk(child, visit)
+    } else if (isNode(value)) walk(value, visit)
   }
 }
 
