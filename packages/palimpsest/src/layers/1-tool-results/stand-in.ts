@@ -38,9 +38,11 @@ export function storedStandIn(
 export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
   if (typeof content !== 'string') return undefined
   const short = withElse(content, `${HINT}${PREVIEW}`, ({ before, behind }) => {
-    const isTold = Object.values(GIST).some((heading) => before.includes(heading))
+    if (Object.values(GIST).some((heading) => before.includes(heading))) return ''
+    const end = behind.lastIndexOf(GIST.end)
+    if (end >= 0) return behind.slice(end)
     const preview = behind.endsWith(CUT) ? behind.slice(0, -CUT.length) : behind
-    return isTold ? '' : gistText(gistOf(result, preview))
+    return gistText(gistOf(result, preview))
   })
   return short === undefined ? undefined : JSON.stringify({ ...result, content: short })
 }
@@ -73,7 +75,9 @@ function persistedText({ path, text, previewBytes, gist }: StoredText): string {
   const size = `This result has ${text.length} characters in ${lineCount(text)} lines.`
   const cut = preview.length < text.length ? CUT : ''
   const cameTo = gist === undefined || preview.includes(gist.text) ? '' : gistText(gist)
-  return renderPersisted({ size, path, rest: `${cameTo}${HINT}${PREVIEW}${preview}${cut}` })
+  // What failed comes first; an end stands where it belongs.
+  const [first, last] = gist?.what === 'end' ? ['', cameTo] : [cameTo, '']
+  return renderPersisted({ size, path, rest: `${first}${HINT}${PREVIEW}${preview}${cut}${last}` })
 }
 
 function gistText({ what, text }: Gist): string {

@@ -113,9 +113,18 @@ function write(
       else runs.push([piece])
     })
     const about = { title: source.title, id: source.id, isChanged: isChanged(source, touched) }
-    return runs.map((run) => ({ ...about, text: run.join('\n') }))
+    return runs
+      .map((run) => ({ ...about, text: run.join('\n') }))
+      .filter(({ text }) => source.worth >= EVIDENCE_WORTH || isReadable(text))
   })
-  return writeExcerpts(written)
+  return written.length === 0 ? '' : writeExcerpts(written)
+}
+
+/** So many lines that say something: fewer are the end of something that is not shown. */
+const EXCERPT_LINES_MIN = 5
+
+function isReadable(text: string): boolean {
+  return text.split('\n').filter((line) => withoutNumber(line) !== '').length >= EXCERPT_LINES_MIN
 }
 
 function piecesOf(

@@ -13,8 +13,11 @@ const IDENTIFIER_CHARS_MIN = 5
 const IDENTIFIERS_MAX = 2_000
 const INVENTED_MAX = 100
 
+/** Around parts of a summary: `</analysis>` is no path. */
+const TAG = /<\/?[A-Za-z][\w-]{0,40}>/g
+
 export function findInvented(summary: string, occurs: (identifier: string) => boolean): readonly string[] {
-  return identifiersIn(summary)
+  return identifiersIn(summary.replaceAll(TAG, ' '))
     .filter((identifier) => !occurs(identifier))
     .slice(0, INVENTED_MAX)
 }

@@ -41,12 +41,13 @@ export interface Proof {
 const HEADING = '## Added from the record of the conversation (computed, not written by a model)'
 
 export function prove(input: ProofInput): Proof {
+  const { hasRecall = false } = input
   const missing = findMissing(input)
   const invented = findInvented(input.summary, input.occurs ?? (() => true))
   const warning = doubtOf(invented, input.budgetChars)
   const charsMax = Math.max(0, input.budgetChars - HEADING.length - warning.length)
   const write = (standing: Missing['standing']): WrittenParts =>
-    writeParts(repairParts({ ...missing, standing }), charsMax, input.hasRecall ?? false)
+    writeParts(repairParts({ ...missing, standing }, hasRecall), charsMax, hasRecall)
   const first = write(missing.standing)
   const standing = notSaidWith(missing.standing, missing.words, first.blocks.join('\n'))
   const { blocks, notice, said, left } = standing.length < missing.standing.length ? write(standing) : first
@@ -112,7 +113,8 @@ export function findMissing({
 
 /** Whole; or by head and tail, with its id. */
 function saysWords(page: Page, { entry, text, cut }: UserWords): boolean {
-  if (page.quoted.includes(cutMark(entry, cut?.chars ?? text.length))) return true
+  const chars = cut?.chars ?? text.length
+  if ([true, false].some((hasRecall) => page.quoted.includes(cutMark(entry, chars, hasRecall)))) return true
   return quotes(page, text) && (cut === undefined || quotes(page, cut.tail))
 }
 
@@ -130,7 +132,7 @@ function findMissingFiles(summary: string, changed: readonly FileFact[]): readon
 }
 
 /** In order of importance. */
-function repairParts(missing: Omit<Missing, 'kept'>): readonly Part[] {
+function repairParts(missing: Omit<Missing, 'kept'>, hasRecall: boolean): readonly Part[] {
   return [
     {
       heading: '### Standing instructions of the user, word for word (in force)',
@@ -175,7 +177,7 @@ function repairParts(missing: Omit<Missing, 'kept'>): readonly Part[] {
     {
       heading: '### Messages of the user, oldest first',
       share: 0.15,
-      write: (charsMax) => writeWords(missing.words, charsMax),
+      write: (charsMax) => writeWords(missing.words, charsMax, hasRecall),
     },
   ]
 }

@@ -5,7 +5,7 @@ import { summarySections, type SummaryKind } from './prompt.ts'
 import { errorItem, findMissing } from '../proof/prove.ts'
 import { says, toPage } from '../proof/says.ts'
 import { writeFiles } from './write-files.ts'
-import { clip, writeList, writeParts, type Part, type Written } from './write-parts.ts'
+import { clip, headOf, tailOf, writeList, writeParts, type Part, type Written } from './write-parts.ts'
 import { notSaidWith, writeWords } from './write-words.ts'
 
 // The summary that needs no model, in the same nine sections, as far as they can be computed. It cannot fail, so a full window never
@@ -47,7 +47,7 @@ function write(
   facts: Facts,
   { budgetChars, kind, hasRecall }: Required<Pick<FoldInput, 'budgetChars' | 'kind' | 'hasRecall'>>,
 ): string {
-  const parts = partsOf(facts)
+  const parts = partsOf(facts, hasRecall)
   const titles = summarySections(kind).map(({ title }) => title)
   const forTitles = titles.reduce((sum, title) => sum + title.length + SECTION_CHARS, 0)
   const { blocks, notice } = writeParts(parts, Math.max(0, budgetChars - forTitles), hasRecall)
@@ -121,7 +121,7 @@ const READ_FILES_MAX = 40
 const MORE_CHARS = 40
 
 /** In order of importance. */
-function partsOf(facts: Facts): readonly FoldPart[] {
+function partsOf(facts: Facts, hasRecall: boolean): readonly FoldPart[] {
   const changed = facts.files.filter(({ operation }) => operation !== 'read')
   const open = facts.todos.filter(({ state }) => state !== 'done')
   return [
@@ -151,7 +151,7 @@ function partsOf(facts: Facts): readonly FoldPart[] {
       section: 6,
       heading: 'Messages of the user, oldest first:',
       share: 0.18,
-      write: (charsMax) => writeWords(facts.words, charsMax),
+      write: (charsMax) => writeWords(facts.words, charsMax, hasRecall),
     },
     {
       section: 8,
@@ -226,5 +226,5 @@ function withoutMiddle(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const mark = ' […] '
   const head = Math.floor((charsMax - mark.length) / 2)
-  return `${text.slice(0, head)}${mark}${text.slice(head + mark.length - charsMax)}`
+  return `${headOf(text, head)}${mark}${tailOf(text, charsMax - head - mark.length)}`
 }

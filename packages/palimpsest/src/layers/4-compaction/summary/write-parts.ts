@@ -114,5 +114,27 @@ export function writeList(
 }
 
 export function clip(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, Math.max(0, charsMax - 1))}…`
+  return text.length <= charsMax ? text : `${headOf(text, Math.max(0, charsMax - 1))}…`
+}
+
+/** No word is so long. */
+const WORD_CHARS_MAX = 24
+
+/** The beginning, cut between words where one ends nearby. */
+export function headOf(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text
+  const head = text.slice(0, charsMax)
+  const at = Math.max(head.lastIndexOf(' '), head.lastIndexOf('\n'))
+  return at > 0 && at >= charsMax - WORD_CHARS_MAX && !/\s/.test(text[charsMax] ?? ' ')
+    ? head.slice(0, at)
+    : head
+}
+
+/** The end, cut between words where one begins nearby. */
+export function tailOf(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text
+  const tail = text.slice(-charsMax)
+  const at = tail.search(/\s/)
+  const isCut = !/\s/.test(text[text.length - charsMax - 1] ?? ' ')
+  return isCut && at >= 0 && at < WORD_CHARS_MAX ? tail.slice(at + 1) : tail
 }

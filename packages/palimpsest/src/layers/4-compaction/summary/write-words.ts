@@ -1,7 +1,8 @@
 import type { StandingWords, UserWords } from '../../../facts/facts.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
+import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
 import { shortId } from '../../../transcript/short-id.ts'
-import type { Written } from './write-parts.ts'
+import { headOf, tailOf, type Written } from './write-parts.ts'
 
 // Messages of the user, each as long as there is room for: whole; by head and tail; by a short head and tail; by its id.
 
@@ -13,8 +14,8 @@ const CUTS: readonly { readonly head: number; readonly tail: number }[] = [
 ]
 
 /** Every message gets its shortest form before any gets a longer one: the newest first, the very first right behind it. */
-export function writeWords(words: readonly UserWords[], charsMax: number): Written {
-  const forms = words.map(formsOf)
+export function writeWords(words: readonly UserWords[], charsMax: number, hasRecall = false): Written {
+  const forms = words.map((one) => formsOf(one, hasRecall))
   const chosen: (number | undefined)[] = words.map(() => undefined)
   const order = orderOf(words.length)
   let room = charsMax
@@ -44,13 +45,14 @@ function costOf(line: string | undefined): number {
 }
 
 /** Whole first, then ever shorter. Undefined: no shorter than the one before. */
-function formsOf({ entry, text, cut }: UserWords): readonly (string | undefined)[] {
+function formsOf({ entry, text, cut }: UserWords, hasRecall: boolean): readonly (string | undefined)[] {
   const chars = cut?.chars ?? text.length
   const tail = cut?.tail ?? text
   const whole = cut ? undefined : asItem(text)
   let shortest = whole?.length ?? Infinity
   const shorter = CUTS.map((size) => {
-    const line = cutLine(entry, chars, text.slice(0, size.head), tail.slice(-size.tail))
+    const mark = cutMark(entry, chars, hasRecall)
+    const line = asItem(`${mark} ${headOf(text, size.head)} […] ${tailOf(tail, size.tail)}`)
     if (line.length >= shortest) return undefined
     shortest = line.length
     return line
@@ -58,13 +60,11 @@ function formsOf({ entry, text, cut }: UserWords): readonly (string | undefined)
   return [whole, ...shorter]
 }
 
-function cutLine(entry: EntryId, chars: number, head: string, tail: string): string {
-  return asItem(`${cutMark(entry, chars)} ${head} […] ${tail}`)
-}
-
 /** How a message that is not whole is known. */
-export function cutMark(entry: EntryId, chars: number): string {
-  return `[${shortId(entry)}, ${chars} characters]`
+export function cutMark(entry: EntryId, chars: number, hasRecall: boolean): string {
+  return hasRecall
+    ? `[${chars} characters; ${RECALL_TOOL} id=${shortId(entry)} shows all:]`
+    : `[${shortId(entry)}, ${chars} characters]`
 }
 
 /** Sentences whose message does not stand whole in the text: the others are said with it. */
