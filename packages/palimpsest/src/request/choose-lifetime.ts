@@ -85,7 +85,9 @@ function sparedBy(request: PastRequest, before: PastRequest, again: number, tier
 function newestRequests(log: readonly Entry[]): PastRequest[] {
   const requests: PastRequest[] = []
   let after: string | undefined
-  for (let i = log.length - 1; i >= 0 && requests.length <= REQUESTS_MAX; i--) {
+  const answers = answersIn(log)
+  for (let at = answers.length - 1; at >= 0 && requests.length <= REQUESTS_MAX; at--) {
+    const i = answers[at] ?? 0
     const entry = log[i]
     if (!entry || !isAnswer(entry)) continue
     // Lines of one response: the first of them tells when it was asked for.
@@ -99,6 +101,19 @@ function newestRequests(log: readonly Entry[]): PastRequest[] {
     .filter(({ tokens }) => tokens > 0)
     .slice(0, REQUESTS_MAX)
     .toReversed()
+}
+
+const scans = new WeakMap<readonly Entry[], { read: number; readonly answers: number[] }>()
+
+/** Where the answers stand. A log only grows, and an undo gives a new one: so only what came since is read. */
+function answersIn(log: readonly Entry[]): readonly number[] {
+  const scan = scans.get(log) ?? { read: 0, answers: [] }
+  scans.set(log, scan)
+  for (; scan.read < log.length; scan.read++) {
+    const entry = log[scan.read]
+    if (entry && isAnswer(entry)) scan.answers.push(scan.read)
+  }
+  return scan.answers
 }
 
 function isAnswer(entry: Entry): entry is MessageEntry & { readonly usage: Usage } {

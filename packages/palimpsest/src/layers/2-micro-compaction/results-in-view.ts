@@ -1,6 +1,6 @@
 import { everInLog } from '../../transcript/ever-in-log.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
-import { blockKey, type View } from '../../transcript/view.ts'
+import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../wire/message.ts'
 import { isClearableTool } from './clearable-tools.ts'
 import { CLEARED_TEXT } from './stand-in.ts'
@@ -32,22 +32,42 @@ export function clearableResults(
   mayClear: (tool: string) => boolean = isClearableTool,
 ): ClearableResult[] {
   if (!hasCalls(view.log)) return []
-  const calls = new Map<string, ToolUseBlock>()
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
   const found: ClearableResult[] = []
-  for (const [index, node] of view.nodes.entries()) {
-    for (const block of node.blocks) {
-      if (isBlock(block.block, 'tool_use')) calls.set(block.block.id, block.block)
-      if (!isBlock(block.block, 'tool_result')) continue
-      const result = block.block
-      const call = calls.get(result.tool_use_id)
-      if (!call || !mayClear(call.name) || result.is_error === true || !isLiveText(result)) continue
-      if (readsStandingFile(call)) continue
-      const pinned = view.pinned.has(blockKey(block.at))
+  for (let index = 0; index < view.nodes.length; index++) {
+    const node = view.nodes[index]
+    if (node?.role !== 'user') continue
+    for (const { block, result, call } of answeredIn(node, view.nodes[index - 1])) {
+      if (!mayClear(call.name)) continue
+      const pinned = view.pinned.size > 0 && view.pinned.has(blockKey(block.at))
       found.push({ node: index, block, result, call, sent: index < newestAnswer, pinned })
     }
   }
   return found
+}
+
+type Answered = Pick<ClearableResult, 'block' | 'result' | 'call'>
+
+const answered = new WeakMap<ViewNode, { readonly before: ViewNode; readonly found: readonly Answered[] }>()
+
+/** The results of an answer stand right behind it. A node that changes is a new one, so each is looked at once. */
+function answeredIn(node: ViewNode, before: ViewNode | undefined): readonly Answered[] {
+  if (!before) return []
+  const known = answered.get(node)
+  if (known?.before === before) return known.found
+  const found = node.blocks.flatMap((block): Answered[] => {
+    const result = block.block
+    if (!isBlock(result, 'tool_result') || result.is_error === true || !isLiveText(result)) return []
+    const call = callIn(before, result.tool_use_id)
+    return call && !readsStandingFile(call) ? [{ block, result, call }] : []
+  })
+  answered.set(node, { before, found })
+  return found
+}
+
+function callIn({ blocks }: ViewNode, id: string): ToolUseBlock | undefined {
+  for (const { block } of blocks) if (isBlock(block, 'tool_use') && block.id === id) return block
+  return undefined
 }
 
 export function resultText({ content }: ToolResultBlock): string {
