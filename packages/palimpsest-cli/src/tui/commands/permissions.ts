@@ -63,7 +63,10 @@ async function askRemoval(chosen: ListedRule, place: CommandPlace): Promise<unde
 }
 
 async function add(words: string, place: CommandPlace): Promise<undefined> {
-  const [, effect = 'allow', text = ''] = /^(?:(allow|ask|deny)\s+)?([^]*)$/.exec(words.trim()) ?? []
+  const said = words.trim()
+  const named = /^(allow|ask|deny)\s/.exec(said)?.[1]
+  const effect = named ?? 'allow'
+  const text = said.slice(named?.length ?? 0).trimStart()
   if (text === '') return note(HOW, place)
   const parsed = parseRule(text, toEffect(effect))
   if (!parsed.ok) return note(toPrintable(parsed.message), place)

@@ -31,7 +31,7 @@ export function tailLines(text: string, most: number, columns: number): readonly
 }
 
 function plainLines(text: string): readonly string[] {
-  const plain = stripVTControlCharacters(text).replace(/\s+$/, '')
+  const plain = stripVTControlCharacters(text).trimEnd()
   return plain === '' ? [] : plain.split('\n').map(asLeft)
 }
 
