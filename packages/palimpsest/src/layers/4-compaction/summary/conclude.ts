@@ -100,6 +100,7 @@ function summaryOf({ view, wish, setup, plan, made }: Conclusion): string {
     ...(made.signed && { place: 'sealed' }),
     mode: wish.cause === 'asked' ? 'manual' : 'automatic',
     writer: made.writer,
+    followsSummary: plan.keeps === 'head' && plan.kept.some(({ source }) => source.part === 'summary'),
     ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
   })
 }

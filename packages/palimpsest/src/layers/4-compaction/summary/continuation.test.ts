@@ -71,3 +71,14 @@ describe('the message that stands for what left', () => {
     expect(text).not.toContain('Summary:')
   })
 })
+
+test('behind an earlier summary it says which of the two counts', () => {
+  const text = continuationText({
+    mode: 'manual',
+    summary: 'S',
+    place: 'after',
+    stays: 'row',
+    followsSummary: true,
+  })
+  expect(text).toContain('Where it differs from the earlier summary above')
+})

@@ -20,6 +20,8 @@ export interface Continuation {
   readonly left?: Gap | undefined
   /** Whose words the summary is. Left out: a model's. */
   readonly writer?: SummaryWriter
+  /** For `after`: what stays begins with an earlier summary, which says how to continue. That was then. */
+  readonly followsSummary?: boolean
   /** Undefined where the conversation is not on disk. */
   readonly transcriptPath?: string
   /** The model can see again what left its view. */
@@ -45,7 +47,7 @@ export function continuationText(given: Continuation): string {
   ].join('\n\n')
 }
 
-function opening({ mode, place, stays, left }: Continuation): string {
+function opening({ mode, place, stays, left, followsSummary = false }: Continuation): string {
   const why = mode === 'manual' ? "at the user's request" : 'to fit the context window'
   const isOne = left === undefined || left.messages === 1
   const gone = left === undefined ? 'part of it is' : `${amountOf(left)}, ${isOne ? 'is' : 'are'}`
@@ -57,6 +59,7 @@ function opening({ mode, place, stays, left }: Continuation): string {
     ],
     after: [
       `The messages above stay as they are. What followed them was compacted ${why}: ${gone} no longer shown. The summary below stands for ${them}.`,
+      followsSummary ? NEWER : '',
       stays === 'pieces' ? PICKED : '',
     ],
     sealed: [
@@ -66,6 +69,8 @@ function opening({ mode, place, stays, left }: Continuation): string {
   return sentences[place].filter((one) => one !== '').join(' ')
 }
 
+const NEWER =
+  'Where it differs from the earlier summary above, and from what that says of how to continue, it counts.'
 const PICKED =
   'After it come the messages of that part that say how things stand, as they were; a line in square brackets marks each place where others are left out.'
 

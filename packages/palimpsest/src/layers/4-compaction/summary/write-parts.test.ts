@@ -13,7 +13,7 @@ test('cuts fall between words, unless a word is longer than any', () => {
 })
 
 test('a message that is cut says how to see all of it', () => {
-  const words = [{ entry: '0000000e-1', text: 'word '.repeat(240), cut: { tail: 'the end', chars: 6_461 } }]
+  const words = [{ entry: '0000000e', text: 'word '.repeat(240), cut: { tail: 'the end', chars: 6_461 } }]
   expect(writeWords(words, 500, true).lines[0]).toMatch(
     /^- \[6461 characters; Recall id=0000000e shows all:\] word /,
   )
