@@ -82,7 +82,7 @@ test.each([
     /^there is no command "sesions"\. Did you mean `palimpsest sessions`\? To say the word itself to the agent: `palimpsest -p sesions`$/,
   ],
   [['doctr', '--json'], /^there is no command "doctr"\. Did you mean `palimpsest doctor`\? /],
-  [['purge', 'secret'], /^removes a secret from everything that is stored: not built yet\. /],
+  [['purge', 'short'], /^purge: give the text to remove, at least 6 characters/],
   [['run', '--', 'ls'], /not built yet\. `palimpsest --help` lists what is$/],
   [['-p', 'a', '--session-id', 'memory'], /^"memory" cannot be a session id: /],
   [['-p', 'a', '--session-id', 'a/b'], /^"a\/b" cannot be a session id: /],

@@ -6,6 +6,7 @@ import { dream } from './dream.ts'
 import { doctor } from './doctor.ts'
 import { memory } from './memory.ts'
 import { pin } from './pin.ts'
+import { purge } from './purge.ts'
 import { recall } from './recall.ts'
 import { replay } from './replay.ts'
 import { restore } from './restore.ts'
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   recall,
   memory,
   dream,
+  purge,
   doctor,
 ]
 
@@ -40,5 +42,4 @@ export const PLANNED: readonly PlannedCommand[] = [
   { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
   { name: 'agents', usage: '[--json]', summary: 'the types of agents there are' },
   { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
-  { name: 'purge', usage: 'TEXT', summary: 'removes a secret from everything that is stored' },
 ]

@@ -1,0 +1,11 @@
+import type { Command } from './command.ts'
+
+/** The one command that takes something out of transcripts. */
+export const purge: Command = {
+  name: 'purge',
+  usage: 'TEXT | -',
+  summary: 'removes a secret from everything that is stored; `-` reads it from stdin',
+  options: {},
+  wordsMax: 1,
+  run: async (input, world) => await (await import('../stored/run-purge.ts')).runPurge(input, world),
+}

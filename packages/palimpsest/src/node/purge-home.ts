@@ -1,0 +1,159 @@
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+import { StorageError } from '../errors.ts'
+import { requireInside } from './files/inside-home.ts'
+import { takeLock } from './files/lock.ts'
+import { formsOf, holdsText, purgeFile } from './files/purge-file.ts'
+import { hasCode, toStorageError } from './files/to-storage-error.ts'
+import { NOTES_FOLDER } from './transcripts/notes-file.ts'
+import { tornFilesOf } from './transcripts/torn-line.ts'
+
+// Takes a secret out of all that is stored: transcripts, stored results, checkpoints, forks, notes, memories with their history, proposals and
+// logs. The one exception to the rule that nothing is lost, and only the user makes it. Begun again, it finishes what an end left undone.
+
+export interface Purged {
+  /** Files that held it. */
+  readonly files: readonly string[]
+  /** How often it stood there. */
+  readonly count: number
+  /** What still holds it, and why. */
+  readonly left: readonly { readonly path: string; readonly why: string }[]
+  /** Folders of projects that held it: what was made from their files must go too. */
+  readonly projects: readonly string[]
+}
+
+/** `home`: from `openHome`. */
+export async function purgeHome(home: string, text: string): Promise<Purged> {
+  const purge = new Map<string, number>()
+  const left: { path: string; why: string }[] = []
+  const projects = new Set<string>()
+  const forms = formsOf(text)
+  const inFiles = async (paths: readonly string[], project?: string): Promise<void> => {
+    for (const path of paths) {
+      const count = await purgeFile(home, path, forms)
+      if (count === 0) continue
+      purge.set(path, count)
+      if (project !== undefined) projects.add(project)
+    }
+  }
+  const locked = async (lock: string, path: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      const taken = await takeLock(home, lock)
+      try {
+        await work()
+      } finally {
+        await taken.release()
+      }
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+      if (await holdsAny(home, path, forms))
+        left.push({ path, why: 'somebody has it open. Close it and purge again' })
+    }
+  }
+  for (const project of await foldersIn(home, join(home, 'projects'))) {
+    for (const session of await sessionsIn(home, project)) {
+      const files = [session.transcript, ...session.others]
+      await locked(
+        `${session.transcript}.lock`,
+        session.transcript,
+        async () => await inFiles(files, project),
+      )
+    }
+    const memory = join(project, 'memory')
+    if (await isFolder(home, memory))
+      await locked(
+        join(memory, '.lock'),
+        memory,
+        async () => await inFiles(await filesIn(home, memory), project),
+      )
+  }
+  const memory = join(home, 'memory')
+  if (await isFolder(home, memory))
+    await locked(join(memory, '.lock'), memory, async () => await inFiles(await filesIn(home, memory)))
+  left.push(...(await ownFiles(home, forms)))
+  return {
+    files: [...purge.keys()],
+    count: [...purge.values()].reduce((sum, count) => sum + count, 0),
+    left,
+    projects: [...projects],
+  }
+}
+
+interface StoredSession {
+  readonly transcript: string
+  readonly others: readonly string[]
+}
+
+async function sessionsIn(home: string, project: string): Promise<readonly StoredSession[]> {
+  const transcripts = (await entriesIn(home, project)).filter((entry) => isFile(entry, '.jsonl'))
+  return await Promise.all(
+    transcripts.map(async ({ name }) => {
+      const transcript = join(project, name)
+      const id = basename(name, '.jsonl')
+      const notes = join(project, NOTES_FOLDER)
+      return {
+        transcript,
+        others: [
+          ...(await filesIn(home, join(project, id))),
+          ...(await entriesIn(home, notes))
+            .filter((entry) => isFile(entry, '.md') && basename(entry.name, '.md') === id)
+            .map((entry) => join(notes, entry.name)),
+          ...(await tornFilesOf(transcript)),
+        ],
+      }
+    }),
+  )
+}
+
+/** Settings and rules are the user's own: he may want a key in them. */
+async function ownFiles(home: string, forms: ReturnType<typeof formsOf>): Promise<Purged['left'][number][]> {
+  const found: { path: string; why: string }[] = []
+  for (const entry of await entriesIn(home, home)) {
+    const path = join(home, entry.name)
+    if (!isFile(entry, '.json') || !(await holdsText(home, path, forms))) continue
+    found.push({ path, why: 'it is yours to edit' })
+  }
+  return found
+}
+
+async function holdsAny(home: string, path: string, forms: ReturnType<typeof formsOf>): Promise<boolean> {
+  const files = (await isFolder(home, path)) ? await filesIn(home, path) : [path]
+  for (const file of files) if (await holdsText(home, file, forms)) return true
+  return false
+}
+
+function isFile(entry: Dirent, ending: string): boolean {
+  return entry.isFile() && entry.name.endsWith(ending)
+}
+
+async function isFolder(home: string, path: string): Promise<boolean> {
+  return (await entriesIn(home, path)).length > 0
+}
+
+async function foldersIn(home: string, path: string): Promise<readonly string[]> {
+  return (await entriesIn(home, path)).filter((one) => one.isDirectory()).map(({ name }) => join(path, name))
+}
+
+/** Plain files below a folder. Links are left alone: what they point to is not ours. */
+async function filesIn(home: string, path: string): Promise<readonly string[]> {
+  const entries = await entriesIn(home, path)
+  const below = await Promise.all(
+    entries
+      .filter((entry) => entry.isDirectory())
+      .map(async ({ name }) => await filesIn(home, join(path, name))),
+  )
+  return [...entries.filter((entry) => entry.isFile()).map(({ name }) => join(path, name)), ...below.flat()]
+}
+
+async function entriesIn(home: string, path: string): Promise<readonly Dirent[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    await requireInside(home, path)
+    return entries
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
+    throw toStorageError(error, 'read', path)
+  }
+}

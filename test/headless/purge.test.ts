@@ -1,0 +1,74 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+
+// `palimpsest purge`: a secret leaves everything that is stored, and what is left still works.
+
+const SECRET = 'corvus "seven" \\ heron-4711'
+const DONE = { content: [{ type: 'text', text: 'Done.' }] }
+
+/** Files of the home that hold it in any form. */
+async function holders({ home }: CommandBench): Promise<readonly string[]> {
+  const inJson = JSON.stringify(SECRET).slice(1, -1)
+  const names = await readdir(home, { recursive: true, withFileTypes: true })
+  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })))
+  return texts
+    .filter(({ text }) => text.includes(SECRET) || text.includes(inJson) || /heron-4711/.test(text))
+    .map(({ file }) => file.slice(home.length))
+}
+
+async function secretEverywhere(): Promise<CommandBench> {
+  const bench = await createCommandBench({
+    script: [
+      { content: [{ type: 'tool_use', name: 'Read', input: { file_path: 'big.txt' } }] },
+      { content: [{ type: 'tool_use', name: 'Bash', input: { command: 'cat big.txt' } }] },
+      DONE,
+    ],
+  })
+  await writeFile(
+    join(bench.folder, 'big.txt'),
+    `${SECRET}\n${'a line of padding that is long\n'.repeat(4_000)}`,
+  )
+  await bench.run(['-p', `The passphrase is ${SECRET}. Look at big.txt.`])
+  await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
+  const folder = join(bench.home, 'projects', bench.folder.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
+  await writeFile(join(folder, 'word.md'), `The word is ${SECRET}\n`)
+  await bench.run(['memory', 'rm', 'word'])
+  await bench.run(['recall', 'passphrase'])
+  return bench
+}
+
+test('takes a text out of transcripts, stored results, notes, memories and their history; the session goes on', async () => {
+  const bench = await secretEverywhere()
+  const before = await holders(bench)
+  expect(before.filter((path) => path.endsWith('.jsonl'))).toHaveLength(1)
+  expect(before.some((path) => path.includes('/tool-results/'))).toBe(true)
+  expect(before.some((path) => path.includes('/.history/'))).toBe(true)
+  const { exit, out, err } = await bench.run(['purge', SECRET])
+  expect({ exit, err }).toEqual({ exit: 0, err: '' })
+  expect(out).toMatch(/^Removed \d+ occurrences from \d+ files:\n/)
+  expect(out).not.toContain('4711')
+  expect(await holders(bench)).toEqual([])
+  expect(await bench.run(['purge', SECRET])).toMatchObject({
+    exit: 0,
+    out: 'Nothing that is stored holds it.\n',
+  })
+  bench.simulator.addSteps([DONE])
+  expect(await bench.run(['-p', 'And now?', '--continue'])).toMatchObject({ exit: 0, out: 'Done.\n' })
+  expect(JSON.stringify(bench.simulator.requests().at(-1)?.body)).toContain('[purged]')
+  expect((await bench.run(['memory', 'check'])).exit).toBe(0)
+  expect((await bench.run(['memory', 'log'])).exit).toBe(0)
+})
+
+test('says what it leaves: settings are the user’s own', async () => {
+  const bench = await createCommandBench({ script: [DONE] })
+  await bench.run(['-p', 'Hello.'])
+  await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ env: { KEY: SECRET } }))
+  const { exit, err } = await bench.run(['purge', SECRET])
+  expect(exit).toBe(1)
+  expect(err).toContain('settings.json still holds it: it is yours to edit')
+})
