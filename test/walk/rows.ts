@@ -45,6 +45,8 @@ export const UNPLAYED: { readonly [N in FlagName]?: string } = {
     'on: after a turn, a fork of its last request at the price of a cache read; all calls beside the conversation together stay within a tenth of the bill, or $0.05',
   'daily-log': 'on: it asks no model, so no session shows it in a bill',
   'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',
+  'recall-pointers': 'off: recorded sessions do not show that it pays; [its figures](recall-pointers.md)',
+  'recall-excerpts': 'off: recorded sessions do not show that it pays; [its figures](recall-pointers.md)',
   'cache-edits': 'off: no public provider offers it',
   'compact-before-expiry':
     'off, and for programs that use the library: the command ends or waits for you, and does not compact while it is idle',

@@ -8,6 +8,7 @@ import { interruptedResults } from '../situation/interrupted.ts'
 import { makeRoom } from './make-room.ts'
 import { withCacheEdits } from '../layers/2-micro-compaction/with-cache-edits.ts'
 import { planEdit } from './plan-edit.ts'
+import { pointerText } from '../facts/pointers/pointer-text.ts'
 import type { EditLimits, PlannedEdit } from '../layers/2-micro-compaction/planned-edit.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import { storageFor } from '../layers/1-tool-results/storage-for.ts'
@@ -18,7 +19,7 @@ import {
   type AutoDecision,
   type EngineStep,
 } from './auto-compact.ts'
-import type { Session } from '../situation/session.ts'
+import { messageBody, type EntryBody, type Session } from '../situation/session.ts'
 import { fullAt } from '../situation/is-full.ts'
 
 // Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
@@ -54,6 +55,8 @@ export async function* beforeRequest(
   const limits = { ...given, thresholds: thresholdsAfterUndo(given.thresholds, undoneIn(start.view)) }
   const open = interruptedResults(session.view)
   if (open.length > 0) session = yield { append: open }
+  const pointer = limits.isMain ? planPointer(session, ports) : undefined
+  if (pointer) session = yield { append: [pointer] }
   const storage = storageFor(ports.flags, limits.storage)
   const bounded = new Set(
     limits.tools?.flatMap(({ name, resultCharsMax }) => boundedName(name, resultCharsMax)),
@@ -93,6 +96,20 @@ export async function* beforeRequest(
     freedTokens: Math.max(0, beforeTokens - tokens),
   })
   return isBlocked ? { tokens, blocked: blockedText(tokens, limits) } : { tokens }
+}
+
+/** A message of its own: what a search or an edit names may stand outside the window, and this says where. */
+function planPointer(
+  { view }: Session,
+  { flags, trace }: Pick<Ports, 'flags' | 'trace'>,
+): EntryBody | undefined {
+  const isExcerpt = flags.value('recall-excerpts')
+  if (!isExcerpt && !flags.value('recall-pointers')) return undefined
+  const form = isExcerpt ? 'excerpt' : 'pointer'
+  const text = pointerText(view, form)
+  if (text === undefined) return undefined
+  trace({ name: 'recall-pointer', reason: form, chars: text.length })
+  return messageBody({ role: 'user', content: [{ type: 'text', text }] }, 'recall')
 }
 
 /** What decided in a check of the size: what acted last, or why nothing did. */

@@ -111,11 +111,12 @@ export const FLAGS = {
   dreaming: on(6, '0.1', 'memory is consolidated after a day and five sessions'),
   'agent-summary': on(7, 'later', 'a few words on what an agent is doing'),
   'cache-break-detection': on('around', '0.1', 'a shortfall of cache reads is reported with its cause'),
-  'identifier-faults': on(
+  'recall-pointers': off(
     'around',
-    'later',
-    'a pointer to what left the window, when its identifiers are named again',
+    '0.1',
+    'after a search or an edit that names what only stands outside the window, one line says where it was',
   ),
+  'recall-excerpts': off('around', '0.1', 'in place of that line, five lines of what stood there'),
   'cache-hour': on(
     'around',
     '0.1',

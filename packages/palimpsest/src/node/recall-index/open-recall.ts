@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createBestHits, type RecallHit } from '../../recall/best-hits.ts'
+import { fuseRanks, type Embed } from '../../recall/fuse-ranks.ts'
 import { toQuery, type RecallQuery } from '../../recall/query.ts'
 import { readStored, type StoredItem, type StoredWish } from '../transcripts/read-stored.ts'
 import { addHits } from './add-hits.ts'
@@ -14,6 +15,8 @@ import { createDatabaseUse, type IndexFolder } from './use-database.ts'
 export interface RecallPlace extends IndexFolder {
   /** Folders of memories elsewhere below the home. */
   readonly memories?: readonly string[] | undefined
+  /** A model of yours that makes vectors of texts: what the words find is then ranked by meaning too. */
+  readonly embed?: Embed | undefined
 }
 
 export interface RecallSearch extends RecallWish {
@@ -53,12 +56,27 @@ const SCAN_AGAIN_MS_MAX = 50
 /** Where nobody has an index, all files are read. */
 const SCAN_ALL_MS_MAX = 20_000
 const ID_CHARS_MIN = 8
+/** With vectors, so many times as many hits are ranked as are wanted. */
+const RANKED_TIMES = 3
+/** A model that failed so often is not asked again. */
+const FAILURES_MAX = 3
 
 export function openRecall(place: RecallPlace): Recall {
   const { use, close } = createDatabaseUse(place)
   const never = new AbortController().signal
+  let failures = 0
   return {
-    search: async (wish, signal = never) => await search(place, use, wish, signal),
+    search: async (wish, signal = never) => {
+      const { embed } = place
+      if (!embed || failures >= FAILURES_MAX) return await search(place, use, wish, signal)
+      const found = await search(place, use, { ...wish, limit: wish.limit * RANKED_TIMES }, signal)
+      const hits = await fuseRanks(wish.words, found.hits, embed).catch((error: unknown) => {
+        failures++
+        place.onTrace?.(`recall ranked by words alone: ${String(error)}`)
+        return found.hits
+      })
+      return { ...found, hits: hits.slice(0, wish.limit) }
+    },
     findFile: async (id) => {
       if (id.length < ID_CHARS_MIN) return undefined
       const sql = `SELECT DISTINCT files.path AS path FROM chunks JOIN files ON files.id = chunks.file WHERE entry >= ?1 AND entry < ?1 || char(1114111) ORDER BY files.mtime DESC LIMIT 1`

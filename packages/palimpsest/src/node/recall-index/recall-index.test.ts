@@ -171,6 +171,38 @@ describe('the index', () => {
     expect(await ids('osprey')).toEqual([])
   })
 
+  test('is ranked by meaning too where a model for it is given, and by words alone where that fails', async () => {
+    put(
+      'a.jsonl',
+      line('crane', 'a crane stands beside the wall of the harbour'),
+      line('boat', 'the ship in the harbour'),
+      line('bank', 'the loan in the harbour'),
+    )
+    const near: { readonly [word: string]: readonly number[] } = {
+      ship: [1, 0],
+      vessel: [1, 0],
+      crane: [0, 1],
+      loan: [-1, 0],
+    }
+    let isBroken = false
+    const embed = async (texts: readonly string[]): Promise<readonly (readonly number[])[]> => {
+      if (isBroken) throw new Error('out of memory')
+      return texts.map((text) => Object.entries(near).find(([word]) => text.includes(word))?.[1] ?? [0, 0])
+    }
+    recall.close()
+    recall = openRecall({ home, folder, embed, onTrace: (text) => void traces.push(text) })
+    await recall.update()
+    const first = async (): Promise<string | undefined> =>
+      (await recall.search({ words: 'vessel of the harbour', limit: 1 })).hits[0]?.id
+    expect(await first()).toBe('boat')
+    isBroken = true
+    for (let i = 0; i < 4; i++) expect(await first()).toBe('bank')
+    // After three times it is not asked any more.
+    expect(traces).toEqual(
+      Array.from({ length: 3 }, () => 'recall ranked by words alone: Error: out of memory'),
+    )
+  })
+
   test('is for its owner alone', async () => {
     put('s.jsonl', line('u', 'x'))
     await recall.update()

@@ -28,6 +28,8 @@ export interface EnginePolicies {
   readonly compaction: CompactionPolicy
   /** Mechanisms that are off; the others are as built in. */
   readonly off: readonly SwitchName[]
+  /** Mechanisms that are on though they are built in off. */
+  readonly on?: readonly SwitchName[] | undefined
   /** What each compaction would have asked a model for. */
   readonly call?: BackgroundCall
   /** Where a summary says that the whole is. */
@@ -199,7 +201,7 @@ function withTools(limits: MomentLimits, { nodes }: View): MomentLimits {
   return { ...limits, tools: calls.map((use) => ({ name: use.name, ...boundOf(use) })) }
 }
 
-function portsFor(moment: Moment, settings: StrategySettings, { off }: EnginePolicies): MomentPorts {
+function portsFor(moment: Moment, settings: StrategySettings, { off, on = [] }: EnginePolicies): MomentPorts {
   return {
     clock: { now: () => moment.now, sleep: async () => undefined, within: async (work) => await work },
     newId: settings.newId,
@@ -207,7 +209,7 @@ function portsFor(moment: Moment, settings: StrategySettings, { off }: EnginePol
       save: async (toolUseId, text) => ({ path: `tool-results/${toolUseId}.txt`, bytes: text.length }),
       locate: ({ path }) => path,
     },
-    flags: flagsWithout([...NOBODY_TO_ASK, ...off]),
+    flags: flagsWith([...NOBODY_TO_ASK, ...off], on),
     trace: () => undefined,
   }
 }
@@ -215,8 +217,11 @@ function portsFor(moment: Moment, settings: StrategySettings, { off }: EnginePol
 /** There is no provider that could summarise. */
 const NOBODY_TO_ASK: readonly SwitchName[] = ['server-compaction']
 
-function flagsWithout(off: readonly SwitchName[]): Flags {
-  const values = new Map<string, FlagValue>(off.map((name) => [name, false]))
+function flagsWith(off: readonly SwitchName[], on: readonly SwitchName[]): Flags {
+  const values = new Map<string, FlagValue>([
+    ...off.map((name) => [name, false] as const),
+    ...on.map((name) => [name, true] as const),
+  ])
   return createFlags([{ name: 'replay', find: (key) => values.get(key) }])
 }
 

@@ -14,6 +14,7 @@ import type { BackgroundCall, Strategy, StrategySettings } from './strategy.ts'
 /** What is different from the engine as it is. */
 export interface Ablation {
   readonly off?: readonly SwitchName[]
+  readonly on?: readonly SwitchName[]
   readonly compaction?: Partial<CompactionPolicy>
   readonly keep?: KeepStyle
   /** Each compaction asks a model for its summary: priced, though its words are not known. */
@@ -25,7 +26,14 @@ export interface Ablation {
 const TRANSCRIPT_PATH = '~/.palimpsest/projects/replayed/session.jsonl'
 
 export function palimpsestWith(name: string, ablation: Ablation = {}): Strategy {
-  const { off = [], keep, compaction, asksModel = false, transcriptPath = TRANSCRIPT_PATH } = ablation
+  const {
+    off = [],
+    on = [],
+    keep,
+    compaction,
+    asksModel = false,
+    transcriptPath = TRANSCRIPT_PATH,
+  } = ablation
   return {
     name,
     recalls: true,
@@ -35,6 +43,7 @@ export function palimpsestWith(name: string, ablation: Ablation = {}): Strategy 
         micro: microPolicy(settings.scale),
         compaction: { ...compactionPolicy(settings.scale, keep), ...compaction },
         off,
+        on,
         transcriptPath,
         ...(asksModel && { call: modelCall(settings) }),
       }
