@@ -59,6 +59,8 @@ export interface PreparedRun {
   /** The same in words: address, and what told of it. */
   readonly about: string
   readonly notices: readonly string[]
+  /** Asks the endpoint which models it has. Absent where it does not tell. */
+  readonly listModels?: ChosenModel['listModels'] | undefined
   /** Instruction files that are in the conversation from its start. */
   readonly instructionPaths: readonly string[]
   /** Memory, consolidated beside the turns. */
@@ -146,7 +148,7 @@ async function prepareWith(
   const notices = [...(await placeNotices(scene, spending)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, dreaming, index: indexFor(scene, flags.flags, trace) })
   const afterTurn = dreaming.after(afterTurnOf(scene, flags.flags, report, world))
-  const told = { permissions, endpoint, about, notices, instructionPaths }
+  const told = { permissions, endpoint, about, notices, instructionPaths, listModels: chosen.listModels }
   return { setup, reading: readingNow, opened, allowOwn, dreaming, afterTurn, close, ...told }
 }
 

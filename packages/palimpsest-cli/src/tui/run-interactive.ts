@@ -235,6 +235,23 @@ function alwaysItem({ words, except, rules }: Offer): PickItem {
   return { label: toPrintable(words), detail: toPrintable(detail), letter: 'a', value: 'always' }
 }
 
+/** Told beside everything else: a server on this machine needs no key, only to be chosen. */
+async function tellLocalModels({ prepared }: HostedConversation, ui: Ui, world: World): Promise<void> {
+  if (prepared.endpoint !== 'offline') return
+  const { findLocalModels } = await import('../run/models/offered-models.ts')
+  const [first, ...more] = await findLocalModels(world.env, world.signal)
+  if (!first) return
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  ui.show([
+    ...noteLines(
+      `this machine has ${toPrintable(first.name)}${others}: /model uses it`,
+      'plain',
+      ui.columns(),
+    ),
+    [],
+  ])
+}
+
 interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly wishes: RunWishes
   /** The conversation was here a moment ago. */
@@ -259,6 +276,7 @@ function greet(conversation: HostedConversation, { wishes, isSame, ui, world, no
   ui.setHistory(said)
   const { project, file } = prepared.opened
   void readEarlierInputs(project.folder, file.path).then(ui.addHistory)
+  if (!isSame) void tellLocalModels(conversation, ui, world)
   ui.setFiles(async () => await listFiles(wishes.cwd, world))
   const fresh = prepared.notices.filter((notice) => !noted.has(notice))
   for (const notice of fresh) noted.add(notice)

@@ -71,7 +71,9 @@ describe('what is found in the environment', () => {
   test('an address without a model is told, and the offline model answers', () => {
     expect(chosen({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })).toMatchObject({
       model: 'palimpsest-offline',
-      notices: ['OPENAI_BASE_URL is set, but no model is named: --model openai/NAME asks it'],
+      notices: [
+        'OPENAI_BASE_URL is set, but no model is named: --model openai/NAME asks it; /model on a terminal lists them',
+      ],
     })
   })
 

@@ -89,7 +89,9 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
   return offline(
     OFFLINE_ABOUT,
     found
-      ? [`${found.by} is set, but no model is named: --model ${found.server.name}/NAME asks it`]
+      ? [
+          `${found.by} is set, but no model is named: --model ${found.server.name}/NAME asks it; /model on a terminal lists them`,
+        ]
       : named === undefined
         ? []
         : [

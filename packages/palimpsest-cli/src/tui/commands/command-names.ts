@@ -4,7 +4,7 @@ export const COMMANDS = [
   { name: 'compact', words: '[instructions]', summary: 'summarises the conversation to make room' },
   { name: 'context', words: '', summary: 'what fills the window, and what was taken out' },
   { name: 'cost', words: '', summary: 'what this session cost so far' },
-  { name: 'model', words: '[name]', summary: 'switches to another model' },
+  { name: 'model', words: '[name]', summary: 'another model: a list with windows and prices, or by name' },
   {
     name: 'permissions',
     words: '[add|rm RULE]',

@@ -6,10 +6,10 @@ import { readHistory } from '../../stored/session-history.ts'
 import { sentenceOf } from '../../report-error.ts'
 import { findSimilarName } from '../../agent/similar-name.ts'
 import { memoryRows } from '../../memory/memory-rows.ts'
-import { serverOf } from '../../run/models/chat-servers.ts'
 import type { PageSource } from '../pager/page-source.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import { line, lineText } from '../text/styled-line.ts'
+import { changeModel } from './change-model.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
@@ -133,22 +133,6 @@ async function cost(place: CommandPlace): Promise<undefined> {
     ],
     place,
   )
-}
-
-/** Into a smaller window the conversation goes compacted, with the next message. */
-async function changeModel(named: string, place: CommandPlace): Promise<CommandEnd> {
-  const { conversation, wishes, ui } = place
-  const model =
-    named || (await ui.ask(`The model is ${conversation.facts.model}. Which one from now on?`)) || ''
-  if (model === '' || model === conversation.facts.model)
-    return tell(`the model is ${conversation.facts.model}`, place)
-  const session =
-    conversation.log().length === 0
-      ? ({ kind: 'new' } as const)
-      : ({ kind: 'resume', which: conversation.id } as const)
-  // An address that was given is the address of the provider it was given for.
-  const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? wishes.baseUrl : undefined
-  return { next: { ...wishes, model, baseUrl, session } }
 }
 
 function plan(place: CommandPlace): undefined {

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
 import { storeRules, forgetRule } from '../permissions/always/stored-rules.ts'
 import { listRules } from '../permissions/listed-rules.ts'
-import { addOwnRule, removeOwnRule } from './change-own-rules.ts'
+import { addOwnRule, removeOwnRule } from './change-own-settings.ts'
 import { rememberTrust } from './trust.ts'
 
 let home = ''

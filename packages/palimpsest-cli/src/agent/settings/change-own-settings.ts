@@ -8,7 +8,7 @@ import type { Rule } from '../permissions/rule.ts'
 import { Refusal, systemCode } from '../refusal.ts'
 import { JsonTextError, parseJsonText } from './json-text.ts'
 
-// A rule into the user's own settings, or out of them. The rest of the file stays as it was written.
+// What the user decides on the screen goes into his own settings. The rest of the file stays as it was written.
 
 const FORMATTING = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' } }
 
@@ -18,6 +18,11 @@ export async function addOwnRule(home: string, { effect, text }: Rule): Promise<
     if (known.includes(text)) return before
     return edited(before, ['permissions', effect], [...known, text])
   })
+}
+
+/** What is asked when nobody names a model. */
+export async function setOwnModel(home: string, model: string): Promise<void> {
+  await changeSettings(home, (before) => edited(before, ['model'], model))
 }
 
 /** True: it was there. */

@@ -1,0 +1,71 @@
+import { toPrintable } from '../../agent/printable.ts'
+import { setOwnModel } from '../../agent/settings/change-own-settings.ts'
+import { serverOf } from '../../run/models/chat-servers.ts'
+import { offerModels, type OfferedModel } from '../../run/models/offered-models.ts'
+import { palimpsestHome } from '../../run/palimpsest-home.ts'
+import { shortCount } from '../screen/status-line.ts'
+import { tell, type CommandEnd, type CommandPlace } from './command-place.ts'
+
+const OWN_NAME = '\0own'
+
+/** By its name, or from a list with windows and prices. Into a smaller window the conversation goes compacted, with the next message. */
+export async function changeModel(named: string, place: CommandPlace): Promise<CommandEnd> {
+  const { conversation, wishes } = place
+  const model = named || (await pickModel(place)) || ''
+  if (model === '' || model === conversation.facts.model)
+    return tell(`the model is ${conversation.facts.model}`, place)
+  if (named === '' && (await isForGood(model, place))) await setOwnModel(palimpsestHome(place.world), model)
+  const session =
+    conversation.log().length === 0
+      ? ({ kind: 'new' } as const)
+      : ({ kind: 'resume', which: conversation.id } as const)
+  // An address that was given is the address of the provider it was given for.
+  const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? wishes.baseUrl : undefined
+  return { next: { ...wishes, model, baseUrl, session } }
+}
+
+async function pickModel({ conversation, ui, world }: CommandPlace): Promise<string | undefined> {
+  const { model } = conversation.facts
+  ui.setLive({ activity: 'Looking which models there are' })
+  const offered = await offerModels(
+    { env: world.env, listModels: conversation.prepared.listModels },
+    world.signal,
+  ).finally(() => ui.setLive({ activity: '' }))
+  const width = Math.max(...offered.map(({ name }) => name.length))
+  const picked = await ui.pick({
+    title: `The model is ${toPrintable(model)}. Which one from now on?`,
+    items: [
+      ...offered.map((one) => ({ label: offerText(one, width), value: one.name })),
+      { label: 'another one, by its name', value: OWN_NAME },
+    ],
+    isSearched: true,
+  })
+  return picked === OWN_NAME ? await ui.ask('Its name, for example openrouter/qwen/qwen3-coder:') : picked
+}
+
+function offerText({ name, windowTokens, inputUsd, outputUsd }: OfferedModel, width: number): string {
+  const window =
+    windowTokens === undefined ? '' : `window ${shortCount(windowTokens).padStart(WINDOW_COLUMNS)}`
+  const price =
+    inputUsd === undefined || outputUsd === undefined
+      ? ''
+      : `$${money(inputUsd)} in, $${money(outputUsd)} out per million tokens`
+  return toPrintable([name.padEnd(width), window, price].join('  ').trimEnd())
+}
+
+const WINDOW_COLUMNS = 5
+
+function money(usd: number): string {
+  return String(Number(usd.toFixed(2)))
+}
+
+async function isForGood(model: string, { ui }: CommandPlace): Promise<boolean> {
+  const answer = await ui.pick({
+    title: `Use ${toPrintable(model)}`,
+    items: [
+      { label: 'in this conversation', letter: 't', value: 'once' },
+      { label: 'from now on, in new ones too (kept in your settings)', letter: 'a', value: 'always' },
+    ],
+  })
+  return answer === 'always'
+}
