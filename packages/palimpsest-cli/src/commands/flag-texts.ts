@@ -130,6 +130,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
     flags: {
       session: 'ID or FILE: this session only',
       all: 'every session of the project, which is the default',
+      id: 'ID: what this message, result or removal says, whole',
       file: 'PATH: calls that name this file, and their results',
       since: 'DATE: not before',
       until: 'DATE: not after',
