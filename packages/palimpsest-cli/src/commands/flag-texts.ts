@@ -67,6 +67,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       window: 'N,…: windows to replay in',
       model: 'ID: whose prices and window count',
       ablation: 'also without one part of the engine at a time',
+      details: 'on a terminal: every column and interval, not the verdict alone',
       json: JSON_FLAG,
       html: 'FILE: the report as one page',
       views: 'FILE: what would be sent at each step (one strategy)',

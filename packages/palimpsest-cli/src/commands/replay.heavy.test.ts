@@ -138,6 +138,14 @@ describe('palimpsest replay', () => {
     expect(plain.out).not.toContain('\u001B')
     expect(coloured.out).toContain('\u001B[1m')
     expect(stripVTControlCharacters(coloured.out)).toBe(plain.out)
+    // The verdict, and how to see the rest.
+    expect(plain.out).toMatch(/^1 session, window 20k: tail-20 costs [^\n]*\n[^\n]*\n[^\n]*\n/)
+    expect(plain.out).toContain('--details')
+    expect(plain.out).not.toContain('Window 20,000 tokens')
+    const whole = await runAs({ terminal, env: { NO_COLOR: '1' } }, ...args, '--details')
+    expect(whole.out).toContain('Window 20,000 tokens')
+    // One session has no interval.
+    expect(whole.out).not.toContain('–')
   })
 
   test('writes a page beside the report', async () => {

@@ -13,13 +13,14 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 export const replay: Command = {
   name: 'replay',
   usage:
-    '[FILE|FOLDER…] [--strategy a,b|all] [--window N,…] [--model ID] [--ablation] [--json] [--html FILE] [--views FILE]',
+    '[FILE|FOLDER…] [--strategy a,b|all] [--window N,…] [--model ID] [--ablation] [--details] [--json] [--html FILE] [--views FILE]',
   summary: 'recorded sessions through context-management strategies: cost, cache hits, compactions, recall',
   options: {
     strategy: { type: 'string' },
     window: { type: 'string' },
     model: { type: 'string' },
     ablation: { type: 'boolean' },
+    details: { type: 'boolean' },
     json: { type: 'boolean' },
     html: { type: 'string' },
     views: { type: 'string' },
@@ -69,7 +70,7 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
   if (flags['json'] === true) {
     const { withControlsMarked } = await import('../replay/compared.ts')
     world.print(`${JSON.stringify(withControlsMarked(report), null, 1)}\n`)
-  } else world.print(await printed(document, world))
+  } else world.print(await printed(document, flags, world))
   if (aborted)
     world.printError(
       `palimpsest: stopped; reported is what was done: ${report.sessions.length} of ${asked.files.length} files\n`,
@@ -229,11 +230,17 @@ async function replayAll(
   return { document: gathering.end(windows, why), failed }
 }
 
-async function printed(document: ReplayDocument, world: World): Promise<string> {
-  const { printReport } = await import('../replay/terminal/print-report.ts')
+/** On a terminal the verdict; whoever asks for more, or for parts, or pipes it on, gets all of it. */
+async function printed(
+  document: ReplayDocument,
+  flags: CommandInput['flags'],
+  world: World,
+): Promise<string> {
+  const { printReport, printSummary } = await import('../replay/terminal/print-report.ts')
   const columns = world.terminal?.columns ?? (Number(world.env['COLUMNS']) || NARROW_COLUMNS)
   const colours = world.terminal !== undefined && !world.env['NO_COLOR']
-  return printReport(document, { columns, colours })
+  const isWhole = !world.terminal || flags['details'] === true || flags['ablation'] === true
+  return (isWhole ? printReport : printSummary)(document, { columns, colours })
 }
 
 /** A path that cannot be written is known at once, and what stands there stays until there is a page. */

@@ -12,7 +12,11 @@ const NARROW_COLUMNS = 80
 export function printPaired(rows: readonly PairedRow[], options: TerminalOptions): string[] {
   if (rows.length === 0) return []
   return [
-    styled(`${OWN} less each other on the same sessions, with 95% intervals`, 'bold', options),
+    styled(
+      `${OWN} less each other on the same sessions${rows.some(({ sessions }) => sessions > 1) ? ', with 95% intervals' : ''}`,
+      'bold',
+      options,
+    ),
     ...wrap(`Cost in points of the unmanaged cost; ${remark(rows)}`, NARROW_COLUMNS),
     ...printDifferences(rows, options, (name) => name),
     '',
@@ -61,7 +65,9 @@ function cell(row: PairedRow, column: ComparedColumn, options: TerminalOptions):
   const { mean, low, high } = difference
   const show = column === 'cost_ratio' ? points : share
   const verdict = verdictOf(row, column)
-  const text = `${show(mean).padStart(5)} (${show(low)} ${show(high)})${MARKS[verdict]}`.padEnd(CELL_WIDTH)
+  // One session has no spread.
+  const spread = row.sessions < 2 ? '' : ` (${show(low)} ${show(high)})${MARKS[verdict]}`
+  const text = `${show(mean).padStart(5)}${spread}`.padEnd(CELL_WIDTH)
   if (verdict === 'level') return text
   return styled(text, verdict === 'better' ? 'green' : 'red', options)
 }

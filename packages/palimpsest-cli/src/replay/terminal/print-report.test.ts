@@ -107,3 +107,16 @@ describe('the report on a terminal', () => {
     expect(text).toContain('palimpsest      1.50 conversation\n                0.25 compaction\n')
   })
 })
+
+test('begins with what it comes to, in three lines', () => {
+  const own = { ...row('palimpsest', 0), cost_ratio: 0.768, frr_line: 0.91, compactions: 2.4, sessions: 3 }
+  const window = { window: 200_000, strategies: [row('none', 0), own, row('pi', 0), row('oracle', 0, 'pi')] }
+  const options = { columns: 80, colours: false }
+  const text = printReport({ ...document, report: { ...report, pooled: window, windows: [window] } }, options)
+  expect(text.split('\n').slice(0, 4)).toEqual([
+    '0 sessions, window 200k: palimpsest costs 23% less than sending everything.',
+    'It keeps 91% of what it needs later, 100% of your words; compacted 2.4 times.',
+    'Of the others pi keeps most: 60%; it costs 135% more than sending everything.',
+    '',
+  ])
+})

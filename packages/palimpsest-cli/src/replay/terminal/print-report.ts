@@ -7,6 +7,7 @@ import { reportRemarks } from '../report-remarks.ts'
 import { printChart } from './print-chart.ts'
 import { printDearest } from './print-dearest.ts'
 import { printAblation, printPaired } from './print-paired.ts'
+import { printVerdict } from './print-verdict.ts'
 import { narrowColumns, wideColumns, type ReportColumn } from './report-columns.ts'
 import { line, padName, styled, type TerminalOptions } from './terminal-style.ts'
 
@@ -21,11 +22,22 @@ const CONTROL_COLUMNS = ['frr_sole', 'frr_line', 'edit_line'] as const
 const CONTROL_WIDTH = 11
 const INTERVAL_COLUMNS = ['cost_ratio', 'frr_sole', 'frr_line', 'edit_line'] as const
 
+/** What it comes to, for somebody who looks at it for the first time. */
+export function printSummary(document: ReplayDocument, options: TerminalOptions): string {
+  const remarks = reportRemarks(document.report).map((remark) => `${toPrintable(remark)}\n`)
+  return [
+    printVerdict(document, options),
+    ...remarks,
+    'Every strategy and figure: --details, or --html FILE as a page.\n',
+  ].join('\n')
+}
+
 export function printReport(document: ReplayDocument, options: TerminalOptions): string {
   const { report } = document
   const { sessions } = report
   const steps = sessions.reduce((sum, session) => sum + session.steps, 0)
   return [
+    printVerdict(document, options),
     `${count(sessions.length, 'session')}, ${count(steps, 'step')}. Means over sessions, each weighing the same.\n`,
     ...report.windows.map(({ window }) => printWindow(document, window, options)),
     ...reportRemarks(report).map((remark) => `${toPrintable(remark)}\n`),
@@ -146,7 +158,8 @@ function share(value: number | null | undefined): string {
 
 function interval(row: PooledRow, column: (typeof INTERVAL_COLUMNS)[number]): string {
   const bounds = row.ci[column]
-  if (!bounds) return '-'
+  // One session has no spread.
+  if (!bounds || row.sessions < 2) return '-'
   if (column === 'cost_ratio') return `${percent(bounds.low)}–${percent(bounds.high)}`
   return `${share(bounds.low)}–${share(bounds.high)}`
 }
