@@ -99,7 +99,7 @@ describe('the filter of system calls', () => {
       fc.property(number, args, (call, given) => {
         expect(run(x64, { audit: X64, number: call, args: given })).toMatch(/^(allow|kill|errno \d+)$/)
       }),
-      cases(2_000, 100_000),
+      cases(500, 100_000),
     )
   })
 

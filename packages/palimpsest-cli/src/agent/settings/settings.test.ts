@@ -283,7 +283,7 @@ describe('settings', () => {
           expect(succeeds(() => parseJsonText(text))).toBe(isGood)
         },
       ),
-      cases(1_000, 50_000),
+      cases(500, 50_000),
     )
   })
 })
