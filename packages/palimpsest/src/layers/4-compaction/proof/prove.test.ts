@@ -345,6 +345,8 @@ test('the fold tells how things are: no green of a command that is red, no code 
         { user: 'Fix it.' },
         edit('const one = 1', 'const one = 2 // half way'),
         bash('ls', 'a'),
+        bash('./check.sh', 'not ok 1 - the first\n[exit code 1]', true),
+        bash('./check.sh', 'ok 1\nok 2'),
         { model: 'Done: ./check.sh is green.' },
         { user: 'And now the other.' },
         edit('const one = 2 // half way', 'const one = 3'),
@@ -358,6 +360,7 @@ test('the fold tells how things are: no green of a command that is red, no code 
   const text = foldSummary({ facts, budgetChars: 20_000 })
   expect(text).not.toContain('is green')
   expect(text).not.toContain('half way')
+  expect(text).not.toContain('the first')
   expect(text).toContain('/p/src/a.ts:\n    const one = 3')
   expect(text).toContain('`ls` → exit code not seen')
   expect(text).toContain('not ok 2 - one is three')

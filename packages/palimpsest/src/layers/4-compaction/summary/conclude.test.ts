@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { said } from '../../../../../../test/kit/said.ts'
 import { factsOf } from '../../../facts/facts-of.ts'
 import { viewOf } from '../../../transcript/view.ts'
-import { filesToRestore } from './conclude.ts'
+import { filesToRestore, outdatedFiles } from './conclude.ts'
 
 test('what is worked on comes back first: named by an open error, changed, named by the next step, then read last', () => {
   const read = (path: string) => ({ call: 'Read', input: { file_path: path }, result: 'x' })
@@ -27,4 +27,17 @@ test('what is worked on comes back first: named by an open error, changed, named
     '/p/last.ts',
     '/p/other.ts',
   ])
+})
+
+test('a file is not in view where its newest change is not', () => {
+  const facts = factsOf(
+    viewOf(
+      said([
+        { call: 'Read', input: { file_path: '/p/a.ts' }, result: 'x' },
+        { call: 'Edit', input: { file_path: '/p/a.ts', new_string: 'y' }, result: 'ok' },
+      ]),
+    ),
+  )
+  expect([...outdatedFiles(facts, new Set(['e1', 'e2']))]).toEqual(['/p/a.ts'])
+  expect([...outdatedFiles(facts, new Set(['e1', 'e2', 'e3']))]).toEqual([])
 })

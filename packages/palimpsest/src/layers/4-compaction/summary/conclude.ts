@@ -5,6 +5,7 @@ import type { Restored, RestoreWish } from '../../../ports.ts'
 import { withRecord, type CompactionRecord } from '../../../situation/compaction-record.ts'
 import type { NamedBody } from '../../../situation/session.ts'
 import { DENSE_CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
+import type { EntryId } from '../../../transcript/entry.ts'
 import type { View } from '../../../transcript/view.ts'
 import type { CompactPorts, CompactResult, CompactSetup, CompactWish } from '../compaction-setup.ts'
 import { discoveredTools } from '../keep/discovered-tools.ts'
@@ -154,14 +155,24 @@ function shownBy(restored: readonly Restored[]): (title: string) => boolean {
 function restoreWish(facts: Facts, plan: KeptPlan, summary: string, { scale }: CompactSetup): RestoreWish {
   const stays = [...plan.kept, ...plan.copied]
   const tokens = Math.min(RESTORED_FILE_TOKENS * scale, plan.restoredTokens)
+  const outdated = outdatedFiles(facts, new Set(stays.flatMap(({ entries }) => entries)))
   return {
     files: filesToRestore(facts, summary),
-    visible: visibleFiles(stays),
+    visible: new Set([...visibleFiles(stays)].filter((path) => !outdated.has(path))),
     filesMax: plan.restoredTokens > 0 ? RESTORED_FILES_MAX : 0,
     charsPerFile: Math.floor(tokens * DENSE_CHARS_PER_TOKEN),
     charsMax: Math.floor(plan.restoredTokens * DENSE_CHARS_PER_TOKEN),
     said: [summary, ...stays.flatMap(({ blocks }) => blocks.map(({ json }) => json))].join('\n'),
   }
+}
+
+/** Files whose newest change leaves the view while an older read of them may stay. */
+export function outdatedFiles({ files }: Facts, stays: ReadonlySet<EntryId>): ReadonlySet<string> {
+  const gone = files.filter(
+    ({ operation, entry, touched, read = 0 }) =>
+      operation !== 'read' && entry !== undefined && !stays.has(entry) && read < touched,
+  )
+  return new Set(gone.map(({ path }) => path))
 }
 
 /** Where a summary says what comes next. */

@@ -1,5 +1,5 @@
 import type { AnswerFact, CodeFact, Facts } from '../../../facts/facts.ts'
-import { commandWords } from '../../../facts/like-call.ts'
+import { commandWords, isLikeCall } from '../../../facts/like-call.ts'
 import type { EntryId } from '../../../transcript/entry.ts'
 import { summarySections, type SummaryKind } from './prompt.ts'
 import { errorItem, findMissing } from '../proof/prove.ts'
@@ -77,7 +77,10 @@ function unseen(
       if (!visibleEntries.has(answer.entry)) return isBelied(answer, facts) ? [] : [answer]
       return i === facts.answers.length - 1 ? [{ ...answer, text: '' }] : []
     }),
-    mended: facts.mended.filter(({ entry }) => !visibleEntries.has(entry)),
+    // What failed again since is open.
+    mended: facts.mended.filter(
+      (one) => !visibleEntries.has(one.entry) && !facts.errors.some((error) => isLikeCall(error, one, true)),
+    ),
     code: facts.code.filter(({ text }) => !says(page, text)),
     commands: newestOf(facts.commands).filter(({ command }) => !says(page, command)),
   }
