@@ -33,8 +33,8 @@ async function turn(
   return ran
 }
 
-/** The log of the day, and its folders. */
-const DAILY = /^projects\/[^/]+\/memory\/logs(?:\/\d{4}(?:\/\d\d(?:\/[\d-]{10}\.md)?)?)?$/
+/** The log of the day, its folders, and what was shown. */
+const DAILY = /\/\.uses\.json$|^projects\/[^/]+\/memory\/logs(?:\/\d{4}(?:\/\d\d(?:\/[\d-]{10}\.md)?)?)?$/
 
 const names = (rows: readonly { readonly name: string }[]): string[] => rows.map(({ name }) => name)
 const bodyOf = (bench: CommandBench, index: number): string => {

@@ -295,6 +295,10 @@ export interface MemoryFolder {
   readonly pending: () => Promise<readonly PendingMemory[]>
   readonly queue: (pending: PendingMemory) => Promise<void>
   readonly unqueue: (id: string) => Promise<void>
+  /** Names of memories that a conversation was shown, in its index or whole. */
+  readonly noteUses: (names: readonly string[]) => Promise<void>
+  /** How often each was shown. */
+  readonly uses: () => Promise<ReadonlyMap<string, number>>
   /** A line for the log of that day. It is no entry of the history. */
   readonly log: (at: number, line: string) => Promise<void>
 }

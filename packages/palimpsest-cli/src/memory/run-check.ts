@@ -15,20 +15,24 @@ export async function runCheck({ opened, isJson, world }: MemoryCall): Promise<E
       const files = await folder.read()
       // The user's memories speak of all projects: paths and sessions of this one say nothing about them.
       const found = await checkMemories(files, scope === 'project' ? factsOf(project) : NO_FACTS)
-      const { written, wrong } = pollutionOf(files, await folder.history())
-      return { scope, problems: found.map((one) => ({ ...one, scope })), written, wrong }
+      const uses = await folder.uses()
+      const pollution = pollutionOf(files, await folder.history(), { uses, problems: found })
+      return { problems: found.map((one) => ({ ...one, scope })), ...pollution }
     }),
   )
   const problems = checked.flatMap((one) => one.problems)
-  const written = checked.reduce((sum, one) => sum + one.written, 0)
-  const wrong = checked.reduce((sum, one) => sum + one.wrong, 0)
-  if (isJson) world.print(`${toPrintableJson({ problems, pollution: { written, wrong } })}\n`)
+  const sumOf = (of: (one: (typeof checked)[number]) => number): number =>
+    checked.reduce((sum, one) => sum + of(one), 0)
+  const [written, wrong] = [sumOf((one) => one.written), sumOf((one) => one.wrong)]
+  const [loaded, loadedWrong] = [sumOf((one) => one.loaded), sumOf((one) => one.loadedWrong)]
+  const pollution = { written, wrong, loaded, loaded_wrong: loadedWrong }
+  if (isJson) world.print(`${toPrintableJson({ problems, pollution })}\n`)
   else {
     for (const { scope, file, line, kind, text } of problems) {
       const at = line === undefined ? file : `${file}:${line}`
       world.print(`${toPrintable(`${scope} ${at}: ${text} (${kind})`)}\n`)
     }
-    const share = `${wrong} of ${written} memories that were ever written were undone, ended or removed`
+    const share = `${wrong} of ${written} memories that were ever written were undone, ended or removed; of ${loaded} that conversations were shown, ${loadedWrong} did not last`
     world.printError(`${problems.length === 0 ? 'No problems. ' : ''}${share}\n`)
   }
   return problems.length === 0 ? DONE : FAILED

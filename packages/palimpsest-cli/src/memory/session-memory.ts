@@ -65,8 +65,10 @@ export interface SessionMemorySetup {
   readonly sessionId: string
   readonly mode: MemoryMode
   /** Tells the user what did not become a memory. */
-  readonly report: (text: string) => void
+  readonly report: Report
 }
+
+type Report = (text: string) => void
 
 export function createSessionMemory(setup: SessionMemorySetup, world: World): SessionMemory {
   const memories = memoriesOf(setup.project, world)
@@ -79,7 +81,10 @@ export function createSessionMemory(setup: SessionMemorySetup, world: World): Se
     render: async () => {
       if (mode === 'off') return ''
       try {
-        return renderIndex(await Promise.all(memories.map(toShown)), world.now())
+        const shown = await Promise.all(memories.map(toShown))
+        const text = renderIndex(shown, world.now())
+        if (mayWrite(mode)) for (const memory of memories) await noteShown(memory, text, report)
+        return text
       } catch (error) {
         if (!(error instanceof StorageError)) throw error
         report(`${error.message}. The conversation begins without memories`)
@@ -102,6 +107,30 @@ function ownAuthor(onWritten: () => void): GateAuthor {
     onJudged: ({ kind }) => {
       if (kind === 'written') onWritten()
     },
+  }
+}
+
+function mayWrite(mode: MemoryMode): boolean {
+  return mode === 'read-write' || mode === 'ask'
+}
+
+/** Which memories of a folder the index shows. */
+async function noteShown(memory: ScopedMemory, index: string, report: Report): Promise<void> {
+  const { texts } = await memory.folder.read()
+  await noteUses(
+    memory,
+    [...texts.keys()].filter((name) => index.includes(`](${name}.md)`)),
+    report,
+  )
+}
+
+/** Nobody does without a memory because its use cannot be noted. */
+async function noteUses({ folder }: ScopedMemory, names: readonly string[], report: Report): Promise<void> {
+  try {
+    await folder.noteUses(names)
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    report(`${error.message}. Which memories were shown is not noted`)
   }
 }
 
@@ -143,8 +172,11 @@ function createGate(
       return await writeJudged({ memory, name, text, view, covers: isMemory }, setup)
     },
     noteOf: async (path) => {
-      const text = (await find(path)?.folder.read())?.texts.get(basename(path, '.md'))
-      return text === undefined ? undefined : noteText(parseStored('', text), now())
+      const [memory, name] = [find(path), basename(path, '.md')]
+      const text = (await memory?.folder.read())?.texts.get(name)
+      if (memory === undefined || text === undefined) return undefined
+      if (mayWrite(setup.mode)) await noteUses(memory, [name], setup.report)
+      return noteText(parseStored('', text), now())
     },
   }
 }

@@ -70,6 +70,38 @@ function benchFor(outcomes: readonly (Brought<string> | Error)[], isKept = false
 }
 
 describe('a keeper', () => {
+  test('of a task that waits runs one at a time, then the newest wish that came meanwhile, and stops after failures', async () => {
+    const { setup } = benchFor([])
+    const ran: string[] = []
+    let [running, most] = [0, 0]
+    const wishes = ['a', 'b', 'c']
+    const keeper = createKeeper(
+      {
+        name: 'memories',
+        waits: true,
+        plan: () => ({ upTo: wishes.shift() ?? 'none' }),
+        run: async ({ upTo }) => {
+          most = Math.max(most, ++running)
+          await Promise.resolve()
+          ran.push(upTo)
+          running--
+          return upTo === 'none' ? FAILED : MADE
+        },
+        toBodies: () => [],
+      },
+      setup,
+    )
+    for (let turn = 0; turn < 3; turn++) keeper.consider(HERE, MOMENT)
+    await keeper.settle(1)
+    expect({ ran, most }).toEqual({ ran: ['a', 'c'], most: 1 })
+    expect(keeper.take(HERE)).toEqual([COST, COST])
+    for (let turn = 0; turn < FAILURES_MAX + 2; turn++) {
+      keeper.consider(HERE, MOMENT)
+      await keeper.settle(1)
+    }
+    expect(ran).toHaveLength(2 + FAILURES_MAX)
+  })
+
   test('starts one at a time, and brings what it cost and what it made', async () => {
     const { task, setup, started } = benchFor([MADE])
     const keeper = createKeeper(task, setup)

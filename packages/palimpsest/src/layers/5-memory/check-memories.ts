@@ -111,15 +111,28 @@ function pathsIn(text: string): readonly string[] {
   return [...new Set(text.match(PATH))]
 }
 
+const DOUBTS: ReadonlySet<MemoryProblem['kind']> = new Set(['contradiction', 'source-gone'])
+
 export interface Pollution {
   /** Memories that were ever written. */
   readonly written: number
   /** Of these: undone, ended or removed. */
   readonly wrong: number
+  /** Memories that conversations were shown. */
+  readonly loaded: number
+  /** Of these: undone, ended, removed, contradicted, or without a source any more. */
+  readonly loadedWrong: number
 }
 
-/** How much of what was written did not last. `history` is newest first. */
-export function pollutionOf(files: MemoryFiles, history: readonly MemoryRecord[]): Pollution {
+/** How much of what was written, and of what was shown, did not last. `history` is newest first; `uses` by name. */
+export function pollutionOf(
+  files: MemoryFiles,
+  history: readonly MemoryRecord[],
+  {
+    uses,
+    problems,
+  }: { readonly uses: ReadonlyMap<string, number>; readonly problems: readonly MemoryProblem[] },
+): Pollution {
   const undone = undoneIds(history)
   const made = history.filter(({ undoes, isMark }) => undoes === undefined && isMark !== true)
   const added = made.flatMap(({ id, changed }) =>
@@ -132,8 +145,14 @@ export function pollutionOf(files: MemoryFiles, history: readonly MemoryRecord[]
       .filter(holds)
       .map(({ name }) => name),
   )
+  const doubted = new Set(
+    problems.flatMap(({ kind, file }) => (DOUBTS.has(kind) ? [file.replace(/\.md$/, '')] : [])),
+  )
+  const loaded = [...uses.keys()]
   return {
     written: added.length,
     wrong: added.filter(({ id, file }) => undone.has(id) || !holding.has(file)).length,
+    loaded: loaded.length,
+    loadedWrong: loaded.filter((name) => !holding.has(name) || doubted.has(name)).length,
   }
 }

@@ -13,6 +13,7 @@ import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { appendDaily } from './daily-log.ts'
 import { readMemoryText } from './memory-text.ts'
 import { createPendingFolder } from './pending-folder.ts'
+import { createUses } from './uses.ts'
 import { openRecords, type Records } from './records.ts'
 
 // A folder of memories. Every change is an entry of the history first, then it is made: whoever finds an entry that was begun finishes it.
@@ -66,6 +67,7 @@ export function createMemoryFolder(options: MemoryFolderOptions): MemoryFolder {
       return await records.list()
     },
     ...createPendingFolder({ home, path, locked }),
+    ...createUses({ home, path, locked }),
     log: async (at, line) => await appendDaily({ home, path }, at, line),
   }
 }
