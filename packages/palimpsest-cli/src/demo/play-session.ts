@@ -114,7 +114,13 @@ async function playTurns(
 
 /** Nothing of the user's: no keys, no settings, no other home. The address is never asked. */
 function environment({ env }: World, folder: string): World['env'] {
-  return { PATH: env['PATH'], PALIMPSEST_HOME: folder, PALIMPSEST_BASE_URL: 'http://127.0.0.1:9' }
+  return {
+    PATH: env['PATH'],
+    PALIMPSEST_HOME: folder,
+    PALIMPSEST_BASE_URL: 'http://127.0.0.1:9',
+    // The recorded session says what is answered, and has no later one.
+    PALIMPSEST_MEMORY_EXTRACT: '0',
+  }
 }
 
 function playedSetup(

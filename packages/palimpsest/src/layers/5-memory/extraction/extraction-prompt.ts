@@ -28,7 +28,7 @@ ${lines.join('\n')}
 
 There are four types, each with its test:
 - user: who they are, what they know, how they like to work. Test: would it change how you work with them on another task?
-- feedback: a correction, or a way of working that they confirmed; with a line "Why:" and a line "How to apply:". Test: would you do it wrong again without it?
+- feedback: a correction, or a way of working that they confirmed; with a line "Why:" and a line "How to apply:", as they gave them. Test: would you do it wrong again without it?
 - project: a fact, decision or deadline that the code does not show. Write absolute dates; today is ${today}. Test: would somebody who reads the repository miss it?
 - reference: where something is in another system (dashboard, tracker, channel, address). Test: would you have to ask for it again?
 
@@ -43,7 +43,7 @@ Do not save what code, git history or instruction files say, fixes, details of t
 const FORM = `---
 description: The fact in one sentence of under 150 characters, in the user's own words.
 type: project
-messages: m1, m2
+messages: m1
 ends: the name of a memory that no longer holds because of it (else leave this line out)
 ---
 More, where one sentence is not enough.`
@@ -51,8 +51,8 @@ More, where one sentence is not enough.`
 function howToWrite({ folders, hasTools }: ExtractionAsked): string {
   const where = folders.map(({ title, path }) => `${path} (${title})`).join(' or ')
   if (!hasTools)
-    return `Answer with the memories alone, one after the other, each in this form. "name" is a short one of letters, digits and "-"; "messages" names those that it rests on:\n\n${FORM.replace('---\n', '---\nname: short-name\n')}`
-  return `One memory is one file NAME.md in ${where}, NAME being short, of letters, digits and "-". "messages" names those that it rests on:
+    return `Answer with the memories alone, one after the other, each in this form. "name" is a short one of letters, digits and "-"; "messages" names those that it rests on. Keep to what they say: a memory whose words nobody said, or only a tool did, is not saved but shown to the user:\n\n${FORM.replace('---\n', '---\nname: short-name\n')}`
+  return `One memory is one file NAME.md in ${where}, NAME being short, of letters, digits and "-". "messages" names those that it rests on. Keep to what they say: a memory whose words nobody said, or only a tool did, is not saved but shown to the user:
 
 ${FORM}
 
