@@ -115,6 +115,23 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
     },
     examples: [['palimpsest compact keep the API decisions', 'with instructions for the summary']],
   },
+  dream: {
+    flags: {
+      now: 'without asking whether it is due',
+      'dry-run': 'show what would change, and change nothing',
+      json: JSON_FLAG,
+      model: MODEL,
+      'base-url': BASE_URL,
+      settings: SETTINGS,
+      cwd: CWD,
+      trust: TRUST,
+      debug: DEBUG,
+    },
+    examples: [
+      ['palimpsest dream --now --dry-run', 'what a consolidation would change'],
+      ['palimpsest dream', 'consolidates memory where it is due'],
+    ],
+  },
   undo: {
     flags: { session: SESSION },
     examples: [['palimpsest undo 1a2b3c4d', 'an id from `palimpsest context`']],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { runDream, type DreamOutcome, type DreamPolicy, type Hold } from 'palimpsest/dreaming'
-import { checkMemories, consolidateByRules, judgeRewrite } from 'palimpsest/memory'
+import { checkMemories, consolidateByRules, judgeRewrite, leftToGo } from 'palimpsest/memory'
 import { openDreamCopy } from 'palimpsest/node'
 
 import { ID_CHARS } from '../stored/find-by-id.ts'
@@ -74,6 +74,7 @@ async function dream(
   const { project, memory, gates, logsPath } = place
   const { clock, trace, newId } = gates
   const { findSecrets } = memory
+  let mayGo = 0
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
   const scene = {
     memoryPath: memory.folder.path,
@@ -90,12 +91,22 @@ async function dream(
       clock,
       trace,
       openCopy: async (files) => await openDreamCopy(project, newId(), files),
-      tidy: (files, history) => consolidateByRules(files, { now: clock.now(), history }),
+      tidy: (files, history) => {
+        const rules = { now: clock.now(), history, share: base ? RULES_SHARE : 1 }
+        const made = consolidateByRules(files, rules)
+        mayGo = leftToGo(files, made, rules)
+        return made
+      },
       think:
         base &&
         (async (copy, stopped) => {
           const problems = await problemsOf(place)
-          return await thinkInDream(base, copy, { policy, scene: { ...scene, problems }, see }, stopped)
+          return await thinkInDream(
+            base,
+            copy,
+            { policy, scene: { ...scene, mayGo, problems }, see },
+            stopped,
+          )
         }),
       judge: async (files, wanted, history) => {
         const evidence = await dreamEvidence(files, wanted, project)
@@ -105,6 +116,9 @@ async function dream(
     signal,
   )
 }
+
+/** Of what may go, where an agent works after the rules. */
+const RULES_SHARE = 0.5
 
 async function problemsOf({ memory }: DreamPlace): Promise<readonly string[]> {
   const nothing = async (): Promise<ReadonlySet<string>> => new Set()

@@ -6,7 +6,7 @@ import { mayEnd, trustRank } from '../plan-change.ts'
 import { contradicts, findSame } from '../similar-memories.ts'
 import { holds, storedMemories } from '../stored-memories.ts'
 import { withAbsoluteDates } from './absolute-dates.ts'
-import { goneMax, MONTH_MS } from './gone-limits.ts'
+import { goneMax, goneNames, MONTH_MS } from './gone-limits.ts'
 import { rebuildIndex } from './rebuild-index.ts'
 
 // Consolidation without a model: dates become absolute, what says the same becomes one, what was refuted ends, the index is built anew.
@@ -17,16 +17,25 @@ export interface Rewritten {
   readonly index: string
 }
 
+export interface RulesSetup {
+  readonly now: number
+  /** Newest first. */
+  readonly history: readonly MemoryRecord[]
+  /** Of what may go: a model that works after it needs the rest. */
+  readonly share?: number | undefined
+}
+
 export function consolidateByRules(
   files: Pick<MemoryFiles, 'texts' | 'index'>,
-  { now, history }: { readonly now: number; readonly history: readonly MemoryRecord[] },
+  { now, history, share = 1 }: RulesSetup,
 ): Rewritten {
   const before = storedMemories(files)
   const limits = goneMax(before, history, now)
-  const budget = { left: Math.min(limits.now, limits.month) }
+  const budget = { left: Math.floor(Math.min(limits.now, limits.month) * share) }
   const dated = before.map(withDates)
-  const merged = withoutDuplicates(dated, budget)
-  const current = endRefuted(merged, new Date(now).toISOString(), budget)
+  // What is wrong does more harm than what is said twice.
+  const standing = endRefuted(dated, new Date(now).toISOString(), budget)
+  const current = withoutDuplicates(standing, budget)
   const kept = current.filter(({ ended }) => ended === undefined || now - Date.parse(ended) < MONTH_MS)
   const texts = new Map(kept.map((memory) => [memory.name, textOf(memory, before, files)]))
   return { texts, index: rebuildIndex(files.index, kept) }
@@ -53,7 +62,7 @@ interface Budget {
 
 function withoutDuplicates(memories: readonly Memory[], budget: Budget): readonly Memory[] {
   const kept: Memory[] = []
-  // The surest and longest first: the others become part of it.
+  // The surest and oldest first: the others become part of it.
   for (const memory of memories.filter(holds).toSorted(surestFirst)) {
     const near = kept.filter((one) => mayBeSame(one, memory))
     const same = findSame(memory, near)
@@ -68,11 +77,10 @@ function withoutDuplicates(memories: readonly Memory[], budget: Budget): readonl
   return memories.flatMap((memory) => (holds(memory) ? (byName.get(memory.name) ?? []) : [memory]))
 }
 
+/** Of those that are trusted alike the oldest: its name is the one that others know. */
 function surestFirst(a: Memory, b: Memory): number {
   const byTrust = trustRank(a.trust) - trustRank(b.trust)
-  if (byTrust !== 0) return byTrust
-  const byLength = memoryText(b).length - memoryText(a).length
-  return byLength === 0 ? (a.created < b.created ? -1 : 1) : byLength
+  return byTrust === 0 ? (a.created < b.created ? -1 : 1) : byTrust
 }
 
 /** Of a fact that is restated again and again, the newest. */
@@ -138,3 +146,14 @@ function mayBeSame(a: Memory, b: Memory): boolean {
 }
 
 const COMMON_SHARE_MIN = 0.8
+
+/** How many more may go, after these rules have let some go. */
+export function leftToGo(
+  files: Pick<MemoryFiles, 'texts'>,
+  made: Rewritten,
+  { now, history }: RulesSetup,
+): number {
+  const before = storedMemories(files)
+  const limits = goneMax(before, history, now)
+  return Math.min(limits.now, limits.month) - goneNames(before, storedMemories(made)).length
+}
