@@ -45,6 +45,7 @@ const MADE: { readonly [way in Way]: { readonly trigger: string; readonly path: 
   from: { trigger: 'manual', path: 'fork' },
   'up-to': { trigger: 'manual', path: 'plain' },
   notes: { trigger: 'auto', path: 'notes' },
+  server: { trigger: 'manual', path: 'server' },
   fold: { trigger: 'manual', path: 'fold' },
 }
 

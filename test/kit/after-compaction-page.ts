@@ -15,6 +15,7 @@ const WHAT: { readonly [way in Way]: string } = {
   from: 'the user had all from a message on compacted (`--from`)',
   'up-to': 'the user had all up to a message compacted (`--up-to`)',
   notes: 'the window was full; the notes of the session are the summary',
+  server: 'the user asked for it, and the provider wrote the summary, in a block of its own',
   fold: 'the user asked for it, and no model could summarise',
 }
 
@@ -39,6 +40,7 @@ export function pageOf(way: Way, windowName: WindowName, { bench, request, bound
 function shown(block: Block): string {
   if (isBlock(block, 'text')) return fenced(isMade(block.text) ? block.text : clipped(block.text))
   if (isBlock(block, 'tool_use')) return `calls \`${block.name}\`\n\n${fenced(JSON.stringify(block.input))}`
+  if (isBlock(block, 'compaction')) return `(compaction)\n\n${fenced(block.content ?? '')}`
   if (!isBlock(block, 'tool_result')) return `(${block.type})`
   const text = toBlocks(block.content ?? '')
     .map((part) => (isBlock(part, 'text') ? part.text : `(${part.type})`))
@@ -51,7 +53,24 @@ function isMade(text: string): boolean {
   return /Nothing is lost|^\[Left out here/.test(text)
 }
 
+/** Of excerpts each keeps its head and its foot. */
 function clipped(text: string): string {
+  if (!EXCERPT.test(text)) return clippedLines(text)
+  return text
+    .split(/(?<=\n<\/excerpt>)\n/)
+    .map((part) => {
+      const head = part.indexOf('">\n') + 3
+      const foot = part.lastIndexOf('\n</excerpt>')
+      return foot < head
+        ? part
+        : `${part.slice(0, head)}${clippedLines(part.slice(head, foot))}${part.slice(foot)}`
+    })
+    .join('\n')
+}
+
+const EXCERPT = /\n<excerpt from="/
+
+function clippedLines(text: string): string {
   const lines = text.split('\n')
   const { first, last } = LINES_SHOWN
   if (lines.length <= first + last + 1) return text

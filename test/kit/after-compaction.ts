@@ -13,7 +13,7 @@ import { NOTES, PROMPTS, SUMMARY, workSteps, writeProject, type WorkSize } from 
 
 // A worked session that is compacted in each of the ways there are, through the whole command, and the first request after it.
 
-export const WAYS = ['auto', 'manual', 'from', 'up-to', 'notes', 'fold'] as const
+export const WAYS = ['auto', 'manual', 'from', 'up-to', 'notes', 'server', 'fold'] as const
 export type Way = (typeof WAYS)[number]
 export const WINDOWS = { '60k': 60_000, '200k': 200_000 } as const
 export type WindowName = keyof typeof WINDOWS
@@ -42,7 +42,11 @@ export async function playExample(way: Way, windowName: WindowName): Promise<Exa
   await writeProject(bench.folder, size)
   // Where clearing would make the room no notes are written.
   const isNoted = way === 'notes'
-  await setFlags(bench, { 'server-compaction': false, 'background-calls': isNoted, 'micro-batch': !isNoted })
+  await setFlags(bench, {
+    'server-compaction': way === 'server',
+    'background-calls': isNoted,
+    'micro-batch': !isNoted,
+  })
   bench.simulator.addSteps(besides(way))
   const window = ['--window', String(WINDOWS[windowName])]
   const turn = async (prompt: string, steps: readonly ScriptStep[], ...more: string[]): Promise<void> => {

@@ -99,6 +99,6 @@ function cutAtLine(text: string, charsMax: number): string | undefined {
   const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', charsMax)))
   if (kept === '') return undefined
   const last = /(?:^|\n) *(\d+)\t[^\n]*$/.exec(kept)?.[1]
-  const how = last === undefined ? '' : ` Read it with offset=${Number(last) + 1} to go on.`
+  const how = last === undefined ? '' : ` Read it with offset=${Number(last) + 1} for more.`
   return `${kept}\n[The file continues.${how}]`
 }
