@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+
 import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { AskTrust, TrustMatter } from '../agent/settings/trust.ts'
@@ -38,7 +40,7 @@ export async function runInteractive(
   world: World,
   console: Console,
 ): Promise<ExitCode> {
-  const ui = openUi(console, options, world)
+  const ui = openUi(console, { ...options, title: basename(wishes.cwd) }, world)
   // What would go to stderr belongs above the input.
   const told: World = {
     ...world,
@@ -149,11 +151,15 @@ function matterLines({ path, says }: TrustMatter, columns: number): readonly Sty
   ]
 }
 
-function openUi(console: Console, { isPlain }: InteractiveOptions, { env, now, signal }: World): Ui {
+function openUi(
+  console: Console,
+  { isPlain, title }: InteractiveOptions & { readonly title: string },
+  { env, now, signal }: World,
+): Ui {
   const isDumb = env['TERM'] === undefined || env['TERM'] === 'dumb'
   if (isPlain || isDumb) return openLines(console, signal)
   const hasColour = (env['NO_COLOR'] ?? '') === ''
-  return openScreen(console, { hasColour, now, signal })
+  return openScreen(console, { hasColour, now, signal, title })
 }
 
 /** Questions about permission go to whoever sits there; "always" is kept for later sessions too. */

@@ -6,6 +6,7 @@ import { createPicker } from './input/pick-item.ts'
 import { createPager } from './pager/create-pager.ts'
 import type { PageSource } from './pager/page-source.ts'
 import { createCanvas, type Canvas, type CanvasOptions } from './screen/canvas.ts'
+import { createMarks } from './screen/terminal-marks.ts'
 import { createKeyboard } from './screen/keyboard.ts'
 import { createScreenState, give, nextAct, type ScreenState } from './screen/screen-state.ts'
 import { COMPACTING, saidLines, writingActivity } from './screen/turn-lines.ts'
@@ -19,6 +20,8 @@ const TICK_MS = 1_000
 export interface ScreenOptions extends CanvasOptions {
   /** The program is to end. */
   readonly signal: AbortSignal
+  /** Names the window. */
+  readonly title: string
 }
 
 const WAYS = {
@@ -50,6 +53,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
   }
   options.signal.addEventListener('abort', closed)
   console.open({ input: keys.take, resized: canvas.redraw, closed })
+  const marks = createMarks(console, options)
   const ticking = setInterval(() => state.live.activity !== '' && canvas.draw(), TICK_MS)
   const page = async (source: PageSource): Promise<void> => await showPage(source, state, canvas)
   return {
@@ -72,6 +76,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
     next: async () => await nextAct(state, canvas.draw),
     setInterrupt: (interrupt) => {
       state.interrupt = interrupt
+      marks.setBusy(interrupt !== undefined)
     },
     pick: async (question, signal) => await pick(state, question, canvas, signal),
     ask: async (title, signal) => await ask(state, title, canvas, signal),
@@ -88,6 +93,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
     close: () => {
       options.signal.removeEventListener('abort', closed)
       clearInterval(ticking)
+      marks.close()
       canvas.clear()
       console.close()
     },

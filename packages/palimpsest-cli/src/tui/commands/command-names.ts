@@ -18,14 +18,22 @@ export const COMMANDS = [
   { name: 'memory', words: '', summary: 'what is remembered, and what waits for you' },
   { name: 'dream', words: '', summary: 'consolidates memory now, in the background' },
   { name: 'tasks', words: '[kill] [ID]', summary: 'what runs in the background: list, watch, end' },
-  { name: 'export', words: '[file]', summary: 'writes all of the conversation to a file' },
+  { name: 'init', words: '', summary: 'has AGENTS.md written: what agents must know of this project' },
+  { name: 'status', words: '', summary: 'model, folder, mode, instructions, session' },
+  { name: 'hooks', words: '', summary: 'commands that run by themselves, and when' },
+  { name: 'doctor', words: '', summary: 'what is misconfigured, and how to fix it' },
+  {
+    name: 'export',
+    words: '[file]',
+    summary: 'all of the conversation to a file: .md, .html, .jsonl or text',
+  },
   { name: 'quit', words: '', summary: 'leaves; /exit does too' },
 ] as const
 
 export type CommandName = (typeof COMMANDS)[number]['name']
 
 /** Promised, and not there yet. */
-export const PLANNED_COMMANDS = 'init agents hooks mcp skills status'.split(' ')
+export const PLANNED_COMMANDS = 'agents mcp skills'.split(' ')
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 

@@ -1,23 +1,21 @@
-import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-
 import { findById, ID_CHARS } from '../../stored/find-by-id.ts'
 import { readHistory } from '../../stored/session-history.ts'
 import { sentenceOf } from '../../report-error.ts'
 import { findSimilarName } from '../../agent/similar-name.ts'
 import { memoryRows } from '../../memory/memory-rows.ts'
-import type { PageSource } from '../pager/page-source.ts'
 import { modeWords } from '../screen/mode-words.ts'
-import { line, lineText } from '../text/styled-line.ts'
+import { line } from '../text/styled-line.ts'
 import { changeModel } from './change-model.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
-import { openWhole } from './open-pages.ts'
+import { exportConversation } from './export-conversation.ts'
+import { init } from './init.ts'
 import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { tasks } from './tasks.ts'
+import { doctorRows, hookRows, statusRows } from './tell-state.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
@@ -79,8 +77,16 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return note(await conversation.prepared.dreaming.dreamNow(), place)
     case 'tasks':
       return await tasks(words, place)
+    case 'init':
+      return await init(place)
+    case 'status':
+      return print(statusRows(place), place)
+    case 'hooks':
+      return print(await hookRows(place), place)
+    case 'doctor':
+      return print(await doctorRows(place), place)
     case 'export':
-      return await exportTo(words || `palimpsest-${conversation.id.slice(0, ID_CHARS)}.txt`, place)
+      return await exportConversation(words || `palimpsest-${conversation.id.slice(0, ID_CHARS)}.txt`, place)
     default:
       return name satisfies never
   }
@@ -148,36 +154,6 @@ async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   await undoRemoval(found.id, place)
   return undefined
 }
-
-/** All of it, piece by piece, whatever its size. */
-async function exportTo(name: string, place: CommandPlace): Promise<undefined> {
-  const { conversation, interruptible, ui, wishes } = place
-  const path = resolve(wishes.cwd, name)
-  const source = await openWhole(conversation)
-  if (source.count === 0) return note('nothing was said yet', place)
-  ui.setLive({ activity: 'Writing the conversation' })
-  await interruptible(async (signal) => {
-    const problem = await writeFile(path, textOf(source), { flag: 'wx', mode: EXPORT_MODE, signal }).then(
-      () => undefined,
-      (error: unknown) => sentenceOf(error),
-    )
-    await source.close()
-    if (problem === undefined) tell(`written to ${path}`, place)
-    else note(`not written: ${problem}. Name another file`, place)
-  })
-  return undefined
-}
-
-async function* textOf(source: PageSource): AsyncGenerator<string> {
-  for (let piece = 0; piece < source.count; piece++) {
-    const lines = await source.lines(piece, EXPORT_COLUMNS)
-    if (lines.length > 0) yield `${lines.map(lineText).join('\n')}\n`
-  }
-}
-
-const EXPORT_COLUMNS = 100
-/** What was said is nobody else's to read. */
-const EXPORT_MODE = 0o600
 
 function print(rows: readonly string[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...rows.map((row) => line(row)), []])

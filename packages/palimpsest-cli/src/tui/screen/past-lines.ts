@@ -46,10 +46,11 @@ export function pastLines(log: readonly Entry[], columns: number, toAll: string)
 /** What was undone is not told. */
 function shownOf(log: readonly Entry[]): readonly Entry[] {
   const undone = new Set(log.flatMap((entry) => (entry.kind === 'void' ? [entry.target] : [])))
-  return log.filter((entry) => isShown(entry) && !undone.has(entry.id))
+  return log.filter((entry) => isShownEntry(entry) && !undone.has(entry.id))
 }
 
-function isShown(entry: Entry): boolean {
+/** What a reader of the conversation sees: what was said, answered and returned, and where it was compacted. */
+export function isShownEntry(entry: Entry): boolean {
   if (entry.kind === 'boundary') return true
   return entry.kind === 'message' && entry.part === undefined && !isOurs(entry)
 }

@@ -1,0 +1,58 @@
+import { readHooks } from '../../agent/hooks/read-hooks.ts'
+import { toPrintable } from '../../agent/printable.ts'
+import { loadSettings } from '../../agent/settings/load-settings.ts'
+import { isTrusted } from '../../agent/settings/trust.ts'
+import { palimpsestHome } from '../../run/palimpsest-home.ts'
+import { shownPath } from '../host/shown-path.ts'
+import { modeWords } from '../screen/mode-words.ts'
+import type { CommandPlace } from './command-place.ts'
+
+// What holds right now, for somebody who wonders: `/status`, `/hooks`, `/doctor`. Rows to print.
+
+export function statusRows({ conversation, wishes, world }: CommandPlace): readonly string[] {
+  const { prepared, facts } = conversation
+  const { instructionPaths, about, permissions, opened } = prepared
+  const { costUsd, messages } = conversation.totals()
+  const files = instructionPaths.map((path) => shownPath(path, wishes.cwd, world.userHome))
+  return [
+    ['version', world.version],
+    ['model', `${facts.model}, ${about}`],
+    ['window', `${facts.window.window} tokens; compacts at ${facts.thresholds.auto}`],
+    ['folder', wishes.cwd],
+    ['permissions', `${modeWords(permissions.mode())} (/permissions lists rules)`],
+    ['instructions', files.length === 0 ? 'none; /init writes AGENTS.md' : files.join(', ')],
+    ['session', `${conversation.id}, ${messages} messages, $${costUsd.toFixed(4)}`],
+    ['transcript', shownPath(opened.file.path, wishes.cwd, world.userHome)],
+  ].map(([name = '', text = '']) => toPrintable(`  ${name.padEnd(NAME_COLUMNS)} ${text}`))
+}
+
+const NAME_COLUMNS = 13
+
+export async function hookRows({ conversation, wishes, world }: CommandPlace): Promise<readonly string[]> {
+  const home = palimpsestHome(world)
+  const projectFolder = conversation.prepared.opened.project.project
+  const trusted = await isTrusted(home, projectFolder)
+  const file = wishes.settingsFile === undefined ? {} : { file: wishes.settingsFile }
+  const { settings } = await loadSettings({ home, projectFolder, isTrusted: trusted, ...file })
+  const { groups, notices } = readHooks(settings.hooks)
+  const rows = [...groups].flatMap(([event, found]) =>
+    found.flatMap(({ hooks }) =>
+      hooks.map(
+        ({ command, args = [] }) => `  ${event.padEnd(NAME_COLUMNS + 6)} ${[command, ...args].join(' ')}`,
+      ),
+    ),
+  )
+  const off = settings.disableAllHooks ? ['  disableAllHooks is set: none of them runs'] : []
+  const none = rows.length === 0 ? ['  no hooks; docs/hooks.md says how settings.json sets one'] : []
+  return [...rows, ...none, ...off, ...notices.map((text) => `  ${text}`)].map(toPrintable)
+}
+
+const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
+
+export async function doctorRows({ world }: CommandPlace): Promise<readonly string[]> {
+  const { examine } = await import('../../doctor/examine.ts')
+  const findings = await examine(palimpsestHome(world), world.nodeVersion, world)
+  return findings.map(({ what, state, text }) =>
+    toPrintable(`  ${MARKS[state]} ${what.padEnd(NAME_COLUMNS)} ${text}`),
+  )
+}

@@ -1,0 +1,34 @@
+import { toPrintable } from '../../agent/printable.ts'
+import type { Console } from '../console.ts'
+
+// What tells somebody who looks elsewhere: the title of the window while something runs, and the bell when it took long.
+
+export interface Marks {
+  readonly setBusy: (isBusy: boolean) => void
+  readonly close: () => void
+}
+
+/** Whoever waits longer has looked away. */
+const LONG_MS = 20_000
+const KEEP_TITLE = '\x1b[22;0t'
+const OLD_TITLE = '\x1b[23;0t'
+const BELL = '\x07'
+
+export function createMarks(
+  { write }: Pick<Console, 'write'>,
+  { title, now }: { readonly title: string; readonly now: () => number },
+): Marks {
+  const name = (mark: string): void => write(`\x1b]0;${mark}${toPrintable(title)}\x07`)
+  let since: number | undefined
+  write(KEEP_TITLE)
+  name('')
+  return {
+    setBusy: (isBusy) => {
+      if (isBusy === (since !== undefined)) return
+      name(isBusy ? '✻ ' : '')
+      if (since !== undefined && now() - since >= LONG_MS) write(BELL)
+      since = isBusy ? now() : undefined
+    },
+    close: () => write(OLD_TITLE),
+  }
+}

@@ -1,0 +1,124 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import type { ReadStream, WriteStream } from 'node:tty'
+
+import { drive } from 'palimpsest/conversation'
+import { expect, test } from 'vitest'
+
+import type { CommandPlace } from '../../packages/palimpsest-cli/src/tui/commands/command-place.ts'
+import { runCommand } from '../../packages/palimpsest-cli/src/tui/commands/run-command.ts'
+import { openLines } from '../../packages/palimpsest-cli/src/tui/line-ui.ts'
+import { createCommandBench } from '../kit/command-bench.ts'
+import { call, text } from '../kit/headless.ts'
+import { openScreen } from '../kit/open-screen.ts'
+
+// Commands that are typed behind a slash, in the process of the test, with lines for a screen.
+
+const { signal } = new AbortController()
+
+/** `typed` are answers to questions, in order. */
+async function openTalk(typed: readonly string[] = []) {
+  const bench = await createCommandBench()
+  bench.simulator.addSteps([
+    { content: [text('I **look**.'), call('Read', { file_path: 'a.txt' })] },
+    { content: [text('It says ``` <b>.')] },
+  ])
+  await writeFile(join(bench.folder, 'a.txt'), 'one <two>\n')
+  await writeFile(join(bench.folder, 'AGENTS.md'), 'Be brief.\n')
+  const conversation = await openScreen(bench, {})
+  const shown: string[] = []
+  const input = new PassThrough()
+  input.write(typed.map((line) => `${line}\n`).join(''))
+  const console = {
+    input: input as unknown as ReadStream,
+    output: new PassThrough() as unknown as WriteStream,
+    size: () => ({ columns: 100, rows: 24 }),
+    write: (written: string) => void shown.push(written),
+    setOtherScreen: () => undefined,
+    takeInterrupts: () => () => undefined,
+    open: () => undefined,
+    close: () => undefined,
+    suspend: async () => undefined,
+  }
+  const place: CommandPlace = {
+    conversation,
+    wishes: {
+      prompt: '',
+      cwd: bench.folder,
+      session: { kind: 'new' },
+      trust: false,
+      allowed: [],
+      roundsMax: 20,
+      systemPrompt: {},
+      debug: false,
+    },
+    ui: openLines(console, signal),
+    world: bench.worldFor({ out: '', err: '' }, {}),
+    follow: async (events) => await drive(events, () => undefined),
+    interruptible: async (work) => await work(signal),
+  }
+  const run = async (command: string): Promise<string> => {
+    shown.length = 0
+    await runCommand(command, place)
+    return shown.join('')
+  }
+  return { bench, conversation, place, run }
+}
+
+test('/export writes Markdown, a page, the transcript itself, or text', async () => {
+  const { bench, conversation, run } = await openTalk()
+  expect(await run('/export a.md')).toContain('nothing was said yet')
+  await drive(conversation.say('What is in <a.txt>?', signal), () => undefined)
+  const written = async (name: string): Promise<string> => {
+    expect(await run(`/export ${name}`)).toContain(`written to ${join(bench.folder, name)}`)
+    return await readFile(join(bench.folder, name), 'utf8')
+  }
+  const markdown = await written('a.md')
+  expect(markdown).toMatch(
+    /^## You\n\nWhat is in <a\.txt>\?\n\n## Agent\n\nI \*\*look\*\*\.\n\n\*\*Read\(a\.txt\)\*\*/,
+  )
+  expect(markdown).toMatch(
+    /## Result\n\n\*\*Result\*\*\n\n```\n[^]*one <two>[^]*\n```\n\n## Agent\n\nIt says ``` <b>\.\n/,
+  )
+  const page = await written('a.html')
+  expect(page).toContain('<h2>You</h2><p style="white-space:pre-wrap">What is in &lt;a.txt&gt;?</p>')
+  expect(page).not.toContain('<b>')
+  expect(await written('a.jsonl')).toBe(await readFile(conversation.prepared.opened.file.path, 'utf8'))
+  expect(await written('a.txt.log')).toContain('> What is in <a.txt>?')
+  expect(await run('/export a.md')).toMatch(/not written: .*Name another file/s)
+  await conversation.close()
+})
+
+test('/permissions adds a rule that holds at once, lists it with its place, and removes it', async () => {
+  const { bench, conversation, run, place } = await openTalk(['q'])
+  expect(await run('/permissions add Bash(make:*)')).toContain('· added: allow Bash(make:*)')
+  expect(JSON.parse(await readFile(join(bench.home, 'settings.json'), 'utf8'))).toEqual({
+    permissions: { allow: ['Bash(make:*)'] },
+  })
+  expect(await run('/permissions')).toMatch(/Mode: default[^]*allow {2}Bash\(make:\*\) {2}your settings/)
+  const permitted = async (): Promise<boolean> => {
+    const { tools, permit } = conversation.prepared.setup
+    const bash = tools.find(({ name }) => name === 'Bash')
+    if (!bash) return false
+    return (await permit(bash, { command: 'make all' }, { toolUseId: 't', signal })).allow
+  }
+  expect(await permitted()).toBe(true)
+  expect(await run('/permissions rm Bash(make:*)')).toContain('· removed: allow Bash(make:*)')
+  expect(await permitted()).toBe(false)
+  expect(await run('/permissions add Bash(')).toContain('! ')
+  expect(await run('/plan')).toContain('plan: reads only')
+  expect(place.conversation.prepared.permissions.mode()).toBe('plan')
+  await conversation.close()
+})
+
+test('/status, /hooks and /doctor say what holds', async () => {
+  const { conversation, run } = await openTalk()
+  const status = await run('/status')
+  expect(status).toMatch(/ {2}instructions +AGENTS\.md\n/)
+  expect(status).toContain(conversation.id)
+  expect(await run('/hooks')).toContain('no hooks')
+  expect(await run('/doctor')).toMatch(/ {2}(?:ok|note|BAD) +settings/)
+  expect(await run('/nonsense')).toContain('there is no command /nonsense')
+  await conversation.close()
+})
