@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 import { takeConsolidation } from '../../packages/palimpsest/src/layers/6-dreaming/consolidation-lock.ts'
-import { createConsolidationRecord } from '../../packages/palimpsest/src/node/dreaming/consolidation-record.ts'
-import { createStateArbiter } from '../../packages/palimpsest/src/node/dreaming/state-arbiter.ts'
-import { ownIdentity, stateOf } from '../../packages/palimpsest/src/node/files/process-identity.ts'
 import type { Arbiter, ConsolidationRecord } from '../../packages/palimpsest/src/ports.ts'
+import { lockPortsOf } from './dream-lock.ts'
 
 // A living process that races for consolidations: each line it reads names an arbiter and a folder, each line it prints says whether it has it.
 
@@ -38,20 +36,9 @@ const UNSEEN: ConsolidationRecord = {
 process.stdout.write('ready\n')
 for await (const line of createInterface({ input: process.stdin })) {
   const [kind, folder = ''] = line.split(' ')
-  const outcome = await takeConsolidation({
-    arbiter: kind === 'read-back' ? readBack(folder) : createStateArbiter(home),
-    record: kind === 'read-back' ? UNSEEN : createConsolidationRecord(home, folder),
-    clock: { now: () => Date.now() },
-    newId: () => crypto.randomUUID(),
-    self: ownIdentity,
-    stateOf: async ({ pid, host, startTicks, boot }) =>
-      await stateOf({
-        pid,
-        host,
-        ...(startTicks !== undefined && { startTicks }),
-        ...(boot !== undefined && { boot }),
-      }),
-    name: folder,
-  })
+  const ports = lockPortsOf(home, folder, Date.now)
+  const outcome = await takeConsolidation(
+    kind === 'read-back' ? { ...ports, arbiter: readBack(folder), record: UNSEEN } : ports,
+  )
   process.stdout.write(outcome.kind === 'taken' ? 'won\n' : `lost: ${outcome.reason}\n`)
 }
