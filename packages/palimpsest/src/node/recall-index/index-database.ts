@@ -88,6 +88,7 @@ CREATE TABLE IF NOT EXISTS chunks(
   offset INTEGER NOT NULL, length INTEGER NOT NULL, block INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS chunks_by_file ON chunks(file);
 CREATE INDEX IF NOT EXISTS chunks_by_entry ON chunks(entry);
+-- sealed: 0 while it grows, 1 when it is full, 2 when it is one piece.
 CREATE TABLE IF NOT EXISTS shards(id INTEGER PRIMARY KEY, oldest REAL, newest REAL, sealed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS heavy(shard INTEGER NOT NULL, term TEXT NOT NULL, docs INTEGER NOT NULL, PRIMARY KEY(term, shard)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;

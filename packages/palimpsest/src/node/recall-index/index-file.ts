@@ -40,7 +40,7 @@ export function findIndexed(db: IndexDatabase, path: string): IndexedFile | unde
   return row && toIndexed(row)
 }
 
-export function toIndexed(row: { readonly [column: string]: unknown }): IndexedFile {
+function toIndexed(row: { readonly [column: string]: unknown }): IndexedFile {
   const value = (name: string): number => numberOf(row[name])
   const state = readFileState(textOf(row['state']))
   return {

@@ -20,7 +20,7 @@ async function work(): Promise<void> {
   const onTrace = (text: string): void => port?.postMessage(text)
   const recall = openRecall({ home, folder, memories: texts, onTrace })
   try {
-    await recall.update({ sliceBytes: SLICE_BYTES, rests: RESTS })
+    await recall.update({ sliceBytes: SLICE_BYTES, rests: RESTS, tidies: true })
   } finally {
     recall.close()
   }

@@ -62,16 +62,26 @@ const RARE_MAX = 2_000
 const ROWS_PER_SHARD_MIN = 100
 /** Otherwise so many of each shard. */
 const ROWS_PER_SHARD = 400
+/** Of all of them, the best. */
+const LARGE_ROWS_MAX = 120
+/** To look for words in a row reads every place of every one of them. What is not reached is found by its words. */
+const PHRASE_MS = 10
 
 export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => number): ShardAnswer {
   const shards = shardsOf(db, query.filter)
   const isLarge = shards.length > FULL_SHARDS_MAX
+  if (isLarge && query.isPrefix === true) {
+    // A whole word is found much sooner than all that begin with it.
+    const whole = queryShards(db, { ...query, isPrefix: false }, now)
+    if (whole.rows.length > 0 || whole.cutAt !== undefined) return whole
+  }
+  const until = isLarge && query.phrase !== undefined ? Math.min(query.until, now() + PHRASE_MS) : query.until
   const counts = isLarge ? countsOf(db, query.terms) : NO_COUNTS
   const ranked = rankedPerShard(shards, query.terms, counts)
   const found: FoundId[] = []
   let cutAt: number | undefined
   for (const { id, newest, sealed } of shards) {
-    if (now() > query.until) {
+    if (now() > until) {
       cutAt = newest
       break
     }
@@ -80,7 +90,7 @@ export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => num
     const isRanked = !isLarge || query.phrase === undefined
     if (match !== undefined) found.push(...queryShard(db, { shard: id, match, isRanked }, query))
   }
-  const best = isLarge ? found.toSorted((x, y) => y.score - x.score).slice(0, query.rowsMax) : found
+  const best = isLarge ? found.toSorted((x, y) => y.score - x.score).slice(0, LARGE_ROWS_MAX) : found
   return { rows: rowsAt(db, best), cutAt }
 }
 
@@ -110,7 +120,7 @@ function shardsOf(db: IndexDatabase, { session, since, until }: RowFilter): read
   return rows.map((row) => ({
     id: numberOf(row['id']),
     newest: numberOf(row['newest']),
-    sealed: numberOf(row['sealed']) === 1,
+    sealed: numberOf(row['sealed']) > 0,
   }))
 }
 

@@ -4,8 +4,8 @@ import { StorageError } from '../../errors.ts'
 import { openInside } from '../files/inside-home.ts'
 import { storedFiles, type StoredFile } from '../transcripts/stored-files.ts'
 import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
-import { findIndexed, indexSlice, stillHolds, toIndexed, type IndexedFile } from './index-file.ts'
-import { forgetFile } from './write-rows.ts'
+import { findIndexed, indexSlice, stillHolds, type IndexedFile } from './index-file.ts'
+import { forgetFile, tidyShard, untidyShards } from './write-rows.ts'
 
 // The index follows the files: what is gone is forgotten, what was written over is read again, what has grown is read from where the index ends.
 
@@ -80,9 +80,30 @@ async function indexWhole(
   }
 }
 
+/** For who has time: each full shard becomes one piece. */
+export async function tidyIndex(
+  db: IndexDatabase,
+  { rests = 0 }: UpdateWish,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const shard of untidyShards(db)) {
+    if (signal.aborted || !db.isInPlace()) return
+    const begun = performance.now()
+    db.write(() => tidyShard(db, shard))
+    await setTimeout((performance.now() - begun) * rests)
+  }
+}
+
 /** Of a file: how much of it is in the index. Undefined: all of it. */
 export function createStartOf(db: IndexDatabase): (file: StoredFile) => number | undefined {
-  const known = new Map(db.all('SELECT * FROM files').map((row) => [textOf(row['path']), toIndexed(row)]))
+  const rows = db.all('SELECT path, ino, size, mtime, offset FROM files')
+  const known = new Map(
+    rows.map((row) => {
+      const value = (name: string): number => numberOf(row[name])
+      const at = { ino: value('ino'), size: value('size'), mtime: value('mtime'), offset: value('offset') }
+      return [textOf(row['path']), at]
+    }),
+  )
   return (file) => {
     const indexed = known.get(file.id)
     if (!indexed) return 0

