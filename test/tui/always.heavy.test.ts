@@ -55,7 +55,7 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       { content: [text('Deployed.')] },
     ])
     const terminal = await open(bench)
-    await terminal.until(/^~?\d+% context left/m)
+    await terminal.until(/^(?:[a-z ]+ · )?~?\d+% context left/m)
     await terminal.type('Deploy it')
     await terminal.press('Enter')
     expect(question(await terminal.until(/letter · Esc/), bench)).toEqual([

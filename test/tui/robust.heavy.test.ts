@@ -107,7 +107,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     expect(resumed).toContain('> tell me much')
     expect(resumed).not.toContain('fork')
     await say(again, 'go on')
-    await again.until(/Here again\.[\s\S]*^\d+% context left/m)
+    await again.until(/Here again\.[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
   })
 
   test('files named by @: an image is sent, a binary file is refused with what to do, and the words are sent all the same', async () => {
@@ -118,7 +118,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     await terminal.paste(join(bench.folder, 'dot.png'))
     await terminal.type('and @tool.bin: what are they?')
     await terminal.press('Enter')
-    const shown = await terminal.until(/I see a pixel\.[\s\S]*^\d+% context left/m)
+    const shown = await terminal.until(/I see a pixel\.[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
     expect(shown.replaceAll(/\s+/g, ' ')).toMatch(
       /! @tool\.bin is not attached: \S+tool\.bin is a binary file and is not shown\. Look at it with Bash/,
     )
@@ -201,7 +201,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     await say(terminal, 'Write the note')
     await terminal.until(/^\? ?$/m)
     await say(terminal, 'y')
-    const written = await terminal.until(/Written\.[\s\S]*^\[\d+% context left.*\]\n>/m)
+    const written = await terminal.until(/Written\.[\s\S]*^\[(?:[a-z ]+ · )?\d+% context left.*\]\n>/m)
     expect(written.match(/Write the note/g)).toHaveLength(1)
     expect((await stat(join(bench.folder, 'note.txt'))).isFile()).toBe(true)
     await say(terminal, 'tell me much')
