@@ -267,7 +267,9 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     await terminal.press('Enter')
     await expectScreen(terminal, '7-rewind-files', bench)
     await terminal.type('b')
-    await terminal.until(/^· rewound[\s\S]*\/help lists[\s\S]*^> Write the note\n(?:[a-z ]+ · )?~\d+% context left/m)
+    await terminal.until(
+      /^· rewound[\s\S]*\/help lists[\s\S]*^> Write the note\n(?:[a-z ]+ · )?~\d+% context left/m,
+    )
     await expectScreen(terminal, '7-rewound', bench)
     await expect(readFile(join(bench.folder, 'note.txt'), 'utf8')).rejects.toThrow('ENOENT')
     await terminal.press('C-u')

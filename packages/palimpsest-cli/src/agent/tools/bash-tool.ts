@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 
 import type { LoopTool, ToolContext, ToolOutput } from 'palimpsest/loop'
 
+import { findScreenProgram } from '../command/needs-terminal.ts'
 import { judgeInside } from '../command/inside/judge-inside.ts'
 import { isWorkPath, type Access } from '../paths/access.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
@@ -100,6 +101,8 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
     throw new Refusal(
       `The command is longer than ${COMMAND_BYTES_MAX} bytes. Write it into a file and run that.`,
     )
+  const needsTerminal = findScreenProgram(command)
+  if (needsTerminal !== undefined) throw new Refusal(needsTerminal)
   const folder = await existingFolder(access)
   const wanted = await permittedShell(command, folder, options, context.toolUseId)
   if (input.inBackground) {
