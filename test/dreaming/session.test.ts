@@ -19,6 +19,7 @@ async function hosted(bench: DreamBench) {
   const served = await serve((request) => bench.simulator.fetch(request))
   const stop = new AbortController()
   const told: string[] = []
+  const clock = { aheadMs: 0 }
   const world: World = {
     version: '0.0.0',
     nodeVersion: process.version,
@@ -30,7 +31,7 @@ async function hosted(bench: DreamBench) {
     },
     cwd: bench.folder,
     userHome: bench.userHome,
-    now: () => Date.now(),
+    now: () => Date.now() + clock.aheadMs,
     platform: process.platform,
     readInput: async () => ({ kind: 'none' }),
     print: () => undefined,
@@ -66,7 +67,7 @@ async function hosted(bench: DreamBench) {
     stop.abort()
     await served.close()
   }
-  return { conversation, say, task, end, stop, told }
+  return { conversation, say, task, end, stop, told, clock }
 }
 
 async function due(): Promise<DreamBench> {
@@ -141,5 +142,27 @@ describe('a dream beside a session', () => {
     await end()
     expect(dream.status().state).toBe('killed')
     expect(await bench.lock()).toBeUndefined()
+  })
+
+  test('has failed where the machine was suspended meanwhile: the time is set back', async () => {
+    const bench = await due()
+    const glob = { type: 'tool_use' as const, name: 'Glob', input: { pattern: '*.md' } }
+    bench.simulator.addSteps([
+      { content: text('Hello.'), when: { source: 'main' } },
+      { content: [glob], when: { source: 'dream' }, delay_ms: 300 },
+      { content: [glob], when: { source: 'dream' }, times: 50 },
+    ])
+    const { say, task, end, clock } = await hosted(bench)
+    await say('One')
+    const dream = await task()
+    while (bench.simulator.requests().length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    clock.aheadMs = 2 * 60 * 60_000
+    await dream.ended
+    expect(dream.status()).toMatchObject({
+      state: 'failed',
+      text: 'the dream changed nothing: it took over 30 minutes',
+    })
+    expect(await bench.lock()).toBeUndefined()
+    await end()
   })
 })

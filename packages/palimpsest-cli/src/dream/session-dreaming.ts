@@ -57,11 +57,13 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     )
     tasks.add(task)
   }
+  const isEmpty = async (): Promise<boolean> => (await place.memory.folder.read()).texts.size === 0
   const look = async (): Promise<void> => {
     const { detached } = settings.dream
     if (setup.isHeadless && !detached) return
     const outcome = await passGates(policy(), state, place.gates)
     if (outcome.kind === 'shut') return
+    if (await isEmpty()) return await outcome.hold.giveUp()
     if (!detached || !setup.startDetached) return begin(outcome)
     // It takes the lock itself, as its own.
     await outcome.hold.giveUp()
@@ -81,6 +83,7 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     dreamNow: async () => {
       if (settings.memory.mode === 'off' || settings.memory.mode === 'read-only')
         return `memory is ${settings.memory.mode} (setting memory.mode): nothing is consolidated`
+      if (await isEmpty()) return 'there are no memories yet'
       const last = await place.gates.record.look()
       const taken = await takeConsolidation(place.gates)
       if (taken.kind === 'held') return `not now: ${taken.reason}`
