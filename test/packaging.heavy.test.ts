@@ -1,6 +1,8 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import {
+  cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -201,6 +203,32 @@ describe('the packed packages', () => {
     }
   })
 
+  test.skipIf(!process.env['SOAK'])(
+    'run the examples and the programs of the guide on the oldest Node of the 22 line',
+    async ({ skip }) => {
+      const node = await oldestNode()
+      if (node === undefined) return skip('npm brings no Node 22.16.0 for this machine.')
+      const place = userWith('1.8.0', '@anthropic-ai/sdk', 'user-oldest')
+      for (const name of ['ai', '@ai-sdk'])
+        symlinkSync(join(ROOT, 'node_modules', name), join(place, 'node_modules', name))
+      cpSync(join(ROOT, 'examples'), join(place, 'examples'), { recursive: true })
+      // The one of logs reads a file of this repository.
+      const programs = globSync(['examples/*.ts', 'examples/library/*.ts'], { cwd: place }).filter(
+        (path) => !path.endsWith('replay-your-logs.ts'),
+      )
+      expect(programs.length).toBeGreaterThan(10)
+      for (const path of programs) {
+        const args = path.endsWith('tool-runner.ts') ? ['40'] : []
+        const asked = run(node, ['--experimental-strip-types', '--no-warnings', path, ...args], {
+          cwd: place,
+        })
+        asked.child.stdin?.end()
+        expect((await asked).stdout).not.toBe('')
+      }
+    },
+    INSTALL_MS,
+  )
+
   test('give every public path of the library, at run time and to the compiler', async () => {
     const manifest: { exports: object } = JSON.parse(
       readFileSync(join(ROOT, 'packages/palimpsest/package.json'), 'utf8'),
@@ -256,9 +284,31 @@ async function checkTypes(): Promise<TypesChecked> {
   return checked
 }
 
+/** Undefined where npm has none for this machine. */
+async function oldestNode(): Promise<string | undefined> {
+  const name = `node-${process.platform}-${process.arch}`
+  const place = join(folder, 'oldest')
+  mkdirSync(place)
+  writeFileSync(join(place, 'package.json'), '{"name":"oldest","private":true}')
+  try {
+    await npm(
+      place,
+      'install',
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      `${name}@22.16.0`,
+    )
+  } catch {
+    return undefined
+  }
+  return join(place, 'node_modules', name, 'bin/node')
+}
+
 /** Somebody who installed the library and this version of the SDK, and nothing else. */
-function userWith(version: string, sdk: string): string {
-  const place = join(folder, `user-${version}`)
+function userWith(version: string, sdk: string, name = `user-${version}`): string {
+  const place = join(folder, name)
   mkdirSync(join(place, 'node_modules/@anthropic-ai'), { recursive: true })
   symlinkSync(join(folder, 'node_modules/palimpsest'), join(place, 'node_modules/palimpsest'))
   symlinkSync(join(ROOT, 'node_modules', sdk), join(place, 'node_modules/@anthropic-ai/sdk'))
