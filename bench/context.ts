@@ -3,25 +3,58 @@ import { createContext, type Context } from 'palimpsest'
 import { print, type Figure } from './figure.ts'
 
 // One more message of a history that its owner keeps: what `prepare` and `observe` cost per message that was added, for objects that are the same
-// as before and for copies of all of them.
+// as before and for copies of all of them; in a history of talk, and in one full of results of tools.
 
 const SHORT = 50
 const LONG = 5_000
-const SAMPLES = 15
-const WARM_UP = 5
+/** Of rounds, one of each length by turns: whatever else the machine does then is shared by both. */
+const SAMPLES = 30
+const WARM_UP = 8
 /** Of one sample: few enough that a short history stays short. */
 const ROUNDS = 20
 
+interface Block {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
 interface Message {
   readonly role: 'user' | 'assistant'
-  readonly content: { readonly type: 'text'; readonly text: string }[]
+  readonly content: Block[]
 }
 
 /** Of one message, about. */
 const TOKENS = 16
 
+/** What stands in the messages at a place of a history. */
+interface Kind {
+  readonly name: string
+  readonly asked: (place: number) => Block
+  readonly answered: (place: number) => Block
+  readonly stop: 'end_turn' | 'tool_use'
+}
+
+const TALK: Kind = {
+  name: 'talk',
+  asked: (place) => ({ type: 'text', text: `Question ${place}: what is the tide?` }),
+  answered: (place) => ({ type: 'text', text: `Answer ${place}: it is high.` }),
+  stop: 'end_turn',
+}
+
+/** But for the first, every message of the user is the result of the call before it. */
+const TOOLS: Kind = {
+  name: 'results of tools',
+  asked: (place) =>
+    place === 0
+      ? TALK.asked(place)
+      : { type: 'tool_result', tool_use_id: `toolu_${place - 1}`, content: `tide ${place}: high` },
+  answered: (place) => ({ type: 'tool_use', id: `toolu_${place}`, name: 'tide', input: { at: place } }),
+  stop: 'tool_use',
+}
+
 interface Kept {
   readonly context: Context
+  readonly kind: Kind
   messages: Message[]
   answers: number
   /** Of the prompt that is cached. */
@@ -29,20 +62,11 @@ interface Kept {
 }
 
 export async function benchContext(): Promise<Figure[]> {
-  const times: { short: number[]; long: number[] } = { short: [], long: [] }
-  const long = await conversation(LONG)
-  for (let i = 0; i < WARM_UP + SAMPLES; i++) {
-    const sample = { short: await costOf(await conversation(SHORT)), long: await costOf(long) }
-    if (i < WARM_UP) continue
-    times.short.push(sample.short)
-    times.long.push(sample.long)
-  }
-  const [shortMs, longMs] = [median(times.short), median(times.long)]
+  const figures: Figure[] = []
+  for (const kind of [TALK, TOOLS]) figures.push(...(await figuresOf(kind)))
   const copies = { half: await copiedRound(LONG / 2), whole: await copiedRound(LONG) }
   return [
-    { name: `one message more at ${SHORT}`, value: shortMs, unit: 'ms of CPU' },
-    { name: `one message more at ${LONG}`, value: longMs, unit: 'ms of CPU' },
-    { name: 'long / short', value: longMs / shortMs, unit: '×', atMost: 1.5 },
+    ...figures,
     { name: `the same, all of ${LONG / 2} copied`, value: copies.half, unit: 'ms of CPU' },
     { name: `the same, all of ${LONG} copied`, value: copies.whole, unit: 'ms of CPU' },
     // Twice as many messages: twice the work, and room for noise.
@@ -50,12 +74,54 @@ export async function benchContext(): Promise<Figure[]> {
   ]
 }
 
+async function figuresOf(kind: Kind): Promise<Figure[]> {
+  const samples: Sample[] = []
+  const long = await conversation(LONG, kind)
+  for (let i = 0; i < WARM_UP + SAMPLES; i++) {
+    const sample = await costOf(await conversation(SHORT, kind), long)
+    if (i >= WARM_UP) samples.push(sample)
+  }
+  return [
+    {
+      name: `one message more at ${SHORT}, ${kind.name}`,
+      value: median(samples.map(({ short }) => short)),
+      unit: 'ms of CPU',
+    },
+    {
+      name: `one message more at ${LONG}, ${kind.name}`,
+      value: median(samples.map(({ long: at }) => at)),
+      unit: 'ms of CPU',
+    },
+    {
+      name: `long / short, ${kind.name}`,
+      value: median(samples.map(({ short, long: at }) => at / short)),
+      unit: '×',
+      atMost: 1.5,
+    },
+  ]
+}
+
+interface Sample {
+  short: number
+  long: number
+}
+
 /** Of one message more. A machine that does other things too spends its time, not this process's. */
-async function costOf(kept: Kept): Promise<number> {
-  for (let i = 0; i < 3; i++) await oneRound(kept)
+async function costOf(short: Kept, long: Kept): Promise<Sample> {
+  for (let i = 0; i < 3; i++) await oneRound(short)
+  const sum: Sample = { short: 0, long: 0 }
+  for (let i = 0; i < ROUNDS; i++) {
+    sum.short += await timedRound(short)
+    sum.long += await timedRound(long)
+  }
+  return { short: sum.short / ROUNDS, long: sum.long / ROUNDS }
+}
+
+/** A round is two messages. */
+async function timedRound(kept: Kept): Promise<number> {
   const begin = cpuMs()
-  for (let i = 0; i < ROUNDS; i++) await oneRound(kept)
-  return (cpuMs() - begin) / ROUNDS / 2
+  await oneRound(kept)
+  return (cpuMs() - begin) / 2
 }
 
 function cpuMs(): number {
@@ -64,10 +130,13 @@ function cpuMs(): number {
 }
 
 /** A history that is there already, asked and answered once. */
-async function conversation(messages: number): Promise<Kept> {
+async function conversation(messages: number, kind: Kind): Promise<Kept> {
   const context = createContext({ model: 'claude-opus-5-5' })
-  const kept: Kept = { context, messages: [], answers: 0, cached: 0 }
-  while (kept.messages.length < messages - 1) kept.messages.push(question(kept), answer(kept))
+  const kept: Kept = { context, kind, messages: [], answers: 0, cached: 0 }
+  while (kept.messages.length < messages - 1) {
+    kept.messages.push(question(kept))
+    kept.messages.push(answer(kept))
+  }
   await oneRound(kept)
   return kept
 }
@@ -83,7 +152,7 @@ async function oneRound(kept: Kept): Promise<void> {
     role: 'assistant',
     model: 'claude-opus-5-5',
     content: said.content,
-    stop_reason: 'end_turn',
+    stop_reason: kept.kind.stop,
     stop_sequence: null,
     usage: usageOf(kept),
   })
@@ -103,27 +172,22 @@ function usageOf(kept: Kept) {
 }
 
 async function copiedRound(messages: number): Promise<number> {
-  const kept = await conversation(messages)
+  const kept = await conversation(messages, TALK)
   const times: number[] = []
   for (let i = 0; i < 15; i++) {
     kept.messages = structuredClone(kept.messages)
-    const begin = cpuMs()
-    await oneRound(kept)
-    times.push((cpuMs() - begin) / 2)
+    times.push(await timedRound(kept))
   }
   return median(times)
 }
 
-function question({ messages }: Kept): Message {
-  return { role: 'user', content: [{ type: 'text', text: `Question ${messages.length}: what is the tide?` }] }
+function question({ messages, kind }: Kept): Message {
+  return { role: 'user', content: [kind.asked(messages.length)] }
 }
 
 function answer(kept: Kept): Message {
   kept.answers++
-  return {
-    role: 'assistant',
-    content: [{ type: 'text', text: `Answer ${kept.messages.length}: it is high.` }],
-  }
+  return { role: 'assistant', content: [kept.kind.answered(kept.messages.length)] }
 }
 
 function median(values: readonly number[]): number {

@@ -140,7 +140,11 @@ export function createCacheWatch(): CacheWatch {
       const pending = send(cache, quoted, answer.sentAt, last)
       const { request, charge, logLength } = pending
       publishWrites(cache, charge, answer.at)
-      ends = ends.filter(({ index, hash }) => request.prompt.positions[index]?.hash === hash)
+      // A hash is of all before it too: where one stands, those before it do.
+      ends = ends.slice(
+        0,
+        ends.findLastIndex(({ index, hash }) => request.prompt.positions[index]?.hash === hash) + 1,
+      )
       const reading = readingOf(pending, answer, last, ends)
       const found = endsOf(request, answer.usage)
       // What was known of sizes was known of a prompt with more in it.

@@ -60,11 +60,12 @@ export function knownAs(
   marks: readonly OwnerMark[],
 ): KnownHistory {
   const objects = known?.objects ?? []
-  objects.length = Math.min(same, objects.length)
-  for (let i = objects.length; i < messages.length; i++) {
+  // Written over in place: to cut the list and fill it again costs its length.
+  for (let i = Math.min(same, objects.length); i < messages.length; i++) {
     const message = messages[i]
-    if (message) objects.push(message)
+    if (message && objects[i] !== message) objects[i] = message
   }
+  if (objects.length > messages.length) objects.length = messages.length
   return { objects, marks }
 }
 

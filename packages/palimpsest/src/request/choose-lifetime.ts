@@ -31,10 +31,11 @@ export function chooseLifetime(
 ): LifetimeChoice {
   const requests = newestRequests(log)
   // System and tools are bought for an hour whatever is bought for the messages.
-  const head = Math.min(...requests.map(({ tokens }) => tokens))
+  const head = requests.reduce((least, { tokens }) => Math.min(least, tokens), Infinity)
   let [pauses, spared, extra] = [0, 0, 0]
-  for (const [i, request] of requests.entries()) {
-    const before = requests[i - 1]
+  for (let i = 0; i < requests.length; i++) {
+    const [request, before] = [requests[i], requests[i - 1]]
+    if (!request) continue
     const tier = findTier(prices, request.tokens)
     if (!tier) continue
     const pauseMs = before ? request.startedAt - before.startedAt : Infinity
@@ -81,39 +82,36 @@ function sparedBy(request: PastRequest, before: PastRequest, again: number, tier
   return again * (tier.write5m - tier.read) - cleared * tier.read
 }
 
-/** Of this conversation, in order. A request begins when the last entry before its answer was written. Older ones are not looked at. */
-function newestRequests(log: readonly Entry[]): PastRequest[] {
-  const requests: PastRequest[] = []
-  let after: string | undefined
-  const answers = answersIn(log)
-  for (let at = answers.length - 1; at >= 0 && requests.length <= REQUESTS_MAX; at--) {
-    const i = answers[at] ?? 0
-    const entry = log[i]
-    if (!entry || !isAnswer(entry)) continue
-    // Lines of one response: the first of them tells when it was asked for.
-    if (entry.responseId !== undefined && entry.responseId === after) requests.pop()
-    after = entry.responseId
-    const tokens = promptTokens(entry.usage)
-    const startedAt = log[i - 1]?.at ?? entry.at
-    requests.push({ startedAt, tokens, written: entry.usage.cache_creation_input_tokens ?? 0 })
-  }
-  return requests
-    .filter(({ tokens }) => tokens > 0)
-    .slice(0, REQUESTS_MAX)
-    .toReversed()
+/** Of this conversation, in order. Older ones are not looked at. */
+function newestRequests(log: readonly Entry[]): readonly PastRequest[] {
+  return requestsIn(log).slice(-REQUESTS_MAX)
 }
 
-const scans = new WeakMap<readonly Entry[], { read: number; readonly answers: number[] }>()
+interface Scan {
+  read: number
+  /** The response of the newest answer. */
+  response: string | undefined
+  readonly requests: PastRequest[]
+}
 
-/** Where the answers stand. A log only grows, and an undo gives a new one: so only what came since is read. */
-function answersIn(log: readonly Entry[]): readonly number[] {
-  const scan = scans.get(log) ?? { read: 0, answers: [] }
+const scans = new WeakMap<readonly Entry[], Scan>()
+
+/** A request begins when the last entry before its answer was written. A log only grows, and an undo gives a new one: so only what came since is read. */
+function requestsIn(log: readonly Entry[]): readonly PastRequest[] {
+  const scan = scans.get(log) ?? { read: 0, response: undefined, requests: [] }
   scans.set(log, scan)
   for (; scan.read < log.length; scan.read++) {
     const entry = log[scan.read]
-    if (entry && isAnswer(entry)) scan.answers.push(scan.read)
+    if (!entry || !isAnswer(entry)) continue
+    // Lines of one response: the first of them tells when it was asked for.
+    const isSame = entry.responseId !== undefined && entry.responseId === scan.response
+    scan.response = entry.responseId
+    const tokens = promptTokens(entry.usage)
+    if (isSame || tokens === 0) continue
+    const startedAt = log[scan.read - 1]?.at ?? entry.at
+    scan.requests.push({ startedAt, tokens, written: entry.usage.cache_creation_input_tokens ?? 0 })
   }
-  return scan.answers
+  return scan.requests
 }
 
 function isAnswer(entry: Entry): entry is MessageEntry & { readonly usage: Usage } {

@@ -3,6 +3,7 @@ import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../wire/message.ts'
 import { isClearableTool } from './clearable-tools.ts'
+import { sameNodes } from './looked-at.ts'
 import { CLEARED_TEXT } from './stand-in.ts'
 import { readsStandingFile } from './standing-files.ts'
 
@@ -32,37 +33,55 @@ export function clearableResults(
   mayClear: (tool: string) => boolean = isClearableTool,
 ): ClearableResult[] {
   if (!hasCalls(view.log)) return []
-  const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
-  const found: ClearableResult[] = []
-  for (let index = 0; index < view.nodes.length; index++) {
-    const node = view.nodes[index]
-    if (node?.role !== 'user') continue
-    for (const { block, result, call } of answeredIn(node, view.nodes[index - 1])) {
-      if (!mayClear(call.name)) continue
-      const pinned = view.pinned.size > 0 && view.pinned.has(blockKey(block.at))
-      found.push({ node: index, block, result, call, sent: index < newestAnswer, pinned })
-    }
+  const { nodes, pinned } = view
+  const found = foundIn(nodes, mayClear)
+  const newestAnswer = nodes.findLastIndex((node) => node.role === 'assistant')
+  for (const [i, one] of found.entries()) {
+    const sent = one.node < newestAnswer
+    const isPinned = pinned.size > 0 && pinned.has(blockKey(one.block.at))
+    if (one.sent !== sent || one.pinned !== isPinned) found[i] = { ...one, sent, pinned: isPinned }
+  }
+  return found.slice()
+}
+
+interface Scan {
+  readonly mayClear: (tool: string) => boolean
+  readonly looked: ViewNode[]
+  readonly found: ClearableResult[]
+}
+
+const scans = new WeakMap<readonly ViewNode[], Scan>()
+
+/** Only nodes from the first that changed are looked at. */
+function foundIn(nodes: readonly ViewNode[], mayClear: Scan['mayClear']): ClearableResult[] {
+  const known = scans.get(nodes)
+  const scan = known?.mayClear === mayClear ? known : { mayClear, looked: [], found: [] }
+  scans.set(nodes, scan)
+  const { looked, found } = scan
+  looked.length = sameNodes(looked, nodes)
+  while ((found.at(-1)?.node ?? -1) >= looked.length) found.pop()
+  for (let index = looked.length; index < nodes.length; index++) {
+    const node = nodes[index]
+    if (!node) continue
+    looked.push(node)
+    if (node.role !== 'user') continue
+    for (const one of answeredIn(node, nodes[index - 1]))
+      if (mayClear(one.call.name)) found.push({ node: index, ...one, sent: false, pinned: false })
   }
   return found
 }
 
 type Answered = Pick<ClearableResult, 'block' | 'result' | 'call'>
 
-const answered = new WeakMap<ViewNode, { readonly before: ViewNode; readonly found: readonly Answered[] }>()
-
-/** The results of an answer stand right behind it. A node that changes is a new one, so each is looked at once. */
+/** The results of an answer stand right behind it. */
 function answeredIn(node: ViewNode, before: ViewNode | undefined): readonly Answered[] {
   if (!before) return []
-  const known = answered.get(node)
-  if (known?.before === before) return known.found
-  const found = node.blocks.flatMap((block): Answered[] => {
+  return node.blocks.flatMap((block): Answered[] => {
     const result = block.block
     if (!isBlock(result, 'tool_result') || result.is_error === true || !isLiveText(result)) return []
     const call = callIn(before, result.tool_use_id)
     return call && !readsStandingFile(call) ? [{ block, result, call }] : []
   })
-  answered.set(node, { before, found })
-  return found
 }
 
 function callIn({ blocks }: ViewNode, id: string): ToolUseBlock | undefined {

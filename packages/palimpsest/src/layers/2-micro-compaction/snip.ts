@@ -4,6 +4,7 @@ import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isJsonObject, type Json } from '../../wire/json.ts'
 import { isBlock, isThinking, type ToolUseBlock } from '../../wire/message.ts'
+import { sameNodes } from './looked-at.ts'
 import { hasCalls, resultText } from './results-in-view.ts'
 
 // Rounds that a later one made useless: the same file read again in full, the same search made again. They go whole, along with an edit
@@ -36,7 +37,8 @@ export function planSnip(
   { from, limit }: SnipRange,
 ): SnipPlan | undefined {
   if (!hasCalls(view.log)) return undefined
-  const newestOf = newestCalls(view)
+  const { newest: newestOf, isRepeated } = newestCalls(view)
+  if (!isRepeated) return undefined
   const loop = runningLoop(view)
   const drop: EntryId[] = []
   let firstNode = view.nodes.length
@@ -58,21 +60,51 @@ function runningLoop({ nodes }: View): number {
   return nodes.findLastIndex(({ role, answers }) => role === 'user' && answers === undefined)
 }
 
-/** The node of the newest call of each kind that came to something. */
-function newestCalls({ nodes }: View): ReadonlyMap<string, number> {
-  const newest = new Map<string, number>()
-  for (const [i, { role, blocks }] of nodes.entries()) {
-    if (role !== 'assistant') continue
-    for (const { block } of blocks) {
-      if (!isBlock(block, 'tool_use')) continue
-      const { same, whole, isPart } = keysOf(block)
-      const result = same === undefined ? undefined : resultOf(block.id, nodes[i + 1])
-      if (same === undefined || !result || isFailed(result)) continue
-      newest.set(same, i)
-      if (whole !== undefined && !isPart && showsAll(result)) newest.set(whole, i)
-    }
+interface Calls {
+  readonly looked: ViewNode[]
+  /** Nodes whose calls are noted. */
+  read: number
+  /** The node of the newest call of each kind that came to something. */
+  readonly newest: Map<string, number>
+  /** What any call asked for, whatever came of it. */
+  readonly asked: Set<string>
+  /** Something was asked for twice: only then can a round be superseded. */
+  isRepeated: boolean
+}
+
+const calls = new WeakMap<readonly ViewNode[], Calls>()
+
+/** Only nodes that came since are looked at; where others changed, all are. */
+function newestCalls({ nodes }: View): Calls {
+  const known = calls.get(nodes)
+  const isGrown = known !== undefined && sameNodes(known.looked, nodes) === known.looked.length
+  const found: Calls = isGrown
+    ? known
+    : { looked: [], read: 0, newest: new Map(), asked: new Set(), isRepeated: false }
+  calls.set(nodes, found)
+  for (const node of nodes.slice(found.looked.length)) found.looked.push(node)
+  // The results of the last are still to come.
+  for (; found.read < nodes.length - 1; found.read++) {
+    const node = nodes[found.read]
+    if (node?.role !== 'assistant') continue
+    for (const { block } of node.blocks)
+      if (isBlock(block, 'tool_use')) noteCall(found, block, found.read, nodes[found.read + 1])
   }
-  return newest
+  return found
+}
+
+function noteCall(found: Calls, call: ToolUseBlock, place: number, results: ViewNode | undefined): void {
+  const { newest, asked } = found
+  const { same, whole, isPart } = keysOf(call)
+  if (same === undefined) return
+  for (const key of whole === undefined ? [same] : [same, whole]) {
+    found.isRepeated ||= asked.has(key)
+    asked.add(key)
+  }
+  const result = resultOf(call.id, results)
+  if (!result || isFailed(result)) return
+  newest.set(same, place)
+  if (whole !== undefined && !isPart && showsAll(result)) newest.set(whole, place)
 }
 
 /** The results of an answer stand right behind it. */
