@@ -352,7 +352,7 @@ test('a part is compacted: from a message on, or up to it; offline it goes too',
   expect(await bench.run(['compact', '--from', 'a', '--up-to', 'b'])).toMatchObject({ exit: 2 })
   expect(await bench.run(['compact', '--from', answers[1] ?? ''])).toMatchObject({ exit: 0, err: '' })
   const sentFrom = bench.simulator.requests().at(-2)
-  await stream(bench, ['-p', 'SECOND WORDS', '--continue'])
+  const second = await stream(bench, ['-p', 'SECOND WORDS', '--continue'])
   const after = bench.simulator.requests().at(-1)
   const shown = (name: string): string => JSON.stringify(longText(name)).slice(1, -1)
   const body = newestBody(bench)
@@ -364,11 +364,14 @@ test('a part is compacted: from a message on, or up to it; offline it goes too',
   expect(after?.usage?.cache_read_input_tokens).toBeGreaterThan(5_000)
   expect(sentFrom?.status).toBe(200)
 
-  const first = lines.find(({ type }) => type === 'assistant')
-  const offline = await bench.run(['compact', '--up-to', stringIn(first ?? {}, 'uuid'), '--json'], {
-    env: { ...small, PALIMPSEST_BASE_URL: undefined },
-  })
-  expect(offline.exit).toBe(0)
+  // What that compaction kept stands beside its summary: a span that ends there would take more than was asked for.
+  const offline = { env: { ...small, PALIMPSEST_BASE_URL: undefined } }
+  const refused = await bench.run(['compact', '--up-to', answers[0] ?? '', '--json'], offline)
+  expect(refused).toMatchObject({ exit: 1, out: '' })
+  expect(refused.err).toContain('The last compaction kept this message')
+  const later = second.lines.find(({ type }) => type === 'assistant')
+  const taken = await bench.run(['compact', '--up-to', stringIn(later ?? {}, 'uuid'), '--json'], offline)
+  expect(taken).toMatchObject({ exit: 0 })
 })
 
 test('what a compaction leaves is a setting: rich leaves more rounds as they were than lean', async () => {

@@ -43,7 +43,7 @@ test.each([
   [['-p', 'a', 'b'], /^unexpected argument "b"; .* shows how$/],
   [['-p', 'a', '--colour'], /^unknown option '--colour'; .* shows how$/],
   [['-p', 'a', '-x'], /^unknown option '-x'/],
-  [['-p', 'a', '--model'], /^option '--model <value>' argument missing; /],
+  [['-p', 'a', '--model'], /^option '-m, --model <value>' argument missing; /],
   [['-p', 'a', '--output-format', 'xml'], /^--output-format "xml": it is one of text, json, stream-json$/],
   [
     ['-p', 'a', '--permission-mode', 'yolo'],

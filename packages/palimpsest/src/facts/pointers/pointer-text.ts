@@ -18,7 +18,7 @@ const INPUT_CHARS_MAX = 20_000
 
 /** A name of code, which nobody writes by chance. */
 const NAME = /[A-Za-z_$][\w$]*/g
-const IS_NAME = /[a-z][A-Z]|_[A-Za-z]|[A-Za-z]\d|[A-Z]{2,}[a-z]/
+const IS_NAME = /[a-z][A-Z]|_[A-Za-z]|[A-Za-z]\d|[A-Z][A-Z][a-z]/
 
 /** Undefined: nothing is said. */
 export function pointerText(view: View, form: 'pointer' | 'excerpt'): string | undefined {
