@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 
 import type { Entry, MessageEntry } from '../../transcript/entry.ts'
 import { settle } from '../../transcript/settle.ts'
-import { viewOf } from '../../transcript/view.ts'
+import { emptyView, step, viewOf, type View } from '../../transcript/view.ts'
 import type { JsonObject } from '../../wire/json.ts'
 import type { Block, WireMessage } from '../../wire/message.ts'
+import { clearableResults } from './results-in-view.ts'
 import { planSnip, type SnipPlan } from './snip.ts'
 
 test('a round goes when each of its calls was made again later', () => {
@@ -37,6 +38,37 @@ test('the thinking of a running tool loop is never touched, that of an earlier t
   expect(snipped([read(0), read(1)], ['/a', '/a'], { ends: false })).toEqual(['a0', 'x0'])
   expect(snipped([read(0, {}, thinks), read(1)], ['/a', '/a'])).toEqual(['a0', 'x0'])
 })
+
+test('a view that grows and is edited gives at every step what the same view made anew gives', () => {
+  const stub = [JSON.stringify({ type: 'tool_result', tool_use_id: 't1', content: 'gone' })]
+  const base = { parent: null, at: 0, kind: 'edit', cause: 'batch', freedTokens: 0 } as const
+  const entries: Entry[] = [
+    message('u', { role: 'user', content: 'go' }),
+    ...read(0)('/a'),
+    ...search(1)('x'),
+    ...read(2)('/a'),
+    { ...base, id: 'e1', drop: ['a0', 'x0'], replace: [] },
+    ...search(3)('x'),
+    ...read(4, {}, { is_error: true })('/a'),
+    { ...base, id: 'e2', drop: [], replace: [{ at: { entry: 'x1', index: 0 }, with: stub }] },
+    ...read(5)('/a'),
+    { id: 'v1', parent: null, at: 0, kind: 'void', target: 'e1' },
+    ...read(6)('/b'),
+  ]
+  let view = emptyView()
+  const told: (readonly unknown[])[] = []
+  for (const [i, entry] of entries.entries()) {
+    view = step(view, entry)
+    told.push(seenIn(view))
+    expect(told[i]).toEqual(seenIn(viewOf(entries.slice(0, i + 1))))
+  }
+  expect(told.some(([drop]) => drop !== undefined)).toBe(true)
+})
+
+function seenIn(view: View): readonly unknown[] {
+  const { tokens } = settle(view, { model: 'm', bindsPrefix: false, readsFrom: [] })
+  return [planSnip(view, tokens, { from: 0, limit: view.nodes.length })?.drop, clearableResults(view)]
+}
 
 interface Outcome {
   readonly is_error?: boolean
