@@ -195,7 +195,7 @@ function withNotes(path: string, text: string): string {
     const body = childOf(node, 'body')
     if (!isFunction(node) || !body) return
     const own = stringOf(childOf(node, 'id'), 'name') ?? names.get(node) ?? 'callback'
-    const note = `noteCall(${JSON.stringify(file)},${JSON.stringify(own)})`
+    const note = `globalThis.noteCall(${JSON.stringify(file)},${JSON.stringify(own)})`
     const isBlock = body.type === 'BlockStatement' || body.type === 'FunctionBody'
     if (BESIDE.has(`${file}#${own}`))
       insertions.push(

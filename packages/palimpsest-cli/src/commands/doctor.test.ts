@@ -12,7 +12,7 @@ test('names what is wrong, where, and the cure; exit code 1', async () => {
   const { exit, out } = await run('doctor')
   expect(exit).toBe(1)
   expect(out).toMatch(/^BAD {3}settings .*settings\.json:1: /m)
-  expect(out).toMatch(/^ok {4}model .*palimpsest-offline \(offline: no key/m)
+  expect(out).toMatch(/^ok {4}model .*palimpsest-offline \(offline: .*set ANTHROPIC_API_KEY/m)
 })
 
 test('a home that cannot be one is reported once, whatever is in its place, and by every command that reads it', async () => {
@@ -97,7 +97,7 @@ test('shows the flags that are not as built in, who says so, and what is wrong w
   expect(exit).toBe(1)
   expect(out.split('\n').filter((line) => line.includes('flag'))).toEqual([
     `BAD   flags           ${join(home, 'flags.json')}: "micro-batch" must be true or false. It changes nothing`,
-    'note  flags           tool-result-storage off (flags.json), auto-compact off (environment), dreaming off (flags.json, without effect yet), result-chars-max:Bash 20000 (flags.json); rules about model and session are decided in each session',
+    'note  flags           tool-result-storage off (flags.json), auto-compact off (environment), dreaming off (flags.json), result-chars-max:Bash 20000 (flags.json); rules about model and session are decided in each session',
     'note  flag service    127.0.0.1:9 has not answered yet',
   ])
 })

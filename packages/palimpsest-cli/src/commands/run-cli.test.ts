@@ -40,7 +40,7 @@ describe('the command line', () => {
       ['Hello.'],
       'palimpsest: the interactive agent needs a terminal. `palimpsest -p "prompt"` runs one turn\n',
     ],
-    [['dream'], /^palimpsest: .*: not built yet\. .*\n$/],
+    [['proxy'], /^palimpsest: .*: not built yet\. .*\n$/],
   ])('%j: what is not built says so in one line', async (args, line) => {
     const { exit, out, err } = await run(...args)
     expect({ exit, out }).toEqual({ exit: 2, out: '' })

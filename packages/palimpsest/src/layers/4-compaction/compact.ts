@@ -11,11 +11,11 @@ import type {
   CompactResult,
   CompactSetup,
 } from './compaction-setup.ts'
-import { asideRaw, keepFor, spanRefusal, type KeepWish } from './keep/keep-for.ts'
+import { asideRaw, keepFor, spanRefusal, type KeepWish, type KeptPlan } from './keep/keep-for.ts'
 import { compactionPolicy } from './policy.ts'
 import { neededTokens } from './proof/judge-summary.ts'
 import { messagesIn, mostLeft } from './proof/size-rule.ts'
-import { conclude } from './summary/conclude.ts'
+import { conclude, concludeWithin, type Overfull } from './summary/conclude.ts'
 import { makeSummary, tracePhase } from './summary/make-summary.ts'
 import { trySources } from './summary/try-sources.ts'
 import { biggestContributors } from './when/contributors.ts'
@@ -78,14 +78,28 @@ export async function* compact(
   const job = { view, keep, instructions, setup }
   const tried = yield* trySources(job, mayAsk, ports, signal)
   const about = { view, wish, setup, decision, tried, mostTokens: keep.mostTokens }
-  if (tried.served) return await conclude({ ...about, ...tried.served }, ports, signal)
-  const made = yield* makeSummary(
-    { ...job, plan, mayAsk, model, calls: tried.calls, paths: ports.sources.map(({ path }) => path) },
-    ports,
-    signal,
-  )
-  for (const text of made.notices) yield { type: 'notice', text }
-  return await conclude({ ...about, plan, made }, ports, signal)
+  const request = { ...job, model, calls: tried.calls, paths: ports.sources.map(({ path }) => path) }
+  const first = tried.served ?? {
+    plan,
+    made: yield* makeSummary({ ...request, plan, mayAsk }, ports, signal),
+  }
+  if (!tried.served) for (const text of first.made.notices) yield { type: 'notice', text }
+  if (wish.cause === 'asked' || wish.span.kind !== 'whole')
+    return await conclude({ ...about, ...first }, ports, signal)
+  const concluded = await concludeWithin({ ...about, ...first }, thresholds.blocking, ports, signal)
+  if (concluded.kind !== 'overfull') return concluded
+  const less = lessThan(view, setup, keep, concluded)
+  const made = yield* makeSummary({ ...request, plan: less, mayAsk: false }, ports, signal)
+  const spent = [...tried.spent, ...first.made.spent]
+  const outcomes = [...tried.outcomes, ...first.made.outcomes]
+  return await conclude({ ...about, tried: { ...tried, spent, outcomes }, plan: less, made }, ports, signal)
+}
+
+/** Sizes are estimated. What came out too large is planned again: the newest round alone, with so much less room. */
+function lessThan(view: View, setup: CompactSetup, keep: KeepWish, { postTokens }: Overfull): KeptPlan {
+  const over = postTokens - fullAt(setup.thresholds)
+  const bare = { ...keep, newestOnly: true, prefixTokens: keep.prefixTokens + over }
+  return keepFor(view, settle(view, setup.thinking).tokens, bare)
 }
 
 /** What the message of a compaction says around the summary takes about so much. */

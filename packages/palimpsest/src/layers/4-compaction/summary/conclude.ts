@@ -40,11 +40,42 @@ export interface Conclusion {
   readonly mostTokens: number
 }
 
+/** The next request would be refused: what stays was estimated to be less than it is. */
+export interface Overfull {
+  readonly kind: 'overfull'
+  readonly postTokens: number
+}
+
+/** As it comes out, whatever it leaves. */
 export async function conclude(
   given: Conclusion,
   ports: CompactPorts,
   signal: AbortSignal,
 ): Promise<CompactResult> {
+  return finish(given, await draw(given, ports, signal), ports)
+}
+
+/** Unless a request may not hold that much. */
+export async function concludeWithin(
+  given: Conclusion,
+  blockingTokens: number,
+  ports: CompactPorts,
+  signal: AbortSignal,
+): Promise<CompactResult | Overfull> {
+  const drawn = await draw(given, ports, signal)
+  const { postTokens } = drawn
+  return postTokens >= blockingTokens ? { kind: 'overfull', postTokens } : finish(given, drawn, ports)
+}
+
+interface Drawn {
+  readonly bodies: readonly NamedBody[]
+  readonly postTokens: number
+  readonly preTokens: number
+  readonly summary: string
+  readonly record: CompactionRecord
+}
+
+async function draw(given: Conclusion, ports: CompactPorts, signal: AbortSignal): Promise<Drawn> {
   const { view, setup, decision, tried, plan, made } = given
   const facts = factsOf(view)
   const restored = await ports.host.restore(restoreWish(facts, plan, made.text, setup), signal)
@@ -54,10 +85,17 @@ export async function conclude(
   const outcomes = [...tried.outcomes, ...made.outcomes]
   const record = recordAfter(decision.record, { ...made, outcomes }, ports.clock.now())
   const whole = newConversation(given, { facts, summary, restored, record })
+  return { ...smallEnough(given, whole, ports), preTokens: whole.meta.preTokens, summary, record }
+}
+
+function finish(
+  given: Conclusion,
+  { bodies, postTokens, preTokens, summary, record }: Drawn,
+  ports: CompactPorts,
+): CompactResult {
+  const { tried, made } = given
   const spent = [...tried.spent, ...made.spent]
-  const { bodies, postTokens } = smallEnough(given, whole, ports)
   if (!isWorth(given, postTokens, spent.length > 0)) return { kind: 'refused', why: LARGER, spent }
-  const { preTokens } = whole.meta
   ports.trace({ name: 'compaction', path: made.path, preTokens, postTokens, ...told(record), ...made.score })
   return {
     kind: 'compacted',
