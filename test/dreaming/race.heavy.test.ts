@@ -39,6 +39,9 @@ async function race(racers: readonly Racer[], kind: string, folder: string): Pro
 /** To start so many takes its time on a busy machine. */
 const RACE_MS = 300_000
 
+/** On a busy machine racers may come one after the other: it is raced until two meet. */
+const READ_BACKS_MAX = 200
+
 describe('40 living processes that race for one dream', () => {
   test(
     '(D1) exactly one wins each time, and the record names it; who writes its name and reads it back is not alone',
@@ -53,11 +56,9 @@ describe('40 living processes that race for one dream', () => {
         expect(others).toEqual([])
         const record = JSON.parse(await readFile(join(path, '.consolidate-lock'), 'utf8'))
         expect(record).toMatchObject({ pid: winner?.child.pid, replaced: null })
-        together = Math.max(
-          together,
-          (await race(racers, 'read-back', join(folder, `read-back-${round}`))).length,
-        )
       }
+      for (let round = 0; round < READ_BACKS_MAX && together < 2; round++)
+        together = (await race(racers, 'read-back', join(folder, `read-back-${round}`))).length
       expect(together).toBeGreaterThan(1)
     },
     process.env['SOAK'] ? undefined : RACE_MS,
