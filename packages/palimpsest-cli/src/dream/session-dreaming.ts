@@ -14,7 +14,7 @@ export interface SessionDreaming {
   /** A turn has ended. Returns at once. */
   readonly consider: () => void
   /** The user asks for one now: the gates are passed over, but the lock is not. What to tell. */
-  readonly dreamNow: () => Promise<string>
+  readonly dreamNow: () => Promise<{ readonly isStarted: boolean; readonly text: string }>
   /** Waits for what is being looked at. */
   readonly settled: () => Promise<void>
 }
@@ -82,14 +82,18 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     },
     dreamNow: async () => {
       if (settings.memory.mode === 'off' || settings.memory.mode === 'read-only')
-        return `memory is ${settings.memory.mode} (setting memory.mode): nothing is consolidated`
-      if (await isEmpty()) return 'there are no memories yet'
+        return notNow(`memory is ${settings.memory.mode} (setting memory.mode): nothing is consolidated`)
+      if (await isEmpty()) return notNow('there are no memories yet')
       const last = await place.gates.record.look()
       const taken = await takeConsolidation(place.gates)
-      if (taken.kind === 'held') return `not now: ${taken.reason}`
+      if (taken.kind === 'held') return notNow(`not now: ${taken.reason}`)
       begin({ kind: 'due', hold: taken.hold, lastMs: last.lastMs })
-      return 'dreaming; /tasks shows it'
+      return { isStarted: true, text: 'dreaming; /tasks shows it' }
     },
     settled: async () => await looking,
   }
+}
+
+function notNow(text: string): { readonly isStarted: boolean; readonly text: string } {
+  return { isStarted: false, text }
 }

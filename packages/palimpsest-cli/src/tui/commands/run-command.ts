@@ -74,7 +74,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'memory':
       return print(await memoryRows(conversation.prepared.opened.project, place.world), place)
     case 'dream':
-      return note(await conversation.prepared.dreaming.dreamNow(), place)
+      return await dream(place)
     case 'tasks':
       return await tasks(words, place)
     case 'init':
@@ -158,4 +158,9 @@ async function undo(typed: string, place: CommandPlace): Promise<undefined> {
 function print(rows: readonly string[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...rows.map((row) => line(row)), []])
   return undefined
+}
+
+async function dream(place: CommandPlace): Promise<undefined> {
+  const { isStarted, text } = await place.conversation.prepared.dreaming.dreamNow()
+  return isStarted ? tell(text, place) : note(text, place)
 }

@@ -1,13 +1,13 @@
 import { toPrintable } from '../../agent/printable.ts'
 import { isRunning, type BackgroundTask } from '../../tasks/background-task.ts'
 import { line } from '../text/styled-line.ts'
-import { note, type CommandPlace } from './command-place.ts'
+import { note, tell, type CommandPlace } from './command-place.ts'
 
 /** Background tasks: the list, one of them, or its end. `/tasks`, `/tasks ID`, `/tasks kill ID`. */
 export async function tasks(words: string, place: CommandPlace): Promise<undefined> {
   const { dreaming } = place.conversation.prepared
   const all = dreaming.tasks.list()
-  if (all.length === 0) return note('there are no background tasks', place)
+  if (all.length === 0) return tell('there are no background tasks', place)
   const [first = '', second = ''] = words.split(/\s+/)
   const typed = first === 'kill' ? second : first
   const named = typed === '' ? await pickTask(all, place) : all.filter(({ id }) => id.startsWith(typed))
@@ -59,8 +59,8 @@ async function watch(task: BackgroundTask, place: CommandPlace): Promise<undefin
 }
 
 async function kill(task: BackgroundTask, place: CommandPlace): Promise<undefined> {
-  if (!isRunning(task.status())) return note(`${task.id} has ended already`, place)
+  if (!isRunning(task.status())) return tell(`${task.id} has ended already`, place)
   task.kill()
   await task.ended
-  return note(task.status().text, place)
+  return tell(task.status().text, place)
 }
