@@ -25,7 +25,7 @@ describe('arguments of bubblewrap', () => {
     expect(args.join(' ')).toBe(
       [
         '--unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try',
-        '--cap-drop ALL --die-with-parent --new-session --as-pid-1 --disable-userns --seccomp 10',
+        '--cap-drop ALL --die-with-parent --as-pid-1 --disable-userns --seccomp 10',
         '--proc /proc --remount-ro /proc --dev /dev --remount-ro /dev',
         '--size 1024 --tmpfs /tmp --ro-bind /usr /usr --symlink usr/bin /bin',
         '--ro-bind /home/u /home/u --ro-bind-data 11 /etc/passwd',

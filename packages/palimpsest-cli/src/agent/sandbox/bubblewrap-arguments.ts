@@ -31,10 +31,13 @@ const FIRST_FD = 10
 /**
  * A new root with nothing in it, a process tree, network and host name of its own, no privileges. `/proc` is remounted: for root it is
  * writable, and `/proc/sys` is the machine's. The program is the first process, so that no process of the outside is in `/proc`.
+ *
+ * No session of its own: whoever starts it gives it one (`hasGroup`), and only a process that stays in our group can be ended for sure.
+ * Bubblewrap ties the program to its own life as late as just before it starts it; ended before that, it would leave the program behind.
  */
 const ALWAYS: readonly string[] = [
   ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],
-  ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1'],
+  ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--die-with-parent', '--as-pid-1'],
 ]
 
 export function bubblewrapArguments(

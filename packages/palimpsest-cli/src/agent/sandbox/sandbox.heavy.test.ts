@@ -12,7 +12,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { sandboxWorks } from '../../../../../test/kit/sandbox-works.ts'
 import {
@@ -46,6 +46,9 @@ const open = async (options: WorkbenchOptions = {}): Promise<void> => {
 beforeEach(() => open())
 afterEach(() => bench.dispose())
 
+const STARTS_ENDED = process.env['SOAK'] === undefined ? 40 : 1_000
+/** Until something is seen, on a machine that does much else. */
+const LONG = { timeout: 15_000, interval: 20 }
 const BOUNDS = { msMax: 20_000, bytesMax: 1024 * 1024 }
 
 /** Any program at all, with bash as its start. */
@@ -292,14 +295,8 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
   )
 
   test('is ended with all it started: at its timeout, by an abort, and at its own end', async () => {
-    const none = async (): Promise<void> => {
-      for (let left = 100; left > 0; left--) {
-        if (!commandLines().some((line) => line.includes(`sleep\0${seconds}`))) return
-        await wait(20)
-      }
-      throw new Error('something is left')
-    }
     const seconds = `61.${process.pid}`
+    const none = async (): Promise<void> => await vi.waitFor(() => expect(sleeping(seconds)).toBe(0), LONG)
     const sleeper = `sleep ${seconds}`
     expect(await bash(`echo begun; ${sleeper}`, { timeout: 500 })).toMatch(
       /^begun\n\[The command was ended after 500 ms/,
@@ -313,6 +310,18 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     await none()
     await inside(`(setsid ${sleeper} &) ; echo done`)
     await none()
+  })
+
+  test('leaves nothing behind, whenever in its start it is ended', async () => {
+    const seconds = `62.${process.pid}`
+    for (let ms = 0; ms < STARTS_ENDED; ms++) {
+      const controller = new AbortController()
+      const running = bench.call('Bash', { command: `sleep ${seconds}` }, { signal: controller.signal })
+      await wait(ms % 40)
+      controller.abort()
+      await running
+    }
+    await vi.waitFor(() => expect(sleeping(seconds)).toBe(0), LONG)
   })
 
   test('prints what it prints, exit code and all; output beyond measure is bounded', async () => {
@@ -337,6 +346,10 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     await other.dispose()
   })
 })
+
+function sleeping(seconds: string): number {
+  return commandLines().filter((line) => line.includes(`sleep\0${seconds}`)).length
+}
 
 function commandLines(): readonly string[] {
   return readdirSync('/proc')

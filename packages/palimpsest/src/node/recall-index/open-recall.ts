@@ -151,6 +151,7 @@ async function scan(
   { wish, query, scanMs }: ScanWish,
   signal: AbortSignal,
 ): Promise<{ readonly hits: readonly RecallHit[]; readonly isCut: boolean }> {
+  if (scanMs <= 0) return { hits: [], isCut: true }
   const late = AbortSignal.timeout(scanMs)
   const found = createBestHits(wish.limit)
   const until = performance.now() + scanMs
