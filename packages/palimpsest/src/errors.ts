@@ -61,9 +61,23 @@ export type ProviderFailure =
   /** An answer that is none: HTML, garbage, events in an impossible order. */
   | { readonly kind: 'bad-output' }
   /** A limit in dollars does not allow it; nothing was sent. */
-  | { readonly kind: 'over-budget'; readonly neededUsd: number; readonly leftUsd: number }
+  | {
+      readonly kind: 'over-budget'
+      readonly neededUsd: number
+      readonly leftUsd: number
+      readonly limit?: SpendingLimit | undefined
+    }
   /** An answer that is larger than what is read, or took longer than what is waited for. The next one would be too. */
   | { readonly kind: 'over-limit' }
+
+/** A limit in dollars that the host keeps, where there is more than the session's own. */
+export interface SpendingLimit {
+  /** As the user set it. */
+  readonly name: string
+  readonly maxUsd: number
+  /** Set aside for requests of others that are under way. */
+  readonly heldUsd: number
+}
 
 /** The provider must act, or we must ask again. Adapters translate into this; nobody else looks at an SDK's errors. */
 export class ProviderError extends Error {

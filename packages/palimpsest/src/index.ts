@@ -24,7 +24,7 @@ export type { Agent, AgentOptions, AgentTool, SendOptions } from './conversation
 export type { CompactionOutcome } from './conversation/compaction-outcome.ts'
 export { memoryStore } from './conversation/agent/memory-store.ts'
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
-export type { ProviderFailure, StorageFailure } from './errors.ts'
+export type { ProviderFailure, SpendingLimit, StorageFailure } from './errors.ts'
 export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } from './flags/create-flags.ts'
 export type { ExplainedFlag, Flags, FlagSource } from './flags/create-flags.ts'
 export { FLAGS } from './flags/flags.ts'

@@ -36,7 +36,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       window: WINDOW,
       settings: SETTINGS,
       cwd: CWD,
-      'max-cost': 'USD: send nothing once the session has cost so much',
+      'max-cost': 'USD: send nothing once the session has cost so much; setting limits.dailyCostUsd: a day',
       trust: TRUST,
       'system-prompt': 'TEXT instead of our system prompt',
       'append-system-prompt': 'TEXT after our system prompt',

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto'
 
-import { StorageError, type Ports, type TraceEvent } from 'palimpsest'
-import type {
-  ConversationCompaction,
-  ConversationNotes,
-  ConversationSetup,
-  Spending,
-} from 'palimpsest/conversation'
+import { StorageError, type TraceEvent } from 'palimpsest'
+import type { ConversationCompaction, ConversationNotes, ConversationSetup } from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
-import { createBudget, createConfirm, meterModel, type MeteredModel } from 'palimpsest/loop'
+import { createConfirm, meterModel, type MeteredModel } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
-import { findModelFacts, parseModelName } from 'palimpsest/wire'
+import { parseModelName } from 'palimpsest/wire'
 
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
 import { toPrintable } from '../agent/printable.ts'
-import type { Settings } from '../agent/settings/settings-shape.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { dreamingFor, type Dreaming } from '../dream/dreaming-for.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
@@ -31,6 +25,8 @@ import { createCompactionHost } from './compaction/compaction-host.ts'
 import { createPorts } from './create-ports.ts'
 import { followWindow, type FollowedWindow } from './follow-window.ts'
 import { historyOf } from './history-of.ts'
+import type { DayPurse } from './limits/day-purse.ts'
+import { spendingOf, unheldLimit } from './limits/spending-of.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes/notes-policy.ts'
 import { createNotesWriter, writtenNotes } from './notes/notes-writer.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
@@ -65,6 +61,8 @@ export interface PreparedRun {
   readonly instructionPaths: readonly string[]
   /** Memory, consolidated beside the turns. */
   readonly dreaming: Dreaming
+  /** What this day has cost so far, in all sessions. */
+  readonly day: Pick<DayPurse, 'figures' | 'maxUsd'>
   /** When a turn has ended: what the user asked to be remembered, and the log of the day. */
   readonly afterTurn: AfterTurn
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
@@ -89,9 +87,8 @@ async function prepareWith(
   world: World,
 ): Promise<PreparedRun> {
   const scene = await setScene(opened, wishes, home, world)
-  const { ground, chosen, reading, permissions, blobs, tools, permit, allowOwn } = scene
-  const { model, endpoint, about } = chosen
-  const [{ file, session }, { settings }] = [opened, ground]
+  const { ground, chosen, reading, blobs, tools, permit, allowOwn } = scene
+  const [{ file, session }, { settings }, { model }] = [opened, ground, chosen]
   const attributes = { id: session.id, model, version: world.version, platform: world.platform }
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
@@ -105,7 +102,8 @@ async function prepareWith(
   flags.start()
   const window = followWindow(scene, { flags: flags.flags, trace, report }, world)
   const metered = meteredFor(chosen, window)
-  const { streamModel, ...spending } = spendingOf(maxCost(wishes, settings), metered, file)
+  const paying = { ...scene, flags: flags.flags, report }
+  const { streamModel, day, ...spending } = spendingOf(metered, paying, world)
   const noting = await readNotesPolicy(home, reading.window.scale)
   const readingNow = (): WindowReading => asFlagged(window.reading(), flags.flags)
   const setup: ConversationSetup = {
@@ -142,14 +140,18 @@ async function prepareWith(
     endsWithTurn: true,
     signal: world.signal,
   }
-  const { paths: instructionPaths } = start
   const dreaming = dreamingFor(scene, { setup, flags: flags.flags, trace }, world)
   const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices, ...(await dreaming.line())]
-  const notices = [...(await placeNotices(scene, spending)), ...warnings]
+  const notices = [...(await placeNotices(scene)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, dreaming, index: indexFor(scene, flags.flags, trace) })
   const afterTurn = dreaming.after(afterTurnOf(scene, flags.flags, report, world))
-  const told = { permissions, endpoint, about, notices, instructionPaths, listModels: chosen.listModels }
-  return { setup, reading: readingNow, opened, allowOwn, dreaming, afterTurn, close, ...told }
+  const told = { notices, instructionPaths: start.paths, ...toldOf(scene) }
+  return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, close, ...told }
+}
+
+function toldOf({ permissions, chosen }: Scene) {
+  const { endpoint, about, listModels } = chosen
+  return { permissions, endpoint, about, listModels }
 }
 
 function indexFor(
@@ -201,12 +203,12 @@ function meteredFor({ streamModel }: ChosenModel, { modelList }: FollowedWindow)
 }
 
 /** What the user should know of where the run takes place, and whom it asks. */
-async function placeNotices(scene: Scene, spending: Pick<Spending, 'maxUsd'>): Promise<readonly string[]> {
+async function placeNotices(scene: Scene): Promise<readonly string[]> {
   const { home, chosen, ground, problems, reading, opened, hooks } = scene
   const risk = await findHomeRisk(home)
   return [
     ...(risk === undefined ? [] : [risk]),
-    ...unheldLimit(spending, chosen),
+    ...unheldLimit(scene),
     ...ground.notices,
     ...problems,
     ...chosen.notices,
@@ -354,30 +356,6 @@ function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World):
   const read = tools.find(({ name }) => name === 'Read')
   if (!read) throw new Error('unreachable: the tool Read is always there')
   return { read, permit, cwd: wishes.cwd, userHome, leftOut: [home], newId: () => randomUUID() }
-}
-
-/** Where answers have no price they add up to nothing, and a limit in dollars is never reached. */
-function unheldLimit(
-  { maxUsd }: Pick<Spending, 'maxUsd'>,
-  { model, endpoint }: ChosenModel,
-): readonly string[] {
-  if (maxUsd === undefined || endpoint === 'offline' || findModelFacts(model)) return []
-  return [`no price is known for ${model}: the limit of $${maxUsd} cannot hold. --max-turns bounds the turn`]
-}
-
-function maxCost({ maxCostUsd }: RunWishes, settings: Settings): number | undefined {
-  return maxCostUsd ?? settings.maxCostUsd
-}
-
-/** Nothing goes past the limit, whoever asks. */
-function spendingOf(
-  maxUsd: number | undefined,
-  metered: MeteredModel,
-  file: OpenedSession['file'],
-): Pick<Ports, 'streamModel'> & Spending {
-  if (maxUsd === undefined) return { metered, streamModel: metered.streamModel }
-  const budget = createBudget(metered.streamModel, { maxUsd, spentUsd: file.totals().costUsd })
-  return { metered, maxUsd, ...budget }
 }
 
 function tracer({ debug }: RunWishes, world: World): (event: TraceEvent) => void {

@@ -21,10 +21,14 @@ export function problemOf(end: TurnEnd): string | undefined {
   }
 }
 
-function maxCostText({ neededUsd, leftUsd }: Extract<TurnEnd, { reason: 'max-cost' }>): string {
+function maxCostText({ neededUsd, leftUsd, limit }: Extract<TurnEnd, { reason: 'max-cost' }>): string {
   const cure = 'Raise it and resume the session to continue'
   if (neededUsd === undefined || leftUsd === undefined) return `the session reached --max-cost. ${cure}`
-  return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
+  if (!limit)
+    return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
+  const held =
+    limit.heldUsd > 0 ? `, since $${dollars(limit.heldUsd)} is set aside for requests under way` : ''
+  return `the next request costs about $${dollars(neededUsd)}, and ${limit.name} ($${limit.maxUsd} a day, all sessions together) leaves $${dollars(leftUsd)}${held}. Raise it in your settings.json and resume the session, or continue ${held === '' ? 'tomorrow' : 'when they have ended'}`
 }
 
 /** Cents and below: what is left of a small limit is no 0. */

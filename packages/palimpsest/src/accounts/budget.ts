@@ -1,4 +1,4 @@
-import { ProviderError } from '../errors.ts'
+import { ProviderError, type SpendingLimit } from '../errors.ts'
 import { costOfUsage } from '../ledger/prices.ts'
 import type { ModelRequest, StreamModel } from '../ports.ts'
 import { estimatePrompt } from '../tokens/plausible-usage.ts'
@@ -15,6 +15,27 @@ export interface Budget {
   readonly leftUsd: () => number
 }
 
+/** Who keeps a limit: this process for one session, or a file for all of them. */
+export interface Purse {
+  readonly leftUsd: () => number
+  /** Sets aside what a request may come to. Undefined: not even what it needs is left. */
+  readonly hold: (amount: HeldAmount) => Promise<Held | undefined>
+  /** The limit as its user knows it. */
+  readonly limit?: (() => SpendingLimit) | undefined
+}
+
+export interface HeldAmount {
+  /** For the prompt and a short answer. */
+  readonly neededUsd: number
+  /** For the longest answer. */
+  readonly mostUsd: number
+}
+
+export interface Held {
+  /** It came to its end, and cost so much. */
+  readonly settle: (spentUsd: number) => Promise<void>
+}
+
 /** An answer of fewer tokens says nothing, so nothing is sent for it. */
 const ANSWER_TOKENS_MIN = 256
 
@@ -23,34 +44,56 @@ export function createBudget(
   streamModel: StreamModel,
   { maxUsd, spentUsd }: { readonly maxUsd: number; readonly spentUsd: number },
 ): Budget {
+  const purse = createPurse(maxUsd, spentUsd)
+  return { leftUsd: purse.leftUsd, streamModel: payFrom(purse, streamModel) }
+}
+
+function createPurse(maxUsd: number, spentUsd: number): Purse {
   let spent = spentUsd
   let underWay = 0
   const leftUsd = (): number => maxUsd - spent - underWay
   return {
     leftUsd,
-    streamModel: async function* limited(request, signal) {
-      const { facts, expected } = quoteOf(request)
-      const prices = facts?.prices ?? []
-      requireAfforded(expected, { prices, answerTokens: ANSWER_TOKENS_MIN, leftUsd: leftUsd() })
-      const most = costOfUsage({ ...expected, output_tokens: maxTokensIn(request.body) ?? 0 }, prices)
-      const held = Math.min(most, leftUsd())
+    hold: async ({ neededUsd, mostUsd }) => {
+      if (neededUsd > leftUsd()) return undefined
+      const held = Math.min(mostUsd, leftUsd())
       underWay += held
-      let usage: Usage = { input_tokens: 0, output_tokens: 0 }
-      let isBegun = false
-      try {
-        for await (const event of streamModel(request, signal)) {
-          if (event.type === 'message_start') usage = event.message.usage
-          if (event.type === 'message_delta') usage = { ...usage, ...toldIn(event.usage) }
-          isBegun ||= event.type === 'message_start'
-          yield event
-        }
-      } finally {
-        underWay -= held
-        // What was not told, or not believed, is what was expected. A request that failed before its answer began costs nothing.
-        const isTold = promptTokens(usage) > 0
-        if (isBegun || signal.aborted) spent += costOfUsage(isTold ? usage : expected, prices)
+      return {
+        settle: async (usd) => {
+          underWay -= held
+          spent += usd
+        },
       }
     },
+  }
+}
+
+/** The model, asked only for what the purse holds. */
+export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
+  return async function* limited(request, signal) {
+    const { facts, expected } = quoteOf(request)
+    const prices = facts?.prices ?? []
+    const priceWith = (outputTokens: number): number =>
+      costOfUsage({ ...expected, output_tokens: outputTokens }, prices)
+    const neededUsd = priceWith(ANSWER_TOKENS_MIN)
+    const held = await purse.hold({ neededUsd, mostUsd: priceWith(maxTokensIn(request.body) ?? 0) })
+    // A model without a price costs nothing that is known, also where nothing is left.
+    if (!held && neededUsd > 0) throw overBudget(neededUsd, purse.leftUsd(), purse.limit?.())
+    let usage: Usage = { input_tokens: 0, output_tokens: 0 }
+    let isBegun = false
+    try {
+      for await (const event of streamModel(request, signal)) {
+        if (event.type === 'message_start') usage = event.message.usage
+        if (event.type === 'message_delta') usage = { ...usage, ...toldIn(event.usage) }
+        isBegun ||= event.type === 'message_start'
+        yield event
+      }
+    } finally {
+      // What was not told, or not believed, is what was expected. A request that failed before its answer began costs nothing.
+      const isTold = promptTokens(usage) > 0
+      const isPaid = isBegun || signal.aborted
+      await held?.settle(isPaid ? costOfUsage(isTold ? usage : expected, prices) : 0)
+    }
   }
 }
 
@@ -63,28 +106,23 @@ export function affordedTokens(
     /** Of the model's thinking, where that has a budget of its own: an answer must be allowed more. */
     readonly thinkingTokens: number
     readonly leftUsd: number
+    readonly limit?: SpendingLimit | undefined
   },
 ): number {
-  const { prices, maxTokens, thinkingTokens, leftUsd } = limits
-  const answerTokens = thinkingTokens + ANSWER_TOKENS_MIN
-  requireAfforded(expected, { prices, answerTokens, leftUsd })
+  const { prices, maxTokens, thinkingTokens, leftUsd, limit } = limits
+  const neededUsd = costOfUsage({ ...expected, output_tokens: thinkingTokens + ANSWER_TOKENS_MIN }, prices)
+  if (neededUsd > 0 && neededUsd > leftUsd) throw overBudget(neededUsd, leftUsd, limit)
   const prompt = costOfUsage({ ...expected, output_tokens: 0 }, prices)
   const perToken = (costOfUsage({ ...expected, output_tokens: 1_000 }, prices) - prompt) / 1_000
   if (perToken <= 0) return maxTokens
   return Math.min(maxTokens, Math.floor((leftUsd - prompt) / perToken))
 }
 
-function requireAfforded(
-  expected: Usage,
-  limits: { readonly prices: readonly PriceTier[]; readonly answerTokens: number; readonly leftUsd: number },
-): void {
-  const { prices, answerTokens, leftUsd } = limits
-  const neededUsd = costOfUsage({ ...expected, output_tokens: answerTokens }, prices)
-  // A model without a price costs nothing that is known, also where nothing is left.
-  if (neededUsd === 0 || neededUsd <= leftUsd) return
-  throw new ProviderError(
-    { kind: 'over-budget', neededUsd, leftUsd: Math.max(0, leftUsd) },
-    `The next request costs about $${neededUsd.toFixed(4)}, and $${Math.max(0, leftUsd).toFixed(4)} is left.`,
+function overBudget(neededUsd: number, leftUsd: number, limit: SpendingLimit | undefined): ProviderError {
+  const left = Math.max(0, leftUsd)
+  return new ProviderError(
+    { kind: 'over-budget', neededUsd, leftUsd: left, limit },
+    `The next request costs about $${neededUsd.toFixed(4)}, and $${left.toFixed(4)} is left.`,
   )
 }
 

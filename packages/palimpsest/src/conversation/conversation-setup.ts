@@ -1,3 +1,4 @@
+import type { SpendingLimit } from '../errors.ts'
 import type { MeteredModel } from '../accounts/meter-model.ts'
 import type { ClearingWishes } from '../layers/2-micro-compaction/policy.ts'
 import type { NotesPolicy } from '../layers/3-session-memory/notes-for.ts'
@@ -70,8 +71,10 @@ export interface Spending {
   readonly metered: Pick<MeteredModel, 'take' | 'notices'>
   /** US dollars that the whole session may cost. */
   readonly maxUsd?: number | undefined
-  /** Of that, what nothing was spent on yet. */
+  /** What may still be spent, by the narrowest limit. */
   readonly leftUsd?: (() => number) | undefined
+  /** Which limit leaves no more, where it is not the session's. */
+  readonly limit?: (() => SpendingLimit | undefined) | undefined
 }
 
 export interface ConversationNotes {

@@ -31,7 +31,7 @@ export function turnSetup(
   return {
     ports,
     situation,
-    spending: { maySpend, metered: spending?.metered, leftUsd: spending?.leftUsd },
+    spending: { ...spending, maySpend },
     keepers: { ...beside.keepers, forkPoint: beside.forkPoint },
     tools,
     permit,

@@ -124,6 +124,11 @@ export const FLAGS = {
   ),
   'recall-index': on('around', '0.1', 'the index of the project follows its sessions, beside the turns'),
   'model-list': on('around', '0.1', 'the provider is asked once a day how much its models take'),
+  'daily-cap': on(
+    'around',
+    '0.1',
+    'no request goes past what the setting `limits.dailyCostUsd` allows a day',
+  ),
   'background-calls': on('around', '0.1', 'any model call that no user and no answer is waiting for'),
 } as const satisfies { readonly [name: string]: Flag }
 

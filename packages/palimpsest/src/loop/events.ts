@@ -2,7 +2,7 @@ import type { CacheBreak } from '../accounts/cache-watch.ts'
 import type { CompactionPath } from '../layers/4-compaction/compaction-setup.ts'
 import type { MessageEntry, Entry } from '../transcript/entry.ts'
 import type { JsonObject } from '../wire/json.ts'
-import type { ProviderFailure } from '../errors.ts'
+import type { ProviderFailure, SpendingLimit } from '../errors.ts'
 
 // What a turn tells its caller. `message` and `tool-end` come after their entry is on disk: what they tell is never lost. Deltas are
 // provisional: an answer that broke off on its way is asked for again. Where that was of no use, or the turn was called off, what had
@@ -15,7 +15,12 @@ type TurnReason =
   | { readonly reason: 'answered' }
   | { readonly reason: 'max-rounds' }
   /** Nothing more was sent: the next request costs about so much. */
-  | { readonly reason: 'max-cost'; readonly neededUsd?: number; readonly leftUsd?: number }
+  | {
+      readonly reason: 'max-cost'
+      readonly neededUsd?: number
+      readonly leftUsd?: number
+      readonly limit?: SpendingLimit | undefined
+    }
   | { readonly reason: 'aborted' }
   | { readonly reason: 'refused'; readonly explanation: string }
   | { readonly reason: 'window-full'; readonly message: string }

@@ -19,6 +19,7 @@ import {
   type Gathered,
 } from './answers/collect-response.ts'
 import type { LoopEvent } from './events.ts'
+import type { SpendingLimit } from '../errors.ts'
 import { affordedTokens } from '../accounts/budget.ts'
 import { partialAnswer } from './answers/partial-answer.ts'
 import { withRetries, type Attempts } from './retry.ts'
@@ -45,6 +46,7 @@ export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes'> 
   readonly spending: {
     /** US dollars that may still be spent. Left out: as many as it takes. */
     readonly leftUsd?: (() => number) | undefined
+    readonly limit?: (() => SpendingLimit | undefined) | undefined
   }
 }
 
@@ -105,7 +107,7 @@ async function* ask(
 /** As long as was asked for, or as what is left of a limit in dollars allows. */
 function affordedAnswer(
   { session: { view }, situation }: Asking,
-  { maxTokens, spending: { leftUsd } }: AskSetup,
+  { maxTokens, spending: { leftUsd, limit } }: AskSetup,
   expected: Usage | undefined,
 ): number {
   if (!leftUsd) return maxTokens
@@ -116,6 +118,7 @@ function affordedAnswer(
     maxTokens,
     thinkingTokens,
     leftUsd: leftUsd(),
+    limit: limit?.(),
   })
 }
 

@@ -17,7 +17,7 @@ import {
   type NamedBody,
   type Session,
 } from '../situation/session.ts'
-import { ProviderError } from '../errors.ts'
+import { ProviderError, type SpendingLimit } from '../errors.ts'
 import { microPolicy, type MicroPolicy } from '../layers/2-micro-compaction/policy.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports, Source } from '../ports.ts'
@@ -82,6 +82,8 @@ export interface TurnSpending {
   readonly maySpend: (session: Session) => boolean
   /** US dollars that may still be spent: no request is sent that costs more. */
   readonly leftUsd?: (() => number) | undefined
+  /** Which limit leaves no more, where the host keeps several. */
+  readonly limit?: (() => SpendingLimit | undefined) | undefined
   /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
   readonly metered?: Metered | undefined
 }
@@ -356,8 +358,8 @@ async function* appendEngine(
 function endOf(error: unknown, signal: AbortSignal): TurnEnd {
   if (signal.aborted) return { reason: 'aborted' }
   if (error instanceof ProviderError && error.failure.kind === 'over-budget') {
-    const { neededUsd, leftUsd } = error.failure
-    return { reason: 'max-cost', neededUsd, leftUsd }
+    const { neededUsd, leftUsd, limit } = error.failure
+    return { reason: 'max-cost', neededUsd, leftUsd, ...(limit && { limit }) }
   }
   if (error instanceof ProviderError)
     return { reason: 'failed', failure: error.failure, message: error.message }

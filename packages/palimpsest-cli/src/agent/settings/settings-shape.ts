@@ -163,7 +163,19 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       },
     ),
   }),
-  limits: planned('What may be spent in a day'),
+  limits: object('What may be spent', {
+    dailyCostUsd: boundForProjects(
+      number(
+        'Dollars that all sessions of a day may cost together, of every project of this home; 0 lets nothing be spent. Not from a project',
+        0,
+      ),
+      {
+        isAllowed: () => false,
+        allowed: 'no',
+        told: 'cannot be set in a project: the day belongs to all of them. Set it in your own settings',
+      },
+    ),
+  }),
   autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
   compaction: object('How the conversation is compacted', {
     model: summaryModel(

@@ -41,6 +41,7 @@ const NOTHING_SET = {
   compaction: { keep: 'lean' },
   memory: { mode: 'read-write' },
   dream: { enabled: true, hours: 24, sessions: 5, detached: false, maxRequests: 60, maxCostUsd: 1 },
+  limits: {},
   cache: { lifetime: 'auto' },
   clearing: {},
   answers: {},
@@ -153,7 +154,7 @@ describe('settings', () => {
       ['error s.json:1: "permissions.defaultMode" must be one of default, accept-edits, plan, bypass'],
     ],
     ['{"mcpServers": {"a": {}}}', ['warning s.json:1: "mcpServers" is not built yet, and is ignored']],
-    ['{"limits": {"dailyCostUsd": 2}}', ['warning s.json:1: "limits" is not built yet, and is ignored']],
+    ['{"limits": {"dailyCostUsd": 2}}', []],
     ['{"dream": {"hours": 2, "enabled": false}}', []],
     [
       '{"autoCompactEnabeld": false}',

@@ -15,7 +15,7 @@ import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { tasks } from './tasks.ts'
-import { doctorRows, hookRows, statusRows } from './tell-state.ts'
+import { dayText, doctorRows, hookRows, statusRows } from './tell-state.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
@@ -136,6 +136,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
           ]
         : []),
       hits,
+      `today: ${dayText(conversation.prepared.day)}`,
     ],
     place,
   )

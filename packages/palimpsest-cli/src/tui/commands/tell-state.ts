@@ -2,7 +2,9 @@ import { readHooks } from '../../agent/hooks/read-hooks.ts'
 import { toPrintable } from '../../agent/printable.ts'
 import { loadSettings } from '../../agent/settings/load-settings.ts'
 import { isTrusted } from '../../agent/settings/trust.ts'
+import { DAILY_LIMIT } from '../../run/limits/day-purse.ts'
 import { palimpsestHome } from '../../run/palimpsest-home.ts'
+import type { PreparedRun } from '../../run/prepare-run.ts'
 import { shownPath } from '../host/shown-path.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import type { CommandPlace } from './command-place.ts'
@@ -22,8 +24,18 @@ export function statusRows({ conversation, wishes, world }: CommandPlace): reado
     ['permissions', `${modeWords(permissions.mode())} (/permissions lists rules)`],
     ['instructions', files.length === 0 ? 'none; /init writes AGENTS.md' : files.join(', ')],
     ['session', `${conversation.id}, ${messages} messages, $${costUsd.toFixed(4)}`],
+    ['today', dayText(prepared.day)],
     ['transcript', shownPath(opened.file.path, wishes.cwd, world.userHome)],
   ].map(([name = '', text = '']) => toPrintable(`  ${name.padEnd(NAME_COLUMNS)} ${text}`))
+}
+
+/** What all sessions of the day have cost, and what they may. */
+export function dayText({ figures, maxUsd }: PreparedRun['day']): string {
+  const spent = `$${figures().spentUsd.toFixed(4)} in all sessions`
+  const max = maxUsd()
+  return max === undefined
+    ? `${spent}; no limit (setting ${DAILY_LIMIT})`
+    : `${spent}, of $${max} (setting ${DAILY_LIMIT})`
 }
 
 const NAME_COLUMNS = 13

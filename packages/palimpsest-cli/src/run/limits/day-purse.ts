@@ -1,0 +1,53 @@
+import type { SpendingLimit } from 'palimpsest'
+import type { Purse } from 'palimpsest/loop'
+
+import { sentenceOf } from '../../report-error.ts'
+import type { DayFigures, DayLedger } from './day-ledger.ts'
+
+export const DAILY_LIMIT = 'limits.dailyCostUsd'
+
+export interface DayPurse extends Purse {
+  readonly limit: () => SpendingLimit
+  /** Undefined where no limit is set, or it is turned off. */
+  readonly maxUsd: () => number | undefined
+  readonly figures: () => DayFigures
+}
+
+export interface DayPurseSetup {
+  readonly ledger: DayLedger
+  /** US dollars a day; undefined: as many as it takes. */
+  readonly dailyUsd: number | undefined
+  /** The switch: off, the limit counts for nothing, and what is spent is written down all the same. */
+  readonly isOn: () => boolean
+  readonly report: (problem: string) => void
+}
+
+/** What is spent is written down whether there is a limit or not: one that is set at noon counts the morning too. */
+export function createDayPurse({ ledger, dailyUsd, isOn, report }: DayPurseSetup): DayPurse {
+  const maxUsd = (): number | undefined => (isOn() ? dailyUsd : undefined)
+  let isTold = false
+  const orTell = async (work: Promise<void>): Promise<void> => {
+    await work.catch((error: unknown) => {
+      if (!isTold) report(`what this day costs could not be written down: ${sentenceOf(error)}`)
+      isTold = true
+    })
+  }
+  return {
+    maxUsd,
+    figures: ledger.figures,
+    leftUsd: () => {
+      const max = maxUsd()
+      if (max === undefined) return Infinity
+      const { spentUsd, heldUsd } = ledger.figures()
+      return max - spentUsd - heldUsd
+    },
+    limit: () => ({ name: DAILY_LIMIT, maxUsd: maxUsd() ?? Infinity, heldUsd: ledger.figures().heldUsd }),
+    hold: async ({ neededUsd, mostUsd }) => {
+      const max = maxUsd()
+      if (max === undefined || neededUsd === 0)
+        return { settle: async (usd) => await orTell(ledger.add(usd)) }
+      const held = await ledger.hold({ neededUsd, mostUsd, maxUsd: max })
+      return held && { settle: async (usd) => await orTell(held.settle(usd)) }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+
+import type { Flags, Ports } from 'palimpsest'
+import type { Spending } from 'palimpsest/conversation'
+import { createBudget, payFrom, type MeteredModel } from 'palimpsest/loop'
+import { findModelFacts } from 'palimpsest/wire'
+
+import type { World } from '../../world.ts'
+import type { Scene } from '../set-scene.ts'
+import { openDayLedger } from './day-ledger.ts'
+import { createDayPurse, DAILY_LIMIT, type DayPurse } from './day-purse.ts'
+
+type Ground = Pick<Scene, 'wishes' | 'ground' | 'chosen'>
+
+/** Nothing goes past a limit, whoever asks: the session's own, and the day's for all of them. */
+export function spendingOf(
+  metered: MeteredModel,
+  run: Ground &
+    Pick<Scene, 'home' | 'opened'> & {
+      readonly flags: Flags
+      readonly report: (problem: string) => void
+    },
+  { now }: World,
+): Pick<Ports, 'streamModel'> & Spending & { readonly day: DayPurse } {
+  const { file, session } = run.opened
+  const maxUsd = maxCost(run)
+  const budget =
+    maxUsd === undefined
+      ? undefined
+      : createBudget(metered.streamModel, { maxUsd, spentUsd: file.totals().costUsd })
+  const day = createDayPurse({
+    ledger: openDayLedger(run.home, { session: session.id, now, newId: randomUUID }),
+    dailyUsd: run.ground.settings.limits.dailyCostUsd,
+    isOn: () => run.flags.value('daily-cap'),
+    report: run.report,
+  })
+  const ownUsd = (): number => budget?.leftUsd() ?? Infinity
+  return {
+    metered,
+    day,
+    maxUsd,
+    streamModel: payFrom(day, budget?.streamModel ?? metered.streamModel),
+    leftUsd: () => Math.min(ownUsd(), day.leftUsd()),
+    limit: () => (day.leftUsd() < ownUsd() ? day.limit() : undefined),
+  }
+}
+
+/** Where answers have no price they add up to nothing, and a limit in dollars is never reached. */
+export function unheldLimit(run: Ground): readonly string[] {
+  const { model, endpoint } = run.chosen
+  const { dailyCostUsd } = run.ground.settings.limits
+  const maxUsd = maxCost(run)
+  const limits = [
+    ...(maxUsd === undefined ? [] : [`the limit of $${maxUsd}`]),
+    ...(dailyCostUsd === undefined ? [] : [`${DAILY_LIMIT} of $${dailyCostUsd}`]),
+  ]
+  if (limits.length === 0 || endpoint === 'offline' || findModelFacts(model)) return []
+  return [`no price is known for ${model}: ${limits.join(' and ')} cannot hold. --max-turns bounds the turn`]
+}
+
+function maxCost({ wishes, ground }: Ground): number | undefined {
+  return wishes.maxCostUsd ?? ground.settings.maxCostUsd
+}
