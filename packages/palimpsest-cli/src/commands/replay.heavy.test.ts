@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,8 +8,12 @@ import type { ReplayReport } from 'palimpsest/replay'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { claudeCodeSession } from '../../../../test/kit/claude-code-session.ts'
+import { COMMAND, COMPILED } from '../../../../test/kit/headless.ts'
 import { runCli } from './run-cli.ts'
 import type { World } from '../world.ts'
+
+// What starts threads runs as the built command, whose threads are ready sooner; in this process runs what needs a clock, a terminal or a
+// signal of the test's own, and what is refused at once.
 
 const folder = mkdtempSync(join(tmpdir(), 'replay-'))
 mkdirSync(join(folder, 'sessions/deep'), { recursive: true })
@@ -27,20 +32,9 @@ const OWN = ['replay', '--strategy', 'batch', '--window', '20000', '--json']
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('palimpsest replay', () => {
-  test('says that a model without a known price has no cost', async () => {
-    const args = ['sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000', '--model', 'nobody-1']
-    const { code, out } = await run('replay', ...args)
-    expect(code).toBe(0)
-    expect(out).toContain('one.jsonl: no price is known for nobody-1: left out of the cost columns')
-  })
-
   test('a control can be named: it is marked as one and compared with nobody', async () => {
-    const args = ['replay', 'sessions/one.jsonl', '--window', '20000', '--strategy']
-    const [{ out: json }, { out: text }] = await Promise.all([
-      run(...args, 'none,oracle', '--json'),
-      run(...args, 'empty'),
-    ])
-    const report: ReplayReport = JSON.parse(json)
+    const args = ['sessions/one.jsonl', '--window', '20000', '--strategy', 'none,oracle', '--json']
+    const report: ReplayReport = JSON.parse((await runBuilt('replay', ...args)).out)
     for (const rows of [report.pooled.strategies, report.sessions[0]?.strategies ?? []]) {
       const marked: readonly Marked[] = rows
       const names = Map.groupBy(marked, ({ control }) => control === true)
@@ -49,9 +43,6 @@ describe('palimpsest replay', () => {
         new Set(['empty', 'random', 'soup', 'crumbs', 'oracle', 'time-reversed']),
       )
     }
-    expect(text).toMatch(/^palimpsest /m)
-    expect(text).toMatch(/^\(empty\) /m)
-    expect(text).toContain('In brackets: a control, which judges the measure and is no strategy.')
   })
 
   test('the views of a control are refused: it sends nothing', async () => {
@@ -64,8 +55,8 @@ describe('palimpsest replay', () => {
   })
 
   test('prints one JSON document, the same every time, and skips what is no session', async () => {
-    const args = ['replay', 'sessions', '--window', '20000,40000', '--json']
-    const [first, second] = [await run(...args), await run(...args)]
+    const args = ['replay', 'sessions', '--strategy', 'batch', '--window', '20000,40000', '--json']
+    const [first, second] = [await runBuilt(...args), await runBuilt(...args)]
     expect(first.code).toBe(0)
     expect(first.out).toBe(second.out)
     const report: ReplayReport = JSON.parse(first.out)
@@ -76,6 +67,19 @@ describe('palimpsest replay', () => {
     expect(report.skipped.map(({ file }) => file)).toEqual(['notes.json'])
     expect(report.pooled.window).toBe(20_000)
     expect(report.windows.map(({ window }) => window)).toEqual([20_000, 40_000])
+    expect(report.pooled.strategies[0]).toMatchObject({
+      strategy: 'none',
+      cost_ratio: 1,
+      frr: 1,
+      invalid_requests: 0,
+      ci: { frr: { low: 1, high: 1 } },
+    })
+    expect(first.error).toContain('notes.json: skipped')
+  })
+
+  test('compares all strategies where none is named', async () => {
+    const { out } = await runBuilt('replay', 'sessions/one.jsonl', '--window', '20000', '--json')
+    const report: ReplayReport = JSON.parse(out)
     const names = report.pooled.strategies.filter((row) => row.at === undefined).map((row) => row.strategy)
     expect(names).toEqual([
       'none',
@@ -102,66 +106,52 @@ describe('palimpsest replay', () => {
     ])
     const controls = report.pooled.strategies.filter((row) => row.at === 'batch').map((row) => row.strategy)
     expect(controls).toEqual(['random', 'soup', 'crumbs', 'oracle', 'time-reversed'])
-    const none = report.pooled.strategies[0]
-    expect(none).toMatchObject({
-      cost_ratio: 1,
-      frr: 1,
-      invalid_requests: 0,
-      ci: { frr: { low: 1, high: 1 } },
-    })
-    expect(first.error).toContain('notes.json: skipped')
   })
 
-  test('prints a table of at most 80 columns, without colours where nobody looks', async () => {
-    const { code, out } = await run('replay', 'sessions/one.jsonl', '--window', '20000')
+  test('tells the chart, the dearest steps and what each part brings, in 80 columns, without colours where nobody looks', async () => {
+    const args = ['sessions/deep', '--strategy', 'pi', '--window', '20000', '--ablation']
+    const { code, out } = await runBuilt('replay', ...args)
     expect(code).toBe(0)
     expect(out).toContain('Window 20,000 tokens')
+    expect(out).toMatch(/^palimpsest /m)
+    expect(out).toMatch(/^\(empty\) /m)
+    expect(out).toContain('In brackets: a control, which judges the measure and is no strategy.')
+    expect(out).toContain('Size of each request: two.jsonl, 21 steps')
+    expect(out).toMatch(/The most expensive of (?:all|palimpsest): palimpsest, step /)
+    expect(out).toMatch(/What each part brings: .*\n +cost +line +edit\nno-storage /)
+    expect(out).not.toContain('palimpsest-no-storage')
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(out).not.toContain('\u001B')
-  })
-
-  test('tells the chart, the dearest steps and what each part brings', async () => {
-    const args = ['replay', 'sessions', '--strategy', 'pi', '--window', '20000', '--ablation']
-    const plain = await run(...args)
-    expect(plain.out).toContain('Size of each request: deep/two.jsonl, 21 steps')
-    expect(plain.out).toMatch(/The most expensive of (?:all|palimpsest): palimpsest, step /)
-    expect(plain.out).toMatch(/What each part brings: .*\n +cost +line +edit\nno-storage /)
-    expect(plain.out).not.toContain('palimpsest-no-storage')
-    expect(Math.max(...plain.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 
   test('has colours on a terminal, unless NO_COLOR asks for none', async () => {
     const args = ['replay', 'sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000']
     const terminal = { columns: 80 }
-    const plain = await runAs({ terminal, env: { NO_COLOR: '1' } }, ...args)
     const coloured = await runAs({ terminal }, ...args)
-    expect(plain.out).not.toContain('\u001B')
     expect(coloured.out).toContain('\u001B[1m')
-    expect(stripVTControlCharacters(coloured.out)).toBe(plain.out)
     // The verdict, and how to see the rest.
-    expect(plain.out).toMatch(/^1 session, window 20k: tail-20 costs [^\n]*\n[^\n]*\n[^\n]*\n/)
-    expect(plain.out).toContain('--details')
-    expect(plain.out).not.toContain('Window 20,000 tokens')
+    const shown = stripVTControlCharacters(coloured.out)
+    expect(shown).toMatch(/^1 session, window 20k: tail-20 costs [^\n]*\n[^\n]*\n[^\n]*\n/)
+    expect(shown).toContain('--details')
+    expect(shown).not.toContain('Window 20,000 tokens')
     const whole = await runAs({ terminal, env: { NO_COLOR: '1' } }, ...args, '--details')
+    expect(whole.out).not.toContain('\u001B')
     expect(whole.out).toContain('Window 20,000 tokens')
     // One session has no interval.
     expect(whole.out).not.toContain('–')
   })
 
-  test('writes a page beside the report', async () => {
-    const args = ['sessions/one.jsonl', '--strategy', 'pi,palimpsest', '--window', '20000']
-    const { code, out } = await run('replay', ...args, '--html', 'page.html')
+  test('writes a page and the views of one strategy beside the report, where a model without a known price has no cost', async () => {
+    const args = ['sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000', '--model', 'nobody-1']
+    const { code, out } = await runBuilt('replay', ...args, '--html', 'page.html', '--views', 'views.jsonl')
     expect(code).toBe(0)
     expect(out).toContain('Window 20,000 tokens')
+    expect(out).toContain('one.jsonl: no price is known for nobody-1: left out of the cost columns')
     const page = readFileSync(join(folder, 'page.html'), 'utf8')
     expect(page).toMatch(/^<!doctype html>/)
     expect(page).toContain('one.jsonl')
     expect(page).not.toMatch(/<script|src=|url\(|https?:/)
-  })
-
-  test('writes the views of one strategy as differences', async () => {
-    const args = ['--strategy', 'tail-20', '--window', '20000', '--views', 'views.jsonl']
-    expect((await run('replay', 'sessions/one.jsonl', ...args)).code).toBe(0)
+    // As differences.
     const lines = readFileSync(join(folder, 'views.jsonl'), 'utf8').trim().split('\n')
     const views: { [name: string]: unknown }[] = lines.map((line) => JSON.parse(line))
     expect(views).toHaveLength(13)
@@ -180,7 +170,7 @@ describe('palimpsest replay', () => {
   })
 
   test("without a file: the user's own sessions, newest first", async () => {
-    const { code, out, error } = await runAs({ userHome: join(folder, 'home') }, ...OWN)
+    const { code, out, error } = await runBuilt(...OWN)
     expect(code).toBe(0)
     const report: ReplayReport = JSON.parse(out)
     expect(report.sessions.map(({ session }) => session)).toEqual([
@@ -193,21 +183,21 @@ describe('palimpsest replay', () => {
     expect(error).not.toContain('idle.jsonl: skipped')
   })
 
-  test('while it takes long: what is known so far, before the end', async () => {
-    let now = 0
-    const world = { userHome: join(folder, 'home'), now: () => (now += 1_000) }
-    const { error } = await runAs(world, ...OWN)
-    expect(error).toMatch(/So far, .* of 3 files at 20,000 tokens:\n +cost +line +edit\nnone +100% +1\.000/)
-  })
-
-  test('stopped, it reports the sessions that were done', async () => {
+  test('while it takes long it tells what is known so far; stopped, it reports the sessions that were done', async () => {
     const stop = new AbortController()
     const onError = (text: string): void => {
       if (text.includes(' steps\n')) stop.abort()
     }
-    const world = { userHome: join(folder, 'home'), signal: stop.signal, onError }
+    let now = 0
+    const world = {
+      userHome: join(folder, 'home'),
+      now: () => (now += 10_000),
+      signal: stop.signal,
+      onError,
+    }
     const { code, out, error } = await runAs(world, ...OWN)
     expect(code).toBe(1)
+    expect(error).toMatch(/So far, .* of 3 files at 20,000 tokens:\n +cost +line +edit\nnone +100% +1\.000/)
     const report: ReplayReport = JSON.parse(out)
     // Another thread may have ended with the first.
     const done = report.sessions.length
@@ -219,9 +209,6 @@ describe('palimpsest replay', () => {
     [[], 'name recorded sessions, or folders of them'],
     [['no-such-folder'], 'no such file or folder: no-such-folder'],
     [['empty'], 'no recorded sessions (*.jsonl, *.json) in empty'],
-    [['nothing.jsonl'], 'nothing.jsonl: skipped: the file is empty'],
-    [['picture.jsonl'], 'picture.jsonl: skipped: a binary file'],
-    [['prose.jsonl'], 'prose.jsonl: skipped: not a recorded session'],
     [['sessions', '--window', 'wide'], '--window wide: a number of tokens is wanted'],
     [['sessions', '--strategy', 'magic'], 'no strategy "magic"; choose from none, drop-oldest'],
     [['sessions', '--views', 'x'], '--views writes what one strategy sends'],
@@ -232,12 +219,33 @@ describe('palimpsest replay', () => {
     expect(error).toContain(sentence)
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
+
+  test('with files that are no sessions is wrong usage, and says of each why', async () => {
+    const { code, out, error } = await runBuilt('replay', 'nothing.jsonl', 'picture.jsonl', 'prose.jsonl')
+    expect(error).toContain('nothing.jsonl: skipped: the file is empty')
+    expect(error).toContain('picture.jsonl: skipped: a binary file')
+    expect(error).toContain('prose.jsonl: skipped: not a recorded session')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+  })
 })
 
 interface Ran {
   readonly code: number
   readonly out: string
   readonly error: string
+}
+
+function runBuilt(...args: string[]): Promise<Ran> {
+  const [program, main] = COMMAND
+  const env = { PATH: process.env['PATH'], HOME: join(folder, 'home'), NODE_COMPILE_CACHE: COMPILED }
+  const { promise, resolve } = Promise.withResolvers<Ran>()
+  const child = execFile(
+    program,
+    [main, ...args],
+    { cwd: folder, env, maxBuffer: Infinity },
+    (_, out, error) => resolve({ code: child.exitCode ?? NaN, out, error }),
+  )
+  return promise
 }
 
 function run(...args: string[]): Promise<Ran> {

@@ -1,8 +1,10 @@
+import { stripVTControlCharacters } from 'node:util'
+
 import type { PooledRow, ReplayReport } from 'palimpsest/replay'
 import { describe, expect, test } from 'vitest'
 
 import type { ReplayDocument } from '../replay-document.ts'
-import { printReport } from './print-report.ts'
+import { printReport, printSummary } from './print-report.ts'
 
 const FIGURES = {
   cost_usd: 1234.5,
@@ -90,6 +92,10 @@ describe('the report on a terminal', () => {
     const text = printReport(document, { columns: 80, colours: true })
     expect(text).toContain('\u001B[31mbatch+digest')
     expect(text).toContain('\u001B[1mWindow 200,000 tokens')
+    expect(stripVTControlCharacters(text)).toBe(printReport(document, { columns: 80, colours: false }))
+    const [bold, plain] = [true, false].map((colours) => printSummary(document, { columns: 80, colours }))
+    expect(bold).toContain('\u001B[1m')
+    expect(stripVTControlCharacters(bold ?? '')).toBe(plain)
   })
 
   test('shows the controls of each strategy in its row', () => {
