@@ -161,7 +161,7 @@ describe('gates', () => {
 
   test('are asked from the cheapest to the dearest, and each says why', async () => {
     const { ports, state, traced } = await bench()
-    const asked = { scannedAt: undefined }
+    const asked = { scannedAt: undefined, failures: 0 }
     const gate = async (isOn = true) => {
       const outcome = await passGates({ ...policy, isOn }, asked, ports)
       if (outcome.kind === 'due') await outcome.hold.finish()
@@ -193,10 +193,28 @@ describe('gates', () => {
     expect(traced.every(({ reason }) => typeof reason === 'string' && reason !== '')).toBe(true)
   })
 
+  test('after a failure the folder rests an hour, then two, up to a day; three failures in a row end it for the session', async () => {
+    const { ports, state } = await bench()
+    state.sessions = 0
+    const gateAfter = async (inRow: number, ms: number, own = 0) => {
+      const failures = async () => ({ inRow, lastMs: state.now - ms })
+      const outcome = await passGates(policy, { scannedAt: undefined, failures: own }, { ...ports, failures })
+      return outcome.kind === 'shut' && outcome.gate
+    }
+    for (const [inRow, hours] of [1, 2, 4, 8, 16, 24, 24].entries()) {
+      expect(await gateAfter(inRow + 1, hours * HOUR_MS - 1)).toBe('rest')
+      expect(await gateAfter(inRow + 1, hours * HOUR_MS)).toBe('sessions')
+    }
+    expect(await gateAfter(0, 0, 2)).toBe('sessions')
+    expect(await gateAfter(0, 0, 3)).toBe('rest')
+  })
+
   test('a clock that jumps back is no reason to consolidate', async () => {
     const { ports, state } = await bench(1_000_000_000)
     await (await take(ports)).finish()
     state.now -= 2 * 24 * HOUR_MS
-    expect(await passGates(policy, { scannedAt: undefined }, ports)).toMatchObject({ gate: 'hours' })
+    expect(await passGates(policy, { scannedAt: undefined, failures: 0 }, ports)).toMatchObject({
+      gate: 'hours',
+    })
   })
 })

@@ -114,7 +114,7 @@ describe('ninety days (45 in CI) with three sessions each', () => {
       failures: async () => ({ inRow: 0, lastMs: 0 }),
     }
     const policy = { isOn: true, hours: 24, sessions: 5, maxRequests: 60, maxCostUsd: 1 }
-    const state = { scannedAt: undefined }
+    const state = { scannedAt: undefined, failures: 0 }
     const sizes: number[] = []
     const standing: number[] = []
     const lines: number[] = []

@@ -1,101 +1,62 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-
 import { describe, expect, test } from 'vitest'
 
 import { drive } from '../../packages/palimpsest/src/drive.ts'
-import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
-import type { RunWishes } from '../../packages/palimpsest-cli/src/run/set-scene.ts'
-import { hostConversation } from '../../packages/palimpsest-cli/src/tui/host/host-conversation.ts'
-import type { World } from '../../packages/palimpsest-cli/src/world.ts'
 import { createDreamBench, memoryOf, NOW, storeSession, type DreamBench } from '../kit/dream-bench.ts'
+import { openScreen, typeCommands, UNASKED } from '../kit/open-screen.ts'
 
 // Dreams beside the turns of a session that goes on.
 
 const FACTS = Array.from({ length: 8 }, (_, i) => memoryOf(`fact-${i}`, `Service${i} is owned by team${i}`))
+const MINUTE_MS = 60_000
 const text = (said: string) => [{ type: 'text' as const, text: said }]
+const ofMain = { source: 'main' }
+const ofDream = { source: 'dream' }
+const HELLO = { content: text('Hello.'), when: ofMain }
+/** Its first answer comes when nobody waits for it any more. */
+const SILENT = { content: text('Late.'), when: ofDream, delay_ms: 24 * 60 * MINUTE_MS }
 
 async function hosted(bench: DreamBench) {
-  const served = await serve((request) => bench.simulator.fetch(request))
-  const stop = new AbortController()
-  const told: string[] = []
-  const clock = { aheadMs: 0 }
-  const world: World = {
-    version: '0.0.0',
-    nodeVersion: process.version,
-    env: {
-      PATH: process.env['PATH'],
-      HOME: bench.userHome,
-      PALIMPSEST_HOME: bench.home,
-      PALIMPSEST_BASE_URL: served.url,
-    },
-    cwd: bench.folder,
-    userHome: bench.userHome,
-    now: () => Date.now() + clock.aheadMs,
-    platform: process.platform,
-    readInput: async () => ({ kind: 'none' }),
-    print: () => undefined,
-    printError: (line) => void told.push(line),
-    signal: stop.signal,
-  }
-  const nobody = async () => {
-    throw new Error('unreachable: nobody is asked')
-  }
-  const wishes: RunWishes = {
-    prompt: '',
-    cwd: bench.folder,
-    session: { kind: 'new' },
-    trust: false,
-    allowed: [],
-    roundsMax: 20,
-    systemPrompt: {},
-    debug: false,
-    user: { permit: nobody, answer: nobody, trust: nobody, compact: nobody },
-  }
-  const conversation = await hostConversation(wishes, bench.home, world)
-  const say = async (words: string) => await drive(conversation.say(words, stop.signal))
+  const conversation = await openScreen(bench, {}, UNASKED)
   const { tasks } = conversation.prepared.dreaming
-  const task = async () => {
-    for (;;) {
-      const [one] = tasks.list()
-      if (one) return one
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+  const { signal } = new AbortController()
+  return {
+    conversation,
+    tasks,
+    ...typeCommands(bench, conversation),
+    say: async (words: string) => await drive(conversation.say(words, signal)),
+    /** The newest dream, once there are so many. */
+    dream: async (count = 1) => {
+      await until(() => tasks.list().length >= count)
+      const [newest] = tasks.list()
+      if (!newest) throw new Error('unreachable: it was counted')
+      return newest
+    },
   }
-  const end = async () => {
-    await conversation.close()
-    stop.abort()
-    await served.close()
-  }
-  return { conversation, say, task, end, stop, told, clock }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 async function due(): Promise<DreamBench> {
   const bench = await createDreamBench()
   await bench.remember(FACTS)
-  await writeFile(join(bench.home, 'settings.json'), '{"memory": {"extract": false}}')
   for (let i = 0; i < 5; i++)
     await storeSession(bench.project, `s-${i}`, [{ id: `m${i}`, text: 'Hello' }], NOW)
   return bench
 }
 
-/** Its first answer comes when nobody waits for it any more. */
-const ENDLESS_MS = 600_000
-
 describe('a dream beside a session', () => {
-  test('begins after a turn, sends the cached system and tools and nothing that was said, and is told when it is done', async () => {
+  test('begins after a turn, sends the cached system and tools and nothing that was said, and is on the bill of the session', async () => {
     const bench = await due()
-    bench.simulator.addSteps([
-      { content: text('Hello.'), when: { source: 'main' } },
-      { content: text('Done.'), when: { source: 'dream' } },
-    ])
-    const { say, task, end, conversation } = await hosted(bench)
+    bench.simulator.addSteps([HELLO, { content: text('Done.'), when: ofDream }])
+    const { say, dream, conversation, run } = await hosted(bench)
     await say('A word that nobody else says: xylophone')
-    const dream = await task()
-    await dream.ended
-    expect(dream.status()).toMatchObject({
+    const { ended, status } = await dream()
+    await ended
+    expect(status()).toMatchObject({
       state: 'completed',
-      text: 'dream: nothing needed to change',
+      text: expect.stringMatching(/^dream: nothing needed to change/),
       turns: ['Done.'],
     })
     const [main, dreamt] = bench.simulator.requests()
@@ -104,65 +65,108 @@ describe('a dream beside a session', () => {
     expect(JSON.stringify(main?.body)).toContain('xylophone')
     expect((await bench.lock())?.isEmpty).toBe(true)
     expect(conversation.facts.task).toBeUndefined()
-    await end()
+    const [mainUsd, dreamUsd] = [main?.cost_usd ?? 0, dreamt?.cost_usd ?? 0]
+    const bill = `main $${mainUsd.toFixed(4)}, dream $${dreamUsd.toFixed(4)}`
+    expect(await run('/cost')).toContain(bill)
+    expect(conversation.totals().costUsd).toBeCloseTo(mainUsd + dreamUsd, 9)
+    expect(await run('/cost')).toContain(bill)
+    await conversation.close()
   })
 
-  test('holds up no turn, is in the footer, and is ended from outside: the time is set back, and the next start says so', async () => {
+  test('holds up no turn, is in the footer, is watched and ended in /tasks: the time is set back, and the next start says so once', async () => {
     const bench = await due()
-    bench.simulator.addSteps([
-      { content: text('Hello.'), when: { source: 'main' } },
-      { content: text('Late.'), when: { source: 'dream' }, delay_ms: ENDLESS_MS },
-      { content: text('Hello again.'), when: { source: 'main' } },
-    ])
-    const { say, task, end, conversation } = await hosted(bench)
+    bench.simulator.addSteps([HELLO, SILENT, HELLO])
+    const { say, dream, conversation, run, answer } = await hosted(bench)
+    expect(await run('/tasks')).toContain('there are no background tasks')
     await say('One')
-    const dream = await task()
+    const { id, ended, status } = await dream()
     expect(conversation.facts.task).toBe('running: dream')
     await say('Two')
-    expect(dream.status().state).toBe('starting')
+    await until(() => bench.asked('dream').length === 1)
+    expect(status().state).toBe('starting')
     expect((await bench.lock())?.isEmpty).toBe(false)
-    dream.kill()
-    await dream.ended
-    expect(dream.status()).toMatchObject({ state: 'killed', text: 'the dream was ended; nothing changed' })
+    expect(await run('/dream')).toMatch(/not now: process \d+ on .+ consolidates since /)
+    answer('1', 'l', 'e')
+    const shown = await run('/tasks')
+    expect(shown).toContain(`1) ${id}  dream  starting`)
+    expect(shown.match(/l\) Look again/g)).toHaveLength(2)
+    expect(shown).toContain('the dream was ended; nothing changed')
+    await ended
+    expect(status().state).toBe('killed')
+    expect(await run(`/tasks kill ${id}`)).toContain(`${id} has ended already`)
     expect(await bench.lock()).toBeUndefined()
-    await end()
-    bench.script(text('Hi.'))
-    expect((await bench.run(['-p', 'Hello'])).err).toContain('the dream was ended; nothing changed')
+    // What it asked for is paid for.
+    expect(await run('/cost')).toMatch(/dream \$0\.\d+[^]* is estimated/)
+    await conversation.close()
+    bench.script(text('Hi.'), text('Hi.'))
+    const starts = [await bench.run(['-p', 'Hello']), await bench.run(['-p', 'Hello'])]
+    expect(starts.map(({ err }) => err.includes('the dream was ended; nothing changed'))).toEqual([
+      true,
+      false,
+    ])
   })
 
-  test('ends with the session that it runs in, within its limit, and leaves no lock', async () => {
+  test('begins with /dream before anything was said, and is killed by id; the session ends it too, within its limit', async () => {
     const bench = await due()
-    bench.simulator.addSteps([
-      { content: text('Hello.'), when: { source: 'main' } },
-      { content: text('Late.'), when: { source: 'dream' }, delay_ms: ENDLESS_MS },
-    ])
-    const { say, task, end } = await hosted(bench)
-    await say('One')
-    const dream = await task()
-    await end()
-    expect(dream.status().state).toBe('killed')
+    bench.simulator.addSteps([SILENT, SILENT])
+    const { dream, conversation, run } = await hosted(bench)
+    expect(await run('/dream')).toContain('dreaming; /tasks shows it')
+    const first = await dream()
+    await until(() => bench.asked('dream').length === 1)
+    expect(await run(`/tasks kill ${first.id}`)).toContain('the dream was ended; nothing changed')
+    expect(await run('/dream')).toContain('dreaming; /tasks shows it')
+    const second = await dream(2)
+    expect(await run('/tasks kill nobody')).toContain('there is no one task "nobody"')
+    await conversation.close()
+    expect([first, second].map(({ status }) => status().state)).toEqual(['killed', 'killed'])
     expect(await bench.lock()).toBeUndefined()
   })
 
-  test('has failed where the machine was suspended meanwhile: the time is set back', async () => {
+  test('has failed when its time is over, though the model says nothing: as where the machine was suspended', async () => {
     const bench = await due()
-    const glob = { type: 'tool_use' as const, name: 'Glob', input: { pattern: '*.md' } }
-    bench.simulator.addSteps([
-      { content: text('Hello.'), when: { source: 'main' } },
-      { content: [glob], when: { source: 'dream' }, delay_ms: 300 },
-      { content: [glob], when: { source: 'dream' }, times: 50 },
-    ])
-    const { say, task, end, clock } = await hosted(bench)
+    bench.simulator.addSteps([HELLO, SILENT])
+    const before = await bench.bytes()
+    const { say, dream, conversation } = await hosted(bench)
     await say('One')
-    const dream = await task()
-    while (bench.simulator.requests().length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
-    clock.aheadMs = 2 * 60 * 60_000
-    await dream.ended
-    expect(dream.status()).toMatchObject({
+    const { ended, status } = await dream()
+    await until(() => bench.asked('dream').length === 1)
+    bench.wait(120 * MINUTE_MS)
+    await ended
+    expect(status()).toMatchObject({
       state: 'failed',
-      text: 'the dream changed nothing: it took over 30 minutes',
+      text: expect.stringMatching(/^the dream changed nothing: it took over 30 minutes/),
     })
+    expect(await bench.bytes()).toEqual(before)
     expect(await bench.lock()).toBeUndefined()
-    await end()
+    await conversation.close()
+  })
+
+  test('that somebody wrote beside says so, loses nothing of it, and is tried again at the next gate', async () => {
+    const bench = await due()
+    const dreamt = { content: text('Nothing to do.'), when: ofDream }
+    await bench.remember([...FACTS, memoryOf('twin', 'Service0 is owned by team0!')])
+    bench.simulator.addSteps([HELLO, { ...dreamt, delay_ms: MINUTE_MS }, HELLO, HELLO, dreamt])
+    const { say, dream, conversation, tasks } = await hosted(bench)
+    await say('One')
+    const first = await dream()
+    await until(() => bench.asked('dream').length === 1)
+    await bench.run(['memory', 'add', 'The office moves to Graz'])
+    bench.wait(MINUTE_MS)
+    await first.ended
+    expect(first.status()).toMatchObject({
+      state: 'failed',
+      text: expect.stringMatching(/somebody wrote to the memories meanwhile; it is tried again/),
+    })
+    await say('Two')
+    expect(tasks.list()).toHaveLength(1)
+    bench.wait(10 * MINUTE_MS)
+    await say('Three')
+    const second = await dream(2)
+    await second.ended
+    expect(second.status()).toMatchObject({ state: 'completed' })
+    const names = (await bench.memories()).map(({ name }) => name)
+    expect(names).toContain('the-office-moves-to-graz')
+    expect(names).not.toContain('twin')
+    await conversation.close()
   })
 })

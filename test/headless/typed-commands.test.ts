@@ -1,17 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import type { ReadStream, WriteStream } from 'node:tty'
 
 import { drive } from 'palimpsest/conversation'
 import { expect, test } from 'vitest'
 
-import type { CommandPlace } from '../../packages/palimpsest-cli/src/tui/commands/command-place.ts'
-import { runCommand } from '../../packages/palimpsest-cli/src/tui/commands/run-command.ts'
-import { openLines } from '../../packages/palimpsest-cli/src/tui/line-ui.ts'
 import { createCommandBench } from '../kit/command-bench.ts'
 import { call, text } from '../kit/headless.ts'
-import { openScreen } from '../kit/open-screen.ts'
+import { openScreen, typeCommands } from '../kit/open-screen.ts'
 
 // Commands that are typed behind a slash, in the process of the test, with lines for a screen.
 
@@ -27,43 +22,9 @@ async function openTalk(typed: readonly string[] = []) {
   await writeFile(join(bench.folder, 'a.txt'), 'one <two>\n')
   await writeFile(join(bench.folder, 'AGENTS.md'), 'Be brief.\n')
   const conversation = await openScreen(bench, {})
-  const shown: string[] = []
-  const input = new PassThrough()
-  input.write(typed.map((line) => `${line}\n`).join(''))
-  const console = {
-    input: input as unknown as ReadStream,
-    output: new PassThrough() as unknown as WriteStream,
-    size: () => ({ columns: 100, rows: 24 }),
-    write: (written: string) => void shown.push(written),
-    setOtherScreen: () => undefined,
-    takeInterrupts: () => () => undefined,
-    open: () => undefined,
-    close: () => undefined,
-    suspend: async () => undefined,
-  }
-  const place: CommandPlace = {
-    conversation,
-    wishes: {
-      prompt: '',
-      cwd: bench.folder,
-      session: { kind: 'new' },
-      trust: false,
-      allowed: [],
-      roundsMax: 20,
-      systemPrompt: {},
-      debug: false,
-    },
-    ui: openLines(console, signal),
-    world: bench.worldFor({ out: '', err: '' }, {}),
-    follow: async (events) => await drive(events, () => undefined),
-    interruptible: async (work) => await work(signal),
-  }
-  const run = async (command: string): Promise<string> => {
-    shown.length = 0
-    await runCommand(command, place)
-    return shown.join('')
-  }
-  return { bench, conversation, place, run }
+  const commands = typeCommands(bench, conversation)
+  commands.answer(...typed)
+  return { bench, conversation, ...commands }
 }
 
 test('/export writes Markdown, a page, the transcript itself, or text', async () => {

@@ -10,11 +10,8 @@ import { printMemory } from '../../packages/palimpsest/src/layers/5-memory/front
 import { rebuildIndex } from '../../packages/palimpsest/src/layers/5-memory/rewrite/rebuild-index.ts'
 import type { Memory } from '../../packages/palimpsest/src/layers/5-memory/memory.ts'
 import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/answering/script.ts'
-import { createSimulator, type Simulator } from '../../packages/palimpsest/src/lab/simulator/index.ts'
-import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import type { MessageEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
-import { onTestFinished } from 'vitest'
-import { createInProcess, type InProcess } from './in-process.ts'
+import { createCommandBench, type CommandBench } from './command-bench.ts'
 
 // A project with memories and the sessions they come from, the command inside of the test's process, and the simulator as its model.
 
@@ -22,14 +19,13 @@ export const DAY_MS = 24 * 60 * 60_000
 /** A Wednesday. */
 export const NOW = Date.parse('2026-03-04T12:00:00Z')
 
-export interface DreamBench extends InProcess {
-  readonly simulator: Simulator
+export interface DreamBench extends CommandBench {
   readonly project: ProjectFolder
   /** Of the memories. */
   readonly path: string
   readonly remember: (memories: readonly Memory[]) => Promise<void>
   readonly memories: () => Promise<readonly Memory[]>
-  /** All files of the folder, hidden ones left out, by name. */
+  /** All memories and the index, by name of the file. */
   readonly bytes: () => Promise<{ readonly [name: string]: string }>
   /** `palimpsest dream --json` and these. */
   readonly dream: (...args: readonly string[]) => Promise<{ readonly [key: string]: unknown }>
@@ -39,20 +35,12 @@ export interface DreamBench extends InProcess {
 }
 
 export async function createDreamBench(): Promise<DreamBench> {
-  const kit = await createInProcess()
-  const simulator = createSimulator({ switches: { pastScript: 'refuse' } })
-  const served = await serve((request) => simulator.fetch(request))
-  onTestFinished(async () => await served.close())
-  const env = { PALIMPSEST_BASE_URL: served.url }
+  const kit = await createCommandBench()
   const project = await openProject(await openHome(kit.home), kit.folder)
   const path = join(project.folder, 'memory')
   const folder = createMemoryFolder({ home: project.home, path, now: () => NOW })
-  const run: InProcess['run'] = async (args, options) =>
-    await kit.run(args, { ...options, env: { ...env, ...options?.env } })
   return {
     ...kit,
-    run,
-    simulator,
     project,
     path,
     remember: async (memories) => {
@@ -65,14 +53,14 @@ export async function createDreamBench(): Promise<DreamBench> {
     },
     memories: async () => storedMemories(await folder.read()),
     bytes: async () => {
-      const names = (await readdir(path)).filter((name) => !name.startsWith('.'))
+      const names = (await readdir(path)).filter((name) => name.endsWith('.md'))
       const texts = await Promise.all(
         names.map(async (name) => [name, await readFile(join(path, name), 'utf8')]),
       )
       return Object.fromEntries(texts)
     },
-    dream: async (...args) => JSON.parse((await run(['dream', '--json', ...args])).out),
-    script: (...steps) => simulator.addSteps(steps.map((content) => ({ content }))),
+    dream: async (...args) => JSON.parse((await kit.run(['dream', '--json', ...args])).out),
+    script: (...steps) => kit.simulator.addSteps(steps.map((content) => ({ content }))),
     lock: async () =>
       await stat(join(path, '.consolidate-lock')).then(
         ({ mtimeMs, size }) => ({ mtimeMs, isEmpty: size === 0 }),

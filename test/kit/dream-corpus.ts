@@ -23,7 +23,8 @@ export interface Corpus {
   }[]
 }
 
-export function dreamCorpus(): Corpus {
+/** `places`: twelve facts stand for each. */
+export function dreamCorpus(places = PLACES.length): Corpus {
   const at = (i: number): number => NOW - (40 - (i % 30)) * DAY_MS
   const sourced = (name: string, text: string, i: number, more: Partial<Memory> = {}): Memory =>
     memoryOf(name, text, {
@@ -34,7 +35,7 @@ export function dreamCorpus(): Corpus {
       ...more,
     })
   const standing = THINGS.flatMap((thing, i) =>
-    PLACES.map((place, j) =>
+    PLACES.slice(0, places).map((place, j) =>
       sourced(
         `${thing}-${place}`,
         `The ${thing} service of ${place} answers on port ${4000 + i * 10 + j}`,
@@ -42,11 +43,14 @@ export function dreamCorpus(): Corpus {
       ),
     ),
   )
-  const repeated = standing.slice(0, 20).map((one, i) => {
+  const count = standing.length
+  const saidAgain = standing.slice(0, count / 3)
+  const correct = standing.slice(count / 2, Math.ceil(count / 2 + count / 8))
+  const repeated = saidAgain.map((one, i) => {
     const { name, description } = one
     return sourced(`${name}-again`, `Remember: ${description}, as I told you`, i + 7, { trust: one.trust })
   })
-  const refuted = standing.slice(30, 38).map((one, i) =>
+  const refuted = correct.map((one, i) =>
     sourced(`${one.name}-old`, one.description.replace(/\d+$/, String(9000 + i)), 0, {
       trust: 'user',
       created: new Date(NOW - 60 * DAY_MS).toISOString(),
@@ -54,7 +58,7 @@ export function dreamCorpus(): Corpus {
     }),
   )
   // What refutes what the user said is what the user said.
-  const corrected = new Set(standing.slice(30, 38).map(({ name }) => name))
+  const corrected = new Set(correct.map(({ name }) => name))
   const all = [
     ...standing.map((one) => (corrected.has(one.name) ? { ...one, trust: 'user' as const } : one)),
     ...repeated,
@@ -73,8 +77,8 @@ export function dreamCorpus(): Corpus {
   })
   return {
     standing: standing.map(({ name }) => name),
-    repeated: new Map(standing.slice(0, 20).map(({ name }) => [`${name}-again`, name])),
-    refuted: new Map(standing.slice(30, 38).map(({ name }) => [`${name}-old`, name])),
+    repeated: new Map(saidAgain.map(({ name }) => [`${name}-again`, name])),
+    refuted: new Map(correct.map(({ name }) => [`${name}-old`, name])),
     memories: all,
     sessions,
   }

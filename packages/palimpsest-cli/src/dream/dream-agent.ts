@@ -80,6 +80,8 @@ export async function thinkInDream(
     signal,
   })
   const until = clock.now() + DREAM_MS_MAX
+  // By the clock, not by a timer of that length: a machine that was suspended meanwhile finds it over too. Nothing may come from the model at all.
+  const looks = setInterval(() => clock.now() > until && deadline.abort(), LOOK_EVERY_MS)
   let end: TurnEnd = { reason: 'aborted' }
   let requests = 0
   try {
@@ -89,11 +91,10 @@ export async function thinkInDream(
         see(event)
         if (event.type === 'request-start') requests++
         if (event.type === 'turn-end') end = event.end
-        // Also where the machine was suspended meanwhile.
-        if (clock.now() > until) deadline.abort()
       },
     )
   } finally {
+    clearInterval(looks)
     conversation.stop()
     await shells.killAll()
   }
@@ -102,6 +103,9 @@ export async function thinkInDream(
     : whyFailed(end, policy)
   return { requests, costUsd: stored.totals().costUsd, failed }
 }
+
+/** How late it may notice that its time is over. */
+const LOOK_EVERY_MS = 1_000
 
 function whyFailed(end: TurnEnd, { maxRequests, maxCostUsd }: DreamRun['policy']): string | undefined {
   switch (end.reason) {

@@ -7,6 +7,7 @@ import type { Scene } from '../run/set-scene.ts'
 import { createTasks, type Tasks } from '../tasks/background-task.ts'
 import type { World } from '../world.ts'
 import type { DreamBase } from './dream-agent.ts'
+import type { DreamBill } from './dream-bill.ts'
 import { takeDreamLine } from './dream-note.ts'
 import { openDreamPlace } from './dream-place.ts'
 import { createSessionDreaming, type DreamingSetup, type SessionDreaming } from './session-dreaming.ts'
@@ -18,6 +19,8 @@ export interface Dreaming extends SessionDreaming {
   readonly after: <Args extends readonly unknown[]>(
     work: (...args: Args) => Promise<void>,
   ) => (...args: Args) => Promise<void>
+  /** US dollars of dreams that no entry of the session tells yet. */
+  readonly waitingUsd: () => number
   /** What the last dream came to, where nobody was told yet. */
   readonly line: () => Promise<readonly string[]>
   /** Ends what is under way. */
@@ -32,6 +35,7 @@ export function dreamingFor(
   run: {
     readonly setup: ConversationSetup
     readonly flags: Flags
+    readonly bill: DreamBill
     readonly trace: (event: TraceEvent) => void
   },
   world: World,
@@ -45,9 +49,11 @@ export function dreamingFor(
     isFlagOn: () => run.flags.value('dreaming') && run.flags.value('background-calls'),
     base: () => baseOf(scene, run.setup, world),
     session: session.id,
+    bill: run.bill,
     tasks,
     isHeadless: wishes.user === undefined,
     startDetached: detachedStart(scene, world),
+    clock: run.setup.ports.clock,
     trace: run.trace,
     signal: world.signal,
   }
@@ -56,6 +62,7 @@ export function dreamingFor(
     ...dreaming,
     setup,
     tasks,
+    waitingUsd: run.bill.waitingUsd,
     after:
       (work) =>
       async (...args) => {
@@ -67,10 +74,7 @@ export function dreamingFor(
       const text = await takeDreamLine(project.folder, isAlive)
       return text === undefined ? [] : [text]
     },
-    close: async () => {
-      await dreaming.settled()
-      await tasks.endAll(LEAVING_WAIT_MS)
-    },
+    close: async () => await dreaming.close(LEAVING_WAIT_MS),
   }
 }
 

@@ -54,7 +54,7 @@ async function dreamOpened(prepared: PreparedRun, input: CommandInput, world: Wo
   if (texts.size === 0) return tellShut('memories', 'there are no memories yet', input, world)
   const gate = isNow
     ? await takeNow(prepared)
-    : await passGates(policy, { scannedAt: undefined }, place.gates)
+    : await passGates(policy, { scannedAt: undefined, failures: 0 }, place.gates)
   if (gate.kind === 'shut') return tellShut(gate.gate, gate.reason, input, world)
   const { hold, lastMs } = gate
   const { outcome } = startDream(

@@ -1,12 +1,13 @@
-import type { TraceEvent } from 'palimpsest'
-import { passGates, takeConsolidation, type GateOutcome, type GateState } from 'palimpsest/dreaming'
+import type { Clock, TraceEvent } from 'palimpsest'
+import { passGates, takeConsolidation, type DreamPolicy, type GateState } from 'palimpsest/dreaming'
 
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { Tasks } from '../tasks/background-task.ts'
 import { isRunning } from '../tasks/background-task.ts'
 import type { DreamBase } from './dream-agent.ts'
+import type { DreamBill } from './dream-bill.ts'
 import { dreamPolicy, type DreamPlace } from './dream-place.ts'
-import { startDream } from './start-dream.ts'
+import { failuresAfter, startDream, type DreamStart } from './start-dream.ts'
 
 // Dreams of a session that goes on: looked for when a turn has ended, beside it, and never waited for.
 
@@ -15,8 +16,8 @@ export interface SessionDreaming {
   readonly consider: () => void
   /** The user asks for one now: the gates are passed over, but the lock is not. What to tell. */
   readonly dreamNow: () => Promise<{ readonly isStarted: boolean; readonly text: string }>
-  /** Waits for what is being looked at. */
-  readonly settled: () => Promise<void>
+  /** Ends what is under way and begins nothing more. Waits at most so long. */
+  readonly close: (waitMs: number) => Promise<void>
 }
 
 export interface DreamingSetup {
@@ -26,52 +27,37 @@ export interface DreamingSetup {
   /** As it is now: the session's prefix may be told by then. */
   readonly base: () => DreamBase | undefined
   readonly session: string
+  readonly bill: Pick<DreamBill, 'see'>
   readonly tasks: Tasks
   /** Nobody is there who could end it with the process: only a process of its own is started. */
   readonly isHeadless: boolean
   /** Starts `palimpsest dream` beside this process. Undefined: it cannot. */
   readonly startDetached: (() => void) | undefined
+  readonly clock: Pick<Clock, 'within'>
   readonly trace: (event: TraceEvent) => void
   readonly signal: AbortSignal
 }
 
 export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
-  const state: GateState = { scannedAt: undefined }
+  const state: GateState = { scannedAt: undefined, failures: 0 }
   const { place, settings, tasks, trace } = setup
   let looking: Promise<void> | undefined
-  const policy = () => dreamPolicy(settings, setup.isFlagOn())
-  const begin = (due: Extract<GateOutcome, { kind: 'due' }>): void => {
-    const { hold, lastMs } = due
-    const { task } = startDream(
-      {
-        hold,
-        lastMs,
-        policy: policy(),
-        place,
-        base: setup.base(),
-        isDry: false,
-        session: setup.session,
-        onChange: tasks.changed,
-      },
-      setup.signal,
-    )
-    tasks.add(task)
-  }
+  let isClosed = false
   const isEmpty = async (): Promise<boolean> => (await place.memory.folder.read()).texts.size === 0
   const look = async (): Promise<void> => {
     const { detached } = settings.dream
     if (setup.isHeadless && !detached) return
-    const outcome = await passGates(policy(), state, place.gates)
+    const outcome = await passGates(policyOf(setup), state, place.gates)
     if (outcome.kind === 'shut') return
-    if (await isEmpty()) return await outcome.hold.giveUp()
-    if (!detached || !setup.startDetached) return begin(outcome)
+    if (isClosed || (await isEmpty())) return await outcome.hold.giveUp()
+    if (!detached || !setup.startDetached) return begin(outcome, state, setup)
     // It takes the lock itself, as its own.
     await outcome.hold.giveUp()
     setup.startDetached()
   }
   return {
     consider: () => {
-      if (looking || tasks.list().some((task) => isRunning(task.status()))) return
+      if (isClosed || looking || tasks.list().some((task) => isRunning(task.status()))) return
       looking = look()
         .catch((error: unknown) => {
           trace({ name: 'dream-gate', reason: error instanceof Error ? error.message : String(error) })
@@ -87,11 +73,46 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
       const last = await place.gates.record.look()
       const taken = await takeConsolidation(place.gates)
       if (taken.kind === 'held') return notNow(`not now: ${taken.reason}`)
-      begin({ kind: 'due', hold: taken.hold, lastMs: last.lastMs })
+      begin({ hold: taken.hold, lastMs: last.lastMs }, state, setup)
       return { isStarted: true, text: 'dreaming; /tasks shows it' }
     },
-    settled: async () => await looking,
+    close: async (waitMs) => {
+      isClosed = true
+      const ended = async (): Promise<void> => {
+        await looking
+        await tasks.endAll()
+      }
+      await setup.clock.within(ended(), waitMs)
+    },
   }
+}
+
+function begin(due: Pick<DreamStart, 'hold' | 'lastMs'>, state: GateState, setup: DreamingSetup): void {
+  const { place, session, tasks, bill } = setup
+  const { task, outcome } = startDream(
+    {
+      ...due,
+      policy: policyOf(setup),
+      place,
+      base: setup.base(),
+      isDry: false,
+      session,
+      onEvent: bill.see,
+      onChange: tasks.changed,
+    },
+    setup.signal,
+  )
+  tasks.add(task)
+  void outcome.then(
+    (ended) => {
+      state.failures = failuresAfter(ended, state.failures)
+    },
+    () => state.failures++,
+  )
+}
+
+function policyOf({ settings, isFlagOn }: DreamingSetup): DreamPolicy {
+  return dreamPolicy(settings, isFlagOn())
 }
 
 function notNow(text: string): { readonly isStarted: boolean; readonly text: string } {

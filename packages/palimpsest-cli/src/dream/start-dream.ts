@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { runDream, type DreamOutcome, type DreamPolicy, type Hold } from 'palimpsest/dreaming'
+import type { LoopEvent } from 'palimpsest/loop'
 import { checkMemories, consolidateByRules, judgeRewrite, leftToGo } from 'palimpsest/memory'
 import { openDreamCopy } from 'palimpsest/node'
 
@@ -8,7 +9,7 @@ import { ID_CHARS } from '../stored/find-by-id.ts'
 import type { BackgroundTask } from '../tasks/background-task.ts'
 import { thinkInDream, type DreamBase } from './dream-agent.ts'
 import { dreamEvidence } from './dream-evidence.ts'
-import { readDreamNote, writeDreamNote } from './dream-note.ts'
+import { readDreamNote, writeDreamNote, type DreamNote } from './dream-note.ts'
 import type { DreamPlace } from './dream-place.ts'
 import { watchDream } from './dream-watch.ts'
 
@@ -23,6 +24,7 @@ export interface DreamStart {
   readonly base: DreamBase | undefined
   readonly isDry: boolean
   readonly session?: string | undefined
+  readonly onEvent?: ((event: LoopEvent) => void) | undefined
   readonly onChange: () => void
 }
 
@@ -32,31 +34,34 @@ export interface StartedDream {
 }
 
 export function startDream(start: DreamStart, ending: AbortSignal): StartedDream {
-  const { place, onChange, isDry } = start
+  const { place, onEvent, onChange, isDry } = start
   const { now } = place.gates.clock
   const stop = new AbortController()
   const watch = watchDream(now, onChange)
+  const see = (event: LoopEvent): void => {
+    watch.see(event)
+    onEvent?.(event)
+  }
   const run = async (): Promise<DreamOutcome> => {
     const before = await readDreamNote(place.project.folder)
     const failures = before?.failures ?? 0
-    const note = async (
-      state: 'running' | DreamOutcome['kind'],
-      text: string,
-      inRow: number,
-    ): Promise<void> => {
-      if (isDry) return
-      const isTold = state === 'completed' && text === NOTHING
-      const pid = state === 'running' ? process.pid : undefined
-      await writeDreamNote(place.project.folder, { at: now(), state, text, failures: inRow, isTold, pid })
+    const note = async (more: Pick<DreamNote, 'state' | 'text' | 'failures' | 'isTold' | 'pid'>) => {
+      if (!isDry) await writeDreamNote(place.project.folder, { at: now(), ...more })
     }
-    await note('running', 'dreaming', failures)
-    const outcome = await dream(start, watch.see, AbortSignal.any([stop.signal, ending]))
+    const { pid } = process
+    await note({ state: 'running', text: 'dreaming', failures, isTold: false, pid })
+    const outcome = await dream(start, see, AbortSignal.any([stop.signal, ending]))
     const text = outcomeText(outcome)
     watch.end(outcome.kind, text)
-    await note(outcome.kind, text, outcome.kind === 'failed' ? failures + 1 : 0)
+    const isTold = isUnchanged(outcome)
+    await note({ state: outcome.kind, text, failures: failuresAfter(outcome, failures), isTold })
     return outcome
   }
-  const outcome = run()
+  const outcome = run().catch(async (error: unknown) => {
+    // What it could not even note: nobody else is kept waiting for it.
+    await start.hold.giveUp()
+    throw error
+  })
   const ended = outcome.then(
     () => undefined,
     (error: unknown) => watch.end('failed', error instanceof Error ? error.message : String(error)),
@@ -117,6 +122,12 @@ async function dream(
   )
 }
 
+/** In a row. One that was ended, or came between others' changes, says nothing about the next. */
+export function failuresAfter(outcome: DreamOutcome, before: number): number {
+  if (outcome.kind === 'completed') return 0
+  return outcome.kind === 'failed' && outcome.isLate !== true ? before + 1 : before
+}
+
 /** Of what may go, where an agent works after the rules. */
 const RULES_SHARE = 0.5
 
@@ -127,26 +138,29 @@ async function problemsOf({ memory }: DreamPlace): Promise<readonly string[]> {
   return found.map(({ file, text }) => `${file}: ${text}`)
 }
 
-const NOTHING = 'dream: nothing needed to change'
-
 export function outcomeText(outcome: DreamOutcome): string {
+  const cost = outcome.costUsd > 0 ? ` ($${outcome.costUsd.toFixed(4)})` : ''
   switch (outcome.kind) {
     case 'completed': {
-      if (outcome.changed.length === 0) return NOTHING
+      if (isUnchanged(outcome)) return `dream: nothing needed to change${cost}`
       const changed = outcome.changed.map(({ name, what }) => `${what} ${name}`)
       const shown = changed.slice(0, NAMES_SHOWN).join(', ')
       const more = changed.length > NAMES_SHOWN ? ` and ${changed.length - NAMES_SHOWN} more` : ''
       const id = outcome.record?.id.slice(0, ID_CHARS)
       const undo = id === undefined ? '' : `. \`palimpsest memory undo ${id}\` undoes it`
-      return `dream: ${shown}${more}${undo}`
+      return `dream: ${shown}${more}${cost}${undo}`
     }
     case 'failed':
-      return `the dream changed nothing: ${outcome.why.slice(0, NAMES_SHOWN).join('; ')}`
+      return `the dream changed nothing: ${outcome.why.slice(0, NAMES_SHOWN).join('; ')}${cost}`
     case 'killed':
-      return 'the dream was ended; nothing changed'
+      return `the dream was ended; nothing changed${cost}`
     default:
       return outcome satisfies never
   }
 }
 
 const NAMES_SHOWN = 5
+
+function isUnchanged(outcome: DreamOutcome): boolean {
+  return outcome.kind === 'completed' && outcome.changed.length === 0
+}

@@ -11,6 +11,7 @@ import { parseModelName } from 'palimpsest/wire'
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
 import { toPrintable } from '../agent/printable.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
+import { createDreamBill } from '../dream/dream-bill.ts'
 import { dreamingFor, type Dreaming } from '../dream/dreaming-for.ts'
 import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { createExtractionHost } from '../memory/extraction-host.ts'
@@ -101,7 +102,8 @@ async function prepareWith(
     requireRoom(standingIn(session.view, prefix, start), reading, world)
   flags.start()
   const window = followWindow(scene, { flags: flags.flags, trace, report }, world)
-  const metered = meteredFor(chosen, window)
+  const dreamBill = createDreamBill()
+  const metered = dreamBill.onto(meteredFor(chosen, window))
   const paying = { ...scene, flags: flags.flags, report }
   const { streamModel, day, ...spending } = spendingOf(metered, paying, world)
   const noting = await readNotesPolicy(home, reading.window.scale)
@@ -140,7 +142,7 @@ async function prepareWith(
     endsWithTurn: true,
     signal: world.signal,
   }
-  const dreaming = dreamingFor(scene, { setup, flags: flags.flags, trace }, world)
+  const dreaming = dreamingFor(scene, { setup, flags: flags.flags, bill: dreamBill, trace }, world)
   const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices, ...(await dreaming.line())]
   const notices = [...(await placeNotices(scene)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, dreaming, index: indexFor(scene, flags.flags, trace) })

@@ -33,8 +33,8 @@ export interface Tasks {
   /** Told of whatever changes. One listener. */
   readonly onChange: (listen: () => void) => void
   readonly changed: () => void
-  /** Ends all of them, and waits for them at most so long. */
-  readonly endAll: (waitMs: number) => Promise<void>
+  /** Ends all of them, and waits for them. */
+  readonly endAll: () => Promise<void>
 }
 
 export function isRunning({ state }: Pick<TaskStatus, 'state'>): boolean {
@@ -65,16 +65,10 @@ export function createTasks(): Tasks {
       listener = listen
     },
     changed: () => listener(),
-    endAll: async (waitMs) => {
+    endAll: async () => {
       const live = running()
       for (const task of live) task.kill()
-      if (live.length === 0) return
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, waitMs)
-      })
-      await Promise.race([Promise.all(live.map(({ ended }) => ended)), late])
-      clearTimeout(timer)
+      await Promise.all(live.map(({ ended }) => ended))
     },
   }
 }

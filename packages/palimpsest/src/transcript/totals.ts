@@ -25,12 +25,12 @@ export interface Totals {
   readonly readTokens: number
 }
 
-/** Somebody waits for these. */
-const AWAITED: ReadonlySet<string> = new Set(['main', 'compact'])
+/** Somebody waits for these; a dream has limits of its own. */
+const UNSHARED: ReadonlySet<string> = new Set(['main', 'compact', 'dream'])
 
-/** Whether a call of this source went on beside the conversation, with nobody waiting for it. */
+/** Whether a call of this source went on beside the conversation, with nobody waiting for it: all of them together have a share of the bill. */
 export function isBeside(source: string): boolean {
-  return !AWAITED.has(source)
+  return !UNSHARED.has(source)
 }
 
 /** The sums, and what the newest response added: lines of one response each repeat its usage, and the newest counts. */

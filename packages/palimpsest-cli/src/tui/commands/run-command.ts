@@ -1,3 +1,5 @@
+import { drive } from 'palimpsest/conversation'
+
 import { findById, ID_CHARS } from '../../stored/find-by-id.ts'
 import { readHistory } from '../../stored/session-history.ts'
 import { sentenceOf } from '../../report-error.ts'
@@ -118,14 +120,19 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
 
 async function cost(place: CommandPlace): Promise<undefined> {
   const { conversation } = place
+  await drive(conversation.settle(0))
   const { costs } = await readHistory(conversation.prepared.opened.file.path, undefined)
-  const { messages, costUsd, estimatedUsd = 0 } = conversation.totals()
+  const { messages, costUsd: billedUsd, estimatedUsd = 0 } = conversation.totals()
+  // Before the first message no entry can tell it.
+  const dreamsUsd = conversation.prepared.dreaming.waitingUsd()
+  const costUsd = billedUsd + dreamsUsd
   const { used, isExact, promptTokens, readTokens } = conversation.figures()
   const hits =
     promptTokens === 0
       ? 'no request yet'
       : `${((readTokens / promptTokens) * 100).toFixed(1)}% of ${promptTokens} prompt tokens came from the cache`
-  const parts = Object.entries(costs).map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
+  const bySource = dreamsUsd > 0 ? { ...costs, dream: (costs['dream'] ?? 0) + dreamsUsd } : costs
+  const parts = Object.entries(bySource).map(([source, usd]) => `${source} $${usd.toFixed(4)}`)
   return print(
     [
       `${estimatedUsd > 0 ? '~' : ''}$${costUsd.toFixed(4)} for ${messages} messages; the conversation holds ${isExact ? '' : '~'}${used} tokens`,

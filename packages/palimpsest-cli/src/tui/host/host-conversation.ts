@@ -92,7 +92,9 @@ export async function hostConversation(
     close: async () => {
       if (at.isClosed) return
       at.isClosed = true
-      await conversation.close(LEAVING_WAIT_MS)
+      // Side by side: nobody waits for one after the other. What the dream cost is on the bill when the conversation is closed.
+      await Promise.all([drive(conversation.settle(LEAVING_WAIT_MS)), prepared.dreaming.close()])
+      await conversation.close(0)
       await prepared.close(conversation.isKept())
     },
   }

@@ -1,6 +1,6 @@
 import type { TraceEvent } from '../../ports.ts'
 import { lastConsolidation, takeConsolidation, type Hold, type LockPorts } from './consolidation-lock.ts'
-import { DREAM_FAILURES_MAX, DREAM_REST_MS, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
+import { DREAM_FAILURES_MAX, restMs, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
 
 // Whether memory is to be consolidated now. The cheapest question first; each answer is traced with its reason.
 
@@ -21,6 +21,8 @@ export interface GatePorts extends LockPorts {
 /** What is kept between two questions of one process. */
 export interface GateState {
   scannedAt: number | undefined
+  /** Of the dreams that it began, failures in a row. */
+  failures: number
 }
 
 const HOUR_MS = 60 * 60_000
@@ -47,11 +49,8 @@ async function ask(policy: DreamPolicy, state: GateState, ports: GatePorts): Pro
   if (hours < policy.hours)
     return shut('hours', `the last one was ${hours.toFixed(1)} hours ago; it is due after ${policy.hours}`)
   const failed = await failures()
-  if (failed.inRow >= DREAM_FAILURES_MAX && now - failed.lastMs < DREAM_REST_MS)
-    return shut(
-      'rest',
-      `the last ${failed.inRow} failed; it rests for a day. \`palimpsest dream --now\` tries again`,
-    )
+  const resting = restText(state.failures, failed, now)
+  if (resting !== undefined) return shut('rest', resting)
   if (state.scannedAt !== undefined && now - state.scannedAt < SCAN_EVERY_MS)
     return shut('scan', `sessions were counted less than ${SCAN_EVERY_MS / 60_000} minutes ago`)
   state.scannedAt = now
@@ -60,6 +59,21 @@ async function ask(policy: DreamPolicy, state: GateState, ports: GatePorts): Pro
     return shut('sessions', `${touched} other sessions were used since; it is due after ${policy.sessions}`)
   const taken = await takeConsolidation(ports)
   return taken.kind === 'held' ? shut('lock', taken.reason) : { kind: 'due', hold: taken.hold, lastMs }
+}
+
+function restText(
+  ownFailures: number,
+  { inRow, lastMs }: { readonly inRow: number; readonly lastMs: number },
+  now: number,
+): string | undefined {
+  const how = '`palimpsest dream --now` tries again'
+  if (ownFailures >= DREAM_FAILURES_MAX)
+    return `${ownFailures} dreams of this session failed in a row: it begins no more. ${how}`
+  const rest = restMs(inRow)
+  if (now - lastMs >= rest) return undefined
+  const failed = inRow === 1 ? 'the last one failed' : `the last ${inRow} failed`
+  const hours = rest === HOUR_MS ? '1 hour' : `${rest / HOUR_MS} hours`
+  return `${failed}; it rests for ${hours}. ${how}`
 }
 
 function shut(gate: Gate, reason: string): GateOutcome {

@@ -13,9 +13,15 @@ export const STALE_MS = 60 * 60_000
 export const UNSEEN_STALE_MS = 24 * 60 * 60_000
 /** Longer than any takes; a machine that was suspended for as long finds it over. */
 export const DREAM_MS_MAX = 30 * 60_000
-/** After so many failures in a row it rests. */
+/** After so many failures in a row a session begins no more of them. */
 export const DREAM_FAILURES_MAX = 3
-export const DREAM_REST_MS = 24 * 60 * 60_000
+/** After a failure the folder rests so long, and twice as long after each more, up to a day. */
+const REST_MS = 60 * 60_000
+const REST_MS_MAX = 24 * 60 * 60_000
+
+export function restMs(failuresInRow: number): number {
+  return failuresInRow === 0 ? 0 : Math.min(REST_MS * 2 ** (failuresInRow - 1), REST_MS_MAX)
+}
 
 export interface DreamPolicy {
   readonly isOn: boolean

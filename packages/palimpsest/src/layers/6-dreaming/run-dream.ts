@@ -75,12 +75,12 @@ export type DreamOutcome = Spent &
         readonly change: Pick<MemoryChange, 'texts' | 'index'>
         readonly before: MemoryFiles
       }
-    | { readonly kind: 'failed'; readonly why: readonly string[] }
+    /** `isLate`: somebody wrote meanwhile, which is nobody's fault. */
+    | { readonly kind: 'failed'; readonly why: readonly string[]; readonly isLate?: boolean }
     | { readonly kind: 'killed' }
   )
 
-export const WRITTEN_MEANWHILE =
-  'somebody wrote to the memories meanwhile; it is tried again at the next chance'
+const WRITTEN_MEANWHILE = 'somebody wrote to the memories meanwhile; it is tried again at the next chance'
 
 export async function runDream(
   hold: Hold,
@@ -126,7 +126,7 @@ async function dream(
     return { by: 'dream', session, reason: reasonOf(changed), ...change }
   })
   if (signal.aborted && record === undefined) return { kind: 'killed', ...spent }
-  if (isLate) return { kind: 'failed', why: [WRITTEN_MEANWHILE], ...spent }
+  if (isLate) return { kind: 'failed', why: [WRITTEN_MEANWHILE], isLate, ...spent }
   return { kind: 'completed', changed, record, change, before, ...spent }
 }
 
