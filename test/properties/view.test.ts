@@ -6,7 +6,12 @@ import type { Simulator } from '../../packages/palimpsest/src/lab/simulator/inde
 import { STRICT_SWITCHES } from '../../packages/palimpsest/src/lab/simulator/switches.ts'
 import { decodeLine, encodeEntry } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
-import { viewOf } from '../../packages/palimpsest/src/transcript/view.ts'
+import {
+  markNodes,
+  unchangedSince,
+  type NodesMark,
+} from '../../packages/palimpsest/src/transcript/unchanged-since.ts'
+import { emptyView, step, viewOf, type ViewNode } from '../../packages/palimpsest/src/transcript/view.ts'
 import { isBlock, isThinking, toBlocks } from '../../packages/palimpsest/src/wire/message.ts'
 import { parseRequest } from '../../packages/palimpsest/src/wire/parse.ts'
 import type { MessagesRequest } from '../../packages/palimpsest/src/wire/request.ts'
@@ -36,6 +41,7 @@ test(
         sameWhenReadAgain(played)
         everyTextIsStored(played, bodies)
         everyTokenIsCharged(simulator)
+        everyChangeIsNoted(played)
         count(played, bodies, seen)
       }),
       RUNS,
@@ -89,6 +95,31 @@ function everyTokenIsCharged(simulator: Simulator): void {
   for (const { usage, input_tokens: input } of simulator.requests()) {
     const written = usage?.cache_creation_input_tokens ?? 0
     expect((usage?.input_tokens ?? 0) + written + (usage?.cache_read_input_tokens ?? 0)).toBe(input)
+  }
+}
+
+/** Steps between two looks at a view. */
+const STEPS_APART = [1, 2, 5]
+
+/** Whoever looks only at nodes that came since relies on it: no node that changed is taken for one that did not. */
+function everyChangeIsNoted({ entries }: Played): void {
+  let view = emptyView()
+  const looks: { list: readonly ViewNode[]; nodes: readonly ViewNode[]; mark: NodesMark }[] = []
+  for (const entry of entries) {
+    view = step(view, entry)
+    const { nodes } = view
+    for (const apart of STEPS_APART) {
+      const look = looks.at(-apart)
+      // An undo gives another list.
+      if (look?.list !== nodes) continue
+      const first = look.nodes.findIndex((node, i) => node !== nodes[i])
+      const same = first < 0 ? look.nodes.length : first
+      const known = unchangedSince(view, look.mark)
+      expect(known).toBeLessThanOrEqual(same)
+      // What came and went in between may be forgotten; one step is told exactly.
+      if (apart === 1) expect(known).toBe(same)
+    }
+    looks.push({ list: nodes, nodes: [...nodes], mark: markNodes(view) })
   }
 }
 

@@ -149,8 +149,7 @@ export function createCacheWatch(): CacheWatch {
       const found = endsOf(request, answer.usage)
       // What was known of sizes was known of a prompt with more in it.
       const standing = reading.fall === 'server' || reading.fall === 'cache' ? [] : ends
-      const others = standing.filter(({ index }) => found.every((end) => end.index !== index))
-      ends = newest([...others, ...found].toSorted((a, b) => a.index - b.index))
+      ends = newest(withEnds(standing, found))
       const { clearedTokens = 0 } = answer
       last = { request, logLength, clearedTokens, inputTokens: reading.inputTokens, end: found.at(-1) }
       quoted = undefined
@@ -188,6 +187,14 @@ function toUsage({ read, written5m, written1h, uncached }: CacheCharge): Usage {
     cache_creation_input_tokens: short + long,
     cache_creation: { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long },
   }
+}
+
+/** What is found takes the place of what was known there. Mostly it stands behind all of that. */
+function withEnds(known: readonly KnownEnd[], found: readonly KnownEnd[]): readonly KnownEnd[] {
+  const last = known.at(-1)?.index ?? -1
+  if (found.every(({ index }) => index > last)) return [...known, ...found]
+  const others = known.filter(({ index }) => found.every((end) => end.index !== index))
+  return [...others, ...found].toSorted((a, b) => a.index - b.index)
 }
 
 /** The first is the end of `system`, which outlives the others. */

@@ -107,11 +107,14 @@ export function reconcile(
   return { kept: at, regained, added, marks, same: first }
 }
 
-/** How many of the older ones are the objects that they were. */
+/**
+ * How many of the older ones are the objects that they were. `===` asks an object what it is before it compares, and so fetches each of
+ * thousands from memory; `Object.is` compares the references.
+ */
 function sameObjects(messages: readonly OwnerMessage[], objects: readonly OwnerMessage[]): number {
   const end = Math.min(messages.length - NEWEST_LOOKED_AT, objects.length)
   let at = 0
-  while (at < end && messages[at] === objects[at]) at++
+  while (at < end && Object.is(messages[at], objects[at])) at++
   return at
 }
 

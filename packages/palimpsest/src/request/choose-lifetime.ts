@@ -29,21 +29,25 @@ export function chooseLifetime(
   log: readonly Entry[],
   { prices }: Pick<ModelFacts, 'prices'>,
 ): LifetimeChoice {
-  const requests = newestRequests(log)
-  // System and tools are bought for an hour whatever is bought for the messages.
-  const head = requests.reduce((least, { tokens }) => Math.min(least, tokens), Infinity)
-  let [pauses, spared, extra] = [0, 0, 0]
-  for (let i = 0; i < requests.length; i++) {
-    const [request, before] = [requests[i], requests[i - 1]]
-    if (!request) continue
-    const tier = findTier(prices, request.tokens)
+  const requests = requestsIn(log)
+  const first = Math.max(0, requests.length - REQUESTS_MAX)
+  const head = leastTokens(requests, first)
+  let pauses = 0
+  let spared = 0
+  let extra = 0
+  let before: PastRequest | undefined
+  for (let i = first; i < requests.length; i++) {
+    const request = requests[i]
+    const tier = request && findTier(prices, request.tokens)
     if (!tier) continue
     const pauseMs = before ? request.startedAt - before.startedAt : Infinity
     const isSpared = before !== undefined && pauseMs > TTL_MS['5m'] && pauseMs <= TTL_MS['1h']
     if (isSpared) pauses++
-    const { written, rewritten } = writtenIn(request, before, head, pauseMs)
+    const rewritten = Math.max(0, request.tokens - head)
+    const written = writtenIn(request, before, rewritten, pauseMs)
     extra += written * (tier.write1h - tier.write5m)
-    if (isSpared) spared += sparedBy(request, before, rewritten - written, tier)
+    if (isSpared && before) spared += sparedBy(request, before, rewritten - written, tier)
+    before = request
   }
   const isWorth = pauses >= PAUSES_MIN && spared > GAIN_MIN * extra
   return {
@@ -63,28 +67,29 @@ interface PastRequest {
   readonly written: number
 }
 
-/** What is written of the messages: with everything before it still cached, and with nothing. */
+/** System and tools, which are bought for an hour whatever is bought for the messages. */
+function leastTokens(requests: readonly PastRequest[], first: number): number {
+  let least = Infinity
+  for (let i = first; i < requests.length; i++) least = Math.min(least, requests[i]?.tokens ?? least)
+  return least
+}
+
+/** What is written of the messages with everything before it still cached; `rewritten` is all of them. */
 function writtenIn(
   request: PastRequest,
   before: PastRequest | undefined,
-  head: number,
+  rewritten: number,
   pauseMs: number,
-): { readonly written: number; readonly rewritten: number } {
-  const rewritten = Math.max(0, request.tokens - head)
-  if (!before || pauseMs > TTL_MS['1h']) return { written: rewritten, rewritten }
-  if (pauseMs <= TTL_MS['5m']) return { written: Math.min(request.written, rewritten), rewritten }
-  return { written: Math.min(rewritten, Math.max(0, request.tokens - before.tokens)), rewritten }
+): number {
+  if (!before || pauseMs > TTL_MS['1h']) return rewritten
+  if (pauseMs <= TTL_MS['5m']) return Math.min(request.written, rewritten)
+  return Math.min(rewritten, Math.max(0, request.tokens - before.tokens))
 }
 
 /** Written anew at the price of five minutes, instead of read; what was cleared first would have been read too. */
 function sparedBy(request: PastRequest, before: PastRequest, again: number, tier: PriceTier): number {
   const cleared = Math.max(0, before.tokens - request.tokens)
   return again * (tier.write5m - tier.read) - cleared * tier.read
-}
-
-/** Of this conversation, in order. Older ones are not looked at. */
-function newestRequests(log: readonly Entry[]): readonly PastRequest[] {
-  return requestsIn(log).slice(-REQUESTS_MAX)
 }
 
 interface Scan {
@@ -96,7 +101,7 @@ interface Scan {
 
 const scans = new WeakMap<readonly Entry[], Scan>()
 
-/** A request begins when the last entry before its answer was written. A log only grows, and an undo gives a new one: so only what came since is read. */
+/** Of this conversation, in order. A request begins when the last entry before its answer was written. A log only grows, and an undo gives a new one: so only what came since is read. */
 function requestsIn(log: readonly Entry[]): readonly PastRequest[] {
   const scan = scans.get(log) ?? { read: 0, response: undefined, requests: [] }
   scans.set(log, scan)

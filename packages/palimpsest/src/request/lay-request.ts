@@ -86,8 +86,9 @@ export function commonNodes(
   a: readonly (readonly ViewBlock[])[],
   b: readonly (readonly ViewBlock[])[],
 ): number {
-  let low = 0
   let high = Math.min(a.length, b.length)
+  // Mostly one goes on where the other ends.
+  let low = high > 0 && a[high - 1] === b[high - 1] ? high : 0
   while (low < high) {
     const middle = (low + high + 1) >> 1
     if (a[middle - 1] === b[middle - 1]) low = middle

@@ -39,6 +39,8 @@ export interface ViewNode {
 export interface View {
   prefix: PrefixEntry | undefined
   readonly nodes: ViewNode[]
+  /** Of every change but an append at the end: the first node that it changed. `unchangedSince` reads it. */
+  readonly changes: number[]
   /** Tool uses without a result yet, with the entry of the answer that made them. */
   readonly open: Map<string, EntryId>
   readonly pinned: Set<string>
@@ -65,6 +67,7 @@ export function emptyView(from: EntryId | null = null): View {
   return {
     prefix: undefined,
     nodes: [],
+    changes: [],
     open: new Map(),
     pinned: new Set(),
     boundary: undefined,
@@ -82,6 +85,7 @@ export function copyView(view: View): View {
   return {
     ...view,
     nodes: [...view.nodes],
+    changes: [...view.changes],
     open: new Map(view.open),
     pinned: new Set(view.pinned),
     orphans: [...view.orphans],
@@ -248,7 +252,7 @@ function startOfRound(nodes: readonly ViewNode[], index: number): number {
 function replaceNodesFrom(view: View, index: number, nodes: readonly ViewNode[]): void {
   const paired = pairUp(placeSystem(nodes))
   const same = paired.nodes.findIndex((node, i) => node !== view.nodes[index + i])
-  dropSettled(view.settled, index + (same < 0 ? paired.nodes.length : same))
+  changeFrom(view, index + (same < 0 ? paired.nodes.length : same))
   view.nodes.length = index
   for (const node of paired.nodes) view.nodes.push(node)
   // A call that is gone, or that something else stands for, waits for no result.
@@ -364,11 +368,17 @@ function pushNode(view: View, entry: MessageEntry, blocks: readonly ViewBlock[])
 }
 
 function insertNode(view: View, index: number, node: ViewNode): void {
-  dropSettled(view.settled, index)
+  changeFrom(view, index)
   view.nodes.splice(index, 0, node)
 }
 
 function replaceNode(view: View, index: number, node: ViewNode): void {
-  dropSettled(view.settled, index)
+  changeFrom(view, index)
   view.nodes[index] = node
+}
+
+/** To be called before nodes from `index` on change. */
+function changeFrom({ nodes, changes, settled }: View, index: number): void {
+  dropSettled(settled, index)
+  if (index < nodes.length) changes.push(index)
 }

@@ -1,9 +1,9 @@
 import { everInLog } from '../../transcript/ever-in-log.ts'
+import { markNodes, unchangedSince, type NodesMark } from '../../transcript/unchanged-since.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../../wire/message.ts'
 import { isClearableTool } from './clearable-tools.ts'
-import { sameNodes } from './looked-at.ts'
 import { CLEARED_TEXT } from './stand-in.ts'
 import { readsStandingFile } from './standing-files.ts'
 
@@ -34,7 +34,7 @@ export function clearableResults(
 ): ClearableResult[] {
   if (!hasCalls(view.log)) return []
   const { nodes, pinned } = view
-  const found = foundIn(nodes, mayClear)
+  const found = foundIn(view, mayClear)
   const newestAnswer = nodes.findLastIndex((node) => node.role === 'assistant')
   for (const [i, one] of found.entries()) {
     const sent = one.node < newestAnswer
@@ -46,25 +46,26 @@ export function clearableResults(
 
 interface Scan {
   readonly mayClear: (tool: string) => boolean
-  readonly looked: ViewNode[]
+  looked: NodesMark
   readonly found: ClearableResult[]
 }
 
 const scans = new WeakMap<readonly ViewNode[], Scan>()
+const NOTHING_LOOKED_AT: NodesMark = { nodes: 0, changes: 0 }
 
 /** Only nodes from the first that changed are looked at. */
-function foundIn(nodes: readonly ViewNode[], mayClear: Scan['mayClear']): ClearableResult[] {
+function foundIn(view: View, mayClear: Scan['mayClear']): ClearableResult[] {
+  const { nodes } = view
   const known = scans.get(nodes)
-  const scan = known?.mayClear === mayClear ? known : { mayClear, looked: [], found: [] }
+  const scan = known?.mayClear === mayClear ? known : { mayClear, looked: NOTHING_LOOKED_AT, found: [] }
   scans.set(nodes, scan)
-  const { looked, found } = scan
-  looked.length = sameNodes(looked, nodes)
-  while ((found.at(-1)?.node ?? -1) >= looked.length) found.pop()
-  for (let index = looked.length; index < nodes.length; index++) {
+  const { found } = scan
+  const from = unchangedSince(view, scan.looked)
+  scan.looked = markNodes(view)
+  while ((found.at(-1)?.node ?? -1) >= from) found.pop()
+  for (let index = from; index < nodes.length; index++) {
     const node = nodes[index]
-    if (!node) continue
-    looked.push(node)
-    if (node.role !== 'user') continue
+    if (node?.role !== 'user') continue
     for (const one of answeredIn(node, nodes[index - 1]))
       if (mayClear(one.call.name)) found.push({ node: index, ...one, sent: false, pinned: false })
   }

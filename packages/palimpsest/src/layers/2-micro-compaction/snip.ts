@@ -1,10 +1,10 @@
 import { isOf } from '../../facts/tool-natures.ts'
 import type { EntryId } from '../../transcript/entry.ts'
+import { markNodes, unchangedSince, type NodesMark } from '../../transcript/unchanged-since.ts'
 import type { ViewBlock } from '../../transcript/view-block.ts'
 import { blockKey, type View, type ViewNode } from '../../transcript/view.ts'
 import { isJsonObject, type Json } from '../../wire/json.ts'
 import { isBlock, isThinking, type ToolUseBlock } from '../../wire/message.ts'
-import { sameNodes } from './looked-at.ts'
 import { hasCalls, resultText } from './results-in-view.ts'
 
 // Rounds that a later one made useless: the same file read again in full, the same search made again. They go whole, along with an edit
@@ -61,7 +61,7 @@ function runningLoop({ nodes }: View): number {
 }
 
 interface Calls {
-  readonly looked: ViewNode[]
+  looked: NodesMark
   /** Nodes whose calls are noted. */
   read: number
   /** The node of the newest call of each kind that came to something. */
@@ -75,14 +75,16 @@ interface Calls {
 const calls = new WeakMap<readonly ViewNode[], Calls>()
 
 /** Only nodes that came since are looked at; where others changed, all are. */
-function newestCalls({ nodes }: View): Calls {
+function newestCalls(view: View): Calls {
+  const { nodes } = view
   const known = calls.get(nodes)
-  const isGrown = known !== undefined && sameNodes(known.looked, nodes) === known.looked.length
+  const looked = markNodes(view)
+  const isGrown = known !== undefined && unchangedSince(view, known.looked) === known.looked.nodes
   const found: Calls = isGrown
     ? known
-    : { looked: [], read: 0, newest: new Map(), asked: new Set(), isRepeated: false }
+    : { looked, read: 0, newest: new Map(), asked: new Set(), isRepeated: false }
   calls.set(nodes, found)
-  for (const node of nodes.slice(found.looked.length)) found.looked.push(node)
+  found.looked = looked
   // The results of the last are still to come.
   for (; found.read < nodes.length - 1; found.read++) {
     const node = nodes[found.read]
