@@ -56,6 +56,27 @@ test('what was recalled is no news: neither an old failure, nor an id that is no
   expect(files).toEqual([])
 })
 
+test('a call that was interrupted neither fails nor mends', () => {
+  const run = (result: string, error = false) => ({
+    call: 'Bash',
+    input: { command: 'npm test' },
+    result,
+    error,
+  })
+  const entries = said([
+    run('Exit code: 1\nnot ok 1 - x', true),
+    run('[Interrupted before a result arrived]', true),
+  ])
+  const last = entries.at(-1)
+  const broken = entries.map((entry) =>
+    entry === last && entry.kind === 'message' ? { ...entry, part: 'interrupted' as const } : entry,
+  )
+  const { errors, mended, commands } = factsOf(viewOf(broken))
+  expect(errors.map(({ text }) => text)).toEqual(['not ok 1 - x'])
+  expect(mended).toEqual([])
+  expect(commands).toHaveLength(2)
+})
+
 describe('files', () => {
   test('the last operation of each, whatever the tool is called', () => {
     const { files } = facts(

@@ -19,6 +19,8 @@ const RUNNERS = [
   './gradlew test',
   'bundle exec rspec',
   'git add -A && make check',
+  'npm run fmt && npm run lint',
+  'git commit -am x && npm test',
 ]
 const HIDING = [' 2>&1 | tail -30', ' | grep -v skip | head -20', ' || true', '; true', '; echo done']
 /** Every runner with some of them, every one of them with some runner. */

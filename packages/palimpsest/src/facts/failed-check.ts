@@ -33,9 +33,11 @@ export function blindKind(command: string): 'check' | 'run' | undefined {
   const parts = withoutQuoted(commandStart(command))
     .split(/&&|\|\||;|\n/)
     .map((part) => commandStart(part.trim()).split('|')[0]?.trim() ?? '')
-  const first = parts.find((part) => part !== '' && !QUIET.test(part))
+  const telling = parts.filter((part) => part !== '' && !QUIET.test(part))
+  const [first] = telling
   if (first === undefined || LOOKS.test(first)) return undefined
-  if (CHECK.test(first)) return 'check'
+  // What comes before a check has its own words: a formatter, a commit.
+  if (telling.some((part) => CHECK.test(part) && !LOOKS.test(part))) return 'check'
   return RUNS.test(first) ? 'run' : undefined
 }
 

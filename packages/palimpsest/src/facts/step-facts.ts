@@ -185,11 +185,16 @@ function addWords(state: FactsState, entry: EntryId, text: string): void {
   state.standing = stepStanding(state.standing, entry, text)
 }
 
-/** An interrupted call may have done its work; it is no error. */
+/** An interrupted call may have done its work; it is no error, and mends none. */
 function addResult(state: FactsState, open: OpenCall, result: ReadResult, interrupted: boolean): void {
   const { call } = open
   if (result.refused) return
-  const failed = !interrupted && (result.failed || isStillOpen(state, call, result.text))
+  if (interrupted) {
+    addChanges(state, open, false)
+    if (call.command !== undefined) addCommand(state, call.command, { ...result, failed: false })
+    return
+  }
+  const failed = result.failed || isStillOpen(state, call, result.text)
   addChanges(state, open, failed)
   if (!failed) for (const path of call.reads) touchRead(state, path)
   if (call.command !== undefined) addCommand(state, call.command, { ...result, failed })

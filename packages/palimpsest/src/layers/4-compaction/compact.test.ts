@@ -9,6 +9,7 @@ import { resolveModel, NO_MODELS } from '../../tokens/models.ts'
 import { compact } from './compact.ts'
 import type { CompactResult } from './compaction-setup.ts'
 import { NO_HOST } from './compaction-host.ts'
+import type { CompactionCause } from './when/decide.ts'
 
 const LINES = 120
 const THINKING = { model: '', bindsPrefix: false, readsFrom: [] }
@@ -59,8 +60,18 @@ test('before anything was answered, nothing is compacted', async () => {
   expect(await outcome(viewOf(said([{ user: 'go' }])))).toMatchObject({ kind: 'refused' })
 })
 
-async function compacted(view: View): Promise<View> {
-  const result = await outcome(view)
+test('where what stays leaves next to no room, a summary still says what must not be forgotten', async () => {
+  const failed = { call: 'Bash', input: { command: 'make' }, result: 'error: no rule for x', error: true }
+  const large = { call: 'Bash', input: { command: 'cat log' }, result: 'entry of a log\n'.repeat(800) }
+  const view = viewOf(said([{ user: 'Fix the build.' }, failed, ...ran(8), large]))
+  const tight = { ...setup(), prefixTokens: 8_200, sizeTokens: 14_500 }
+  const text = textOf(await compacted(view, { setup: tight, cause: 'threshold' }))
+  expect(text).toContain('error: no rule for x')
+  expect(text).not.toContain('printed 7')
+})
+
+async function compacted(view: View, given: Given = {}): Promise<View> {
+  const result = await outcome(view, given)
   if (result.kind !== 'compacted') throw new Error(result.why)
   expect(result.path).toBe('fold')
   const { bodies } = result
@@ -70,8 +81,16 @@ async function compacted(view: View): Promise<View> {
   return after
 }
 
+interface Given {
+  readonly setup?: ReturnType<typeof setup>
+  readonly cause?: CompactionCause
+}
+
 /** Where no model can be asked. */
-async function outcome(view: View): Promise<CompactResult> {
+async function outcome(
+  view: View,
+  { setup: own = setup(), cause = 'asked' }: Given = {},
+): Promise<CompactResult> {
   let made = 0
   const ports = {
     host: NO_HOST,
@@ -80,10 +99,10 @@ async function outcome(view: View): Promise<CompactResult> {
     trace: () => undefined,
     flags: BUILT_IN_FLAGS,
   }
-  const wish = { cause: 'asked', span: { kind: 'whole' } } as const
+  const wish = { cause, span: { kind: 'whole' } } as const
   const steps = compact(
     { id: 's', view },
-    { wish, setup: setup() },
+    { wish, setup: own },
     { ...ports, sources: [] },
     new AbortController().signal,
   )

@@ -98,7 +98,8 @@ export async function* compact(
 /** Sizes are estimated. What came out too large is planned again: the newest round alone, with so much less room. */
 function lessThan(view: View, setup: CompactSetup, keep: KeepWish, { postTokens }: Overfull): KeptPlan {
   const over = postTokens - fullAt(setup.thresholds)
-  const bare = { ...keep, newestOnly: true, prefixTokens: keep.prefixTokens + over }
+  const thresholds = { ...setup.thresholds, blocking: setup.thresholds.blocking + over }
+  const bare = { ...keep, newestOnly: true, prefixTokens: keep.prefixTokens + over, thresholds }
   return keepFor(view, settle(view, setup.thinking).tokens, bare)
 }
 

@@ -31,6 +31,9 @@ const USERS_BEYOND = 0.85
 const RESTORED_TOKENS_MAX = 25_000
 /** Of the threshold, with the summary, whatever stays. */
 const LEFT_SHARE_MOST = 0.95
+/** Where what stays leaves no room up to there: so much of a summary all the same, as far as a request may hold it. Without one, all is forgotten. */
+const SUMMARY_TOKENS_LEAST = 700
+const REQUEST_SHARE_MOST = 0.97
 
 export type CompactionSpan =
   | { readonly kind: 'whole' }
@@ -51,7 +54,7 @@ export interface KeepWish extends Sizing {
   readonly tailFrom?: number
   readonly scale: number
   readonly prefixTokens: number
-  readonly thresholds: { readonly auto: number }
+  readonly thresholds: { readonly auto: number; readonly blocking?: number | undefined }
   /** What the conversation may hold afterwards. */
   readonly targetTokens: number
   /** How much stays, and of what. Left out: as learned. */
@@ -155,7 +158,11 @@ export function countMessages(nodes: readonly ViewNode[]): number {
 
 /** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
 function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: number): number {
-  return Math.min(neededTokens, LEFT_SHARE_MOST * fullAt(thresholds) - fixedTokens)
+  const upTo = (mostTokens: number, tokens: number): number => Math.min(tokens, mostTokens - fixedTokens)
+  return Math.max(
+    upTo(LEFT_SHARE_MOST * fullAt(thresholds), neededTokens),
+    upTo(REQUEST_SHARE_MOST * (thresholds.blocking ?? 0), Math.min(neededTokens, SUMMARY_TOKENS_LEAST)),
+  )
 }
 
 type Range = ReturnType<typeof rangeOf>

@@ -64,12 +64,12 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
     visibleEntries.has(entry) && !cut ? [text] : [],
   )
   const occurs = namesIn(view, facts)
-  const proved = (summary: string): Proof => {
+  const proved = (summary: string, isComputed = false): Proof => {
     const room = plan.summaryTokens - tokensOf(summary)
     const others = setup.prefixTokens + plan.keptTokens + tokensOf(summary)
     const share = (REPAIR_SHARE_MAX / (1 - REPAIR_SHARE_MAX)) * others
     return fitted(Math.min(room, share), {
-      write: (budgetChars) => prove({ ...said, summary, facts, budgetChars, occurs, hasRecall }),
+      write: (budgetChars) => prove({ ...said, summary, facts, budgetChars, occurs, hasRecall, isComputed }),
       tokensOf: ({ repairs }) => tokensOf(repairs),
     })
   }
@@ -91,9 +91,11 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
       proved(
         fitted(plan.summaryTokens, {
           charsMax: plan.foldTokens * CHARS_PER_TOKEN,
-          write: (budgetChars) => foldSummary({ ...said, facts, budgetChars, kind: plan.span, hasRecall }),
+          write: (budgetChars) =>
+            foldSummary({ ...said, facts, budgetChars, kind: plan.span, hasRecall, isToBeProved: true }),
           tokensOf,
         }),
+        true,
       ),
     tokensMax,
   }

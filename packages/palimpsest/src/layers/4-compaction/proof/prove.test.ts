@@ -316,6 +316,23 @@ test('a standing instruction is said with its message, not twice', () => {
   expect(foldSummary({ facts, budgetChars: 2_000 }).match(/Never use eval\./g)).toHaveLength(1)
 })
 
+test('what a fold leaves out for lack of room is named once, and errors go before what is only useful', () => {
+  const many = (what: string): string[] => Array.from({ length: 40 }, (_, i) => `${what} ${i} `.repeat(4))
+  const facts: Facts = {
+    ...NO_FACTS,
+    words: many('do this').map((text, i) => ({ entry: `w${i}`, text })),
+    files: many('/p/file').map((path, i) => file(path, 'edited', i)),
+    commands: many('make it').map((command) => ({ command, failed: false })),
+    errors: [{ entry: 'b', tool: 'Bash', target: 'make', text: `error: ${'it broke '.repeat(20)}` }],
+  }
+  const summary = foldSummary({ facts, budgetChars: 2_400, isToBeProved: true })
+  expect(summary).toContain('it broke it broke')
+  expect(summary).not.toContain('make it')
+  const { text } = prove({ summary, facts, visible: '', budgetChars: 0, isComputed: true })
+  expect(text).not.toContain('##')
+  expect(text.match(/Not shown for lack of room/g)).toHaveLength(1)
+})
+
 test('the fold does not call last what only came before what is in view', () => {
   const answers = ['first', 'second'].map((text, i) => ({ entry: `e${i}`, text: `The ${text} answer.` }))
   const text = foldSummary({

@@ -24,6 +24,8 @@ export interface ProofInput {
   readonly occurs?: (identifier: string) => boolean
   /** The model can see again what is named by an id. */
   readonly hasRecall?: boolean
+  /** No model wrote the summary: what is added is of its kind. */
+  readonly isComputed?: boolean
 }
 
 export interface Proof {
@@ -52,7 +54,8 @@ export function prove(input: ProofInput): Proof {
   const standing = notSaidWith(missing.standing, missing.words, first.blocks.join('\n'))
   const { blocks, notice, said, left } = standing.length < missing.standing.length ? write(standing) : first
   const added = [...blocks, notice].filter((block) => block !== '')
-  const repairs = [warning, ...(added.length > 0 ? [HEADING] : []), ...added].filter(Boolean).join('\n\n')
+  const heading = added.length > 0 && !input.isComputed ? [HEADING] : []
+  const repairs = [warning, ...heading, ...added].filter(Boolean).join('\n\n')
   return {
     text: repairs === '' ? input.summary : `${input.summary}\n\n${repairs}`,
     score: { kept: missing.kept, repaired: said, invented: invented.length },
