@@ -3,7 +3,7 @@ import { createContext, type Context } from 'palimpsest'
 import { print, type Figure } from './figure.ts'
 
 // One more message of a history that its owner keeps: what `prepare` and `observe` cost per message that was added, for objects that are the same
-// as before and for copies of all of them; in a history of talk, and in one full of results of tools.
+// as before and for copies of all of them; in a history of talk, and in two full of results of tools.
 
 const SHORT = 50
 const LONG = 5_000
@@ -29,6 +29,7 @@ const TOKENS = 16
 /** What stands in the messages at a place of a history. */
 interface Kind {
   readonly name: string
+  readonly model: string
   readonly asked: (place: number) => Block
   readonly answered: (place: number) => Block
   readonly stop: 'end_turn' | 'tool_use'
@@ -36,6 +37,7 @@ interface Kind {
 
 const TALK: Kind = {
   name: 'talk',
+  model: 'claude-opus-5-5',
   asked: (place) => ({ type: 'text', text: `Question ${place}: what is the tide?` }),
   answered: (place) => ({ type: 'text', text: `Answer ${place}: it is high.` }),
   stop: 'end_turn',
@@ -44,12 +46,26 @@ const TALK: Kind = {
 /** But for the first, every message of the user is the result of the call before it. */
 const TOOLS: Kind = {
   name: 'results of tools',
+  model: 'claude-opus-5-5',
   asked: (place) =>
     place === 0
       ? TALK.asked(place)
       : { type: 'tool_result', tool_use_id: `toolu_${place - 1}`, content: `tide ${place}: high` },
   answered: (place) => ({ type: 'tool_use', id: `toolu_${place}`, name: 'tide', input: { at: place } }),
   stop: 'tool_use',
+}
+
+/** The same with results that may be cleared, in a window where all of them stay in view. */
+const READS: Kind = {
+  ...TOOLS,
+  name: 'files that were read',
+  model: 'claude-opus-5-5[1m]',
+  answered: (place) => ({
+    type: 'tool_use',
+    id: `toolu_${place}`,
+    name: 'Read',
+    input: { file_path: `/tides/${place}` },
+  }),
 }
 
 interface Kept {
@@ -63,7 +79,7 @@ interface Kept {
 
 export async function benchContext(): Promise<Figure[]> {
   const figures: Figure[] = []
-  for (const kind of [TALK, TOOLS]) figures.push(...(await figuresOf(kind)))
+  for (const kind of [TALK, TOOLS, READS]) figures.push(...(await figuresOf(kind)))
   const copies = { half: await copiedRound(LONG / 2), whole: await copiedRound(LONG) }
   return [
     ...figures,
@@ -131,7 +147,7 @@ function cpuMs(): number {
 
 /** A history that is there already, asked and answered once. */
 async function conversation(messages: number, kind: Kind): Promise<Kept> {
-  const context = createContext({ model: 'claude-opus-5-5' })
+  const context = createContext({ model: kind.model })
   const kept: Kept = { context, kind, messages: [], answers: 0, cached: 0 }
   while (kept.messages.length < messages - 1) {
     kept.messages.push(question(kept))

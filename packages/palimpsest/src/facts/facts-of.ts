@@ -14,17 +14,29 @@ interface Gathered {
 /** A log belongs to one appender and only grows; an undo makes a new one. So what was gathered from it stays true. */
 const gatheredByLog = new WeakMap<readonly Entry[], Gathered>()
 
-/** The facts of what a view was folded from. Asking again costs what was appended since. */
-export function factsOf({ log, from }: Pick<View, 'log' | 'from'>): Facts {
+/** The facts of what a view was folded from. */
+export function factsOf(view: Pick<View, 'log' | 'from'>): Facts {
+  const gathered = gather(view)
+  gathered.facts ??= factsIn(gathered.state)
+  return gathered.facts
+}
+
+/** Of those facts, the errors alone: the others are lists as long as the conversation, and copying them before every request costs as much. */
+export function errorsOf(view: Pick<View, 'log' | 'from'>): Facts['errors'] {
+  return gather(view).state.errors
+}
+
+/** Asking again costs what was appended since. */
+function gather({ log, from }: Pick<View, 'log' | 'from'>): Gathered {
   const known = gatheredByLog.get(log)
   const gathered = known ?? { state: noFactsYet(from === null), count: 0, facts: undefined }
   if (!known) gatheredByLog.set(log, gathered)
-  if (gathered.facts && gathered.count === log.length) return gathered.facts
+  if (gathered.count === log.length) return gathered
   const voided = gathered.count === 0 ? voidedBy(log) : undefined
   for (; gathered.count < log.length; gathered.count++) {
     const entry = log[gathered.count]
     if (entry && !voided?.has(entry.id)) gathered.state = stepFacts(gathered.state, entry)
   }
-  gathered.facts = factsIn(gathered.state)
-  return gathered.facts
+  gathered.facts = undefined
+  return gathered
 }

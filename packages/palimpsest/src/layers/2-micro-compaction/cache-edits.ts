@@ -5,7 +5,7 @@ import type { View } from '../../transcript/view.ts'
 import { isJsonObject, type JsonText } from '../../wire/json.ts'
 import { isBlock } from '../../wire/message.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { evidenceIn } from './evidence.ts'
+import { withoutEvidence } from './evidence.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
 
 // Clearing by edits of the cache: results are deleted from what the provider has cached, the prefix stays as it is. No public API has
@@ -36,8 +36,8 @@ export function planCacheEdits(
   const deleted = new Set(findPins(view).flatMap(({ references }) => references))
   const live = clearableResults(view).filter(({ result }) => !deleted.has(result.tool_use_id))
   if (live.length < LIVE_RESULTS_MAX) return undefined
-  const isEvidence = evidenceIn(view)
-  const doomed = live.slice(0, -keepNewest).filter((one) => one.sent && !one.pinned && !isEvidence(one))
+  const old = live.slice(0, -keepNewest).filter((one) => one.sent && !one.pinned)
+  const doomed = withoutEvidence(view, old)
   if (doomed.length === 0) return undefined
   const under = last.blocks.filter(({ at }) => isSame(at, owner.at)).map(({ json }) => json)
   const replace = [{ at: owner.at, with: [...under, editsText(doomed)] }]

@@ -1,17 +1,18 @@
-import { factsOf } from '../../facts/facts-of.ts'
+import { errorsOf } from '../../facts/facts-of.ts'
 import { familyOf } from '../../facts/read-call.ts'
 import type { View } from '../../transcript/view.ts'
 import { resultText, type ClearableResult } from './results-in-view.ts'
 
-/** Whether a result says how a command failed that has not run well since: as long as it is to be mended, its words are needed. */
-export function evidenceIn(view: View): (result: ClearableResult) => boolean {
-  const failed = factsOf(view).errors.filter(({ tool }) => familyOf(tool) === 'shell')
+/** Left out: results that say how a command failed that has not run well since. As long as it is to be mended, their words are needed. */
+export function withoutEvidence(view: View, results: readonly ClearableResult[]): readonly ClearableResult[] {
+  const failed = errorsOf(view).filter(({ tool }) => familyOf(tool) === 'shell')
+  if (failed.length === 0) return results
   const told = new Map<string, string[]>()
   for (const { entry, text } of failed) told.set(entry, [...(told.get(entry) ?? []), withoutEnd(text)])
-  return ({ node, result }) => {
+  return results.filter(({ node, result }) => {
     const texts = (view.nodes[node - 1]?.entries ?? []).flatMap((entry) => told.get(entry) ?? [])
-    return texts.some((text) => resultText(result).includes(text))
-  }
+    return !texts.some((text) => resultText(result).includes(text))
+  })
 }
 
 /** A long line is known by its beginning. */

@@ -1,7 +1,7 @@
 import type { Thresholds } from '../../situation/thresholds.ts'
 import type { View } from '../../transcript/view.ts'
 import type { MicroPolicy } from './policy.ts'
-import { evidenceIn } from './evidence.ts'
+import { withoutEvidence } from './evidence.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
 import { fullAt, isFull } from '../../situation/is-full.ts'
 import { DENSE_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
@@ -87,11 +87,14 @@ export function planClearing(
   policy: MicroPolicy,
 ): ClearPlan | undefined {
   if (!situation.isMain) return undefined
-  const isEvidence = evidenceIn(view)
-  const results = clearableResults(view).filter((result) => !result.pinned && !isEvidence(result))
+  const results = withoutEvidence(view, withoutPinned(view, clearableResults(view)))
   const { acts } = policy
   const cold = acts.cold && !situation.loses ? planCold(view, results, situation, policy) : undefined
   return cold ?? (acts.batch ? planBatch(view, results, situation, policy) : undefined)
+}
+
+function withoutPinned({ pinned }: View, results: readonly ClearableResult[]): readonly ClearableResult[] {
+  return pinned.size === 0 ? results : results.filter((result) => !result.pinned)
 }
 
 /** The cache has expired: the prefix will be written anew whatever we do, so it is made smaller first. */
@@ -109,7 +112,7 @@ function planCold(
   if (!(idleMs > gapMs + LIFETIME_SPARE_MS)) return undefined
   const isShort = idleMs <= HOUR_MS + LIFETIME_SPARE_MS
   const keep = policy.clearing?.keepResults ?? (isShort ? policy.keepAfterShortPause : policy.keepNewest)
-  const old = oldResults(results, Math.max(1, keep)).filter((result) => frees(result, situation, policy) > 0)
+  const old = oldResults(results, Math.max(1, keep), (result) => frees(result, situation, policy) > 0)
   if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)
   return { cause: 'cold', results: old, why: 'the cache has expired', numbers }
@@ -124,9 +127,9 @@ function planBatch(
 ): ClearPlan | undefined {
   if (results.length === 0) return undefined
   const tail = tailStart(view, situation, policy)
-  const old = oldResults(results, policy.keepNewest).filter(
-    ({ block, node }) => node < tail && situation.toTokens(block.tokens) > policy.resultTokensMin,
-  )
+  const isOld = ({ block, node }: ClearableResult): boolean =>
+    node < tail && situation.toTokens(block.tokens) > policy.resultTokensMin
+  const old = oldResults(results, policy.keepNewest, isOld)
   return batchOf(view, old, situation, policy) ?? batchAlong(view, old, situation, policy)
 }
 
@@ -206,9 +209,18 @@ function isEnough(
   return freedTokens > 0 && freedTokens >= freedShareMin * sizeTokens
 }
 
-/** All but the newest that a request has carried already. */
-function oldResults(results: readonly ClearableResult[], keep: number): ClearableResult[] {
-  return results.slice(0, Math.max(0, results.length - keep)).filter(({ sent }) => sent)
+/** All but the newest that a request has carried already, as far as they are worth it. */
+function oldResults(
+  results: readonly ClearableResult[],
+  keep: number,
+  isWorth: (result: ClearableResult) => boolean,
+): readonly ClearableResult[] {
+  const old: ClearableResult[] = []
+  for (let i = 0; i < results.length - keep; i++) {
+    const result = results[i]
+    if (result?.sent && isWorth(result)) old.push(result)
+  }
+  return old
 }
 
 /** The first node of the newest part of the window, which stays as it is. */

@@ -34,13 +34,21 @@ export function clearableResults(
 ): ClearableResult[] {
   if (!hasCalls(view.log)) return []
   const { nodes, pinned } = view
-  const found = foundIn(view, mayClear)
+  const scan = scanOf(view, mayClear)
   const newestAnswer = nodes.findLastIndex((node) => node.role === 'assistant')
-  for (const [i, one] of found.entries()) {
+  // Behind an answer that left, what a request has carried is asked again; and so is everything where something is pinned.
+  const isAsBefore = newestAnswer >= scan.newestAnswer && pinned.size === 0 && !scan.hasPins
+  const { found } = scan
+  for (let i = isAsBefore ? scan.sent : 0; i < found.length; i++) {
+    const one = found[i]
+    if (!one) continue
     const sent = one.node < newestAnswer
     const isPinned = pinned.size > 0 && pinned.has(blockKey(one.block.at))
     if (one.sent !== sent || one.pinned !== isPinned) found[i] = { ...one, sent, pinned: isPinned }
   }
+  scan.newestAnswer = newestAnswer
+  scan.hasPins = pinned.size > 0
+  scan.sent = found.findLastIndex(({ sent }) => sent) + 1
   return found.slice()
 }
 
@@ -48,28 +56,37 @@ interface Scan {
   readonly mayClear: (tool: string) => boolean
   looked: NodesMark
   readonly found: ClearableResult[]
+  /** As it was asked last: the newest answer, whether anything was pinned, and how many of those found a request had carried. */
+  newestAnswer: number
+  hasPins: boolean
+  sent: number
 }
 
 const scans = new WeakMap<readonly ViewNode[], Scan>()
 const NOTHING_LOOKED_AT: NodesMark = { nodes: 0, changes: 0 }
 
 /** Only nodes from the first that changed are looked at. */
-function foundIn(view: View, mayClear: Scan['mayClear']): ClearableResult[] {
+function scanOf(view: View, mayClear: Scan['mayClear']): Scan {
   const { nodes } = view
   const known = scans.get(nodes)
-  const scan = known?.mayClear === mayClear ? known : { mayClear, looked: NOTHING_LOOKED_AT, found: [] }
+  const scan = known?.mayClear === mayClear ? known : newScan(mayClear)
   scans.set(nodes, scan)
   const { found } = scan
   const from = unchangedSince(view, scan.looked)
   scan.looked = markNodes(view)
   while ((found.at(-1)?.node ?? -1) >= from) found.pop()
+  scan.sent = Math.min(scan.sent, found.length)
   for (let index = from; index < nodes.length; index++) {
     const node = nodes[index]
     if (node?.role !== 'user') continue
     for (const one of answeredIn(node, nodes[index - 1]))
       if (mayClear(one.call.name)) found.push({ node: index, ...one, sent: false, pinned: false })
   }
-  return found
+  return scan
+}
+
+function newScan(mayClear: Scan['mayClear']): Scan {
+  return { mayClear, looked: NOTHING_LOOKED_AT, found: [], newestAnswer: -1, hasPins: false, sent: 0 }
 }
 
 type Answered = Pick<ClearableResult, 'block' | 'result' | 'call'>

@@ -42,16 +42,20 @@ test('the thinking of a running tool loop is never touched, that of an earlier t
 test('a view that grows and is edited gives at every step what the same view made anew gives', () => {
   const stub = [JSON.stringify({ type: 'tool_result', tool_use_id: 't1', content: 'gone' })]
   const base = { parent: null, at: 0, kind: 'edit', cause: 'batch', freedTokens: 0 } as const
+  const pin = { parent: null, at: 0, kind: 'pin', target: { entry: 'x1', index: 0 } } as const
   const entries: Entry[] = [
     message('u', { role: 'user', content: 'go' }),
     ...read(0)('/a'),
     ...search(1)('x'),
     ...read(2)('/a'),
+    { ...pin, id: 'p1', on: true },
+    { ...pin, id: 'p2', on: false },
     { ...base, id: 'e1', drop: ['a0', 'x0'], replace: [] },
     ...search(3)('x'),
     ...read(4, {}, { is_error: true })('/a'),
     { ...base, id: 'e2', drop: [], replace: [{ at: { entry: 'x1', index: 0 }, with: stub }] },
     ...read(5)('/a'),
+    { ...base, id: 'e3', drop: ['a5', 'x5', 'a4', 'x4'], replace: [] },
     { id: 'v1', parent: null, at: 0, kind: 'void', target: 'e1' },
     ...read(6)('/b'),
   ]
