@@ -1,5 +1,6 @@
 import { hiddenBy, withLinksFollowed } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
+import { FRESH_SHELL, type ShellState } from '../shell/shell-state.ts'
 import type { CommandGrant } from './command-grant.ts'
 import { dottedPlaceAround, isPrivatePath, privatePlacesOf } from './private-places.ts'
 import { isInside, namesAlong, realPathOf } from './real-path.ts'
@@ -31,6 +32,9 @@ export interface Access {
   /** The folder the shell is in: relative paths of commands begin there. Always inside `folders`. */
   readonly shellFolder: () => string
   readonly moveShell: (folder: string) => void
+  /** Exported variables and functions that commands left there. */
+  readonly shellState: () => ShellState
+  readonly keepShell: (state: ShellState) => void
   readonly grant: (toolUseId: string, path: string) => void
   /** The path granted to this call, once. */
   readonly takeGrant: (toolUseId: string) => string | undefined
@@ -59,6 +63,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const grants = new Map<string, string>()
   const commands = new Map<string, CommandGrant>()
   let shellFolder = cwd
+  let shellState = FRESH_SHELL
   const bases = { cwd, home: options.home }
   let given = options.rules
   let rules = await withLinksFollowed(given, bases)
@@ -83,6 +88,10 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     shellFolder: () => shellFolder,
     moveShell: (folder) => {
       shellFolder = folder
+    },
+    shellState: () => shellState,
+    keepShell: (state) => {
+      shellState = state
     },
     grant: (toolUseId, path) => void grants.set(toolUseId, path),
     takeGrant: (toolUseId) => {

@@ -32,6 +32,53 @@ const reason = async (name: string, input: Parameters<Workbench['permit']>[1]): 
   return verdict.allow ? 'allowed' : verdict.reason
 }
 
+describe('the shell that is kept', () => {
+  test.each(['auto', 'off'] as const)(
+    'what an earlier command gave another meaning is asked about, whether rules allow it or it only reads; sandbox: %s',
+    async (sandbox) => {
+      await open({
+        sandbox,
+        rules: { allow: ['Bash(make:*)'] },
+        answer: ({ input }) => ({
+          kind: /^export|\(\)/.test(JSON.stringify(input['command']).slice(1)) ? 'yes' : 'no',
+        }),
+      })
+      const bin = join(bench.work, 'bin')
+      mkdirSync(bin)
+      writeFileSync(join(bin, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 })
+      expect([await bash('make x'), await bash('ls'), await bash('cat a.txt')]).toEqual([true, true, true])
+      // Nothing of what runs unasked lasts, so what is meant to last is asked about.
+      await bench.call('Bash', { command: 'make() { echo "$WHAT"; }' })
+      await bench.call('Bash', { command: 'export WHAT=a.txt' })
+      expect(bench.questions.map(({ input }) => input['command'])).toEqual([
+        'make() { echo "$WHAT"; }',
+        'export WHAT=a.txt',
+      ])
+      expect([await bash('make x'), await bash('ls && make x'), await bash('ls')]).toEqual([
+        false,
+        false,
+        true,
+      ])
+      expect(bench.questions.at(-1)?.why).toBe('make is a function that an earlier command defined')
+      // A variable that is only there is asked about too: without it the answer would be another one.
+      expect(await bash('cat "$WHAT"')).toBe(false)
+      await bench.call('Bash', { command: `export PATH="${bin}:$PATH"` })
+      expect([await bash('cat a.txt'), await bash('ls | xargs cat'), await bash('ls')]).toEqual([
+        false,
+        false,
+        true,
+      ])
+      expect(bench.questions.at(-1)?.why).toBe('cat is another program since an earlier command changed PATH')
+    },
+  )
+
+  test('whoever allows every command is not asked', async () => {
+    await open({ rules: { allow: ['Bash'] } })
+    await bench.call('Bash', { command: 'make() { echo mine; }' })
+    expect(textOf(await bench.call('Bash', { command: 'make' }))).toBe('mine')
+  })
+})
+
 describe('modes', () => {
   const CALLS = [
     ['Read', { file_path: 'a.txt' }],

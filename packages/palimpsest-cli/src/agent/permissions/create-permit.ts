@@ -7,6 +7,7 @@ import { realPathOf } from '../paths/real-path.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal } from '../refusal.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import { keptEnvironment } from '../shell/shell-state.ts'
 import { findOffer, type Offer } from './always/offer.ts'
 import { outsideFlag } from './always/outside-flag.ts'
 import { factsOf, type CallFacts } from './call-facts.ts'
@@ -38,7 +39,7 @@ export interface PermitOptions {
   readonly isTrusted: boolean
   /** The same as the tools'. */
   readonly sandbox: Sandbox
-  /** Of commands that are allowed: what their names and variables mean. */
+  /** Of the first command that is allowed: what names and variables mean, until commands change that. */
   readonly env: ChildEnvironment
   /** Folders of our own that no tool writes unasked, real: the home with settings and trust. */
   readonly protectedFolders: readonly string[]
@@ -60,9 +61,13 @@ export function createPermit(options: PermitOptions): Permit {
   ): Promise<Decision> => {
     const rules = [...access.rules, ...more]
     const hides = rules.some(hidesFiles)
-    const { isTrusted, sandbox, env } = options
+    const { isTrusted, sandbox } = options
+    const env = keptEnvironment(options.env, access.shellState())
     const policy = { access, sandbox, env, isTrusted, hidesFiles: hides }
-    const concerns = facts.kind === 'shell' ? await shellConcerns(facts, rules, policy) : NO_CONCERNS
+    const concerns =
+      facts.kind === 'shell'
+        ? await shellConcerns(facts, rules, { ...policy, firstPath: options.env['PATH'] ?? '' })
+        : NO_CONCERNS
     const { cwd, home } = access
     const mode = typeof options.mode === 'string' ? options.mode : options.mode()
     return decide(tool.name, facts, { mode, rules, cwd, home }, concerns)

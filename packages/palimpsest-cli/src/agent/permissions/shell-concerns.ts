@@ -2,6 +2,7 @@ import type { OpenWay } from '../paths/command-grant.ts'
 import { ownNatureOf } from '../tools/tool-natures.ts'
 import { coveredByAlways } from './always/covers-command.ts'
 import type { CallFacts } from './call-facts.ts'
+import { changedMeaning, type FirstShell } from './changed-meaning.ts'
 import type { ShellConcerns } from './decide.ts'
 import { isWholeLine, matchesCommand } from './match-command.ts'
 import type { Rule } from './rule.ts'
@@ -14,12 +15,22 @@ type ShellFacts = Extract<CallFacts, { kind: 'shell' }>
 export async function shellConcerns(
   facts: ShellFacts,
   rules: readonly Rule[],
-  policy: ReadingPolicy,
+  policy: ReadingPolicy & Pick<FirstShell, 'firstPath'>,
 ): Promise<ShellConcerns> {
   const refused = await requiredConcern(policy)
   if (refused !== undefined) return { kind: 'refused', why: refused }
+  const changed = await changedMeaning(facts.text, { ...policy, state: policy.access.shellState() })
+  if (changed !== undefined) {
+    // Who allows every command allows this one, whatever its name means by now.
+    const byRule = rules.some(allowsAll) ? ({ kind: 'open' } as const) : undefined
+    return { kind: 'judged', byRule, unasked: { ok: false, why: changed } }
+  }
   const unasked = await findUnaskedWay(facts, policy)
   return { kind: 'judged', byRule: await wayByRules(facts, rules, policy), unasked }
+}
+
+function allowsAll({ effect, tool, pattern }: Rule): boolean {
+  return effect === 'allow' && pattern === undefined && ownNatureOf(tool) === 'run'
 }
 
 /** By the line itself, or by each of its commands; what no rule speaks of must be proven to only read, since it runs outside as well. */

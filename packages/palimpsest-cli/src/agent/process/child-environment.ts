@@ -88,6 +88,15 @@ export function withVariables(
   return { ...env, ...withoutKeys(more), [KEYLESS]: true }
 }
 
+/** The same after somebody set some and unset others. */
+export function changeVariables(
+  env: ChildEnvironment,
+  changed: { readonly [name: string]: string | undefined },
+): ChildEnvironment {
+  const kept = Object.entries(env).filter(([name]) => !Object.hasOwn(changed, name))
+  return { ...Object.fromEntries(kept), ...withoutKeys(changed), [KEYLESS]: true }
+}
+
 /** Shorter values stand in other variables by chance. */
 const KEY_CHARS_MIN = 8
 

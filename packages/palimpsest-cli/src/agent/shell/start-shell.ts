@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
 import { startProcess, type ProcessStart } from '../process/start-process.ts'
+import { stateIn, type ToldState } from './shell-state.ts'
 import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-buffer.ts'
 
 // One command in a shell of its own, in a process group of its own, so that all it started can be ended with it.
@@ -24,7 +25,7 @@ export type ShellEnd =
 export interface RunningShell {
   readonly output: OutputBuffer
   /** Resolves when the shell has ended and what it printed is in the buffer. */
-  readonly ended: Promise<ShellEnd & { readonly folder?: string }>
+  readonly ended: Promise<ShellEnd & { readonly told: ToldState }>
   /** Ends the whole group: asked first, forced after a moment. */
   readonly kill: () => void
   readonly isRunning: () => boolean
@@ -34,12 +35,13 @@ export interface RunningShell {
 
 /**
  * The command is evaluated, so that a syntax error is its own affair; what it prints comes in one stream, in order. At its end the
- * shell tells its folder on a channel that the command does not have.
+ * shell tells its folder on a channel that the command does not have. What a shell tells that is kept: see `shell-state.ts`.
  */
 const WRAPPER = `exec 2>&1; trap '{ pwd -P >&9; } 2>/dev/null' EXIT; eval "shift
 $1" 9>&-`
-const FOLDER_CHANNEL = 9
-const FOLDER_BYTES_MAX = 8192
+const STATE_CHANNEL = 9
+/** More than is ever kept. */
+const STATE_BYTES_MAX = 2_000_000
 /** Between asking a process to end and ending it. */
 const GRACE_MS = 2000
 /** After the shell has ended: how long to wait for a process it left behind that still holds its output. */
@@ -60,8 +62,8 @@ export function boundedArguments(command: string): readonly string[] {
 
 export function startShell({ start, onOutput }: ShellCommand): RunningShell {
   const output = createOutputBuffer(OUTPUT_LIMITS)
-  const channels = Array.from({ length: FOLDER_CHANNEL + 1 }, (_, channel) =>
-    channel === 1 || channel === 2 || channel === FOLDER_CHANNEL ? ('pipe' as const) : ('ignore' as const),
+  const channels = Array.from({ length: STATE_CHANNEL + 1 }, (_, channel) =>
+    channel === 1 || channel === 2 || channel === STATE_CHANNEL ? ('pipe' as const) : ('ignore' as const),
   )
   const child = startProcess(start, { stdio: channels, hasGroup: true })
   let running = true
@@ -72,12 +74,11 @@ export function startShell({ start, onOutput }: ShellCommand): RunningShell {
     onOutput?.(chunk)
   }
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', take)
-  const folderSent = collect(child.stdio.at(FOLDER_CHANNEL))
+  const told = collect(child.stdio.at(STATE_CHANNEL))
   const ended = endOf(child, streams).then((end) => {
     running = false
     hasLeftovers = groupExists(child)
-    const sent = folderSent().replace(/\n$/, '')
-    return sent === '' ? end : { ...end, folder: sent }
+    return { ...end, told: stateIn(told()) }
   })
   return {
     output,
@@ -103,7 +104,7 @@ function collect(stream: unknown): () => string {
   if (isReadable(stream)) {
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= FOLDER_BYTES_MAX) chunks.push(chunk)
+      if (size <= STATE_BYTES_MAX) chunks.push(chunk)
     })
   }
   return () => Buffer.concat(chunks).toString('utf8')

@@ -51,6 +51,44 @@ describe('Bash', () => {
     expect(await text('cd .. && exit 4')).toBe(`[exit code 4]\n[The folder is now ${bench.work}.]`)
   })
 
+  test('exported variables and functions last; what is unset stays unset; children see variables alone', async () => {
+    expect(await text('export A="a b" B=$\'two\\nlines\'; unset KEPT; hi() { echo "hi $1 $A"; }')).toBe(
+      '(The command printed nothing.)',
+    )
+    expect(await text('hi there; echo "$B/${KEPT-gone}"; bash -c \'echo "$A"; type -t hi\'')).toBe(
+      'hi there a b\ntwo\nlines/gone\na b\n[exit code 1]',
+    )
+    expect(await text('hi() { echo new; }; export A=2; exit 7')).toBe('[exit code 7]')
+    expect(await text('hi; echo $A; unset -f hi; unset A B')).toBe('new\n2')
+    expect(await text('type -t hi; echo "[$A]"')).toBe('[]')
+    // Definitions of 100,000 characters, with one that two units of text make.
+    expect(await text(`eval "big() { : $(printf 'é😀%.0s' {1..40000}); echo ok; }"`)).toBe(
+      '(The command printed nothing.)',
+    )
+    expect(await text('big')).toBe('ok')
+    expect(await text('export ANTHROPIC_API_KEY=mine')).toBe('(The command printed nothing.)')
+    expect(await text('echo "[$ANTHROPIC_API_KEY]"')).toBe('[]')
+  })
+
+  test('a shell that hangs or dies is replaced by one as it was before, and that is said; too much is not kept', async () => {
+    const replaced =
+      '[The shell was replaced: its folder, exported variables and functions are as before the command.]'
+    await text('export A=1')
+    expect(textOf(await bash('export A=2; sleep 30', { timeout: 300 }))).toMatch(
+      /^\[The command was ended after 300 ms[^]*\]\n\[The shell was replaced/,
+    )
+    expect(await text('export A=3; kill -9 $$')).toBe(`[ended by SIGKILL]\n${replaced}`)
+    expect(await text('echo $A; set -eux; IFS=x; PATH=/nowhere; export A=4; false')).toMatch(/^1\n/)
+    expect(await text('echo $A')).toBe('4')
+    await text('export PATH=/usr/bin:/bin')
+    expect(await text('export LONG=$(printf %040000d 1)')).toContain('too much to keep')
+    expect(await text('echo "$A[$LONG]"')).toBe('4[]')
+    expect(await text('pwd() { echo /etc; }; compgen() { echo PATH; }; export A=5')).toBe(
+      '(The command printed nothing.)',
+    )
+    expect(textOf(await bash('sleep 0.1; echo $A', { run_in_background: true }))).toContain('shell_1')
+  })
+
   test('a folder outside is left again', async () => {
     expect(await text(`cd ${bench.outside}`)).toBe(
       `[${bench.outside} is outside of the working folders. The next command starts in ${bench.work}.]`,

@@ -7,9 +7,19 @@ import { judgeInside } from '../command/inside/judge-inside.ts'
 import { isWorkPath, type Access } from '../paths/access.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
 import { Refusal } from '../refusal.ts'
+import { findProgram } from '../sandbox/find-program.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { sandboxNote } from '../sandbox/sandbox-note.ts'
 import type { Shells } from '../shell/shells.ts'
+import {
+  FRESH_SHELL,
+  isSameState,
+  keptArguments,
+  keptEnvironment,
+  stateAfter,
+  type ShellState,
+  type ToldState,
+} from '../shell/shell-state.ts'
 import {
   boundedArguments,
   shellArguments,
@@ -29,7 +39,7 @@ const COMMAND_BYTES_MAX = 100_000
 
 const DESCRIPTION = `Runs a command in bash and returns what it prints (stdout and stderr in order) and its exit code.
 
-- Each call is a new shell: variables and functions do not last, but the folder does: after \`cd\` the next call starts there. A \`cd\` out of the working folders is undone.
+- The shell is kept between calls: after \`cd\`, \`export\`, \`source\` or a function the next call has the same folder, exported variables and functions. Other variables do not last. A \`cd\` out of the working folders is undone.
 - Nobody can answer questions: there is no input and no terminal. Use options like \`--yes\` and \`-m\`.
 - timeout is in milliseconds: ${TIMEOUT_MS_DEFAULT} unless given, at most ${TIMEOUT_MS_MAX}. At its end everything the command started is ended.
 - run_in_background starts a command that goes on (a server, a long build) and returns an id at once. BashOutput shows what it printed, KillShell ends it.
@@ -120,12 +130,15 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
   const stopped = stopWhen(shell, timeoutMs, context.signal)
   const end = await shell.ended
   stopped.release()
-  const moved = await followFolder(access, folder, end.folder)
+  const moved = await followFolder(access, folder, end.told.folder)
+  const kept =
+    wanted.state === undefined ? [] : keepState({ command, before: wanted.state }, end.told, options)
   const output = shell.output.take().replace(/\n$/, '')
   const isError = end.kind !== 'exited' || end.code !== 0
   const notes = [
     ...endNotes(end, stopped.reason(), timeoutMs),
     ...moved,
+    ...kept,
     ...(wanted.isInside ? sandboxNote({ output, failed: isError, folders: access.folders }) : []),
   ]
   const content = [
@@ -137,6 +150,8 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
 
 interface WantedShell {
   readonly shell: ShellCommand
+  /** What it starts with, where it is the shell that is kept; one that runs unasked starts with nothing, and leaves nothing. */
+  readonly state?: ShellState
   readonly isInside: boolean
 }
 
@@ -151,23 +166,25 @@ async function permittedShell(
   if (grant?.command !== command)
     throw new Refusal('This command was not permitted for this call. Nothing was done.')
   const { way } = grant
-  const bash = (line: string, variables: ChildEnvironment): WantedShell => ({
-    shell: {
-      command,
-      start: { program: 'bash', args: shellArguments(line), cwd: folder, env: variables },
-    },
+  const bash = (args: readonly string[], variables: ChildEnvironment): WantedShell => ({
+    shell: { command, start: { program: 'bash', args, cwd: folder, env: variables } },
     isInside: false,
   })
   switch (way.kind) {
-    case 'open':
-      return bash(way.command ?? command, env)
+    case 'open': {
+      const state = access.shellState()
+      // The shell itself is the one there was before any command changed the search path.
+      const program = (await findProgram('bash', env['PATH'] ?? ''))?.path ?? 'bash'
+      const { shell } = bash(keptArguments(way.command ?? command, state), keptEnvironment(env, state))
+      return { shell: { ...shell, start: { ...shell.start, program } }, isInside: false, state }
+    }
     case 'proven':
       // Its relative paths were looked at from there.
       if (folder !== way.folder)
         throw new Refusal(
           'The folder has changed since the command was permitted. Nothing was done; send it again.',
         )
-      return bash(way.command, provenEnv)
+      return bash(shellArguments(way.command), provenEnv)
     case 'inside': {
       const enclosed = await sandbox.enclose({
         program: 'bash',
@@ -184,6 +201,30 @@ async function permittedShell(
       way satisfies never
       throw new Refusal('This command was not permitted for this call. Nothing was done.')
   }
+}
+
+/** Calls that run side by side each start with the same: only what one of them changed is kept. */
+function keepState(
+  { command, before }: { readonly command: string; readonly before: ShellState },
+  told: ToldState,
+  { access, env }: Pick<BashOptions, 'access' | 'env'>,
+): readonly string[] {
+  if (told.variables === undefined)
+    return wantsMore(command) || !isSameState(before, FRESH_SHELL)
+      ? ['[The shell was replaced: its folder, exported variables and functions are as before the command.]']
+      : []
+  const after = stateAfter(told, env)
+  if (after === undefined)
+    return [
+      '[The exported variables and functions are too much to keep: they are as before the command. `source` them in the call that needs them.]',
+    ]
+  if (!isSameState(before, after)) access.keepShell(after)
+  return []
+}
+
+/** Whoever set nothing misses nothing. */
+function wantsMore(command: string): boolean {
+  return /\b(export|source|declare|unset)\b|\(\)|^\s*\. /m.test(command)
 }
 
 type StopReason = 'timeout' | 'abort' | undefined

@@ -32,6 +32,8 @@ export function judgeInside(source: string): InsideVerdict {
   const written = facts.redirects.find((redirect) => writesFile(redirect))
   if (written !== undefined) return { fits: false, why: `"${written.operator}" writes a file` }
   const found: Found = { programs: new Set(), words: [], folders: [], usesGit: false }
+  const lasting = lastsLonger(facts)
+  if (lasting !== undefined) return { fits: false, why: lasting }
   for (const command of facts.commands) {
     const why = facts.functions.has(command.name) ? undefined : judgeCommand(command, found)
     if (why !== undefined) return { fits: false, why: `${command.name}: ${why}` }
@@ -53,6 +55,14 @@ export function judgeInside(source: string): InsideVerdict {
     words: [...found.words, ...fromFiles],
     variables: facts.variables,
   }
+}
+
+/** The shell is kept, the sandbox is not: what is meant for later commands belongs in the shell. */
+function lastsLonger({ commands, functions }: Extract<LineFacts, { readable: true }>): string | undefined {
+  const exports = commands.some(({ name, args }) => name === 'export' && args[0] && args[0].value !== '-p')
+  if (exports) return 'it exports variables for later commands'
+  const unused = [...functions].find((name) => !commands.some((command) => command.name === name))
+  return unused === undefined ? undefined : `it defines the function ${unused} for later commands`
 }
 
 /** Also behind `command` and its like. */
