@@ -19,7 +19,8 @@ export const DAY_MS = 24 * 60 * 60_000
 /** A Wednesday. */
 export const NOW = Date.parse('2026-03-04T12:00:00Z')
 
-export interface DreamBench extends CommandBench {
+/** The memories of a project, and their lock. */
+export interface DreamFolder {
   readonly project: ProjectFolder
   /** Of the memories. */
   readonly path: string
@@ -27,31 +28,46 @@ export interface DreamBench extends CommandBench {
   readonly memories: () => Promise<readonly Memory[]>
   /** All memories and the index, by name of the file. */
   readonly bytes: () => Promise<{ readonly [name: string]: string }>
+  readonly lock: () => Promise<{ readonly mtimeMs: number; readonly isEmpty: boolean } | undefined>
+}
+
+export interface DreamBench extends CommandBench, DreamFolder {
   /** `palimpsest dream --json` and these. */
   readonly dream: (...args: readonly string[]) => Promise<{ readonly [key: string]: unknown }>
   /** The steps of a dreaming model, whose last word is an answer. */
   readonly script: (...steps: readonly ScriptStep['content'][]) => void
-  readonly lock: () => Promise<{ readonly mtimeMs: number; readonly isEmpty: boolean } | undefined>
 }
 
 export async function createDreamBench(): Promise<DreamBench> {
   const kit = await createCommandBench()
-  const project = await openProject(await openHome(kit.home), kit.folder)
-  const path = join(project.folder, 'memory')
-  const folder = createMemoryFolder({ home: project.home, path, now: () => NOW })
   return {
     ...kit,
+    ...(await openDreamFolder(kit)),
+    dream: async (...args) => JSON.parse((await kit.run(['dream', '--json', ...args])).out),
+    script: (...steps) => kit.simulator.addSteps(steps.map((content) => ({ content }))),
+  }
+}
+
+/** `scope`: whose memories. */
+export async function openDreamFolder(
+  { home, folder }: Pick<CommandBench, 'home' | 'folder'>,
+  scope: 'project' | 'user' = 'project',
+): Promise<DreamFolder> {
+  const project = await openProject(await openHome(home), folder)
+  const path = join(scope === 'user' ? project.home : project.folder, 'memory')
+  const memory = createMemoryFolder({ home: project.home, path, now: () => NOW })
+  return {
     project,
     path,
     remember: async (memories) => {
-      await folder.change(() => ({
+      await memory.change(() => ({
         by: 'user',
         reason: 'set up',
         texts: new Map(memories.map((one) => [one.name, printMemory(one)])),
         index: rebuildIndex('', memories),
       }))
     },
-    memories: async () => storedMemories(await folder.read()),
+    memories: async () => storedMemories(await memory.read()),
     bytes: async () => {
       const names = (await readdir(path)).filter((name) => name.endsWith('.md'))
       const texts = await Promise.all(
@@ -59,8 +75,6 @@ export async function createDreamBench(): Promise<DreamBench> {
       )
       return Object.fromEntries(texts)
     },
-    dream: async (...args) => JSON.parse((await kit.run(['dream', '--json', ...args])).out),
-    script: (...steps) => kit.simulator.addSteps(steps.map((content) => ({ content }))),
     lock: async () =>
       await stat(join(path, '.consolidate-lock')).then(
         ({ mtimeMs, size }) => ({ mtimeMs, isEmpty: size === 0 }),

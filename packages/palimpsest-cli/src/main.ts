@@ -12,6 +12,8 @@ import { WRONG_USAGE } from './world.ts'
 const stop = new AbortController()
 const end = (): void => stop.abort()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end)
+// A terminal that is closed ends us in good order too. Who has none, as under `nohup`, is to outlive it.
+if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) process.once('SIGHUP', end)
 
 // A reader that went away (`| head`) and a terminal that was closed are no errors of ours. The command ends by itself, or goes on serving.
 const GONE = new Set(['EPIPE', 'EIO'])

@@ -49,11 +49,12 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     if (setup.isHeadless && !detached) return
     const outcome = await passGates(policyOf(setup), state, place.gates)
     if (outcome.kind === 'shut') return
-    if (isClosed || (await isEmpty())) return await outcome.hold.giveUp()
-    if (!detached || !setup.startDetached) return begin(outcome, state, setup)
-    // It takes the lock itself, as its own.
+    const isBeside = detached && setup.startDetached !== undefined
+    const mayBegin = (isBeside || !isClosed) && !(await isEmpty())
+    if (mayBegin && !isBeside) return begin(outcome, state, setup)
+    // A process of its own takes the lock itself.
     await outcome.hold.giveUp()
-    setup.startDetached()
+    if (mayBegin) setup.startDetached?.()
   }
   return {
     consider: () => {

@@ -34,7 +34,7 @@ const OTHER_SCREEN = '\x1b[?1049h'
 const OWN_SCREEN = '\x1b[?1049l\x1b[?25h'
 const LEAVE = '\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[?25h'
 
-/** `stop` is what Ctrl-C does otherwise. */
+/** `stop` is what Ctrl-C and a closed terminal do otherwise. */
 export function createConsole(
   input: ReadStream,
   output: WriteStream,
@@ -76,7 +76,7 @@ export function createConsole(
       input.setEncoding('utf8')
       input.on('data', onData).on('end', onClosed).on('error', onClosed)
       output.on('resize', onResize)
-      process.on('SIGHUP', onClosed)
+      process.off('SIGHUP', stop).on('SIGHUP', onClosed)
       process.on('exit', leave)
       enter()
       input.resume()
@@ -86,7 +86,7 @@ export function createConsole(
       events = undefined
       input.off('data', onData).off('end', onClosed)
       output.off('resize', onResize)
-      process.off('SIGHUP', onClosed)
+      process.off('SIGHUP', onClosed).once('SIGHUP', stop)
       process.off('exit', leave)
       leave()
       input.pause()

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+import { describe, expect, test } from 'vitest'
+
+import { memoryOf, NOW, openDreamFolder, storeSession } from '../kit/dream-bench.ts'
+import { call, createBench, put, text } from '../kit/headless.ts'
+import { HAS_TMUX, openTerminal } from '../kit/tmux.ts'
+
+// Processes that dream, and what ends them: signals, keys, a window that is closed. No one leaves a lock or a process behind, and the next
+// start says what became of the dream, once.
+
+const FACTS = Array.from({ length: 8 }, (_, i) => memoryOf(`fact-${i}`, `Service${i} is owned by team${i}`))
+/** Its answer comes when nobody waits for it any more. */
+const SILENT = { content: [text('Late.')], when: { source: 'dream' }, delay_ms: 600_000 }
+const ENDED = 'the dream was ended; nothing changed'
+const run = promisify(execFile)
+
+async function dreamer(settings: object = {}) {
+  const bench = await createBench()
+  const folder = await openDreamFolder(bench)
+  await folder.remember([...FACTS, memoryOf('twin', 'Service0 is owned by team0!')])
+  await put(join(bench.home, 'settings.json'), JSON.stringify(settings))
+  const before = await folder.bytes()
+  const dreams = () =>
+    bench.simulator.requests().filter((one) => one.headers['x-palimpsest-source'] === 'dream')
+  return {
+    ...bench,
+    ...folder,
+    before,
+    dreams,
+    /** What two starts say of a dream, in lines. */
+    told: async (): Promise<readonly string[]> => {
+      bench.simulator.addSteps([{ content: [text('Hi.')] }, { content: [text('Hi.')] }])
+      const starts = [await bench.run(['-p', 'Hello']), await bench.run(['-p', 'Hello'])]
+      return starts.flatMap(({ err }) => err.split('\n').filter((line) => line.includes('dream')))
+    },
+    note: async (): Promise<{ readonly pid?: number; readonly state: string }> =>
+      JSON.parse(await readFile(join(folder.project.folder, 'last-dream.json'), 'utf8')),
+  }
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(10)
+}
+
+/** Processes whose command line has this. */
+async function processesWith(words: string): Promise<readonly string[]> {
+  const { stdout } = await run('pgrep', ['-f', words]).catch(() => ({ stdout: '' }))
+  return stdout.split('\n').filter((line) => line !== '')
+}
+
+describe('a process that dreams', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '(D1) ended by %s leaves nothing changed, no lock and no process; the next start says so, once',
+    async (signal) => {
+      const bench = await dreamer()
+      const marker = `31536${process.pid}`
+      bench.simulator.addSteps([
+        { content: [call('Bash', { command: `sleep ${marker}` })], when: { source: 'dream' } },
+      ])
+      const started = bench.start(['dream', '--now'])
+      await until(async () => (await processesWith(`^sleep ${marker}`)).length > 0)
+      started.child.kill(signal)
+      const { exit, err } = await started.ended
+      expect({ exit, err }).toEqual({ exit: 1, err: expect.stringContaining(ENDED) })
+      expect(await processesWith(`^sleep ${marker}`)).toEqual([])
+      expect(await bench.lock()).toBeUndefined()
+      expect(await bench.bytes()).toEqual(bench.before)
+      expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
+    },
+  )
+
+  test('killed without a word is told of at the next start, once', async () => {
+    const bench = await dreamer()
+    bench.simulator.addSteps([SILENT])
+    const started = bench.start(['dream', '--now'])
+    await until(() => bench.dreams().length === 1)
+    started.child.kill('SIGKILL')
+    await started.ended
+    expect(await bench.told()).toEqual([
+      expect.stringContaining('the last dream was ended before it was done; nothing changed'),
+    ])
+    expect(await bench.bytes()).toEqual(bench.before)
+  })
+
+  test('of its own goes on when the run that began it has ended, and the next start says what it changed, once', async () => {
+    const bench = await dreamer({ dream: { detached: true, sessions: 1 } })
+    await storeSession(bench.project, 's-1', [{ id: 'm1', text: 'Hello' }], NOW)
+    bench.simulator.addSteps([
+      { content: [text('Hi.')], when: { source: 'main' } },
+      { content: [text('Done.')], when: { source: 'dream' }, delay_ms: 300 },
+    ])
+    const run = bench.start(['-p', 'Hello'])
+    expect(await run.ended).toMatchObject({ exit: 0, out: 'Hi.\n' })
+    await until(() => bench.dreams().length === 1)
+    const { pid = 0 } = await bench.note()
+    expect(pid).not.toBe(run.child.pid)
+    await until(async () => (await bench.note()).state === 'completed')
+    await until(() => !isAlive(pid))
+    expect((await bench.lock())?.isEmpty).toBe(true)
+    expect((await bench.memories()).map(({ name }) => name)).not.toContain('twin')
+    expect(await bench.told()).toEqual([
+      expect.stringMatching(/dream: .*twin.* \(\$0\.\d+\)\. `palimpsest memory undo [\w-]{8}` undoes it/),
+    ])
+  })
+})
+
+describe.skipIf(!HAS_TMUX)('a dream on a terminal', () => {
+  const onTerminal = async (args: readonly string[]) => {
+    const bench = await dreamer()
+    bench.simulator.addSteps([SILENT])
+    const { folder, home, userHome, url } = bench
+    const env = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: url }
+    return { ...bench, ...(await openTerminal({ folder, env, args })) }
+  }
+
+  test('runs beside the input, is listed in /tasks, and ends with Ctrl-C: the next start says so, once', async () => {
+    const bench = await onTerminal([])
+    await bench.until(/\/help/)
+    await bench.type('/dream')
+    await bench.press('Enter')
+    await bench.until(/running: dream/)
+    await until(() => bench.dreams().length === 1)
+    await bench.type('/tasks')
+    await bench.press('Enter')
+    const shown = await bench.until(/Background tasks/)
+    expect(shown).toMatch(/[\w-]{8} {2}dream {2}starting/)
+    await bench.press('Enter')
+    await bench.until(/Look again/)
+    await bench.press('Escape')
+    await bench.press('C-c')
+    await bench.press('C-c')
+    await bench.until(/exit \d/)
+    expect(await bench.lock()).toBeUndefined()
+    expect(await bench.bytes()).toEqual(bench.before)
+    expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
+  })
+
+  test.each([
+    ['the screen', []],
+    ['palimpsest dream', ['dream', '--now']],
+  ] as const)('of %s ends when the window is closed: the next start says so, once', async (_, args) => {
+    const bench = await onTerminal(args)
+    if (args.length === 0) {
+      await bench.until(/\/help/)
+      await bench.type('/dream')
+      await bench.press('Enter')
+    }
+    await until(() => bench.dreams().length === 1)
+    await bench.close()
+    expect(await bench.lock()).toBeUndefined()
+    expect(await bench.bytes()).toEqual(bench.before)
+    expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
