@@ -54,8 +54,9 @@ test('a folder cannot set it', async () => {
 test('of many that want the rest at once, as many get it as it pays for', async () => {
   const home = await tempFolder()
   let ids = 0
-  const open = () => openDayLedger(home, { session: 's', now: Date.now, newId: () => `i${ids++}` })
-  const wanted = { neededUsd: 0.1, mostUsd: 0.3, maxUsd: 1 }
+  const open = () =>
+    openDayLedger(home, { session: 's', project: 'p', now: Date.now, newId: () => `i${ids++}` })
+  const wanted = { neededUsd: 0.1, mostUsd: 0.3, maxUsd: 1, source: 'main' }
   // Each has read nothing of what the others wrote.
   const held = await Promise.all(Array.from({ length: 8 }, () => open().hold(wanted)))
   expect(held.filter((one) => one !== undefined)).toHaveLength(3)
@@ -68,7 +69,12 @@ test('of many that want the rest at once, as many get it as it pays for', async 
 test('what a process left under way when it was killed counts as its prompt; a torn line counts as nothing; old days go', async () => {
   const home = await tempFolder()
   const at = Date.parse('2026-11-18T12:00:00')
-  const ledger = openDayLedger(home, { session: 's', now: () => at, newId: () => crypto.randomUUID() })
+  const ledger = openDayLedger(home, {
+    session: 's',
+    project: 'p',
+    now: () => at,
+    newId: () => crypto.randomUUID(),
+  })
   const by = { pid: 2_147_483_000, host: 'elsewhere' }
   const line = { id: 'dead', session: 'x', held: 0.9, prompt: 0.1, by }
   const folder = join(home, 'spending')
@@ -77,11 +83,16 @@ test('what a process left under way when it was killed counts as its prompt; a t
   const file = join(folder, '2026-11-18.jsonl')
   // On another machine nobody can look: it may be alive.
   await writeFile(file, `${JSON.stringify(line)}\n{"id":"torn","us\n`)
-  expect(await ledger.hold({ neededUsd: 0.1, mostUsd: 0.3, maxUsd: 1 })).toBeUndefined()
+  expect(await ledger.hold({ neededUsd: 0.1, mostUsd: 0.3, maxUsd: 1, source: 'main' })).toBeUndefined()
   const { hostname } = await import('node:os')
   await writeFile(file, `${JSON.stringify({ ...line, id: 'gone', by: { ...by, host: hostname() } })}\n`)
-  const fresh = openDayLedger(home, { session: 's', now: () => at, newId: () => crypto.randomUUID() })
-  const held = await fresh.hold({ neededUsd: 0.1, mostUsd: 0.3, maxUsd: 1 })
+  const fresh = openDayLedger(home, {
+    session: 's',
+    project: 'p',
+    now: () => at,
+    newId: () => crypto.randomUUID(),
+  })
+  const held = await fresh.hold({ neededUsd: 0.1, mostUsd: 0.3, maxUsd: 1, source: 'main' })
   await held?.settle(0.25)
   expect(fresh.figures()).toEqual({ spentUsd: 0.35, heldUsd: 0 })
   expect(await readdir(folder)).toEqual(['2026-11-18.jsonl'])

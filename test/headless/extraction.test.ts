@@ -162,7 +162,13 @@ describe('after a turn', () => {
     const { out } = await say(bench, 'We deploy on Tuesdays.', '--output-format', 'json')
     const spent = bench.simulator.requests().reduce((usd, { cost_usd }) => usd + cost_usd, 0)
     expect(bench.asked(SOURCE)).toHaveLength(1)
-    expect(JSON.parse(out).total_cost_usd).toBeCloseTo(spent, 6)
+    const result = JSON.parse(out)
+    expect(result.total_cost_usd).toBeCloseTo(spent, 6)
+    const [beside] = bench.asked(SOURCE)
+    expect(result.cost_by_layer).toEqual({
+      main: expect.closeTo(spent - (beside?.cost_usd ?? 0), 6),
+      [SOURCE]: expect.closeTo(beside?.cost_usd ?? 0, 6),
+    })
     const sessions = JSON.parse((await bench.run(['sessions', '--json'])).out)
     expect(sessions[0].cost_usd).toBeCloseTo(spent, 6)
   })

@@ -113,7 +113,7 @@ describe('a prepared summary', () => {
     expect(boundaries(agent).map(({ meta }) => meta.path)).toEqual(['fork'])
   })
 
-  test('is paid for from a tenth of the bill', async () => {
+  test('is paid for from a tenth of the bill, beyond what every session is allowed', async () => {
     const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'within-bill' })
     await agent.say('Echo.')
     const bill = billOf(agent.session.view.log)
@@ -121,8 +121,9 @@ describe('a prepared summary', () => {
     expect(bill.get('main')).toBeGreaterThan(0)
     expect(bill.get('prepared') ?? 0).toBeLessThanOrEqual(BACKGROUND_SHARE_MAX * total)
     const { facts } = agent.setup
-    const may = (log: readonly Entry[]): boolean => mayCallBeside(besideSpending(log), facts, 20_000)
-    expect(may([])).toBe(false)
+    const may = (log: readonly Entry[], sizeTokens = 20_000): boolean =>
+      mayCallBeside(besideSpending(log), facts, sizeTokens)
+    expect([may([]), may([], 1_000_000)]).toEqual([true, false])
     const usage = { input_tokens: 1_000_000, output_tokens: 0 }
     const answer = {
       ...(agent.entries.find(({ kind }) => kind === 'message') as Entry),

@@ -9,6 +9,7 @@ const RESULT: RunResult = {
   durationMs: 1,
   usage: NO_USAGE,
   costUsd: 0,
+  costs: {},
   estimatedUsd: 0,
   compactions: {},
   text: 'Done.',

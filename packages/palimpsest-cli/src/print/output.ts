@@ -28,6 +28,8 @@ export interface RunResult {
   readonly durationMs: number
   readonly usage: RunUsage
   readonly costUsd: number
+  /** The same by who asked: the conversation, and each kind of call beside it. */
+  readonly costs: { readonly [source: string]: number }
   /** Of that, what nobody billed us for: answers that were broken off. */
   readonly estimatedUsd: number
   /** By who wrote the summary. */
@@ -215,7 +217,7 @@ function messageLine(entry: MessageEntry, facts: RunFacts): object {
 }
 
 function resultLine(result: RunResult, facts: RunFacts): object {
-  const { end, turns, durationMs, usage, costUsd, estimatedUsd, compactions, text } = result
+  const { end, turns, durationMs, usage, costUsd, costs, estimatedUsd, compactions, text } = result
   const problem = problemOf(end)
   return {
     type: 'result',
@@ -226,6 +228,7 @@ function resultLine(result: RunResult, facts: RunFacts): object {
     result: problem === undefined ? text : problem,
     session_id: facts.sessionId,
     total_cost_usd: costUsd,
+    cost_by_layer: costs,
     ...(estimatedUsd > 0 && { estimated_cost_usd: estimatedUsd }),
     ...(Object.keys(compactions).length > 0 && { compactions }),
     usage,

@@ -50,6 +50,9 @@ const ENDING_WAIT_MS = 30_000
 /** What is about to be known of the cost is waited for where it is told. */
 const COST_WAIT_MS = 2_000
 
+/** The conversation's own answers. */
+const CONVERSATION = 'main'
+
 /** Sums up a turn as it goes. */
 function createTally(now: () => number): {
   readonly take: (event: LoopEvent) => void
@@ -59,6 +62,11 @@ function createTally(now: () => number): {
   const costOf = createCostOf()
   let [usage, costUsd, estimatedUsd, turns, text, goesOn] = [NO_USAGE, 0, 0, 0, '', false]
   const compactions = new Map<string, number>()
+  const costs = new Map<string, number>()
+  const add = (source: string, usd: number): void => {
+    costUsd += usd
+    costs.set(source, (costs.get(source) ?? 0) + usd)
+  }
   let end: TurnEnd = { reason: 'aborted' }
   return {
     take: (event) => {
@@ -70,18 +78,19 @@ function createTally(now: () => number): {
         if (entry.kind !== 'spent') continue
         const usd = costOf(entry)
         usage = addUsage(usage, entry)
-        costUsd += usd
+        add(entry.source, usd)
         if (entry.estimated) estimatedUsd += usd
       }
       if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
       usage = addUsage(usage, event.entry)
-      costUsd += costOf(event.entry)
+      add(CONVERSATION, costOf(event.entry))
       turns++
       text = goesOn ? text + answerText(event.entry) : answerText(event.entry)
       goesOn = isUnfinished(event.entry)
     },
     result: () => {
-      const sums = { usage, costUsd, estimatedUsd, compactions: Object.fromEntries(compactions) }
+      const byName = { costs: Object.fromEntries(costs), compactions: Object.fromEntries(compactions) }
+      const sums = { usage, costUsd, estimatedUsd, ...byName }
       return { end, turns, durationMs: now() - startedAt, ...sums, text }
     },
   }

@@ -1,6 +1,6 @@
 import { ProviderError, type SpendingLimit } from '../errors.ts'
 import { costOfUsage } from '../ledger/prices.ts'
-import type { ModelRequest, StreamModel } from '../ports.ts'
+import type { ModelRequest, Source, StreamModel } from '../ports.ts'
 import { estimatePrompt } from '../tokens/plausible-usage.ts'
 import { findModelFacts, type ModelFacts, type PriceTier } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
@@ -29,6 +29,8 @@ export interface HeldAmount {
   readonly neededUsd: number
   /** For the longest answer. */
   readonly mostUsd: number
+  /** Who asks. */
+  readonly source: Source
 }
 
 export interface Held {
@@ -76,7 +78,8 @@ export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
     const priceWith = (outputTokens: number): number =>
       costOfUsage({ ...expected, output_tokens: outputTokens }, prices)
     const neededUsd = priceWith(ANSWER_TOKENS_MIN)
-    const held = await purse.hold({ neededUsd, mostUsd: priceWith(maxTokensIn(request.body) ?? 0) })
+    const mostUsd = priceWith(maxTokensIn(request.body) ?? 0)
+    const held = await purse.hold({ neededUsd, mostUsd, source: request.source })
     // A model without a price costs nothing that is known, also where nothing is left.
     if (!held && neededUsd > 0) throw overBudget(neededUsd, purse.leftUsd(), purse.limit?.())
     let usage: Usage = { input_tokens: 0, output_tokens: 0 }

@@ -7,9 +7,9 @@ import type { Usage } from '../wire/usage.ts'
 
 // What the conversation cost, by who asked; and whether calls that nobody waits for may add to it.
 
-/** Of the whole bill, for all calls beside the conversation together. */
+/** Of the project's whole bill, for all calls beside its conversations together. */
 export const BACKGROUND_SHARE_MAX = 0.1
-/** Of every session, whatever the share of its bill: else a short one would never leave anything behind. */
+/** Of every session, whatever the share of its bill: else a short one would never save anything. */
 export const BACKGROUND_ALLOWANCE_USD = 0.05
 /** What a fork writes at most, about, where none has written yet. */
 const OUTPUT_TOKENS = 2_500
@@ -48,10 +48,16 @@ function gather(log: readonly Entry[]): Gathered {
 }
 
 /** What was spent so far, and what a call beside the conversation came to the last time. */
-export interface BesideSpending {
+export interface BesideSpending extends BesideSums {
+  readonly outputTokens?: number | undefined
+  /** What the other sessions of the project came to of late; undefined where nobody keeps account of them. */
+  readonly elsewhere?: BesideSums | undefined
+}
+
+/** US dollars: all of it, and of that the calls that nobody waited for. */
+export interface BesideSums {
   readonly totalUsd: number
   readonly besideUsd: number
-  readonly outputTokens?: number | undefined
 }
 
 /** As the log has it. Of a session that is loaded from a boundary on, the sums of its file say more. */
@@ -63,28 +69,24 @@ export function besideSpending(log: readonly Entry[]): BesideSpending {
 }
 
 /**
- * Whether one more call on the back of a conversation of this size leaves all of them within their share, should it come to what is
- * expected: as much as the one before it wrote. One that comes to more is on the bill, and the next waits the longer.
+ * Whether one more call on the back of a conversation of this size leaves all of them within their share of the project's bill, or within what every
+ * session is allowed, should it come to what is expected: as much as the one before it wrote. One that comes to more is on the bill, and the next
+ * waits the longer. `responses`: of the call under way, which are on no bill yet.
  */
-export function mayCallBeside(spent: BesideSpending, facts: ModelFacts, sizeTokens: number): boolean {
-  const next = nextUsd(spent, facts, sizeTokens)
-  return spent.besideUsd + next <= BACKGROUND_SHARE_MAX * (spent.totalUsd + next)
-}
-
-/** The same, with what every session is allowed. `responses`: of the call under way, which are on no bill yet. */
-export function mayRememberBeside(
-  { totalUsd, besideUsd, outputTokens }: BesideSpending,
+export function mayCallBeside(
+  { totalUsd, besideUsd, outputTokens, elsewhere }: BesideSpending,
   facts: ModelFacts,
   sizeTokens: number,
   responses: readonly Pick<MessagesResponse, 'model' | 'usage'>[] = [],
 ): boolean {
   const unbilled = responses.reduce((usd, { model, usage }) => usd + costOf(usage, model), 0)
-  const spent = { totalUsd: totalUsd + unbilled, besideUsd: besideUsd + unbilled, outputTokens }
-  const isAllowed = spent.besideUsd + nextUsd(spent, facts, sizeTokens) <= BACKGROUND_ALLOWANCE_USD
-  return isAllowed || mayCallBeside(spent, facts, sizeTokens)
+  const more = unbilled + nextUsd(outputTokens, facts, sizeTokens)
+  if (besideUsd + more <= BACKGROUND_ALLOWANCE_USD) return true
+  const others = elsewhere ?? { totalUsd: 0, besideUsd: 0 }
+  return besideUsd + others.besideUsd + more <= BACKGROUND_SHARE_MAX * (totalUsd + others.totalUsd + more)
 }
 
-function nextUsd({ outputTokens }: BesideSpending, facts: ModelFacts, sizeTokens: number): number {
+function nextUsd(outputTokens: number | undefined, facts: ModelFacts, sizeTokens: number): number {
   const output = outputTokens ?? Math.min(OUTPUT_TOKENS, OUTPUT_SHARE * sizeTokens)
   return priceOf({ read: sizeTokens, written5m: 0, written1h: 0, uncached: 0, output }, facts.prices)
 }

@@ -1,9 +1,4 @@
-import {
-  besideSpending,
-  mayCallBeside,
-  mayRememberBeside,
-  type BesideSpending,
-} from '../background/background-bill.ts'
+import { besideSpending, mayCallBeside, type BesideSpending } from '../background/background-bill.ts'
 import {
   NOTES_WAIT_MS,
   type NotesKeeper,
@@ -116,8 +111,7 @@ function openExtraction(
 ): ExtractionKeeper | undefined {
   if (!setup.extraction) return undefined
   const isWithin = (view: View, sizeTokens: number, responses: readonly MessagesResponse[] = []): boolean =>
-    maySpend() &&
-    mayRememberBeside(spentSoFar(view, setup), setup.reading().model.facts, sizeTokens, responses)
+    maySpend() && mayCallBeside(spentSoFar(view, setup), setup.reading().model.facts, sizeTokens, responses)
   return createExtractionKeeper({
     ports,
     signal,
@@ -128,13 +122,17 @@ function openExtraction(
 }
 
 /** The larger of two sums: the file's reach back before what is loaded, and the log's have a price for models that the table does not hold. */
-function spentSoFar({ log }: View, { totals }: Pick<ConversationSetup, 'totals'>): BesideSpending {
+function spentSoFar(
+  { log }: View,
+  { totals, spending }: Pick<ConversationSetup, 'totals' | 'spending'>,
+): BesideSpending {
   const loaded = besideSpending(log)
   const { costUsd, besideUsd = 0 } = totals()
   return {
     ...loaded,
     totalUsd: Math.max(loaded.totalUsd, costUsd),
     besideUsd: Math.max(loaded.besideUsd, besideUsd),
+    elsewhere: spending?.elsewhere?.(),
   }
 }
 

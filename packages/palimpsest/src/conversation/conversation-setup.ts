@@ -1,4 +1,5 @@
 import type { SpendingLimit } from '../errors.ts'
+import type { BesideSums } from '../background/background-bill.ts'
 import type { MeteredModel } from '../accounts/meter-model.ts'
 import type { ClearingWishes } from '../layers/2-micro-compaction/policy.ts'
 import type { NotesPolicy } from '../layers/3-session-memory/notes-for.ts'
@@ -75,6 +76,8 @@ export interface Spending {
   readonly leftUsd?: (() => number) | undefined
   /** Which limit leaves no more, where it is not the session's. */
   readonly limit?: (() => SpendingLimit | undefined) | undefined
+  /** What the other sessions of the project came to of late: calls beside the conversation have a share of the project's bill. */
+  readonly elsewhere?: (() => BesideSums | undefined) | undefined
 }
 
 export interface ConversationNotes {

@@ -2,8 +2,14 @@
 
 import '../require-runtime.ts'
 
-export { BACKGROUND_SHARE_MAX, besideSpending, billOf, mayCallBeside } from '../background/background-bill.ts'
-export type { BesideSpending } from '../background/background-bill.ts'
+export {
+  BACKGROUND_ALLOWANCE_USD,
+  BACKGROUND_SHARE_MAX,
+  besideSpending,
+  billOf,
+  mayCallBeside,
+} from '../background/background-bill.ts'
+export type { BesideSpending, BesideSums } from '../background/background-bill.ts'
 export type { Bill } from '../background/background-bill.ts'
 export { breakersOf, notesInVain } from '../layers/4-compaction/when/breakers.ts'
 export type { Breaker, Breakers } from '../layers/4-compaction/when/breakers.ts'

@@ -25,12 +25,13 @@ export interface Totals {
   readonly readTokens: number
 }
 
-/** Somebody waits for these; a dream has limits of its own. */
-const UNSHARED: ReadonlySet<string> = new Set(['main', 'compact', 'dream'])
+/** Somebody waits for these; a dream has limits of its own. What follows a colon says which one. */
+const UNSHARED: ReadonlySet<string> = new Set(['main', 'compact', 'dream', 'subagent'])
 
-/** Whether a call of this source went on beside the conversation, with nobody waiting for it: all of them together have a share of the bill. */
+/** Whether nobody waits for a call of this source: all of them together have a share of the bill. */
 export function isBeside(source: string): boolean {
-  return !UNSHARED.has(source)
+  const [kind = source] = source.split(':', 1)
+  return !UNSHARED.has(kind)
 }
 
 /** The sums, and what the newest response added: lines of one response each repeat its usage, and the newest counts. */

@@ -1,22 +1,26 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { StorageError } from 'palimpsest'
-import { ownIdentity, stateOf, toStorageError, type ProcessIdentity } from 'palimpsest/node'
-import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+import type { BesideSums } from 'palimpsest/engine'
+import { ownIdentity, toStorageError, type ProcessIdentity } from 'palimpsest/node'
+import type { Json } from 'palimpsest/wire'
+
+import { appendLine, createDayReader, type Account, type DayReader } from './day-file.ts'
+import { createProjectBill } from './project-bill.ts'
 
 // What all sessions of a day have cost, one line a request, in a file that every process of this home appends to. A request is written down twice:
 // as what it may come to before it is sent, and as what it cost. A line that stands further up was first, so that two processes that want the
 // last dollar at once both see who gets it, without a lock that somebody could leave behind.
 
 export interface DayLedger {
+  /** What other sessions of this project cost in the last 30 days; undefined until it was read. */
+  readonly elsewhere: () => BesideSums | undefined
   /** What was spent, and what is set aside, as far as it was written down. */
   readonly figures: () => DayFigures
   /** Sets aside, then looks: undefined where others were there first and too little is left. */
   readonly hold: (amount: DayAmount) => Promise<DayHold | undefined>
   /** Writes down what was not set aside. */
-  readonly add: (usd: number) => Promise<void>
+  readonly add: (usd: number, source: string) => Promise<void>
 }
 
 export interface DayFigures {
@@ -28,20 +32,11 @@ export interface DayAmount {
   readonly neededUsd: number
   readonly mostUsd: number
   readonly maxUsd: number
+  readonly source: string
 }
 
 export interface DayHold {
   readonly settle: (usd: number) => Promise<void>
-}
-
-interface Account {
-  readonly order: number
-  readonly heldUsd: number
-  /** What it costs if nobody says how it ended. */
-  readonly promptUsd: number
-  readonly by: ProcessIdentity | undefined
-  /** Undefined: under way. */
-  readonly spentUsd: number | undefined
 }
 
 const FOLDER = 'spending'
@@ -49,28 +44,28 @@ const NAME = /^\d{4}-\d\d-\d\d\.jsonl$/
 /** Nobody asks what an older day cost; a file is a few hundred kilobytes at most. */
 const DAYS_KEPT = 40
 const DAY_MS = 24 * 3_600_000
-const READ_BYTES = 65_536
 
-export function openDayLedger(
-  home: string,
-  {
-    session,
-    now,
-    newId,
-  }: { readonly session: string; readonly now: () => number; readonly newId: () => string },
-): DayLedger {
+export interface LedgerSetup {
+  readonly session: string
+  readonly project: string
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+export function openDayLedger(home: string, { session, project, now, newId }: LedgerSetup): DayLedger {
   const folder = join(home, FOLDER)
-  let reader = createReader('')
+  const fileOf = (ms: number): string => join(folder, `${dayOf(ms)}.jsonl`)
+  let reader = createDayReader('')
   let made: Promise<void> | undefined
-  const today = (): Reader => {
-    const path = join(folder, `${dayOf(now())}.jsonl`)
+  const today = (): DayReader => {
+    const path = fileOf(now())
     if (reader.path !== path) {
-      reader = createReader(path)
+      reader = createDayReader(path)
       made = undefined
     }
     return reader
   }
-  const append = async ({ path }: Reader, line: Json): Promise<void> => {
+  const append = async ({ path }: DayReader, line: Json): Promise<void> => {
     try {
       await (made ??= makeFolder(folder, now()))
       await appendLine(path, `${JSON.stringify(line)}\n`)
@@ -81,14 +76,15 @@ export function openDayLedger(
   }
   return {
     figures: () => sumOf(today().read()),
-    add: async (usd) => {
-      if (usd > 0) await append(today(), { id: newId(), session, usd })
+    elsewhere: createProjectBill({ session, project, today, fileOf, now }),
+    add: async (usd, source) => {
+      if (usd > 0) await append(today(), { id: newId(), session, project, source, usd })
     },
-    hold: async ({ neededUsd, mostUsd, maxUsd }) => {
+    hold: async ({ neededUsd, mostUsd, maxUsd, source }) => {
       const day = today()
       const id = newId()
       const by = toJson(await ownIdentity())
-      await append(day, { id, session, held: mostUsd, prompt: neededUsd, by })
+      await append(day, { id, session, project, source, held: mostUsd, prompt: neededUsd, by })
       const settle = async (usd: number): Promise<void> => append(day, { id, session, usd })
       await day.look()
       const accounts = day.read()
@@ -117,136 +113,8 @@ async function makeFolder(folder: string, now: number): Promise<void> {
   await Promise.all(old.map((name) => rm(join(folder, name), { force: true })))
 }
 
-/** A pipe, or a link to elsewhere, is nothing of ours: without waiting for it, it is refused. */
-const OURS = constants.O_NOFOLLOW | constants.O_NONBLOCK
-
-async function appendLine(path: string, line: string): Promise<void> {
-  const file = await open(path, OURS | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600)
-  try {
-    if (!(await file.stat()).isFile()) throw new StorageError('io', notAFile(path))
-    await file.appendFile(line)
-  } finally {
-    await file.close()
-  }
-}
-
-function notAFile(path: string): string {
-  return `${path} is no file. Move it away: what is spent is written there`
-}
-
-interface Reader {
-  readonly path: string
-  /** What the file says, with what was appended since the last time. */
-  readonly read: () => ReadonlyMap<string, Account>
-  /** Looks which processes have died that left something under way. */
-  readonly look: () => Promise<void>
-}
-
-function createReader(path: string): Reader {
-  const accounts = new Map<string, Account>()
-  let [offset, rest] = [0, '']
-  const read = (): ReadonlyMap<string, Account> => {
-    const added = readFrom(path, offset)
-    offset += added.length
-    const lines = (rest + added.toString('utf8')).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) take(line, accounts)
-    return accounts
-  }
-  return {
-    path,
-    read,
-    look: async () => {
-      for (const [id, account] of read()) {
-        if (account.spentUsd !== undefined || account.by === undefined) continue
-        // It was asked, and may have been answered: what the prompt costs is paid.
-        if ((await stateOf(account.by)) === 'gone')
-          accounts.set(id, { ...account, spentUsd: account.promptUsd })
-      }
-    },
-  }
-}
-
-/** What was appended. A file that is not there says nothing. */
-function readFrom(path: string, offset: number): Buffer {
-  const file = openOrNone(path)
-  if (file === undefined) return Buffer.alloc(0)
-  try {
-    const chunks: Buffer[] = []
-    const facts = fstatSync(file)
-    if (!facts.isFile()) throw new StorageError('io', notAFile(path))
-    const { size } = facts
-    for (let at = offset; at < size;) {
-      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - at))
-      const count = readSync(file, chunk, 0, chunk.length, at)
-      if (count === 0) break
-      chunks.push(chunk.subarray(0, count))
-      at += count
-    }
-    return Buffer.concat(chunks)
-  } finally {
-    closeSync(file)
-  }
-}
-
-function openOrNone(path: string): number | undefined {
-  try {
-    return openSync(path, OURS | constants.O_RDONLY)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw toStorageError(error, 'read what was spent from', path)
-  }
-}
-
-/** A line that a full disk cut off says nothing. */
-function take(line: string, accounts: Map<string, Account>): void {
-  const value = parse(line)
-  if (value === undefined || typeof value['id'] !== 'string') return
-  const { id } = value
-  const known = accounts.get(id) ?? {
-    order: accounts.size,
-    heldUsd: 0,
-    promptUsd: 0,
-    by: undefined,
-    spentUsd: undefined,
-  }
-  if (isUsd(value['usd'])) accounts.set(id, { ...known, spentUsd: value['usd'] })
-  else if (isUsd(value['held']) && isUsd(value['prompt']))
-    accounts.set(id, {
-      ...known,
-      heldUsd: value['held'],
-      promptUsd: value['prompt'],
-      by: identityIn(value['by']),
-    })
-}
-
-function parse(line: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isUsd(value: Json | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
-}
-
 function toJson({ pid, host, startTicks, boot }: ProcessIdentity): Json {
   return { pid, host, ...(startTicks !== undefined && { startTicks }), ...(boot !== undefined && { boot }) }
-}
-
-function identityIn(value: Json | undefined): ProcessIdentity | undefined {
-  if (!isJsonObject(value)) return undefined
-  const { pid, host, startTicks, boot } = value
-  if (typeof pid !== 'number' || typeof host !== 'string') return undefined
-  return {
-    pid,
-    host,
-    ...(typeof startTicks === 'string' && { startTicks }),
-    ...(typeof boot === 'string' && { boot }),
-  }
 }
 
 /** `before`: of what is under way only what came earlier counts; who came later makes way. */

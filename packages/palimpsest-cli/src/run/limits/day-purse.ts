@@ -42,11 +42,11 @@ export function createDayPurse({ ledger, dailyUsd, isOn, report }: DayPurseSetup
       return max - spentUsd - heldUsd
     },
     limit: () => ({ name: DAILY_LIMIT, maxUsd: maxUsd() ?? Infinity, heldUsd: ledger.figures().heldUsd }),
-    hold: async ({ neededUsd, mostUsd }) => {
+    hold: async ({ neededUsd, mostUsd, source }) => {
       const max = maxUsd()
       if (max === undefined || neededUsd === 0)
-        return { settle: async (usd) => await orTell(ledger.add(usd)) }
-      const held = await ledger.hold({ neededUsd, mostUsd, maxUsd: max })
+        return { settle: async (usd) => await orTell(ledger.add(usd, source)) }
+      const held = await ledger.hold({ neededUsd, mostUsd, maxUsd: max, source })
       return held && { settle: async (usd) => await orTell(held.settle(usd)) }
     },
   }

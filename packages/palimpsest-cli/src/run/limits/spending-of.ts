@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { basename } from 'node:path'
 
 import type { Flags, Ports } from 'palimpsest'
 import type { Spending } from 'palimpsest/conversation'
@@ -22,14 +23,18 @@ export function spendingOf(
     },
   { now }: World,
 ): Pick<Ports, 'streamModel'> & Spending & { readonly day: DayPurse } {
-  const { file, session } = run.opened
+  const { file, session, project } = run.opened
   const maxUsd = maxCost(run)
   const budget =
     maxUsd === undefined
       ? undefined
       : createBudget(metered.streamModel, { maxUsd, spentUsd: file.totals().costUsd })
+  const own = { session: session.id, project: basename(project.folder) }
+  const ledger = openDayLedger(run.home, { ...own, now, newId: randomUUID })
+  // Read beside what comes first, so that it is known when something is to be decided.
+  ledger.elsewhere()
   const day = createDayPurse({
-    ledger: openDayLedger(run.home, { session: session.id, now, newId: randomUUID }),
+    ledger,
     dailyUsd: run.ground.settings.limits.dailyCostUsd,
     isOn: () => run.flags.value('daily-cap'),
     report: run.report,
@@ -41,6 +46,7 @@ export function spendingOf(
     maxUsd,
     streamModel: payFrom(day, budget?.streamModel ?? metered.streamModel),
     leftUsd: () => Math.min(ownUsd(), day.leftUsd()),
+    elsewhere: ledger.elsewhere,
     limit: () => (day.leftUsd() < ownUsd() ? day.limit() : undefined),
   }
 }

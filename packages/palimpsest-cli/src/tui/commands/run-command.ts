@@ -17,7 +17,7 @@ import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { tasks } from './tasks.ts'
-import { dayText, doctorRows, hookRows, statusRows } from './tell-state.ts'
+import { besideText, dayText, doctorRows, hookRows, statusRows } from './tell-state.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
@@ -143,6 +143,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
           ]
         : []),
       hits,
+      besideText(place),
       `today: ${dayText(conversation.prepared.day)}`,
     ],
     place,

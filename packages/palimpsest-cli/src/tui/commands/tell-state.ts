@@ -1,3 +1,5 @@
+import { BACKGROUND_ALLOWANCE_USD, BACKGROUND_SHARE_MAX } from 'palimpsest/engine'
+
 import { readHooks } from '../../agent/hooks/read-hooks.ts'
 import { toPrintable } from '../../agent/printable.ts'
 import { loadSettings } from '../../agent/settings/load-settings.ts'
@@ -36,6 +38,14 @@ export function dayText({ figures, maxUsd }: PreparedRun['day']): string {
   return max === undefined
     ? `${spent}; no limit (setting ${DAILY_LIMIT})`
     : `${spent}, of $${max} (setting ${DAILY_LIMIT})`
+}
+
+/** What calls that nobody waits for have cost in the project, and what they may. */
+export function besideText({ conversation }: CommandPlace): string {
+  const { costUsd, besideUsd = 0 } = conversation.totals()
+  const others = conversation.prepared.setup.spending?.elsewhere?.() ?? { totalUsd: 0, besideUsd: 0 }
+  const [beside, total] = [besideUsd + others.besideUsd, costUsd + others.totalUsd]
+  return `in the background: $${beside.toFixed(4)} of the $${total.toFixed(4)} that this project cost in 30 days; at most ${BACKGROUND_SHARE_MAX * 100}%, and $${BACKGROUND_ALLOWANCE_USD.toFixed(2)} a session`
 }
 
 const NAME_COLUMNS = 13

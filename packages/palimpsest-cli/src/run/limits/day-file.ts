@@ -1,0 +1,160 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+import { StorageError } from 'palimpsest'
+import { stateOf, toStorageError, type ProcessIdentity } from 'palimpsest/node'
+import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+
+// The file of one day, that every process of a home appends to and reads on from where it was.
+
+export interface Account {
+  readonly order: number
+  readonly heldUsd: number
+  /** What it costs if nobody says how it ended. */
+  readonly promptUsd: number
+  readonly by: ProcessIdentity | undefined
+  /** Undefined: under way. */
+  readonly spentUsd: number | undefined
+  readonly session: string | undefined
+  readonly project: string | undefined
+  /** Who asked. */
+  readonly source: string | undefined
+}
+
+const READ_BYTES = 65_536
+
+/** A pipe, or a link to elsewhere, is nothing of ours: without waiting for it, it is refused. */
+const OURS = constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Whole or, where a disk is full, cut off. */
+export async function appendLine(path: string, line: string): Promise<void> {
+  const file = await open(path, OURS | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600)
+  try {
+    if (!(await file.stat()).isFile()) throw new StorageError('io', notAFile(path))
+    await file.appendFile(line)
+  } finally {
+    await file.close()
+  }
+}
+
+function notAFile(path: string): string {
+  return `${path} is no file. Move it away: what is spent is written there`
+}
+
+export interface DayReader {
+  readonly path: string
+  /** What the file says, with what was appended since the last time. */
+  readonly read: () => ReadonlyMap<string, Account>
+  /** Looks which processes have died that left something under way. */
+  readonly look: () => Promise<void>
+}
+
+export function createDayReader(path: string): DayReader {
+  const accounts = new Map<string, Account>()
+  let [offset, rest] = [0, '']
+  const read = (): ReadonlyMap<string, Account> => {
+    const added = readFrom(path, offset)
+    offset += added.length
+    const lines = (rest + added.toString('utf8')).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) take(line, accounts)
+    return accounts
+  }
+  return {
+    path,
+    read,
+    look: async () => {
+      for (const [id, account] of read()) {
+        if (account.spentUsd !== undefined || account.by === undefined) continue
+        // It was asked, and may have been answered: what the prompt costs is paid.
+        if ((await stateOf(account.by)) === 'gone')
+          accounts.set(id, { ...account, spentUsd: account.promptUsd })
+      }
+    },
+  }
+}
+
+/** What was appended. A file that is not there says nothing. */
+function readFrom(path: string, offset: number): Buffer {
+  const file = openOrNone(path)
+  if (file === undefined) return Buffer.alloc(0)
+  try {
+    const chunks: Buffer[] = []
+    const facts = fstatSync(file)
+    if (!facts.isFile()) throw new StorageError('io', notAFile(path))
+    const { size } = facts
+    for (let at = offset; at < size;) {
+      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - at))
+      const count = readSync(file, chunk, 0, chunk.length, at)
+      if (count === 0) break
+      chunks.push(chunk.subarray(0, count))
+      at += count
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openOrNone(path: string): number | undefined {
+  try {
+    return openSync(path, OURS | constants.O_RDONLY)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw toStorageError(error, 'read what was spent from', path)
+  }
+}
+
+/** A line that a full disk cut off says nothing. */
+function take(line: string, accounts: Map<string, Account>): void {
+  const value = parse(line)
+  if (value === undefined || typeof value['id'] !== 'string') return
+  const { id } = value
+  const known = accounts.get(id) ?? {
+    order: accounts.size,
+    heldUsd: 0,
+    promptUsd: 0,
+    by: undefined,
+    spentUsd: undefined,
+    session: textIn(value['session']),
+    project: textIn(value['project']),
+    source: textIn(value['source']),
+  }
+  if (isUsd(value['usd'])) accounts.set(id, { ...known, spentUsd: value['usd'] })
+  else if (isUsd(value['held']) && isUsd(value['prompt']))
+    accounts.set(id, {
+      ...known,
+      heldUsd: value['held'],
+      promptUsd: value['prompt'],
+      by: identityIn(value['by']),
+    })
+}
+
+function parse(line: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function textIn(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function isUsd(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}
+
+function identityIn(value: Json | undefined): ProcessIdentity | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { pid, host, startTicks, boot } = value
+  if (typeof pid !== 'number' || typeof host !== 'string') return undefined
+  return {
+    pid,
+    host,
+    ...(typeof startTicks === 'string' && { startTicks }),
+    ...(typeof boot === 'string' && { boot }),
+  }
+}
