@@ -9,6 +9,7 @@ import { storeRules } from '../agent/permissions/always/stored-rules.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 import type { Console } from './console.ts'
 import { readEarlierInputs } from './host/earlier-inputs.ts'
+import { askFirstModel } from './host/first-model.ts'
 import { listFiles } from './host/list-files.ts'
 import { shownPath } from './host/shown-path.ts'
 import { hostConversation, type HostedConversation } from './host/host-conversation.ts'
@@ -51,7 +52,8 @@ export async function runInteractive(
   const place: Place = { ui, world, told, home: options.home, trust, noted: new Set() }
   let last = ''
   try {
-    let at: Entered | undefined = await enter(wishes, undefined, place)
+    const first = await askFirstModel(wishes, place)
+    let at: Entered | undefined = await enter(first, undefined, place)
     let { prompt, picks } = options
     while (at) {
       const { conversation, wishes: current }: Entered = at

@@ -5,7 +5,7 @@ import { findScreenProgram } from './needs-terminal.ts'
 test.each(['vim a.ts', 'cd x && nano b', 'git status; htop', 'git rebase -i HEAD~3', 'git add -p', 'top'])(
   '%s is refused, with what to do instead',
   (line) => {
-    expect(findScreenProgram(line)).toMatch(/needs a terminal .* instead\. Nothing was run\.$/)
+    expect(findScreenProgram(line)).toMatch(/needs a terminal .* instead$/)
   },
 )
 

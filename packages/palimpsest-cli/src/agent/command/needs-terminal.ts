@@ -48,7 +48,7 @@ export function findScreenProgram(line: string): string | undefined {
     const [name = '', ...args] = command.trim().split(/\s+/)
     const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined
     if (program?.needsTerminal(args) !== true) continue
-    return `${[name, ...args].join(' ')} needs a terminal and somebody at its keys, and there is none. ${program.instead} instead. Nothing was run.`
+    return `${[name, ...args].join(' ')} needs a terminal and somebody at its keys, and there is none. ${program.instead} instead`
   }
   return undefined
 }

@@ -32,6 +32,14 @@ const reason = async (name: string, input: Parameters<Workbench['permit']>[1]): 
   return verdict.allow ? 'allowed' : verdict.reason
 }
 
+test('nobody is asked about a program that waits for keys: it is refused, with what to use instead', async () => {
+  await open({ answer: () => ({ kind: 'yes' }), rules: { allow: ['Bash'] } })
+  expect(await reason('Bash', { command: 'git commit && vim a.txt' })).toBe(
+    'Bash is not permitted: vim a.txt needs a terminal and somebody at its keys, and there is none. Use Edit or Write instead.',
+  )
+  expect(bench.questions).toEqual([])
+})
+
 describe('the shell that is kept', () => {
   test.each(['auto', 'off'] as const)(
     'what an earlier command gave another meaning is asked about, whether rules allow it or it only reads; sandbox: %s',

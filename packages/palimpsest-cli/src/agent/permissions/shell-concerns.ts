@@ -1,3 +1,4 @@
+import { findScreenProgram } from '../command/needs-terminal.ts'
 import type { OpenWay } from '../paths/command-grant.ts'
 import { ownNatureOf } from '../tools/tool-natures.ts'
 import { coveredByAlways } from './always/covers-command.ts'
@@ -17,7 +18,8 @@ export async function shellConcerns(
   rules: readonly Rule[],
   policy: ReadingPolicy & Pick<FirstShell, 'firstPath'>,
 ): Promise<ShellConcerns> {
-  const refused = await requiredConcern(policy)
+  // Nobody needs to be asked about what cannot run.
+  const refused = findScreenProgram(facts.command) ?? (await requiredConcern(policy))
   if (refused !== undefined) return { kind: 'refused', why: refused }
   const changed = await changedMeaning(facts.text, { ...policy, state: policy.access.shellState() })
   if (changed !== undefined) {

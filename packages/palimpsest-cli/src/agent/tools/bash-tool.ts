@@ -112,7 +112,7 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
       `The command is longer than ${COMMAND_BYTES_MAX} bytes. Write it into a file and run that.`,
     )
   const needsTerminal = findScreenProgram(command)
-  if (needsTerminal !== undefined) throw new Refusal(needsTerminal)
+  if (needsTerminal !== undefined) throw new Refusal(`${needsTerminal}. Nothing was run.`)
   const folder = await existingFolder(access)
   const wanted = await permittedShell(command, folder, options, context.toolUseId)
   if (input.inBackground) {

@@ -47,12 +47,14 @@ export const CHAT_SERVERS: readonly ChatServer[] = [
   {
     name: 'vllm',
     standardUrl: 'http://127.0.0.1:8000/v1',
+    urlVariable: 'VLLM_BASE_URL',
     keyVariable: 'VLLM_API_KEY',
     startCommand: 'vllm serve MODEL',
   },
   {
     name: 'llamacpp',
     standardUrl: 'http://127.0.0.1:8080/v1',
+    urlVariable: 'LLAMACPP_BASE_URL',
     keyVariable: 'LLAMA_API_KEY',
     startCommand: 'llama-server -m FILE',
   },
@@ -84,11 +86,12 @@ export function findServer(
   return undefined
 }
 
-/** OLLAMA_HOST is often a host and a port alone, or the address to listen on. */
-export function serverUrl(value: string, { name }: ChatServer): string {
-  if (name !== 'ollama') return value
+/** Of a server on one's own machine often a host and a port alone, or the address to listen on. */
+export function serverUrl(value: string, { name, standardUrl }: ChatServer): string {
+  if (!standardUrl.startsWith('http://127.0.0.1')) return value
+  if (name !== 'ollama' && /\/v\d+\/?$/.test(value)) return value
   const url = /^https?:\/\//.test(value) ? value : `http://${value}`
   const reachable = url.replace(/^(https?:\/\/)0\.0\.0\.0/, '$1127.0.0.1').replace(/(?<!\/)\/+$/, '')
   const withPort = /^http:\/\/[^/]+:\d+/.test(reachable) || reachable.startsWith('https:')
-  return `${withPort ? reachable : `${reachable}:11434`}/v1`
+  return `${withPort ? reachable : `${reachable}:${new URL(standardUrl).port}`}/v1`
 }

@@ -64,6 +64,18 @@ describe('what is found in the environment', () => {
       'ollama/qwen3:8b',
       'asks http://127.0.0.1:11434/v1; caching is up to the server',
     ],
+    [
+      'where vLLM listens, by host and port alone',
+      { VLLM_BASE_URL: 'gpu:9000', PALIMPSEST_MODEL: 'qwen' },
+      'vllm/qwen',
+      'asks http://gpu:9000/v1; caching is up to the server',
+    ],
+    [
+      'where llama.cpp listens, by its whole address',
+      { LLAMACPP_BASE_URL: 'http://gpu/v1', PALIMPSEST_MODEL: 'qwen' },
+      'llamacpp/qwen',
+      'asks http://gpu/v1; caching is up to the server',
+    ],
   ])('%s', (_, env, model, about) => {
     expect(chosen(env)).toMatchObject({ model, about, cautions: about.includes('caching') ? 1 : 0 })
   })

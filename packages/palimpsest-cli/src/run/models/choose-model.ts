@@ -15,7 +15,7 @@ import type { Settings } from '../../agent/settings/settings-shape.ts'
 import { shownUrl, urlName } from '../../agent/settings/shown-url.ts'
 import { urlProblem } from '../../agent/settings/url-problem.ts'
 import type { World } from '../../world.ts'
-import { findServer, serverUrl, splitModel, type ChatServer } from './chat-servers.ts'
+import { CHAT_SERVERS, findServer, serverUrl, splitModel, type ChatServer } from './chat-servers.ts'
 
 const STANDARD_URL = 'https://api.anthropic.com'
 /** What is asked when a key is there and nobody named a model. */
@@ -98,6 +98,17 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
             `${named} needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.`,
           ],
   )
+}
+
+/** What keys in the environment let one ask, each with the model that is asked when nobody names one. */
+export function offeredByKeys(env: World['env']): readonly { readonly name: string; readonly by: string }[] {
+  const own = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
+  const others = CHAT_SERVERS.flatMap(({ name, standardModel, keyVariable }) =>
+    keyVariable !== undefined && env[keyVariable] && standardModel !== undefined
+      ? [{ name: `${name}/${standardModel}`, by: keyVariable }]
+      : [],
+  )
+  return [...(own === undefined ? [] : [{ name: STANDARD_MODEL, by: own }]), ...others]
 }
 
 /** What somebody who has just started it must know: what it cannot do, and how to get what can. */

@@ -6,7 +6,7 @@ import { sentenceOf } from '../../report-error.ts'
 import { findSimilarName } from '../../agent/similar-name.ts'
 import { memoryRows } from '../../memory/memory-rows.ts'
 import { modeWords } from '../screen/mode-words.ts'
-import { line } from '../text/styled-line.ts'
+import { line, wrapLine } from '../text/styled-line.ts'
 import { changeModel } from './change-model.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
@@ -17,7 +17,7 @@ import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { tasks } from './tasks.ts'
-import { besideText, dayText, doctorRows, hookRows, statusRows } from './tell-state.ts'
+import { besideText, dayText, doctorRows, hookRows, statusRows, type NamedRow } from './tell-state.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
@@ -82,11 +82,11 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'init':
       return await init(place)
     case 'status':
-      return print(statusRows(place), place)
+      return printRows(statusRows(place), place)
     case 'hooks':
       return print(await hookRows(place), place)
     case 'doctor':
-      return print(await doctorRows(place), place)
+      return printRows(await doctorRows(place), place)
     case 'export':
       return await exportConversation(words || `palimpsest-${conversation.id.slice(0, ID_CHARS)}.txt`, place)
     default:
@@ -166,6 +166,16 @@ async function undo(typed: string, place: CommandPlace): Promise<undefined> {
 
 function print(rows: readonly string[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...rows.map((row) => line(row)), []])
+  return undefined
+}
+
+/** What does not fit goes on below its own beginning, not below the names. */
+function printRows(rows: readonly NamedRow[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
+  const lines = rows.flatMap(({ name, text }) => {
+    const hang = line(' '.repeat(name.length + 1))
+    return wrapLine(line(`${name} ${text}`), ui.columns(), hang)
+  })
+  ui.show([...lines, []])
   return undefined
 }
 

@@ -13,7 +13,13 @@ import type { CommandPlace } from './command-place.ts'
 
 // What holds right now, for somebody who wonders: `/status`, `/hooks`, `/doctor`. Rows to print.
 
-export function statusRows({ conversation, wishes, world }: CommandPlace): readonly string[] {
+export interface NamedRow {
+  /** As wide as all of them. */
+  readonly name: string
+  readonly text: string
+}
+
+export function statusRows({ conversation, wishes, world }: CommandPlace): readonly NamedRow[] {
   const { prepared, facts } = conversation
   const { instructionPaths, about, permissions, opened } = prepared
   const { costUsd, messages } = conversation.totals()
@@ -28,7 +34,7 @@ export function statusRows({ conversation, wishes, world }: CommandPlace): reado
     ['session', `${conversation.id}, ${messages} messages, $${costUsd.toFixed(4)}`],
     ['today', dayText(prepared.day)],
     ['transcript', shownPath(opened.file.path, wishes.cwd, world.userHome)],
-  ].map(([name = '', text = '']) => toPrintable(`  ${name.padEnd(NAME_COLUMNS)} ${text}`))
+  ].map(([name = '', text = '']) => ({ name: `  ${name.padEnd(NAME_COLUMNS)}`, text: toPrintable(text) }))
 }
 
 /** What all sessions of the day have cost, and what they may. */
@@ -71,10 +77,11 @@ export async function hookRows({ conversation, wishes, world }: CommandPlace): P
 
 const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
 
-export async function doctorRows({ world }: CommandPlace): Promise<readonly string[]> {
+export async function doctorRows({ world }: CommandPlace): Promise<readonly NamedRow[]> {
   const { examine } = await import('../../doctor/examine.ts')
   const findings = await examine(palimpsestHome(world), world.nodeVersion, world)
-  return findings.map(({ what, state, text }) =>
-    toPrintable(`  ${MARKS[state]} ${what.padEnd(NAME_COLUMNS)} ${text}`),
-  )
+  return findings.map(({ what, state, text }) => ({
+    name: `  ${MARKS[state]} ${what.padEnd(NAME_COLUMNS)}`,
+    text: toPrintable(text),
+  }))
 }
