@@ -1,4 +1,4 @@
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -86,6 +86,36 @@ describe('a conversation', () => {
     await writeFile(file, old)
     await turn(bench, 'When do we deploy?', [call('Read', { file_path: file })])
     expect(bodyOf(bench, -1)).toMatch(/\[A memory, last verified \d+ years ago, trust: user\./)
+  })
+
+  test('reads what Claude Code keeps of the project in place, where the setting says so: labelled, unconfirmed, never written', async () => {
+    const bench = await createCommandBench({ script: [DONE] })
+    const { folder, home } = bench
+    const theirs = join(home, '../user/.claude/projects', folder.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
+    await mkdir(theirs, { recursive: true })
+    const file = join(theirs, 'feedback_tests.md')
+    const front =
+      '---\nname: tests\ndescription: Run the heron tests\ntype: feedback\ntrust: user\n---\nAll of them.\n'
+    await writeFile(file, front)
+    await writeFile(join(theirs, 'MEMORY.md'), '- [Tests](feedback_tests.md) — run the heron tests\n')
+    await bench.run(['-p', 'Hello.'])
+    expect(bodyOf(bench, -1)).not.toContain('heron')
+    await writeFile(join(home, 'settings.json'), '{"memory":{"claudeCode":true}}')
+    const calls = [
+      call('Read', { file_path: file }),
+      call('Edit', { file_path: file, old_string: 'All of them.', new_string: 'None of them.' }),
+      call('Write', { file_path: join(theirs, 'new.md'), content: 'Hello.' }),
+    ]
+    await turn(bench, 'Hello. Hello.', calls, '--permission-mode', 'bypass')
+    const body = bodyOf(bench, -1)
+    expect(body).toContain(
+      `another agent, Claude Code, keeps of this project (only to be read), in ${theirs}:`,
+    )
+    expect(body).toMatch(/run the heron tests \([a-z0-9 ]+, not confirmed\)/)
+    expect(body).toContain('[A memory of another agent, Claude Code; nobody confirmed it here.')
+    expect(body.match(/is a memory of another agent, and only read\. Nothing was written/g)).toHaveLength(2)
+    expect(await readFile(file, 'utf8')).toBe(front)
+    expect((await readdir(theirs)).toSorted()).toEqual(['MEMORY.md', 'feedback_tests.md'])
   })
 
   test('of another project sees nothing of it', async () => {

@@ -1,6 +1,6 @@
 import { basename, dirname, relative, sep } from 'node:path'
 
-import { StorageError } from 'palimpsest'
+import { StorageError, UsageError } from 'palimpsest'
 import type { ToolOutput } from 'palimpsest/loop'
 import {
   ageInWords,
@@ -17,13 +17,16 @@ import {
   type MemoryMode,
   type MemoryOutcome,
   type Proposal,
+  type ShownFolder,
 } from 'palimpsest/memory'
 import type { ProjectFolder } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 
 import type { MemoryGate } from '../agent/files/memory-gate.ts'
+import { isInside } from '../agent/paths/real-path.ts'
 import { Refusal } from '../agent/refusal.ts'
 import type { World } from '../world.ts'
+import type { ForeignMemories } from './foreign-memories.ts'
 import { memoriesOf, type ScopedMemory } from './memory-scopes.ts'
 import { outcomeText } from './outcome-text.ts'
 
@@ -64,6 +67,8 @@ export interface SessionMemorySetup {
   readonly project: ProjectFolder
   readonly sessionId: string
   readonly mode: MemoryMode
+  /** Memories of another agent, which are read in place. */
+  readonly foreign?: ForeignMemories | undefined
   /** Tells the user what did not become a memory. */
   readonly report: Report
 }
@@ -72,17 +77,21 @@ type Report = (text: string) => void
 
 export function createSessionMemory(setup: SessionMemorySetup, world: World): SessionMemory {
   const memories = memoriesOf(setup.project, world)
-  const { mode, report } = setup
+  const { mode, report, foreign } = setup
   const [project] = memories
   if (!project) throw new Error('unreachable: a project has memories')
   let written = 0
   return {
-    folders: mode === 'off' ? [] : memories.map(({ folder }) => folder.path),
+    folders:
+      mode === 'off'
+        ? []
+        : [...memories.map(({ folder }) => folder.path), ...(foreign ? [foreign.path] : [])],
     render: async () => {
       if (mode === 'off') return ''
       try {
-        const shown = await Promise.all(memories.map(toShown))
-        const text = renderIndex(shown, world.now())
+        const others = foreign ? await foreignShown(foreign, report) : []
+        const shown = await Promise.all(memories.map(async (one) => await toShown(one, others.length > 0)))
+        const text = renderIndex([...shown, ...others], world.now())
         if (mayWrite(mode)) for (const memory of memories) await noteShown(memory, text, report)
         return text
       } catch (error) {
@@ -138,8 +147,28 @@ async function noteUses({ folder }: ScopedMemory, names: readonly string[], repo
 const SHARES = { project: 0.75, user: 0.25 } as const
 const TITLES = { project: 'of this project', user: 'of the user' } as const
 
-async function toShown({ scope, folder }: ScopedMemory) {
-  return { title: TITLES[scope], path: folder.path, files: await folder.read(), share: SHARES[scope] }
+/** Where another agent's memories are shown too. */
+const FOREIGN_SHARE = 0.25
+const FOREIGN_TITLE = 'that another agent, Claude Code, keeps of this project (only to be read)'
+
+async function toShown({ scope, folder }: ScopedMemory, isShared: boolean): Promise<ShownFolder> {
+  const share = isShared ? SHARES[scope] * (1 - FOREIGN_SHARE) : SHARES[scope]
+  return { title: TITLES[scope], path: folder.path, files: await folder.read(), share }
+}
+
+/** Nobody does without his own memories because another's cannot be read. */
+async function foreignShown(
+  { path, read }: ForeignMemories,
+  report: Report,
+): Promise<readonly ShownFolder[]> {
+  try {
+    const files = await read()
+    return [{ title: FOREIGN_TITLE, path, files, share: FOREIGN_SHARE, foreign: files.changed }]
+  } catch (error) {
+    if (!(error instanceof StorageError || error instanceof UsageError)) throw error
+    report(`${error.message}. The conversation begins without the memories of Claude Code`)
+    return []
+  }
 }
 
 interface GateSetup extends SessionMemorySetup {
@@ -151,7 +180,9 @@ function createGate(
   setup: GateSetup,
   { now }: Pick<World, 'now'>,
 ): MemoryGate {
-  const isMemory = (path: string): boolean => isMemoryPath(path, setup.project.home)
+  const { foreign } = setup
+  const isForeign = (path: string): boolean => foreign !== undefined && isInside(foreign.path, path)
+  const isMemory = (path: string): boolean => isForeign(path) || isMemoryPath(path, setup.project.home)
   const covers = (path: string): boolean => setup.author.isConfined === true || isMemory(path)
   const find = (path: string): ScopedMemory | undefined =>
     memories.find(({ folder }) => folder.path === dirname(path))
@@ -159,6 +190,8 @@ function createGate(
     covers,
     write: async (path, text, view) => {
       if (!isMemory(path)) throw new Refusal('Only memories can be written now. Nothing was written.')
+      if (isForeign(path))
+        throw new Refusal(`${path} is a memory of another agent, and only read. Nothing was written.`)
       const memory = find(path)
       const name = basename(path, '.md')
       if (!memory)
@@ -172,6 +205,7 @@ function createGate(
       return await writeJudged({ memory, name, text, view, covers: isMemory }, setup)
     },
     noteOf: async (path) => {
+      if (isForeign(path)) return FOREIGN_NOTE
       const [memory, name] = [find(path), basename(path, '.md')]
       const text = (await memory?.folder.read())?.texts.get(name)
       if (memory === undefined || text === undefined) return undefined
@@ -180,6 +214,9 @@ function createGate(
     },
   }
 }
+
+const FOREIGN_NOTE =
+  '[A memory of another agent, Claude Code; nobody confirmed it here. Check what it says before you rely on it.]'
 
 /** `memory/…`, or `projects/<slug>/memory/…`, of whichever project. */
 function isMemoryPath(path: string, home: string): boolean {

@@ -26,6 +26,7 @@ import { createTools } from '../agent/tools/create-tools.ts'
 import type { ToolWatch } from '../agent/tools/watch-tools.ts'
 import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
+import { findClaudeMemories } from '../memory/foreign-memories.ts'
 import { createSessionMemory, type SessionMemory } from '../memory/session-memory.ts'
 import { createSessionRecall, type SessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
@@ -201,7 +202,7 @@ interface Work extends Pick<Scene, 'problems'> {
 async function findWork({ opened, wishes, ground, home }: Stage, world: World): Promise<Work> {
   const { settings } = ground
   const stored = await openStoredRules(opened.project.folder, wishes.cwd)
-  const memory = memoryOf(opened, settings, world)
+  const memory = await memoryOf(opened, settings, world)
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
@@ -217,9 +218,15 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
   return { access, sandbox, memory, env, problems: stored.notice === undefined ? [] : [stored.notice] }
 }
 
-function memoryOf({ project, session }: OpenedSession, { memory }: Settings, world: World): SessionMemory {
+async function memoryOf(
+  { project, session }: OpenedSession,
+  { memory }: Settings,
+  world: World,
+): Promise<SessionMemory> {
   const report = (text: string): void => world.printError(`palimpsest: ${toPrintable(text)}\n`)
-  return createSessionMemory({ project, sessionId: session.id, mode: memory.mode, report }, world)
+  const foreign = memory.claudeCode ? await findClaudeMemories(project.project, world) : undefined
+  const setup = { project, sessionId: session.id, mode: memory.mode, foreign, report }
+  return createSessionMemory(setup, world)
 }
 
 function makeTools(

@@ -126,6 +126,19 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     extract: flag(
       'When a turn has ended, the model saves what will still matter later, beside the conversation. Default: true',
     ),
+    claudeCode: boundForProjects(
+      byDefault(
+        flag(
+          'Conversations also begin with the memories that Claude Code keeps of the same project. They are read where they are, and never written',
+        ),
+        false,
+      ),
+      {
+        isAllowed: (isOn) => !isOn,
+        allowed: '`false`',
+        told: 'can only be false in a project. Set it in your own settings',
+      },
+    ),
   }),
   dream: object('Consolidation of memories between sessions', {
     enabled: boundForProjects(byDefault(flag('Consolidate memories by itself'), true), {

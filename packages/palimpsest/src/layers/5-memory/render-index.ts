@@ -13,6 +13,8 @@ export interface ShownFolder {
   readonly files: MemoryFiles
   /** Of what a prompt takes of all of them. */
   readonly share: number
+  /** Another agent keeps it, and nobody here knows on what it rests: when each file was changed last, by name. */
+  readonly foreign?: ReadonlyMap<string, string> | undefined
 }
 
 const INTRO =
@@ -32,11 +34,11 @@ export function renderIndex(
   return sections.length === 0 ? '' : `<memory>\n${intro}\n\n${sections.join('\n\n')}\n</memory>`
 }
 
-function renderFolder({ title, path, files, share }: ShownFolder, now: number): string {
+function renderFolder({ title, path, files, share, foreign }: ShownFolder, now: number): string {
   const memories = new Map(
     storedMemories(files)
       .filter(holds)
-      .map((memory) => [memory.name, memory]),
+      .map((memory) => [memory.name, foreign ? asForeign(memory, foreign) : memory]),
   )
   const lines = linesOf(files.index).flatMap((line) => withAge(line, memories, now))
   if (lines.length === 0 && memories.size === 0) return ''
@@ -46,6 +48,11 @@ function renderFolder({ title, path, files, share }: ShownFolder, now: number): 
   return [`Memories ${title}, in ${path}:`, ...shown, ...leftOut(left, lines.length - shown.length)].join(
     '\n',
   )
+}
+
+/** Whatever it says of itself. */
+function asForeign(memory: Memory, changed: ReadonlyMap<string, string>): Memory {
+  return { ...memory, trust: 'tool', verified: changed.get(memory.name) ?? memory.verified }
 }
 
 /** A line that points to what ended or is gone says nothing. */

@@ -1,0 +1,70 @@
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { StorageError, UsageError, type MemoryFiles } from 'palimpsest'
+import { readPlainText } from 'palimpsest/node'
+
+import { systemCode } from '../agent/refusal.ts'
+import type { World } from '../world.ts'
+
+// Memories that another agent keeps. They are read, and never written.
+
+/** Of one file. */
+const FILE_BYTES_MAX = 1 << 20
+const FILES_MAX = 1_000
+const INDEX_FILE = 'MEMORY.md'
+
+export interface ForeignMemories {
+  /** Real. */
+  readonly path: string
+  readonly read: () => Promise<ForeignFiles>
+}
+
+export interface ForeignFiles extends MemoryFiles {
+  /** When each was changed last: ISO times by name. */
+  readonly changed: ReadonlyMap<string, string>
+}
+
+/** Named like its projects: every character that is no letter or digit is a dash. */
+export function claudeFolder(project: string, { userHome }: Pick<World, 'userHome'>): string {
+  return join(userHome, '.claude', 'projects', project.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
+}
+
+/** What Claude Code keeps of a project; undefined where it keeps nothing. */
+export async function findClaudeMemories(
+  project: string,
+  world: Pick<World, 'userHome'>,
+): Promise<ForeignMemories | undefined> {
+  const path = await realpath(claudeFolder(project, world)).catch(() => undefined)
+  return path === undefined ? undefined : { path, read: async () => await readForeign(path) }
+}
+
+/** Plain files only: a link may lead anywhere. */
+export async function readForeign(folder: string): Promise<ForeignFiles> {
+  const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT')
+      throw new UsageError(`there is no folder ${folder}. Give one: \`memory import FOLDER\``)
+    throw new StorageError('io', `${folder} cannot be read`, { cause: error })
+  })
+  const files = found
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md') && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+  if (files.length > FILES_MAX)
+    throw new UsageError(`${folder} has over ${FILES_MAX} files: is it a memory folder?`)
+  const read = async (file: string): Promise<string> =>
+    await readPlainText(join(folder, file), FILE_BYTES_MAX)
+  const names = files
+    .filter((file) => file !== INDEX_FILE)
+    .map((file) => file.slice(0, -'.md'.length))
+    .toSorted()
+  const texts = await Promise.all(names.map(async (name) => [name, await read(`${name}.md`)] as const))
+  const changed = await Promise.all(
+    names.map(async (name) => [name, (await lstat(join(folder, `${name}.md`))).mtime.toISOString()] as const),
+  )
+  return {
+    index: files.includes(INDEX_FILE) ? await read(INDEX_FILE) : '',
+    texts: new Map(texts),
+    unusable: new Map(),
+    changed: new Map(changed),
+  }
+}
