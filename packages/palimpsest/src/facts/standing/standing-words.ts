@@ -43,8 +43,12 @@ export function readMessage(text: string): readonly ReadSentence[] {
   const sentences = proseOf(text)
   const ofMessage = languagesOf(sentences.map((sentence) => sentence.text).join(' '))
   const isAlone = sentences.length === 1 && text.trim().length <= ALONE_CHARS_MAX
+  // What is pasted says the same line a thousand times.
+  const read = new Map<string, SentenceReading>()
   return sentences.map((sentence) => {
-    const reading = readIn(sentence.text.slice(0, SENTENCE_CHARS_MAX), ofMessage, isAlone)
+    const head = sentence.text.slice(0, SENTENCE_CHARS_MAX)
+    const reading = read.get(head) ?? readIn(head, ofMessage, isAlone)
+    read.set(head, reading)
     return { sentence: sentence.text, reading: readUnder(sentence, reading) }
   })
 }
