@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 
 import { COMMAND, COMPILED } from './headless.ts'
+import { attachControl, type Control } from './tmux-control.ts'
 
 // The command on a terminal of its own, driven as a person would: keys go in, the screen is read back as text.
 
@@ -49,13 +50,17 @@ export interface TerminalOptions {
   readonly rows?: number
 }
 
-const WAIT_MS = 20_000
+/** On a machine that does many things at once all takes long. */
+const WAIT_MS = 60_000
 const POLL_MS = 50
+/** Something was drawn: more comes at once, and the screen is looked at when it is there. */
+const DRAWN_MS = 20
+/** Without a word from tmux it is looked at all the same. */
+const LOOK_MS = 500
 
 export async function openTerminal(options: TerminalOptions): Promise<Terminal> {
   const socket = `palimpsest-${randomUUID()}`
-  const tmux = async (...args: readonly string[]): Promise<string> =>
-    (await run('tmux', ['-L', socket, '-f', '/dev/null', ...args])).stdout
+  const server = ['-u', '-L', socket, '-f', '/dev/null']
   const env = {
     PATH: process.env['PATH'] ?? '',
     PALIMPSEST_MEMORY_EXTRACT: '0',
@@ -71,23 +76,14 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     ...COMMAND,
     ...(options.args ?? []),
   ]
-  const command = `${words.map(quoted).join(' ')}; echo "exit $?"; exec sleep 60`
+  const command = `${words.map(quoted).join(' ')}; echo "exit $?"; exec sleep 300`
+  const { columns = 80, rows = 24 } = options
+  const size = ['-x', String(columns), '-y', String(rows)]
+  await run('tmux', [...server, 'new-session', '-d', '-s', 'main', ...size, '-c', options.folder, command])
+  const control = attachControl(server)
+  const tmux: Tmux = async (...args) => await control.run(args.map(quoted).join(' '))
   // What it still writes while it ends must not come into a folder that is being removed.
   onTestFinished(async () => await closeWindow(tmux).catch(() => undefined))
-  const { columns = 80, rows = 24 } = options
-  await tmux(
-    'new-session',
-    '-d',
-    '-s',
-    'main',
-    '-x',
-    String(columns),
-    '-y',
-    String(rows),
-    '-c',
-    options.folder,
-    command,
-  )
   const screen = async (): Promise<string> => (await tmux('capture-pane', '-p', '-t', 'main')).trimEnd()
   return {
     type: async (text) => void (await tmux('send-keys', '-t', 'main', '-l', '--', text)),
@@ -104,15 +100,19 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     resize: async (columns, rows) =>
       void (await tmux('resize-window', '-t', 'main', '-x', String(columns), '-y', String(rows))),
     screen,
-    until: async (wanted) => {
-      const end = Date.now() + WAIT_MS
-      for (;;) {
-        const shown = await screen()
-        if (wanted.test(shown)) return shown
-        if (Date.now() > end) throw new Error(`${String(wanted)} did not come. The screen:\n${shown}`)
-        await sleep(POLL_MS)
-      }
-    },
+    until: async (wanted) => await until(wanted, screen, control),
+  }
+}
+
+async function until(wanted: RegExp, screen: () => Promise<string>, control: Control): Promise<string> {
+  const end = Date.now() + WAIT_MS
+  for (;;) {
+    const drawn = control.drawn(LOOK_MS)
+    const shown = await screen()
+    if (wanted.test(shown)) return shown
+    if (Date.now() > end) throw new Error(`${String(wanted)} did not come. The screen:\n${shown}`)
+    await drawn
+    await sleep(DRAWN_MS)
   }
 }
 
@@ -135,22 +135,24 @@ async function closeWindow(tmux: Tmux): Promise<void> {
   const pid = Number((await tmux('display', '-p', '-t', 'main', '#{pane_pid}')).trim())
   const { stdout } = await run('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))
   const [child = ''] = stdout.trim().split('\n')
-  await tmux('kill-server')
+  await tmux('kill-server').catch(() => undefined)
   if (child === '') return
   const end = Date.now() + WAIT_MS
-  while (isAlive(Number(child))) {
+  while (await isAlive(Number(child))) {
     if (Date.now() > end) throw new Error('the program outlives its terminal')
     await sleep(POLL_MS)
   }
 }
 
-function isAlive(pid: number): boolean {
+/** One that has ended and that nobody has asked about is not: where nobody does, it stays in the list for good. */
+async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)
-    return true
   } catch {
     return false
   }
+  const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return !/\) Z /.test(state)
 }
 
 function quoted(word: string): string {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
 import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
@@ -205,7 +205,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     expect(written.match(/Write the note/g)).toHaveLength(1)
     expect((await stat(join(bench.folder, 'note.txt'))).isFile()).toBe(true)
     await say(terminal, 'tell me much')
-    await expect.poll(() => bench.simulator.requests().length).toBe(3)
+    await vi.waitFor(() => expect(bench.simulator.requests()).toHaveLength(3), 30_000)
     await terminal.press('C-c')
     await terminal.until(/! interrupted/)
     await say(terminal, '/quit')

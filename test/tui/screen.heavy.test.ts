@@ -75,9 +75,9 @@ async function expectScreen(
   await expect(last).toMatchFileSnapshot(path)
 }
 
-const TURN_MS = 100
-/** A screen that has not changed for so long is what it is going to be. */
-const STILL_TURNS = 40
+const TURN_MS = 50
+/** A screen that has not changed for so long, 15 seconds, is what it is going to be, on a busy machine too. */
+const STILL_TURNS = 300
 const SCROLLED_LINES_MAX = 2
 
 function isSameBelow(shown: string, wanted: string): boolean {
