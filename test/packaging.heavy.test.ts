@@ -146,7 +146,7 @@ describe('the packed packages', () => {
       await close()`,
     )
     const { stdout } = await run(process.execPath, ['tools.mjs'], { cwd: folder })
-    expect(stdout).toBe('Read,Write,Edit,Bash,BashOutput,KillShell,Grep,Glob,WebFetch,TodoWrite\n')
+    expect(stdout).toBe('Read,Write,Edit,Bash,TaskOutput,TaskStop,Grep,Glob,WebFetch,TodoWrite\n')
   })
 
   test('give the command', async () => {

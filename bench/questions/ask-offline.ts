@@ -62,6 +62,7 @@ export async function createAsk(codeBase: CodeBase): Promise<Ask> {
     const output: Output = {
       tellsCost: false,
       begin: () => undefined,
+      agent: () => undefined,
       event: (event) => {
         if (event.type === 'tool-end') resultChars += JSON.stringify(event.entry.message.content).length
       },

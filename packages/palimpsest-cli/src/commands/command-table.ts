@@ -1,4 +1,5 @@
 import type { Command, PlannedCommand } from './command.ts'
+import { agents } from './agents.ts'
 import { compact } from './compact.ts'
 import { context } from './context.ts'
 import { demo } from './demo.ts'
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   recall,
   memory,
   dream,
+  agents,
   purge,
   doctor,
 ]
@@ -40,6 +42,5 @@ export const PLANNED: readonly PlannedCommand[] = [
   { name: 'run', usage: '-- COMMAND …', summary: 'a proxy of its own for one command' },
   { name: 'mcp', usage: '[--http PORT]', summary: 'recall and memory as an MCP server' },
   { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
-  { name: 'agents', usage: '[--json]', summary: 'the types of agents there are' },
   { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
 ]

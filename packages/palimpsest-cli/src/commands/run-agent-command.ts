@@ -4,6 +4,7 @@ import { openHome, openProject } from 'palimpsest/node'
 
 import { findPermissionMode, PERMISSION_MODES } from '../agent/permissions/permission-mode.ts'
 import { parseRule, splitRuleList, type Rule, type RuleEffect } from '../agent/permissions/rule.ts'
+import { offeredTools } from '../agent/tools/create-tools.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { CommandInput } from './command.ts'
 import { addTyped, typedMemory } from '../memory/add-typed.ts'
@@ -82,15 +83,17 @@ async function runPrompt(
     const facts = {
       sessionId: setup.session.id,
       model: setup.prefix.model,
-      tools: setup.tools.map(({ name }) => name),
+      tools: offeredTools(setup.tools).map(({ name }) => name),
       cwd: wishes.cwd,
       permissionMode: permissions.mode(),
     }
     const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
     const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })
-    const { afterTurn } = prepared
-    const run = { conversation, prompt: wishes.prompt, now: world.now, afterTurn }
-    const result = await runHeadless(run, createOutput(format, facts, world), world.signal)
+    const { afterTurn, agents } = prepared
+    const run = { conversation, prompt: wishes.prompt, now: world.now, afterTurn, agents }
+    const output = createOutput(format, facts, world)
+    agents.onEvent(output.agent)
+    const result = await runHeadless(run, output, world.signal)
     return result.end.reason === 'answered' ? DONE : FAILED
   } finally {
     await prepared.close()

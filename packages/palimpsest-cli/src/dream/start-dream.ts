@@ -11,7 +11,7 @@ import { thinkInDream, type DreamBase } from './dream-agent.ts'
 import { dreamEvidence } from './dream-evidence.ts'
 import { readDreamNote, writeDreamNote, type DreamNote } from './dream-note.ts'
 import type { DreamPlace } from './dream-place.ts'
-import { watchDream } from './dream-watch.ts'
+import { watchTurn, type TurnWatch } from '../tasks/watch-turn.ts'
 
 // A dream as a task: from the lock that was taken to the note of what became of it.
 
@@ -37,7 +37,7 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
   const { place, onEvent, onChange, isDry } = start
   const { now } = place.gates.clock
   const stop = new AbortController()
-  const watch = watchDream(now, onChange)
+  const watch = watchTurn({ text: 'consolidating memory', now, onChange })
   const see = (event: LoopEvent): void => {
     watch.see(event)
     onEvent?.(event)
@@ -73,7 +73,7 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
 
 async function dream(
   { hold, lastMs, policy, place, base, isDry, session }: DreamStart,
-  see: ReturnType<typeof watchDream>['see'],
+  see: TurnWatch['see'],
   signal: AbortSignal,
 ): Promise<DreamOutcome> {
   const { project, memory, gates, logsPath } = place

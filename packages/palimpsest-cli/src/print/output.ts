@@ -3,6 +3,8 @@ import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { BoundaryEntry, Entry, MessageEntry, SpentEntry } from 'palimpsest/transcript'
 import { isBlock, servedTokens, toBlocks } from 'palimpsest/wire'
 
+import type { AgentEvent } from '../agents/agent-host.ts'
+import { agentLine } from './agent-line.ts'
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
 import { problemOf } from '../run/turn-problem.ts'
 import { checkedText } from '../run/compaction/checked-text.ts'
@@ -69,6 +71,8 @@ export interface Output {
   readonly tellsCost: boolean
   readonly begin: () => void
   readonly event: (event: LoopEvent) => void
+  /** What an agent does. */
+  readonly agent: (event: AgentEvent) => void
   readonly end: (result: RunResult) => void
   /** The run broke off: the disk or we are to blame. Whoever caught it tells the user; a stream still gets its last line. */
   readonly breakOff: (result: RunResult, problem: string) => void
@@ -87,6 +91,7 @@ export function createOutput(
         tellsCost: true,
         begin: () => undefined,
         event: (event) => noteAll(event, world),
+        agent: () => undefined,
         end: (result) => printLine(resultLine(result, facts), world),
         breakOff: (result, problem) => printLine(brokenLine(result, facts, problem), world),
       }
@@ -104,6 +109,7 @@ function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
     tellsCost: false,
     begin: () => undefined,
     event: (event) => noteAll(event, world),
+    agent: () => undefined,
     end: ({ end, text }) => {
       if (text !== '') print(`${toPrintable(text)}\n`)
       const problem = problemOf(end)
@@ -146,6 +152,10 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'
       if (event.type === 'compaction-end') tellStatus(false)
       if (event.type === 'engine')
         for (const entry of event.entries) for (const line of engineLines(entry, facts)) tell(line)
+    },
+    agent: (event) => {
+      const line = agentLine(event, facts.sessionId)
+      if (line) tell(line)
     },
     end: (result) => {
       tellStatus(false)

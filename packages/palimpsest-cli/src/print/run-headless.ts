@@ -3,6 +3,7 @@ import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { MessageEntry } from 'palimpsest/transcript'
 
 import { createCostOf } from 'palimpsest/ledger'
+import type { Agents } from '../agents/agent-host.ts'
 import { sentenceOf } from '../report-error.ts'
 import { addUsage, answerText, NO_USAGE, type Output, type RunResult } from './output.ts'
 
@@ -14,11 +15,13 @@ export interface HeadlessRun {
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Told all that the conversation says, once the turn has ended, and how. */
+  /** Agents in the background: what they bring is waited for. */
+  readonly agents?: Pick<Agents, 'settled' | 'takeMail' | 'end'> | undefined
   readonly afterTurn?: ((log: ReturnType<Conversation['log']>, outcome: string) => Promise<void>) | undefined
 }
 
 export async function runHeadless(
-  { conversation, prompt, now, afterTurn }: HeadlessRun,
+  { conversation, prompt, now, afterTurn, agents }: HeadlessRun,
   output: Output,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -30,6 +33,13 @@ export async function runHeadless(
   output.begin()
   try {
     await drive(conversation.send({ content: prompt }, signal), told)
+    while (tally.result().end.reason === 'answered') {
+      await agents?.settled()
+      const content = agents?.takeMail()
+      if (content === undefined) break
+      await drive(conversation.send({ content, origin: 'peer' }, signal), told)
+    }
+    await agents?.end()
     if (output.tellsCost) await drive(conversation.settle(COST_WAIT_MS), told)
   } catch (error) {
     conversation.stop()

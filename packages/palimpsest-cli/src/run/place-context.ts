@@ -4,6 +4,8 @@ import type { Access } from '../agent/paths/access.ts'
 import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
 import type { SessionMemory } from '../memory/session-memory.ts'
+import type { AgentTypes } from '../agents/kinds/agent-type.ts'
+import { loadAgentTypes } from '../agents/kinds/load-agent-types.ts'
 import type { World } from '../world.ts'
 
 /** What a conversation is told of where it takes place, as it is when asked. */
@@ -12,6 +14,8 @@ export interface PlaceContext {
   readonly environment: () => Promise<EnvironmentFacts>
   /** The index of memories; empty where there is none. */
   readonly memory: () => Promise<string>
+  /** Types of agents that the folder or the user brings. */
+  readonly agents: () => Promise<AgentTypes>
 }
 
 export interface Place {
@@ -31,6 +35,7 @@ export function createPlaceContext(place: Place, world: World): PlaceContext {
   const { isHidden } = access
   return {
     memory: place.memory.render,
+    agents: async () => await loadAgentTypes({ projectFolder, home, userHome, isTrusted }),
     instructions: async () =>
       await loadInstructions({ cwd, projectFolder, home, userHome, isTrusted, isHidden }),
     environment: async () =>

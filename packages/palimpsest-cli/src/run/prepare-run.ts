@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto'
 
 import { StorageError, type TraceEvent } from 'palimpsest'
-import type { ConversationCompaction, ConversationNotes, ConversationSetup } from 'palimpsest/conversation'
+import type { ConversationNotes, ConversationSetup } from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
-import { createConfirm, meterModel, type MeteredModel } from 'palimpsest/loop'
+import { meterModel, type MeteredModel } from 'palimpsest/loop'
 import { createNotesFile } from 'palimpsest/node'
 import type { View } from 'palimpsest/transcript'
 import { parseModelName } from 'palimpsest/wire'
 
 import { renderFirstContext, renderInstructions } from '../agent/instructions/render-context.ts'
 import { toPrintable } from '../agent/printable.ts'
+import { offeredTools } from '../agent/tools/create-tools.ts'
+import type { AgentBase } from '../agents/agent-base.ts'
+import { createAgents, type Agents } from '../agents/agent-host.ts'
+import { findAgentsAgain, tellFound } from '../agents/find-again.ts'
+import type { AgentTypes } from '../agents/kinds/agent-type.ts'
+import { problemsInShort, renderTypes } from '../agents/kinds/show-types.ts'
 import { composeSystemPrompt } from '../agent/system-prompt.ts'
 import { createDreamBill } from '../dream/dream-bill.ts'
 import { dreamingFor, type Dreaming } from '../dream/dreaming-for.ts'
@@ -22,7 +28,7 @@ import { findHomeRisk } from './home-risk.ts'
 import type { World } from '../world.ts'
 import type { ChosenModel } from './models/choose-model.ts'
 import { closeAll } from './close-all.ts'
-import { createCompactionHost } from './compaction/compaction-host.ts'
+import { compactionOf } from './compaction/compaction-of.ts'
 import { createPorts } from './create-ports.ts'
 import { followWindow, type FollowedWindow } from './follow-window.ts'
 import { historyOf } from './history-of.ts'
@@ -31,14 +37,12 @@ import { spendingOf, unheldLimit } from './limits/spending-of.ts'
 import { readNotesPolicy, type ReadPolicy } from './notes/notes-policy.ts'
 import { createNotesWriter, writtenNotes } from './notes/notes-writer.ts'
 import { openSession, type OpenedSession } from './open-session.ts'
-import type { ReadAgainSetup } from './compaction/read-again.ts'
 import { outputTokensFor, requestPrefix } from 'palimpsest/conversation'
 import { requireRoom, type Standing } from './require-room.ts'
 import { serverClearingOf } from './server-clearing-of.ts'
 import { runSessionStart, tellInstructions, type StartSource } from './session-hooks.ts'
 import type { PlaceContext } from './place-context.ts'
 import { setScene, type RunWishes, type Scene } from './set-scene.ts'
-import { shownInstructions } from './shown-instructions.ts'
 import { asFlagged, type WindowReading } from './window-settings.ts'
 
 // From flags to the value that a conversation is opened with: trust, settings, model, session, tools. Nothing here talks to a model.
@@ -66,6 +70,8 @@ export interface PreparedRun {
   readonly day: Pick<DayPurse, 'figures' | 'maxUsd'>
   /** When a turn has ended: what the user asked to be remembered, and the log of the day. */
   readonly afterTurn: AfterTurn
+  /** Agents that work for the conversation. */
+  readonly agents: Agents
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
@@ -87,9 +93,11 @@ async function prepareWith(
   home: string,
   world: World,
 ): Promise<PreparedRun> {
-  const scene = await setScene(opened, wishes, home, world)
+  const agents = createAgents()
+  const scene = await setScene(opened, { ...wishes, agents: agents.runner }, home, world)
   const { ground, chosen, reading, blobs, tools, permit, allowOwn } = scene
   const [{ file, session }, { settings }, { model }] = [opened, ground, chosen]
+  const { now, newId } = world
   const attributes = { id: session.id, model, version: world.version, platform: world.platform }
   const trace = tracer(wishes, world)
   const report = (problem: string): void => world.printError(`palimpsest: ${toPrintable(problem)}\n`)
@@ -110,15 +118,7 @@ async function prepareWith(
   const readingNow = (): WindowReading => asFlagged(window.reading(), flags.flags)
   const setup: ConversationSetup = {
     session,
-    ports: createPorts({
-      file,
-      blobs,
-      streamModel,
-      flags: flags.flags,
-      now: world.now,
-      newId: world.newId,
-      trace,
-    }),
+    ports: createPorts({ file, blobs, streamModel, flags: flags.flags, now, newId, trace }),
     history: historyOf(opened, world.signal),
     totals: () => file.totals(),
     prefix,
@@ -131,9 +131,10 @@ async function prepareWith(
     reading: readingNow,
     readingOf: scene.readingOf,
     maxTokens: () => outputTokensFor(window.reading()),
-    compaction: compactionOf({ ...scene, place }, { shown: start.shown, noting, report }, world),
+    compaction: compactionOf({ ...scene, place }, { ...start, noting, agents: agents.again, report }, world),
     notes: await notesOf(scene, noting, report),
     extraction: await extractionOf(scene, trace, report, world),
+    agents: agents.keeper,
     limits: window.limits,
     cache: settings.cache,
     clearing: settings.clearing,
@@ -143,17 +144,34 @@ async function prepareWith(
     signal: world.signal,
   }
   const dreaming = dreamingFor(scene, { setup, flags: flags.flags, bill: dreamBill, trace }, world)
+  await connectAgents(agents, { scene, setup, noting, tasks: dreaming.tasks, start, report, world })
   const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices, ...(await dreaming.line())]
   const notices = [...(await placeNotices(scene)), ...warnings]
   const close = closeAll({ ...scene, ...window, flags, dreaming, index: indexFor(scene, flags.flags, trace) })
   const afterTurn = dreaming.after(afterTurnOf(scene, flags.flags, report, world))
   const told = { notices, instructionPaths: start.paths, ...toldOf(scene) }
-  return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, close, ...told }
+  return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, agents, close, ...told }
 }
 
 function toldOf({ permissions, chosen }: Scene) {
   const { endpoint, about, listModels } = chosen
   return { permissions, endpoint, about, listModels }
+}
+
+/** From now on agents can start; those that were under way when a program ended are told of. */
+async function connectAgents(
+  agents: Agents,
+  run: Omit<AgentBase, 'types' | 'policy' | 'shown'> & { readonly start: Start },
+): Promise<void> {
+  const { scene, start, tasks, report, world } = run
+  const { types, shown } = start
+  agents.connect({ ...run, types, shown, policy: scene.ground.settings.agents })
+  if (scene.wishes.isMaintenance === true || scene.opened.session.view.nodes.length === 0) return
+  for (const found of await findAgentsAgain(scene.opened, report, world.signal)) {
+    const { text, task } = tellFound(found, world.now())
+    agents.tell(text)
+    tasks.add(task)
+  }
 }
 
 function indexFor(
@@ -239,7 +257,7 @@ function prefixOf(
     extended: parseModelName(chosen.named).extended,
     facts: reading.model.facts,
     system: composeSystemPrompt(wishes.systemPrompt),
-    tools,
+    tools: offeredTools(tools),
     reason: Object.keys(wishes.systemPrompt).length > 0 ? 'asked' : 'start',
     contextManagement,
   })
@@ -260,6 +278,7 @@ interface Start {
   readonly text: string
   /** The index of memories, or nothing. */
   readonly memory: string
+  readonly types: AgentTypes
   /** The instruction files in it. */
   readonly shown: string
   /** Where those are. */
@@ -271,16 +290,19 @@ interface Start {
 /** Instruction files and environment, as they are when the conversation begins, and what hooks have to say. */
 async function startOf(scene: Scene, world: World): Promise<Start> {
   const { opened, wishes, chosen, hooks, place, home, blobs } = scene
-  const [instructions, environment, memory] = await Promise.all([
+  const [instructions, environment, memory, types] = await Promise.all([
     place.instructions(),
     place.environment(),
     place.memory(),
+    place.agents(),
   ])
-  const text = renderFirstContext(instructions, environment)
+  const text = [renderFirstContext(instructions, environment), renderTypes(types.types)]
+    .filter(Boolean)
+    .join('\n\n')
   const shown = renderInstructions(instructions)
   const paths = instructions.files.map(({ path }) => path)
   if (wishes.isMaintenance)
-    return { text, memory, shown, paths, hookTexts: [], notices: instructions.notices }
+    return { text, memory, types, shown, paths, hookTexts: [], notices: instructions.notices }
   const isNew = opened.session.view.nodes.length === 0
   if (isNew) tellInstructions(instructions.files, 'session_start', { hooks, home })
   const source: StartSource = isNew ? 'startup' : opened.isFork ? 'fork' : 'resume'
@@ -293,10 +315,11 @@ async function startOf(scene: Scene, world: World): Promise<Start> {
   return {
     text,
     memory,
+    types,
     shown,
     paths,
     hookTexts: started.texts,
-    notices: [...instructions.notices, ...started.notices],
+    notices: [...instructions.notices, ...problemsInShort(types), ...started.notices],
   }
 }
 
@@ -317,47 +340,6 @@ async function notesOf(
     const nowhere = { ...file, save: async () => undefined }
     return { policy, asksModel, written: undefined, writer: createNotesWriter(nowhere, report) }
   }
-}
-
-function compactionOf(
-  scene: Scene,
-  more: {
-    readonly shown: string
-    readonly noting: ReadPolicy
-    readonly report: (text: string) => void
-  },
-  world: World,
-): ConversationCompaction {
-  const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
-  const { shown, noting, report } = more
-  const { compaction: wanted } = ground.settings
-  const ask = wanted.confirm ? wishes.user?.compact : undefined
-  return {
-    host: createCompactionHost({
-      hooks,
-      context: place,
-      reading: readingOf(scene, world),
-      shells,
-      blobs,
-      model: chosen.model,
-      home,
-      shown: shownInstructions(opened.session.view) ?? shown,
-      keepsStart: wishes.keepsStart === true,
-      report,
-    }),
-    isOn: reading.autoEnabled,
-    transcriptPath: opened.file.path,
-    // A model that is named for summaries is asked for them: notes are another's.
-    notesTemplate: wanted.model === undefined ? noting.policy.template : undefined,
-    wishes: wanted,
-    ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
-  }
-}
-
-function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World): ReadAgainSetup {
-  const read = tools.find(({ name }) => name === 'Read')
-  if (!read) throw new Error('unreachable: the tool Read is always there')
-  return { read, permit, cwd: wishes.cwd, userHome, leftOut: [home], newId: () => randomUUID() }
 }
 
 function tracer({ debug }: RunWishes, world: World): (event: TraceEvent) => void {

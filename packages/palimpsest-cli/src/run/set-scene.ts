@@ -6,9 +6,9 @@ import type { Models } from 'palimpsest/tokens'
 import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
-import { createAccess, type Access } from '../agent/paths/access.ts'
+import { createAccess, withOwnShell, type Access } from '../agent/paths/access.ts'
 import { isInside } from '../agent/paths/real-path.ts'
-import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
+import { createPermit, createQueue, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
 import { openStoredRules } from '../agent/permissions/always/stored-rules.ts'
@@ -21,8 +21,9 @@ import type { AskTrust } from '../agent/settings/trust.ts'
 import { commandEnvironment, type Environment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
+import type { AgentRunner } from '../agent/tools/agent-tool.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
-import { createTools } from '../agent/tools/create-tools.ts'
+import { createTools, offeredTools } from '../agent/tools/create-tools.ts'
 import type { ToolWatch } from '../agent/tools/watch-tools.ts'
 import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
@@ -61,6 +62,8 @@ export interface RunWishes {
   readonly isMaintenance?: boolean
   /** What the conversation began with stays in view, whatever is compacted. */
   readonly keepsStart?: boolean
+  /** Runs the agents that the model starts. Absent: there are none. */
+  readonly agents?: AgentRunner | undefined
   /** Absent: nobody is there to be asked. */
   readonly user?: UserThere | undefined
 }
@@ -102,12 +105,29 @@ export interface Scene {
   readonly allowOwn: (toolUseId: string, command: string) => void
   /** Tools and permit of a fork: nobody is asked, nothing but memories is written, and only commands that read run. */
   readonly forkTools: (gate: MemoryGate) => { readonly tools: readonly LoopTool[]; readonly permit: Permit }
+  /** Tools and permit of an agent: those of its parent or fewer, and the user is asked in its name. */
+  readonly agentTools: (wish: AgentToolsWish) => AgentTools
   readonly shells: Shells
   readonly recall: SessionRecall
   /** Of rules that were stored, for the user. */
   readonly problems: readonly string[]
   readonly place: PlaceContext
   readonly memory: SessionMemory
+}
+
+export interface AgentToolsWish {
+  readonly mode: () => PermissionMode
+  /** By name; the order is that of the session. */
+  readonly tools: readonly string[]
+  /** Who asks, for the user. */
+  readonly label: string
+  readonly agents: AgentRunner
+}
+
+export interface AgentTools {
+  readonly tools: readonly LoopTool[]
+  readonly permit: Permit
+  readonly shells: Shells
 }
 
 export async function setScene(
@@ -139,7 +159,7 @@ export async function setScene(
     readingOf: (models) => readWith(chosen.named, models),
     texts: [
       composeSystemPrompt(wishes.systemPrompt),
-      JSON.stringify(made.tools),
+      JSON.stringify(offeredTools(made.tools)),
       prefix?.system,
       prefix?.tools,
     ],
@@ -233,7 +253,7 @@ function makeTools(
   { access, sandbox, memory, env }: Work,
   { opened, wishes, ground, mode, home }: Stage,
   world: World,
-): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'forkTools' | 'shells' | 'recall'> {
+): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'forkTools' | 'agentTools' | 'shells' | 'recall'> {
   const { user } = wishes
   const shells = createShells()
   const { project, session, file } = opened
@@ -241,7 +261,13 @@ function makeTools(
   const recall = createSessionRecall({ project, id: session.id, path: file.path, blobs })
   const common = { access, sandbox, sessionFolder: opened.folder, shells, env, now: world.now, recall }
   const asked = user ? { askUser: user.answer } : {}
-  const tools = createTools({ ...common, memory: memory.gate, watch: user?.watch, ...asked })
+  const tools = createTools({
+    ...common,
+    memory: memory.gate,
+    watch: user?.watch,
+    agents: wishes.agents,
+    ...asked,
+  })
   const permits = {
     access,
     isTrusted: ground.isTrusted,
@@ -249,14 +275,38 @@ function makeTools(
     env: commandEnvironment(env, access.cwd),
     protectedFolders: [home, ...programFolders(env['PATH'], access.folders)],
   }
-  const permit = createPermit({ ...permits, mode, ...(user ? { ask: user.permit } : {}) })
+  // Agents ask too: one question at a time, whoever asks.
+  const inLine = createQueue()
+  const ask: PermitOptions['ask'] =
+    user && (async (question, signal) => await inLine(async () => await user.permit(question, signal)))
+  const permit = createPermit({ ...permits, mode, ...(ask ? { ask } : {}) })
   const forkTools: Scene['forkTools'] = (gate) => ({
     tools: createTools({ ...common, memory: gate }),
     permit: permitForFork(createPermit({ ...permits, mode: 'default' })),
   })
+  const agentTools: Scene['agentTools'] = (wish) => {
+    const own = withOwnShell(access)
+    const shellsOfAgent = createShells()
+    const all = createTools({ ...common, access: own, shells: shellsOfAgent, agents: wish.agents, ...asked })
+    return {
+      tools: all.filter(({ name }) => wish.tools.includes(name)),
+      permit: createPermit({
+        ...permits,
+        access: own,
+        mode: wish.mode,
+        ...(ask ? { ask: askAs(wish.label, ask) } : {}),
+      }),
+      shells: shellsOfAgent,
+    }
+  }
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
     access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
-  return { tools, permit, allowOwn, forkTools, shells, recall }
+  return { tools, permit, allowOwn, forkTools, agentTools, shells, recall }
+}
+
+/** The user sees who asks. */
+function askAs(label: string, ask: NonNullable<PermitOptions['ask']>): NonNullable<PermitOptions['ask']> {
+  return async (question, signal) => await ask({ ...question, why: `${label} asks: ${question.why}` }, signal)
 }
 
 /** What the conversation may do unasked, less what reaches out or leaves something behind. */

@@ -46,6 +46,14 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
     interruptible: async (work, told = 'interrupted') => await interruptible(work, told, ui, world.signal),
   }
   conversation.prepared.dreaming.tasks.onChange(() => showStatus(conversation, ui))
+  conversation.prepared.agents.onEvent((event) => {
+    if (event.kind !== 'ended' || !event.agent.isBackground) return
+    const { id, type, description, state } = event.report
+    tell(
+      `agent ${id} (${type}: ${toPrintable(description)}) ${state}; it is told with your next message`,
+      place,
+    )
+  })
   showStatus(conversation, ui)
   ui.setPages({
     transcript: async () => await openTranscriptPage(conversation),

@@ -1,6 +1,8 @@
+import type { EntryBody } from '../situation/session.ts'
 import type { Sizing } from '../situation/size-of.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
+import type { MessageEntry } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import type { Covering, Keeper } from './create-keeper.ts'
@@ -42,6 +44,12 @@ export type PreparedKeeper = Pick<Keeper<PreparedLimits, string>, 'consider' | '
 
 /** Leaves in the conversation what it cost, and no more. */
 export type SpendingKeeper = Pick<Keeper<never, unknown>, 'take'>
+
+/** Agents that work for the conversation. */
+export interface AgentsKeeper extends SpendingKeeper {
+  /** What they have to say by now: joins the conversation before the next request. */
+  readonly mail: () => readonly EntryBody<MessageEntry>[]
+}
 
 /** A summary that was made before it was needed. */
 export type Prepared = Covering<string>

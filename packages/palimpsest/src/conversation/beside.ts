@@ -74,7 +74,11 @@ export function openBeside(
   const extraction = openExtraction(common, setup, maySpend)
   const keepers = { prepared, extraction, notes: kept?.notes }
   const take = (last: Session): AsyncGenerator<LoopEvent, Session> =>
-    withBeside(last, { keepers, spending: { metered: spending?.metered }, ports })
+    withBeside(last, {
+      keepers: { ...keepers, agents: setup.agents },
+      spending: { metered: spending?.metered },
+      ports,
+    })
   const settle: Beside['settle'] = async function* (last, waitMs) {
     await Promise.all([kept?.notes.settle(Math.min(waitMs, NOTES_WAIT_MS)), extraction?.settle(waitMs)])
     return yield* take(last)

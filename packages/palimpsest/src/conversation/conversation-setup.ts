@@ -1,6 +1,7 @@
 import type { SpendingLimit } from '../errors.ts'
 import type { BesideSums } from '../background/background-bill.ts'
 import type { MeteredModel } from '../accounts/meter-model.ts'
+import type { AgentsKeeper } from '../background/keepers.ts'
 import type { ClearingWishes } from '../layers/2-micro-compaction/policy.ts'
 import type { NotesPolicy } from '../layers/3-session-memory/notes-for.ts'
 import type { ExtractionHost } from '../layers/5-memory/extraction/extraction-keeper.ts'
@@ -40,6 +41,8 @@ export interface ConversationSetup {
   readonly notes?: ConversationNotes | undefined
   /** Left out: no memories are saved beside the turns. */
   readonly extraction?: ExtractionHost | undefined
+  /** Left out: no agents work for it. */
+  readonly agents?: AgentsKeeper | undefined
   readonly limits?: LimitKeeper | undefined
   /** What the user does about a full window: a sentence, asked for before every turn. */
   readonly howToCompact?: (() => string) | undefined

@@ -63,6 +63,8 @@ export interface Conversation extends ViewChanges {
 
 export interface Said {
   readonly content: string | readonly Block[]
+  /** Whose words they are. Left out: the user's. */
+  readonly origin?: 'user' | 'peer' | undefined
   /** What it shows of files. */
   readonly files?: readonly SeenFile[] | undefined
   /** The words of the user, for the list of sessions. Left out: the content, where that is text. */
@@ -205,12 +207,12 @@ async function* add(
 
 /** The message, with what stands before the first one of this run. */
 async function* inputOf(
-  { content, files = [], words }: Said,
+  { content, origin = 'user', files = [], words }: Said,
   state: State,
   setup: ConversationSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, readonly EntryBody<MessageEntry>[]> {
-  const body = messageBody({ role: 'user', content }, 'user', files.length > 0 ? { files } : {})
+  const body = messageBody({ role: 'user', content }, origin, files.length > 0 ? { files } : {})
   if (state.hasBegun) return [body]
   const prompt = words ?? (typeof content === 'string' ? content : '')
   const { session, opening } = yield* begin(state.session, prompt, setup, signal)

@@ -32,7 +32,7 @@ export function turnSetup(
     ports,
     situation,
     spending: { ...spending, maySpend },
-    keepers: { ...beside.keepers, forkPoint: beside.forkPoint },
+    keepers: { ...beside.keepers, agents: setup.agents, forkPoint: beside.forkPoint },
     tools,
     permit,
     source: setup.source ?? 'main',

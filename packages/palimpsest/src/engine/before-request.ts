@@ -147,8 +147,13 @@ function planEditNow(
     ports.flags,
   )
   const mayDelete = limits.cacheEdits === true && ports.flags.value('cache-edits')
-  const edit = planEdit(view, moment, { ...limits, micro })
-  const planned = withCacheEdits(view, edit, now, { ...limits, micro, mayDelete })
+  // An agent waits for nobody: a pause of its own says nothing about what is still needed.
+  const isAgent = (limits.source ?? 'main').startsWith('subagent:')
+  const cold = micro.acts.cold && !isAgent
+  const own = { ...limits, micro: { ...micro, acts: { ...micro.acts, cold } } }
+  const edit = planEdit(view, moment, own)
+  // Edits of the provider's cache are for the conversation of the user alone.
+  const planned = isAgent ? edit : withCacheEdits(view, edit, now, { ...own, mayDelete })
   if (planned) {
     const { cause, freedTokens, replace, drop } = planned.edit
     const counts = { freedTokens, replaced: replace.length, dropped: drop.length, sizeTokens: tokens }

@@ -36,6 +36,7 @@ export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
   return { thinking, calibration, facts, thresholds, sizeTokens, warningTokens, blockingTokens, isSpared }
 }
 
+/** A conversation, and no fork of our own: an agent's is one like the user's. */
 export function isMain(source: Source): boolean {
-  return source === 'main' || source.startsWith('main:')
+  return source === 'main' || source.startsWith('main:') || source.startsWith('subagent:')
 }

@@ -35,7 +35,7 @@ import { keptOfCut } from './exchange.ts'
 import type { ForkPoint } from './fork-point.ts'
 import { withCure } from './full-window.ts'
 import type { LearnedLimit, LimitKeeper } from './limit-keeper.ts'
-import type { PreparedKeeper, SpendingKeeper } from '../background/keepers.ts'
+import type { AgentsKeeper, PreparedKeeper, SpendingKeeper } from '../background/keepers.ts'
 import { readCache } from './read-cache.ts'
 import { runTools } from './run-tools.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
@@ -96,6 +96,8 @@ export interface TurnKeepers {
   readonly prepared?: PreparedKeeper | undefined
   /** Saves memories when a turn has ended. */
   readonly extraction?: SpendingKeeper | undefined
+  /** Agents that work for the conversation. */
+  readonly agents?: AgentsKeeper | undefined
   /** Moved to each request that was answered. */
   readonly forkPoint?: ForkPoint | undefined
 }
@@ -155,6 +157,7 @@ async function* runRounds(
 ): AsyncGenerator<LoopEvent, TurnEnd> {
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
+    for (const body of setup.keepers.agents?.mail() ?? []) yield* appendShown(state, body, setup)
     state.session = yield* withBeside(state.session, setup)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }

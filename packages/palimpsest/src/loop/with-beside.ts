@@ -14,13 +14,14 @@ export async function* withBeside(
       readonly notes?: NotesKeeper | undefined
       readonly prepared?: PreparedKeeper | undefined
       readonly extraction?: SpendingKeeper | undefined
+      readonly agents?: SpendingKeeper | undefined
     }
     readonly spending: { readonly metered?: Metered | undefined }
     readonly ports: Ports
   },
 ): AsyncGenerator<LoopEvent, Session> {
   const { ports } = setup
-  const { notes, prepared, extraction } = setup.keepers
+  const { notes, prepared, extraction, agents } = setup.keepers
   const { metered } = setup.spending
   for (const text of metered?.notices() ?? []) yield { type: 'notice', text }
   const bodies = [
@@ -28,6 +29,7 @@ export async function* withBeside(
     ...(notes?.take(session.view) ?? []),
     ...(prepared?.take(session.view) ?? []),
     ...(extraction?.take(session.view) ?? []),
+    ...(agents?.take(session.view) ?? []),
   ]
   if (bodies.length === 0) return session
   const appended = await appendTo(session, bodies, ports)

@@ -31,6 +31,7 @@ export type { NotesFile } from './transcripts/notes-file.ts'
 export { openChain } from './transcripts/open-chain.ts'
 export type { ChainReader } from './transcripts/open-chain.ts'
 export {
+  agentTranscriptPath,
   isSessionId,
   openProject,
   projectIn,

@@ -1,4 +1,5 @@
 import type { Entry, EntryId } from '../transcript/entry.ts'
+import { isDirective } from '../transcript/fork-mark.ts'
 import type { Settled } from '../transcript/settle.ts'
 import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
@@ -25,7 +26,9 @@ export interface BreakpointPlace {
  * follows its edit: later on it lies within what is read, and nothing is written there.
  */
 export function breakpointPlaces(view: View, settled: Settled): readonly BreakpointPlace[] {
-  const end = findPlace(settled, settled.texts.length, 'end')
+  // What only one fork says is in no other's request: the others read up to what they share.
+  const shared = settled.texts.length - (isDirective(view.nodes.at(-1)) ? 1 : 0)
+  const end = findPlace(settled, shared, 'end')
   if (!end) return []
   const { before, anchor } = findAnchors(view)
   const known = findKnownEnd(view, settled)

@@ -12,6 +12,7 @@ export type * from './message.ts'
 export {
   EXTENDED_WINDOW_BETA,
   findModelFacts,
+  isClaudeId,
   MODEL_FACTS,
   parseModelName,
   toModelName,

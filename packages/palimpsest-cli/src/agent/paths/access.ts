@@ -108,6 +108,27 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   }
 }
 
+/** The same for an agent: it moves its own shell, and nothing that it writes is judged as a memory of the conversation's. */
+export function withOwnShell(access: Access): Access {
+  let shellFolder = access.shellFolder()
+  let shellState = access.shellState()
+  return {
+    ...access,
+    isJudged: () => false,
+    get rules() {
+      return access.rules
+    },
+    shellFolder: () => shellFolder,
+    moveShell: (folder) => {
+      shellFolder = folder
+    },
+    shellState: () => shellState,
+    keepShell: (state) => {
+      shellState = state
+    },
+  }
+}
+
 /** Takes a real path. */
 export function isWorkPath(access: Pick<Access, 'folders'>, path: string): boolean {
   return access.folders.some((folder) => isInside(folder, path))

@@ -165,7 +165,7 @@ async function askOrRefuse(
 }
 
 /** Runs one after the other. */
-function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
+export function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (run) => {
     const next = last.then(run, run)

@@ -2,6 +2,13 @@ import { isAbsolute, resolve } from 'node:path'
 
 import { DREAM_COST_USD_MAX, DREAM_HOURS, DREAM_REQUESTS_MAX, DREAM_SESSIONS } from 'palimpsest/dreaming'
 import { MEMORY_MODE_DEFAULT, MEMORY_MODES } from 'palimpsest/memory'
+import {
+  AGENT_DEPTH_MAX,
+  AGENT_ROUNDS_MAX,
+  AGENT_TOKENS_MAX,
+  AGENT_USD_MAX,
+  AGENTS_AT_ONCE_MAX,
+} from 'palimpsest/agents'
 import { parseModelName } from 'palimpsest/wire'
 
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
@@ -68,6 +75,14 @@ export interface SetUrl {
 }
 
 const TOKENS_MIN = 1000
+
+/** A number that a project can only lower. */
+const atMost = (description: string, usual: number, min: number) =>
+  boundForProjects(byDefault(number(description, min), usual), {
+    isAllowed: (value) => value <= usual,
+    allowed: `at most ${usual}`,
+    told: `can be at most ${usual} in a project. Set it in your own settings`,
+  })
 
 export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   $schema: text('Address of this schema, for editors'),
@@ -175,6 +190,17 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
         told: `can be at most ${DREAM_COST_USD_MAX} in a project. Set it in your own settings`,
       },
     ),
+  }),
+  agents: object('Agents that the model starts', {
+    maxAtOnce: atMost('Agents of one session that work at once', AGENTS_AT_ONCE_MAX, 1),
+    maxDepth: atMost('Agents of agents: how deep', AGENT_DEPTH_MAX, 1),
+    maxTurns: atMost('Requests of one agent', AGENT_ROUNDS_MAX, 1),
+    maxTokens: atMost(
+      'Tokens of one agent that the cache did not serve, with those of its answers',
+      AGENT_TOKENS_MAX,
+      TOKENS_MIN,
+    ),
+    maxCostUsd: atMost('Dollars that one agent may cost', AGENT_USD_MAX, 0),
   }),
   limits: object('What may be spent', {
     dailyCostUsd: boundForProjects(

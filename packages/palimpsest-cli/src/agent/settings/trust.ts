@@ -1,4 +1,4 @@
-import { mkdir, realpath, stat } from 'node:fs/promises'
+import { mkdir, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { readPlainText } from 'palimpsest/node'
@@ -56,6 +56,7 @@ function trustPath(home: string, real: string): string {
 
 /** What in a folder would take effect once it is trusted, for the question to the user. */
 export interface TrustMatter {
+  readonly kind: 'settings' | 'agents'
   readonly path: string
   /** What it is, in a few words. */
   readonly what: string
@@ -66,18 +67,38 @@ export interface TrustMatter {
 export async function findTrustMatters(projectFolder: string): Promise<readonly TrustMatter[]> {
   const matters = [
     {
+      kind: 'settings' as const,
       path: projectSettingsPath(projectFolder),
       what: 'settings (rules, environment, base URL, hooks, MCP servers)',
     },
-    { path: join(projectFolder, '.mcp.json'), what: 'MCP servers' },
+    { kind: 'settings' as const, path: join(projectFolder, '.mcp.json'), what: 'MCP servers' },
   ]
   const found: TrustMatter[] = []
-  for (const { path, what } of matters) {
+  for (const { kind, path, what } of matters) {
     const exists = (await stat(path).catch(() => undefined)) !== undefined
     // Nothing of it is read as settings yet.
-    if (exists) found.push({ path, what, says: await readPlainText(path).then(describeSettings, () => []) })
+    if (exists)
+      found.push({ kind, path, what, says: await readPlainText(path).then(describeSettings, () => []) })
+  }
+  return [...found, ...(await findAgentFolders(projectFolder))]
+}
+
+/** Names of their files: what they say would fill the screen. */
+async function findAgentFolders(projectFolder: string): Promise<readonly TrustMatter[]> {
+  const found: TrustMatter[] = []
+  for (const path of projectAgentFolders(projectFolder)) {
+    const names = await readdir(path).catch(() => [])
+    const says = names.toSorted((a, b) => (a < b ? -1 : 1)).slice(0, NAMES_SHOWN)
+    if (names.length > 0) found.push({ kind: 'agents', path, what: 'types of agents', says })
   }
   return found
+}
+
+const NAMES_SHOWN = 20
+
+/** Where a project's types of agents lie, the first before the second. */
+export function projectAgentFolders(projectFolder: string): readonly string[] {
+  return ['.palimpsest', '.claude'].map((name) => join(projectFolder, name, 'agents'))
 }
 
 /** The file and what it is, on one line. */

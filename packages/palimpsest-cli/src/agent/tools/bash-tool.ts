@@ -42,7 +42,7 @@ const DESCRIPTION = `Runs a command in bash and returns what it prints (stdout a
 - The shell is kept between calls: after \`cd\`, \`export\`, \`source\` or a function the next call has the same folder, exported variables and functions. Other variables do not last. A \`cd\` out of the working folders is undone.
 - Nobody can answer questions: there is no input and no terminal. Use options like \`--yes\` and \`-m\`.
 - timeout is in milliseconds: ${TIMEOUT_MS_DEFAULT} unless given, at most ${TIMEOUT_MS_MAX}. At its end everything the command started is ended.
-- run_in_background starts a command that goes on (a server, a long build) and returns an id at once. BashOutput shows what it printed, KillShell ends it.
+- run_in_background starts a command that goes on (a server, a long build) and returns an id at once. TaskOutput shows what it printed, TaskStop ends it.
 - For files use the tools made for them: Read rather than cat, Grep rather than grep, Glob rather than find, Edit rather than sed.
 - A command that only reads may run at once, in a sandbox: read-only, without network, showing only the working folders and the system's programs. When a result says that the sandbox was in the way, send the command again with outside_sandbox: true.
 - Quote paths with spaces. Join commands that depend on each other with &&; send independent ones as several calls in one answer.
@@ -118,9 +118,9 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
   if (input.inBackground) {
     const started = shells.startBackground(wanted.shell)
     if (started === undefined)
-      throw new Refusal('Too many commands run in the background. End one with KillShell.')
+      throw new Refusal('Too many commands run in the background. End one with TaskStop.')
     return {
-      content: `Started in the background as ${started.id}. BashOutput shows its output, KillShell ends it.`,
+      content: `Started in the background as ${started.id}. TaskOutput shows its output, TaskStop ends it.`,
     }
   }
   const { toolUseId } = context

@@ -14,6 +14,7 @@ import { gitEnvironment } from '../process/git-environment.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SessionRecall } from '../../recall/recall-session.ts'
 import type { Shells } from '../shell/shells.ts'
+import { createAgentTool, createTaskOutputTool, createTaskStopTool, type AgentRunner } from './agent-tool.ts'
 import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
 import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
 import { createBashTool } from './bash-tool.ts'
@@ -42,6 +43,8 @@ export interface ToolsOptions {
   readonly now: () => number
   /** What this conversation ever said. Absent outside of one. */
   readonly recall?: SessionRecall
+  /** Runs agents. Absent outside of a conversation. */
+  readonly agents?: AgentRunner | undefined
   /** Absent: nobody is there to answer. */
   readonly askUser?: AskUser
   /** Judges what Write and Edit do to memories. Absent outside a conversation. */
@@ -68,8 +71,8 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createWriteTool(changes),
     createEditTool(changes),
     createBashTool({ access, shells, sandbox, env, provenEnv, onOutput: watch?.printed }),
-    createBashOutputTool(shells),
-    createKillShellTool(shells),
+    createTaskOutputTool(shells, options.agents),
+    createTaskStopTool(shells, options.agents),
     createGrepTool(search),
     createGlobTool(search),
     createWebFetchTool({
@@ -79,8 +82,20 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createTodoWriteTool(),
     createAskUserTool(options.askUser),
     createRecallTool(options.recall),
+    createAgentTool(options.agents),
+    // Not offered any more: conversations that began with them still call them.
+    createBashOutputTool(shells),
+    createKillShellTool(shells),
   ]
   return watch ? watchTools(tools, watch) : tools
+}
+
+/** What only conversations of before have in their prefix. */
+const FORMER = new Set(['BashOutput', 'KillShell'])
+
+/** Of the tools that run, those that a conversation begins with. */
+export function offeredTools(tools: readonly LoopTool[]): readonly LoopTool[] {
+  return tools.filter(({ name }) => !FORMER.has(name))
 }
 
 /** A memory is read with its age. */

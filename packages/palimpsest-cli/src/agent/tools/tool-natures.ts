@@ -14,6 +14,10 @@ export const TOOL_NATURES = {
   TodoWrite: 'inner',
   AskUser: 'inner',
   Recall: 'inner',
+  // What an agent does is judged call by call.
+  Agent: 'inner',
+  TaskOutput: 'inner',
+  TaskStop: 'inner',
 } as const
 
 export type ToolName = keyof typeof TOOL_NATURES

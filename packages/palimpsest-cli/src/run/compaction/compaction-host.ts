@@ -6,6 +6,7 @@ import type { Hooks } from '../../agent/hooks/create-hooks.ts'
 import { compactSections } from '../../agent/instructions/compact-section.ts'
 import type { Instructions } from '../../agent/instructions/load-instructions.ts'
 import { renderContextAgain, renderInstructions } from '../../agent/instructions/render-context.ts'
+import { renderTypes } from '../../agents/kinds/show-types.ts'
 import type { Shells } from '../../agent/shell/shells.ts'
 import type { PlaceContext } from '../place-context.ts'
 import { readAgain, type ReadAgainSetup } from './read-again.ts'
@@ -19,6 +20,8 @@ export interface HostSetup {
   readonly context: PlaceContext
   readonly reading: ReadAgainSetup
   readonly shells: Pick<Shells, 'ids' | 'find'>
+  /** What is said of agents that work, or did; empty for none. */
+  readonly agents?: (() => string) | undefined
   readonly blobs: BlobStore
   readonly model: string
   readonly home: string
@@ -64,6 +67,7 @@ export function createCompactionHost(setup: HostSetup): CompactionHost {
         ...context,
         ...(await filesAgain(wish, instructions, setup, signal)),
         ...workOf(wish, setup.shells),
+        ...agentsOf(setup),
         ...started,
       ]
     },
@@ -92,10 +96,9 @@ async function contextAgain(
 ): Promise<readonly Restored[]> {
   const environment = await context.environment()
   const memory = await context.memory()
-  return [
-    { text: renderContextAgain(instructions, environment, changed), origin: 'engine' },
-    ...(memory === '' ? [] : [{ text: memory, origin: 'memory' } as const]),
-  ]
+  const types = renderTypes((await context.agents()).types)
+  const text = [renderContextAgain(instructions, environment, changed), types].filter(Boolean).join('\n\n')
+  return [{ text, origin: 'engine' }, ...(memory === '' ? [] : [{ text: memory, origin: 'memory' } as const])]
 }
 
 async function filesAgain(
@@ -123,8 +126,13 @@ function workOf({ said }: RestoreWish, shells: HostSetup['shells']): readonly Re
     return end.kind === 'exited' ? [`- ${id} ended with exit code ${end.code}: ${shell.command}`] : []
   })
   if (lines.length === 0) return []
-  const text = `Shells in the background (BashOutput reads what they print):\n${lines.join('\n')}`
+  const text = `Shells in the background (TaskOutput reads what they print):\n${lines.join('\n')}`
   return [{ text, origin: 'engine' }]
+}
+
+function agentsOf({ agents }: HostSetup): readonly Restored[] {
+  const text = agents?.() ?? ''
+  return text === '' ? [] : [{ text, origin: 'engine' }]
 }
 
 async function startAgain(setup: HostSetup, signal: AbortSignal): Promise<readonly Restored[]> {

@@ -18,6 +18,7 @@ export const COMMANDS = [
   { name: 'memory', words: '', summary: 'what is remembered, and what waits for you' },
   { name: 'dream', words: '', summary: 'consolidates memory now, in the background' },
   { name: 'tasks', words: '[kill] [ID]', summary: 'what runs in the background: list, watch, end' },
+  { name: 'agents', words: '', summary: 'the types of agents there are, and where they come from' },
   { name: 'init', words: '', summary: 'has AGENTS.md written: what agents must know of this project' },
   { name: 'status', words: '', summary: 'model, folder, mode, instructions, session' },
   { name: 'hooks', words: '', summary: 'commands that run by themselves, and when' },
@@ -33,7 +34,7 @@ export const COMMANDS = [
 export type CommandName = (typeof COMMANDS)[number]['name']
 
 /** Promised, and not there yet. */
-export const PLANNED_COMMANDS = 'agents mcp skills'.split(' ')
+export const PLANNED_COMMANDS = 'mcp skills'.split(' ')
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 

@@ -17,7 +17,15 @@ import { permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { tasks } from './tasks.ts'
-import { besideText, dayText, doctorRows, hookRows, statusRows, type NamedRow } from './tell-state.ts'
+import {
+  agentRows,
+  besideText,
+  dayText,
+  doctorRows,
+  hookRows,
+  statusRows,
+  type NamedRow,
+} from './tell-state.ts'
 import { showContext } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
@@ -79,6 +87,8 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return await dream(place)
     case 'tasks':
       return await tasks(words, place)
+    case 'agents':
+      return print(await agentRows(place), place)
     case 'init':
       return await init(place)
     case 'status':

@@ -4,6 +4,8 @@ import { readHooks } from '../../agent/hooks/read-hooks.ts'
 import { toPrintable } from '../../agent/printable.ts'
 import { loadSettings } from '../../agent/settings/load-settings.ts'
 import { isTrusted } from '../../agent/settings/trust.ts'
+import { loadAgentTypes } from '../../agents/kinds/load-agent-types.ts'
+import { problemLines, typeLine } from '../../agents/kinds/show-types.ts'
 import { DAILY_LIMIT } from '../../run/limits/day-purse.ts'
 import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import type { PreparedRun } from '../../run/prepare-run.ts'
@@ -11,7 +13,7 @@ import { shownPath } from '../host/shown-path.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import type { CommandPlace } from './command-place.ts'
 
-// What holds right now, for somebody who wonders: `/status`, `/hooks`, `/doctor`. Rows to print.
+// What holds right now, for somebody who wonders: `/status`, `/hooks`, `/agents`, `/doctor`. Rows to print.
 
 export interface NamedRow {
   /** As wide as all of them. */
@@ -73,6 +75,14 @@ export async function hookRows({ conversation, wishes, world }: CommandPlace): P
   const off = settings.disableAllHooks ? ['  disableAllHooks is set: none of them runs'] : []
   const none = rows.length === 0 ? ['  no hooks; docs/hooks.md says how settings.json sets one'] : []
   return [...rows, ...none, ...off, ...notices.map((text) => `  ${text}`)].map(toPrintable)
+}
+
+export async function agentRows({ conversation, world }: CommandPlace): Promise<readonly string[]> {
+  const home = palimpsestHome(world)
+  const projectFolder = conversation.prepared.opened.project.project
+  const trusted = await isTrusted(home, projectFolder)
+  const loaded = await loadAgentTypes({ projectFolder, home, userHome: world.userHome, isTrusted: trusted })
+  return [...loaded.types.map(typeLine), ...problemLines(loaded)].map((text) => toPrintable(`  ${text}`))
 }
 
 const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const

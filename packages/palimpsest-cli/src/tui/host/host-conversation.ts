@@ -92,6 +92,7 @@ export async function hostConversation(
     close: async () => {
       if (at.isClosed) return
       at.isClosed = true
+      await prepared.agents.end()
       // Side by side: nobody waits for one after the other. What the dream cost is on the bill when the conversation is closed.
       await Promise.all([drive(conversation.settle(LEAVING_WAIT_MS)), prepared.dreaming.close()])
       await conversation.close(0)

@@ -12,7 +12,19 @@ import { cutToWidth, textWidth } from '../text/text-width.ts'
 // A tool call in one line: what was called on what, and how much came back. The whole of it is in the transcript.
 
 /** The member of the input that says what a call is about. */
-const SUBJECTS = ['file_path', 'command', 'pattern', 'url', 'query', 'path', 'question', 'shell_id', 'id']
+const SUBJECTS = [
+  'file_path',
+  'command',
+  'pattern',
+  'url',
+  'query',
+  'path',
+  'question',
+  'shell_id',
+  'id',
+  'description',
+  'task_id',
+]
 const SUBJECT_CHARS_MAX = 200
 const DIFF_LINES_MAX = 16
 /** A prompt must leave room for its question on 24 rows. */

@@ -1,25 +1,34 @@
 import type { LoopEvent } from 'palimpsest/loop'
-import { isBlock, toBlocks } from 'palimpsest/wire'
+import { isBlock, toBlocks, type JsonObject } from 'palimpsest/wire'
 import { basename } from 'node:path'
 
 import { toPrintable } from '../agent/printable.ts'
-import type { TaskState, TaskStatus } from '../tasks/background-task.ts'
+import type { TaskState, TaskStatus } from './background-task.ts'
 
 /** Of what it said and called, the newest are kept. */
 const TURNS_MAX = 30
 const TURN_CHARS_MAX = 200
 
-export interface DreamWatch {
+export interface TurnWatch {
   readonly status: () => TaskStatus
   readonly see: (event: LoopEvent) => void
   readonly end: (state: Exclude<TaskState, 'starting' | 'updating'>, text: string) => void
 }
 
-/** What a dream is at, from what its turn tells. */
-export function watchDream(now: () => number, onChange: () => void): DreamWatch {
+export interface WatchSetup {
+  /** What it is at before it has called anything. */
+  readonly text: string
+  readonly now: () => number
+  readonly onChange: () => void
+  /** What a call says of the work, where that is to be told. */
+  readonly summarise?: ((name: string, input: JsonObject) => string) | undefined
+}
+
+/** What a task is at, from what its turn tells. */
+export function watchTurn({ text: first, now, onChange, summarise }: WatchSetup): TurnWatch {
   let status: TaskStatus = {
     state: 'starting',
-    text: 'consolidating memory',
+    text: first,
     toolCount: 0,
     files: [],
     turns: [],
@@ -34,6 +43,7 @@ export function watchDream(now: () => number, onChange: () => void): DreamWatch 
   return {
     status: () => status,
     see: (event) => {
+      if (event.type === 'tool-start' && summarise) become({ text: summarise(event.name, event.input) })
       if (event.type === 'message' && event.entry.message.role === 'assistant')
         become({ turns: withTurn(turnText(event.entry.message.content)) })
       if (event.type !== 'tool-end') return

@@ -1,0 +1,35 @@
+import type { ConversationSetup } from 'palimpsest/conversation'
+import type { AgentPolicy } from 'palimpsest/agents'
+
+import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
+import type { ReadPolicy } from '../run/notes/notes-policy.ts'
+import type { Scene } from '../run/set-scene.ts'
+import type { Tasks } from '../tasks/background-task.ts'
+import type { World } from '../world.ts'
+import type { AgentTypes } from './kinds/agent-type.ts'
+
+/** What agents have of the run that they work for. */
+export interface AgentBase {
+  readonly scene: Scene
+  /** Of the user's conversation. */
+  readonly setup: ConversationSetup
+  readonly types: AgentTypes
+  readonly policy: AgentPolicy
+  readonly noting: ReadPolicy
+  /** The instruction files as the conversation began with them. */
+  readonly shown: string
+  readonly tasks: Tasks
+  readonly report: (text: string) => void
+  readonly world: World
+}
+
+/** Whoever starts an agent: the user's conversation, or an agent. */
+export interface AgentParent {
+  readonly depth: number
+  readonly mode: () => PermissionMode
+  /** Names of the tools that it has. */
+  readonly tools: readonly string[]
+  readonly isForked: boolean
+  /** How the user is told who asks; undefined for the conversation itself. */
+  readonly label: string | undefined
+}

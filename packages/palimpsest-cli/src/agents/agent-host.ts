@@ -1,0 +1,345 @@
+import { randomUUID } from 'node:crypto'
+
+import {
+  agentsAgain,
+  createConvoy,
+  notificationText,
+  reportText,
+  startedText,
+  whyNoAgent,
+  type AgentFacts,
+  type AgentReport,
+} from 'palimpsest/agents'
+import { situationOf, type ConversationSetup } from 'palimpsest/conversation'
+import { messageBody, sizeOf } from 'palimpsest/engine'
+import type { LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
+import { agentTranscriptPath } from 'palimpsest/node'
+import { isForked } from 'palimpsest/transcript'
+
+import type { AgentRunner, AgentWish } from '../agent/tools/agent-tool.ts'
+import { ID_CHARS } from '../stored/find-by-id.ts'
+import type { BackgroundTask } from '../tasks/background-task.ts'
+import { watchTurn } from '../tasks/watch-turn.ts'
+import type { AgentBase, AgentParent } from './agent-base.ts'
+import { findAgentFork, type AgentFork, type AgentJob } from './agent-setup.ts'
+import { runAgent, type AgentEnd, type Spent } from './run-agent.ts'
+import { summariseCall } from './summarise-call.ts'
+import { findAgentType, type AgentType } from './kinds/agent-type.ts'
+import { narrowMode, narrowTools } from './kinds/narrow-agent.ts'
+
+// Agents of one session, whoever of them started which: how many work, what they cost, what they have to say.
+
+export interface Agents {
+  /** For the tools of the user's conversation. */
+  readonly runner: AgentRunner
+  /** The run is prepared: from now on agents can start. */
+  readonly connect: (base: AgentBase) => void
+  readonly keeper: NonNullable<ConversationSetup['agents']>
+  /** What a compaction says of them; empty for none. */
+  readonly again: () => string
+  /** Something to say that joins the conversation with its next request. */
+  readonly tell: (text: string) => void
+  /** What they have to say, where nothing is sent that it could join: undefined for nothing. */
+  readonly takeMail: () => string | undefined
+  /** Resolves when no agent works any more, or something is to be said. */
+  readonly settled: () => Promise<void>
+  /** Ends all that work in the background. */
+  readonly end: () => Promise<void>
+  /** Told of what they do. One listener. */
+  readonly onEvent: (listen: (event: AgentEvent) => void) => void
+}
+
+export type AgentEvent = { readonly agent: StartedAgent } & (
+  | { readonly kind: 'started' }
+  | { readonly kind: 'event'; readonly event: LoopEvent }
+  /** A few words on what it is at, where they changed. */
+  | { readonly kind: 'progress'; readonly summary: string }
+  | { readonly kind: 'ended'; readonly report: AgentReport; readonly path: string }
+)
+
+export interface StartedAgent extends AgentFacts {
+  readonly toolUseId: string
+  readonly isBackground: boolean
+}
+
+interface Working {
+  readonly agent: StartedAgent
+  readonly task: BackgroundTask
+  readonly report: Promise<AgentReport>
+  ended: AgentReport | undefined
+}
+
+interface State {
+  base: AgentBase | undefined
+  readonly all: Map<string, Working>
+  /** Started and not ended, those that are about to open among them. */
+  running: number
+  spent: readonly Spent[]
+  mail: readonly string[]
+  listen: (event: AgentEvent) => void
+  readonly joinConvoy: ReturnType<typeof createConvoy>
+}
+
+/** Of those that have ended, so many are named after a compaction. */
+const NAMED_MAX = 8
+
+export function createAgents(): Agents {
+  const state: State = {
+    base: undefined,
+    all: new Map(),
+    running: 0,
+    spent: [],
+    mail: [],
+    listen: () => undefined,
+    joinConvoy: createConvoy(),
+  }
+  const working = (): readonly Working[] => [...state.all.values()].filter(({ ended }) => !ended)
+  return {
+    runner: runnerFor(state, undefined),
+    connect: (base) => void (state.base = base),
+    keeper: {
+      take: () => take(state, 'spent'),
+      mail: () => take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
+    },
+    again: () => {
+      const ended = [...state.all.values()]
+        .filter((one) => one.ended && one.agent.isBackground)
+        .slice(-NAMED_MAX)
+      return agentsAgain(
+        [...working().filter(({ agent }) => agent.isBackground), ...ended].map(
+          ({ agent, ended: report }) => ({
+            ...agent,
+            state: report?.state ?? 'running',
+          }),
+        ),
+      )
+    },
+    tell: (text) => void (state.mail = [...state.mail, text]),
+    takeMail: () => (state.mail.length === 0 ? undefined : take(state, 'mail').join('\n\n')),
+    settled: async () => {
+      while (state.mail.length === 0 && working().length > 0)
+        await Promise.race(working().map(({ report }) => report))
+    },
+    end: async () => {
+      for (const { task } of working()) task.kill()
+      await Promise.all(working().map(({ report }) => report))
+    },
+    onEvent: (listen) => void (state.listen = listen),
+  }
+}
+
+function take<Name extends 'spent' | 'mail'>(state: State, name: Name): State[Name] {
+  const taken = state[name]
+  state[name] = []
+  return taken
+}
+
+/** Undefined: the user's conversation asks. */
+function runnerFor(state: State, parent: AgentParent | undefined): AgentRunner {
+  return {
+    start: async (wish, context) => await start(state, parent ?? rootOf(state), wish, context),
+    output: (id) => {
+      const found = state.all.get(id)
+      return found && outputOf(found)
+    },
+    stop: (id) => {
+      const found = state.all.get(id)
+      found?.task.kill()
+      return found?.report.then((report) => `${id} ${report.state}.`)
+    },
+    ids: () => [...state.all.keys()],
+  }
+}
+
+function outputOf({ agent, task, ended }: Working): string {
+  if (ended) return reportText(ended)
+  const { text, toolCount, turns } = task.status()
+  return [
+    `${agent.id} (${agent.type}: ${agent.description}) works: ${text}, ${toolCount} tool calls so far.`,
+    ...turns,
+  ].join('\n')
+}
+
+function rootOf({ base }: State): AgentParent {
+  const { mode } = base?.scene.permissions ?? { mode: () => 'plan' as const }
+  return {
+    depth: 0,
+    mode,
+    tools: base?.scene.tools.map(({ name }) => name) ?? [],
+    isForked: false,
+    label: undefined,
+  }
+}
+
+async function start(
+  state: State,
+  parent: AgentParent,
+  wish: AgentWish,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { base } = state
+  if (!base) return refused('No agents can be started yet.')
+  const fork = wish.type === undefined ? findAgentFork(context.view, context.toolUseId) : undefined
+  const type = wish.type === undefined ? undefined : findAgentType(wish.type, base.types.types)
+  const why = whyNot(state, parent, { wish, type, fork, context }, base)
+  if (why !== undefined) return refused(why)
+  const { signal } = context
+  const started = begin(
+    state,
+    base,
+    { parent, wish, type, fork, toolUseId: context.toolUseId },
+    wish.isBackground || type?.background ? undefined : signal,
+  )
+  if (started.agent.isBackground) return { content: startedText(started.agent) }
+  const report = await started.report
+  return { content: reportText(report), isError: report.state !== 'completed' }
+}
+
+function refused(content: string): ToolOutput {
+  return { content, isError: true }
+}
+
+interface Asked {
+  readonly wish: AgentWish
+  readonly type: AgentType | undefined
+  readonly fork: AgentFork | undefined
+  readonly context: ToolContext
+}
+
+function whyNot(
+  state: State,
+  parent: AgentParent,
+  { wish, type, fork, context }: Asked,
+  base: AgentBase,
+): string | undefined {
+  const { flags } = base.setup.ports
+  const moment = {
+    depth: parent.depth,
+    running: state.running,
+    isFork: wish.type === undefined,
+    isForked: parent.isForked || isForked(context.view?.log ?? []),
+    isOff: !flags.value('agents'),
+    isFull: isFull(context.view, base),
+  }
+  const why = whyNoAgent(moment, base.policy)
+  if (why !== undefined) return why
+  if (wish.type !== undefined && !type)
+    return `There is no type "${wish.type}". The types are: ${base.types.types.map(({ name }) => name).join(', ')}, and fork.`
+  if (wish.type === undefined && !fork)
+    return 'This conversation cannot be forked here. Name a subagent_type.'
+  if (type?.isolation !== undefined)
+    return `The type ${type.name} wants a git worktree of its own, which is not built. Do the work yourself, or use another type.`
+  if (parent.depth > 0 && (wish.isBackground || type?.background))
+    return 'Only the conversation of the user starts agents in the background. Call it without run_in_background.'
+  return undefined
+}
+
+/** In collapse mode there is little room left behind what it folds. */
+const FULL_SHARE = 0.95
+
+function isFull(view: ToolContext['view'], { setup }: AgentBase): boolean {
+  const { flags } = setup.ports
+  if (!view || !flags.value('collapse') || !flags.value('auto-compact')) return false
+  const reading = setup.reading()
+  const size = sizeOf(view, situationOf(view, view.prefix?.model ?? setup.prefix.model, reading))
+  return size >= FULL_SHARE * reading.window.effective
+}
+
+interface Start {
+  readonly parent: AgentParent
+  readonly wish: AgentWish
+  readonly type: AgentType | undefined
+  readonly fork: AgentFork | undefined
+  readonly toolUseId: string
+}
+
+/** `signal`: of the call that waits for it; undefined where none does. */
+function begin(state: State, base: AgentBase, started: Start, signal: AbortSignal | undefined): Working {
+  const { parent, wish, type, fork, toolUseId } = started
+  const id = randomUUID().slice(0, ID_CHARS)
+  const name = type?.name ?? 'fork'
+  const agent: StartedAgent = {
+    id,
+    type: name,
+    description: wish.description,
+    toolUseId,
+    isBackground: !signal,
+  }
+  const stop = new AbortController()
+  const watch = watchTurn({
+    text: `Starting ${name}`,
+    now: base.world.now,
+    onChange: base.tasks.changed,
+    summarise: summariseCall,
+  })
+  const { made, notes } = toolsFor(state, base, { parent, type, wish })
+  const job: AgentJob = { id, wish, type, fork, made }
+  const seen = {
+    see: (event: LoopEvent): void => {
+      watch.see(event)
+      state.listen({ kind: 'event', agent, event })
+      const { text: summary } = watch.status()
+      if (event.type === 'tool-start') state.listen({ kind: 'progress', agent, summary })
+    },
+    spend: (spent: Spent): void => void (state.spent = [...state.spent, spent]),
+  }
+  state.running++
+  state.listen({ kind: 'started', agent })
+  const stopped = AbortSignal.any([stop.signal, base.world.signal, ...(signal ? [signal] : [])])
+  const report = runAgent(base, job, { watch: seen, joinConvoy: state.joinConvoy }, stopped).then(
+    (end: AgentEnd): AgentReport => {
+      const whole = { ...agent, ...end, notes }
+      state.running--
+      watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
+      working.ended = whole
+      if (agent.isBackground) state.mail = [...state.mail, notificationText(whole)]
+      state.listen({ kind: 'ended', agent, report: whole, path: pathOf(base, id) })
+      return whole
+    },
+  )
+  const task: BackgroundTask = {
+    id,
+    kind: 'agent',
+    title: `agent ${wish.name ?? name}`,
+    status: watch.status,
+    kill: () => stop.abort(),
+    ended: report.then(() => undefined),
+  }
+  const working: Working = { agent, task, report, ended: undefined }
+  state.all.set(id, working)
+  base.tasks.add(task)
+  return working
+}
+
+function pathOf({ scene: { opened } }: AgentBase, id: string): string {
+  return agentTranscriptPath(opened.project, opened.session.id, id)
+}
+
+const LINE_CHARS_MAX = 120
+
+function firstLine(text: string): string {
+  return (text.trim().split('\n')[0] ?? '').slice(0, LINE_CHARS_MAX)
+}
+
+/** Tools and permit, each no wider than the parent's; what of the type did not hold is told. */
+function toolsFor(
+  state: State,
+  base: AgentBase,
+  { parent, type, wish }: Pick<Start, 'parent' | 'type' | 'wish'>,
+): { readonly made: AgentJob['made']; readonly notes: readonly string[] } {
+  const tools = narrowTools(parent.tools, type ?? { tools: undefined, disallowedTools: [] })
+  const mode = (): ReturnType<AgentParent['mode']> => narrowMode(parent.mode(), type?.mode).value
+  const label = `agent ${wish.name ?? type?.name ?? 'fork'} (${wish.description})`
+  const child: AgentParent = {
+    depth: parent.depth + 1,
+    mode,
+    tools: tools.value,
+    isForked: parent.isForked || type === undefined,
+    label,
+  }
+  const made = base.scene.agentTools({ mode, tools: tools.value, label, agents: runnerFor(state, child) })
+  const whys = [narrowMode(parent.mode(), type?.mode).why, tools.why]
+  const notes = whys.flatMap((why) => (why === undefined ? [] : [`Of the type ${type?.name ?? ''}: ${why}`]))
+  for (const note of notes) base.report(note)
+  return { made, notes }
+}

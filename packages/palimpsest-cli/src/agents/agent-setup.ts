@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+
+import { findForkStart, forkDirective, type ForkStart, type JoinConvoy } from 'palimpsest/agents'
+import { outputTokensFor, requestPrefix, type ConversationSetup } from 'palimpsest/conversation'
+import { messageBody } from 'palimpsest/engine'
+import { createCostOf } from 'palimpsest/ledger'
+import { createBudget } from 'palimpsest/loop'
+import { agentTranscriptPath, createTranscript, type TranscriptFile } from 'palimpsest/node'
+import { emptyView, viewOf, type Entry, type View } from 'palimpsest/transcript'
+import { findModelFacts, parseModelName } from 'palimpsest/wire'
+
+import { renderFirstContext } from '../agent/instructions/render-context.ts'
+import { offeredTools } from '../agent/tools/create-tools.ts'
+import type { AgentWish } from '../agent/tools/agent-tool.ts'
+import { compactionOf } from '../run/compaction/compaction-of.ts'
+import { historyOf } from '../run/history-of.ts'
+import type { AgentTools } from '../run/set-scene.ts'
+import type { AgentBase } from './agent-base.ts'
+import { findAgentModel } from './agent-model.ts'
+import type { AgentType } from './kinds/agent-type.ts'
+
+// An agent is a whole conversation: a window, a transcript and tools of its own, with all that keeps a conversation in its window. What it
+// shares with its parent is the model's budget, the permissions, and the files.
+
+/** An agent that is about to begin. */
+export interface AgentJob {
+  readonly id: string
+  readonly wish: AgentWish
+  /** Undefined: a fork of the one that asks. */
+  readonly type: AgentType | undefined
+  /** Where the one that asks is forked. */
+  readonly fork: AgentFork | undefined
+  readonly made: AgentTools
+}
+
+export interface OpenedAgent {
+  readonly setup: ConversationSetup
+  readonly file: TranscriptFile
+  /** The first thing said to it. */
+  readonly directive: string
+}
+
+/** Of the one that is forked. */
+export interface AgentFork extends ForkStart {
+  readonly from: View['from']
+}
+
+type Source = `subagent:${string}`
+
+/** As it stands in a header. */
+export function sourceOf(type: AgentType | undefined): Source {
+  return `subagent:${(type?.name ?? 'fork').replaceAll(/[^\w.-]/g, '-')}`
+}
+
+/** At once: while the call runs, the view it was given goes on. */
+export function findAgentFork(view: View | undefined, toolUseId: string): AgentFork | undefined {
+  const start = view && findForkStart(view.log, toolUseId)
+  return start && { ...start, from: view.from }
+}
+
+export async function openAgent(
+  base: AgentBase,
+  job: AgentJob,
+  joinConvoy: JoinConvoy,
+  signal: AbortSignal,
+): Promise<OpenedAgent> {
+  const { file, view } = await openTranscriptOf(base, job)
+  try {
+    return { ...(await setupOf(base, job, { file, view, joinConvoy }, signal)), file }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+/** A fork's own file begins with what it was forked from, so that it can be read, and resumed, by itself. */
+async function openTranscriptOf(
+  { scene, world }: AgentBase,
+  { id, fork }: AgentJob,
+): Promise<{ readonly file: TranscriptFile; readonly view: View }> {
+  const { project, session } = scene.opened
+  const cost = createCostOf()
+  let isCopying = fork !== undefined
+  const file = await createTranscript({
+    project,
+    sessionId: session.id,
+    path: agentTranscriptPath(project, session.id, id),
+    cwd: scene.wishes.cwd,
+    version: world.version,
+    now: world.now,
+    // What the parent paid for is on the parent's bill.
+    costOf: (entry) => (isCopying ? 0 : cost(entry)),
+  })
+  if (!fork) return { file, view: emptyView() }
+  const placeholders: Entry = {
+    ...fork.placeholders,
+    id: world.newId?.() ?? randomUUID(),
+    parent: fork.entries.at(-1)?.id ?? null,
+    at: world.now(),
+  }
+  const entries = [...fork.entries, placeholders]
+  await file.append(entries)
+  isCopying = false
+  return { file, view: viewOf(entries, fork.from) }
+}
+
+interface Place {
+  readonly file: TranscriptFile
+  readonly view: View
+  readonly joinConvoy: JoinConvoy
+}
+
+async function setupOf(
+  base: AgentBase,
+  job: AgentJob,
+  { file, view, joinConvoy }: Place,
+  signal: AbortSignal,
+): Promise<Omit<OpenedAgent, 'file'>> {
+  const { scene, setup, policy } = base
+  const { type, wish, made, fork } = job
+  const { tools, permit, shells } = made
+  const model = type ? modelOf(base, type, wish) : (view.prefix?.model ?? setup.prefix.model)
+  const reading = (): ReturnType<ConversationSetup['reading']> =>
+    model === setup.prefix.model ? setup.reading() : (setup.readingOf?.(model) ?? setup.reading())
+  const budget = createBudget(setup.ports.streamModel, { maxUsd: policy.maxCostUsd, spentUsd: 0 })
+  const streamModel = fork ? joinConvoy(fork.answer, budget.streamModel) : budget.streamModel
+  const opened = { ...scene.opened, session: { id: setup.session.id, view }, file }
+  // An agent without Read has seen no file that would have to be read again.
+  const readers = tools.some(({ name }) => name === 'Read') ? tools : scene.tools
+  const wishes = { ...scene.wishes, user: undefined }
+  const own = { ...scene, opened, tools: readers, permit, shells, wishes }
+  const more = { shown: base.shown, noting: base.noting, report: base.report }
+  return {
+    directive: fork ? forkDirective(wish.prompt) : wish.prompt,
+    setup: {
+      ...setup,
+      session: opened.session,
+      ports: { ...setup.ports, streamModel, transcript: file },
+      history: historyOf(opened, signal),
+      totals: () => file.totals(),
+      prefix: type ? prefixOf(base, { type, model, tools }) : prefixIn(view, setup),
+      opening: { first: type ? await openingOf(base) : [], always: [] },
+      tools,
+      permit,
+      reading,
+      maxTokens: () => outputTokensFor(reading()),
+      compaction: compactionOf(type ? withoutMemory(own) : own, more, base.world),
+      notes: setup.notes && { ...setup.notes, written: undefined, writer: NOWHERE },
+      extraction: undefined,
+      agents: undefined,
+      limits: model === setup.prefix.model ? setup.limits : undefined,
+      howToCompact: undefined,
+      roundsMax: Math.min(type?.maxTurns ?? policy.maxTurns, policy.maxTurns),
+      source: sourceOf(type),
+      // What was broken off is on the bill of the session, whose meter every request passes.
+      spending: {
+        metered: NOTHING_METERED,
+        maxUsd: policy.maxCostUsd,
+        leftUsd: () => Math.min(budget.leftUsd(), setup.spending?.leftUsd?.() ?? Infinity),
+      },
+      endsWithTurn: true,
+      signal,
+    },
+  }
+}
+
+const NOTHING_METERED = { take: () => [], notices: () => [] }
+
+/** Its notes are in its transcript; nobody reads a file of them. */
+const NOWHERE = {
+  write: async () => undefined,
+  writeComputed: () => undefined,
+  settled: async () => undefined,
+}
+
+/** A fork's is its parent's, byte for byte. */
+function prefixIn({ prefix }: View, setup: ConversationSetup): ConversationSetup['prefix'] {
+  if (!prefix) return { ...setup.prefix, reason: 'start' }
+  const { id: _id, parent: _parent, at: _at, ...had } = prefix
+  return { ...had, reason: 'start' }
+}
+
+function withoutMemory<T extends { readonly place: AgentBase['scene']['place'] }>(scene: T): T {
+  return { ...scene, place: { ...scene.place, memory: async () => '' } }
+}
+
+/** The model of the call before that of the type; the parent's where neither says. */
+function modelOf({ setup, report }: AgentBase, type: AgentType, wish: AgentWish): string {
+  const { model: own } = setup.prefix
+  const wanted = wish.model ?? type.model
+  if (wanted === undefined || wanted === 'inherit') return own
+  const found = findAgentModel(wanted, own)
+  if (found === undefined) report(`agent ${type.name}: the model "${wanted}" is not known; it uses ${own}`)
+  return found ?? own
+}
+
+function prefixOf(
+  { setup, scene }: AgentBase,
+  agent: { readonly type: AgentType; readonly model: string; readonly tools: AgentTools['tools'] },
+): ConversationSetup['prefix'] {
+  const { type, model, tools } = agent
+  const facts = findModelFacts(model) ?? scene.reading.model.facts
+  return requestPrefix({
+    model: parseModelName(model).id,
+    extended:
+      model === setup.prefix.model && setup.prefix.betas.some((beta) => beta.startsWith('context-1m')),
+    facts: model === setup.prefix.model ? scene.reading.model.facts : facts,
+    system: type.prompt,
+    tools: offeredTools(tools),
+    reason: 'start',
+  })
+}
+
+/** Instruction files and environment, as they are now. Memories are the conversation's. */
+async function openingOf({ scene }: AgentBase): Promise<ConversationSetup['opening']['first']> {
+  const [instructions, environment] = await Promise.all([
+    scene.place.instructions(),
+    scene.place.environment(),
+  ])
+  const content = renderFirstContext(instructions, environment)
+  return [messageBody({ role: 'user', content }, 'engine')]
+}

@@ -1,0 +1,107 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { foundText, toldEnds, type AgentReport } from 'palimpsest/agents'
+import { isSessionId, loadTranscript, readStoredFile } from 'palimpsest/node'
+import { FORK_MARK, type Entry, type MessageEntry } from 'palimpsest/transcript'
+import { isBlock, toBlocks } from 'palimpsest/wire'
+
+import { sentenceOf } from '../report-error.ts'
+import type { OpenedSession } from '../run/open-session.ts'
+import type { BackgroundTask } from '../tasks/background-task.ts'
+
+// Agents that were under way when a program ended. All that is known of them is in transcripts: which there were, by their files; which of
+// them the conversation was told the end of, by its own words.
+
+export interface FoundAgent extends AgentReport {
+  readonly path: string
+}
+
+/** Of more, the newest are told; all of them stay on disk. */
+const FOUND_MAX = 16
+
+export async function findAgentsAgain(
+  { folder, file }: Pick<OpenedSession, 'folder' | 'file'>,
+  report: (text: string) => void,
+  signal: AbortSignal,
+): Promise<readonly FoundAgent[]> {
+  const names = await readdir(join(folder, 'agents')).catch(() => [])
+  const ids = names.flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []))
+  if (ids.length === 0) return []
+  const told = new Set<string>()
+  const wanted = { isWanted: (line: string): boolean => line.includes('[agent ') }
+  for await (const item of readStoredFile(file.path, wanted, signal))
+    if (item.kind === 'entry' && item.entry.kind === 'message')
+      for (const id of toldEnds(item.entry.json)) told.add(id)
+  const found: FoundAgent[] = []
+  for (const id of ids.filter((one) => !told.has(one) && isSessionId(one))) {
+    const path = join(folder, 'agents', `${id}.jsonl`)
+    try {
+      found.push({ ...whatItDid(id, (await loadTranscript(path, [])).entries), path })
+    } catch (error) {
+      report(`the agent ${id} cannot be read again: ${sentenceOf(error)}`)
+    }
+  }
+  return found.slice(-FOUND_MAX)
+}
+
+function whatItDid(id: string, entries: readonly Entry[]): AgentReport {
+  const messages = entries.filter((entry): entry is MessageEntry => entry.kind === 'message')
+  const start = messages.findLastIndex(({ message }) => firstText(message.content).startsWith(FORK_MARK))
+  const own = messages.slice(start + 1).filter(({ message }) => message.role === 'assistant')
+  const title = entries.findLast((entry) => entry.kind === 'title')
+  const task = start < 0 ? '' : firstText(messages[start]?.message.content ?? '').split('Task: ')[1]
+  const [type = '', ...words] = (start < 0 ? (title?.firstPrompt ?? '') : `fork: ${task ?? ''}`).split(': ')
+  const uses = (entry: MessageEntry | undefined): number =>
+    toBlocks(entry?.message.content ?? '').filter((block) => isBlock(block, 'tool_use')).length
+  const last = own.at(-1)
+  const isDone = last !== undefined && uses(last) === 0 && last.interrupted !== true
+  return {
+    id,
+    type,
+    description: words.join(': ').slice(0, DESCRIPTION_CHARS_MAX),
+    state: isDone ? 'completed' : 'stopped',
+    text: own.map(textOf).findLast((text) => text.trim() !== '') ?? '',
+    why: isDone ? undefined : 'the program ended while it worked',
+    calls: own.reduce((sum, entry) => sum + uses(entry), 0),
+  }
+}
+
+const DESCRIPTION_CHARS_MAX = 120
+
+function firstText(content: MessageEntry['message']['content']): string {
+  const [first] = toBlocks(content)
+  return first && isBlock(first, 'text') ? first.text : ''
+}
+
+function textOf({ message }: MessageEntry): string {
+  return toBlocks(message.content)
+    .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
+    .join('')
+}
+
+/** What the conversation is told of it, and the task that the user sees. */
+export function tellFound(
+  found: FoundAgent,
+  now: number,
+): { readonly text: string; readonly task: BackgroundTask } {
+  const { id, type, state, why, text, calls } = found
+  const status = {
+    state: state === 'completed' ? ('completed' as const) : ('killed' as const),
+    text: why ?? text.split('\n')[0] ?? '',
+    toolCount: calls,
+    files: [],
+    turns: [`transcript: ${found.path}`],
+    startedAt: now,
+    endedAt: now,
+  }
+  const task = {
+    id,
+    kind: 'agent',
+    title: `agent ${type}`,
+    status: () => status,
+    kill: () => undefined,
+    ended: Promise.resolve(),
+  }
+  return { text: foundText(found), task }
+}

@@ -1,0 +1,84 @@
+import { parseDocument } from 'yaml'
+
+// The head of a Markdown file. People write it by hand, and an unquoted colon in a description is usual: what strict YAML refuses is read
+// line by line.
+
+export type HeadField = string | number | boolean | readonly string[] | undefined
+
+export interface FrontMatter {
+  readonly fields: ReadonlyMap<string, HeadField>
+  readonly body: string
+}
+
+const FENCE = /^---[ \t]*$/
+
+/** Undefined where there is none. */
+export function readFrontMatter(text: string): FrontMatter | undefined {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
+  const [first = '', ...rest] = lines
+  const end = rest.findIndex((line) => FENCE.test(line))
+  if (!FENCE.test(first) || end === -1) return undefined
+  const head = rest.slice(0, end)
+  const body = rest.slice(end + 1).join('\n')
+  return { fields: fromYaml(head.join('\n')) ?? fromLines(head), body: body.trim() }
+}
+
+function fromYaml(head: string): FrontMatter['fields'] | undefined {
+  const document = parseDocument(head, { uniqueKeys: false, logLevel: 'silent' })
+  if (document.errors.length > 0) return undefined
+  const value: unknown = toPlain(() => document.toJS({ maxAliasCount: 0 }))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return new Map(Object.entries(value).map(([name, one]) => [name, fieldOf(one)]))
+}
+
+/** Aliases are refused by a throw: they have no place in a few lines. */
+function toPlain(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+function fieldOf(value: unknown): HeadField {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (Array.isArray(value))
+    return value.flatMap((one) => (typeof one === 'string' || typeof one === 'number' ? [String(one)] : []))
+  return value === null || value === undefined ? undefined : JSON.stringify(value)
+}
+
+const KEY = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$/
+const ITEM = /^[ \t]*-[ \t]+(.*)$/
+/** The text follows on the next lines. */
+const FOLDED = /^[|>][+-]?$/
+
+function fromLines(lines: readonly string[]): FrontMatter['fields'] {
+  const fields = new Map<string, HeadField>()
+  let name: string | undefined
+  for (const line of lines) {
+    const [, key, value = ''] = KEY.exec(line) ?? []
+    if (key !== undefined) {
+      name = key
+      fields.set(key, FOLDED.test(value.trim()) ? '' : scalarOf(value))
+    } else if (name !== undefined && line.trim() !== '' && !line.startsWith('#')) {
+      fields.set(name, withMore(fields.get(name), line))
+    }
+  }
+  return fields
+}
+
+function withMore(before: HeadField, line: string): HeadField {
+  const [, item] = ITEM.exec(line) ?? []
+  const isList = typeof before === 'object' || before === '' || before === undefined
+  if (item !== undefined && isList)
+    return [...(typeof before === 'object' ? before : []), String(scalarOf(item))]
+  const said = typeof before === 'object' ? before.join(', ') : String(before ?? '')
+  return said === '' ? line.trim() : `${said} ${line.trim()}`
+}
+
+function scalarOf(text: string): string | number | boolean {
+  const bare = text.trim()
+  if (/^(["']).*\1$/.test(bare)) return bare.slice(1, -1)
+  if (bare === 'true' || bare === 'false') return bare === 'true'
+  return /^\d+$/.test(bare) ? Number(bare) : bare
+}

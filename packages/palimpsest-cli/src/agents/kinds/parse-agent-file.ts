@@ -1,0 +1,143 @@
+import { basename } from 'node:path'
+
+import { findPermissionMode } from '../../agent/permissions/permission-mode.ts'
+import { splitRuleList } from '../../agent/permissions/rule.ts'
+import { toPrintable } from '../../agent/printable.ts'
+import { isOwnTool } from '../../agent/tools/tool-natures.ts'
+import { MEMORY_SCOPES, type AgentType } from './agent-type.ts'
+import { readFrontMatter, type HeadField } from './front-matter.ts'
+
+// A file that describes a type of agent, as existing coding agents have them. What is not understood is named and left out; it never gives
+// the agent more.
+
+export interface ParsedAgentFile {
+  /** Undefined: it describes no agent. */
+  readonly type: AgentType | undefined
+  readonly problems: readonly string[]
+}
+
+const NAME_CHARS_MAX = 64
+/** In a list of types; more of it is in the file. */
+const DESCRIPTION_CHARS_MAX = 1_024
+const TURNS_MAX = 10_000
+
+/** Fields that mean something to others, and change nothing here. */
+const OF_OTHERS = new Set(['color', 'version', 'author', 'license', 'tags', 'category', 'metadata'])
+/** Known, and not built yet. */
+const WITHOUT_EFFECT = new Set(['skills', 'mcpServers', 'hooks', 'effort', 'initialPrompt', 'memory'])
+const USED = new Set([
+  'name',
+  'description',
+  'tools',
+  'disallowedTools',
+  'model',
+  'permissionMode',
+  'maxTurns',
+  'background',
+  'isolation',
+])
+
+export function parseAgentFile(
+  text: string,
+  place: { readonly path: string; readonly source: AgentType['source'] },
+): ParsedAgentFile {
+  const found = readFrontMatter(text)
+  if (!found) return { type: undefined, problems: ['no front matter: it describes no agent'] }
+  const { fields, body } = found
+  const problems: string[] = []
+  const name = textOf(fields.get('name')) ?? basename(place.path, '.md')
+  if (name.length > NAME_CHARS_MAX || name !== toPrintable(name) || /[\r\n]/.test(name))
+    return {
+      type: undefined,
+      problems: [`its name is longer than ${NAME_CHARS_MAX} characters, or no plain line`],
+    }
+  const description = textOf(fields.get('description')) ?? ''
+  if (description === '') problems.push('it has no description: say when to use it')
+  if (body === '') problems.push('it has no prompt after the front matter')
+  const tools = toolsOf('tools', fields, problems)
+  const unknown = [...fields.keys()].filter(
+    (key) => !USED.has(key) && !OF_OTHERS.has(key) && !WITHOUT_EFFECT.has(key),
+  )
+  const idle = [...fields.keys()].filter((key) => WITHOUT_EFFECT.has(key))
+  if (unknown.length > 0) problems.push(`unknown fields: ${unknown.join(', ')}`)
+  if (idle.length > 0) problems.push(`fields that have no effect yet: ${idle.join(', ')}`)
+  const type: AgentType = {
+    ...place,
+    name,
+    description: toPrintable(description).replaceAll(/\s+/g, ' ').slice(0, DESCRIPTION_CHARS_MAX),
+    prompt: body,
+    tools: tools?.includes('*') ? undefined : tools,
+    disallowedTools: toolsOf('disallowedTools', fields, problems) ?? [],
+    model: modelOf(fields.get('model')),
+    mode: modeOf(fields.get('permissionMode'), problems),
+    maxTurns: turnsOf(fields.get('maxTurns'), problems),
+    memory: MEMORY_SCOPES.find((scope) => scope === fields.get('memory')),
+    background: fields.get('background') === true,
+    isolation: isolationOf(fields.get('isolation'), problems),
+  }
+  return { type, problems }
+}
+
+function textOf(field: HeadField): string | undefined {
+  const text = Array.isArray(field) ? field.join(', ') : field === undefined ? '' : String(field)
+  return text.trim() === '' ? undefined : text.trim()
+}
+
+/** As others call what we have. */
+const OTHER_NAMES = new Map([
+  ['task', 'Agent'],
+  ['askuserquestion', 'AskUser'],
+  ['multiedit', 'Edit'],
+])
+
+/** A tool by a name of ours or of others; undefined for one that is not here. */
+export function findToolName(name: string): string | undefined {
+  if (isOwnTool(name) || name === '*') return name
+  return OTHER_NAMES.get(name.toLowerCase())
+}
+
+function toolsOf(
+  field: 'tools' | 'disallowedTools',
+  fields: ReadonlyMap<string, HeadField>,
+  problems: string[],
+): readonly string[] | undefined {
+  const value = fields.get(field)
+  if (value === undefined || value === '') return undefined
+  const listed = (Array.isArray(value) ? value.join(',') : String(value)).replaceAll(/^\[|\]$/g, '')
+  const named = splitRuleList(listed).map((text) => ({ text, name: text.replace(/\(.*$/s, '') }))
+  const known = named.flatMap(({ name }) => findToolName(name) ?? [])
+  const unknown = named.filter(({ name }) => findToolName(name) === undefined)
+  const bound = named.filter(({ text, name }) => text !== name && findToolName(name) !== undefined)
+  if (unknown.length > 0) problems.push(`unknown ${field}: ${unknown.map(({ text }) => text).join(', ')}`)
+  // What forbids a part of a tool forbids all of it; what gives a part gives no more than the parent has.
+  if (bound.length > 0)
+    problems.push(`patterns in ${field} are not used: ${bound.map(({ text }) => text).join(', ')}`)
+  return [...new Set(known)]
+}
+
+function modelOf(field: HeadField): string | undefined {
+  const text = textOf(field)
+  return text === undefined || text === 'inherit' ? undefined : text
+}
+
+function modeOf(field: HeadField, problems: string[]): AgentType['mode'] {
+  const text = textOf(field)
+  if (text === undefined) return undefined
+  const mode = findPermissionMode(text)
+  if (mode === undefined) problems.push(`unknown permissionMode: ${text}`)
+  return mode
+}
+
+function turnsOf(field: HeadField, problems: string[]): number | undefined {
+  if (field === undefined) return undefined
+  const turns = Number(field)
+  if (Number.isInteger(turns) && turns >= 1 && turns <= TURNS_MAX) return turns
+  problems.push(`maxTurns must be a whole number from 1 to ${TURNS_MAX}`)
+  return undefined
+}
+
+function isolationOf(field: HeadField, problems: string[]): AgentType['isolation'] {
+  if (field === undefined || field === 'worktree') return field
+  problems.push(`unknown isolation: ${String(field)}`)
+  return undefined
+}

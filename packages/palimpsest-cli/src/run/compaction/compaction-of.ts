@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+
+import type { ConversationCompaction } from 'palimpsest/conversation'
+import { createConfirm } from 'palimpsest/loop'
+
+import type { World } from '../../world.ts'
+import type { ReadPolicy } from '../notes/notes-policy.ts'
+import type { Scene } from '../set-scene.ts'
+import { shownInstructions } from '../shown-instructions.ts'
+import { createCompactionHost } from './compaction-host.ts'
+import type { ReadAgainSetup } from './read-again.ts'
+
+/** How the conversation of a scene is compacted: the user's, or that of an agent, with its own tools and transcript. */
+export function compactionOf(
+  scene: Scene,
+  more: {
+    readonly shown: string
+    readonly noting: ReadPolicy
+    /** What is said of agents that work, or did. */
+    readonly agents?: (() => string) | undefined
+    readonly report: (text: string) => void
+  },
+  world: World,
+): ConversationCompaction {
+  const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
+  const { shown, noting, report } = more
+  const { compaction: wanted } = ground.settings
+  const ask = wanted.confirm ? wishes.user?.compact : undefined
+  return {
+    host: createCompactionHost({
+      hooks,
+      context: place,
+      reading: readingOf(scene, world),
+      shells,
+      blobs,
+      model: chosen.model,
+      home,
+      shown: shownInstructions(opened.session.view) ?? shown,
+      keepsStart: wishes.keepsStart === true,
+      agents: more.agents,
+      report,
+    }),
+    isOn: reading.autoEnabled,
+    transcriptPath: opened.file.path,
+    // A model that is named for summaries is asked for them: notes are another's.
+    notesTemplate: wanted.model === undefined ? noting.policy.template : undefined,
+    wishes: wanted,
+    ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
+  }
+}
+
+function readingOf({ tools, permit, wishes, home }: Scene, { userHome }: World): ReadAgainSetup {
+  const read = tools.find(({ name }) => name === 'Read')
+  if (!read) throw new Error('unreachable: the tool Read is always there')
+  return { read, permit, cwd: wishes.cwd, userHome, leftOut: [home], newId: () => randomUUID() }
+}

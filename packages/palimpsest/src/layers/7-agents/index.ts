@@ -1,0 +1,20 @@
+// palimpsest/agents: agents that work for a conversation.
+
+import '../../require-runtime.ts'
+
+export { createConvoy } from './convoy.ts'
+export type { JoinConvoy } from './convoy.ts'
+export { findForkStart, forkDirective, PLACEHOLDER } from './fork.ts'
+export type { ForkStart } from './fork.ts'
+export { whyNoAgent } from './plan.ts'
+export type { AgentMoment } from './plan.ts'
+export {
+  AGENT_DEPTH_MAX,
+  AGENT_ROUNDS_MAX,
+  AGENT_TOKENS_MAX,
+  AGENT_USD_MAX,
+  AGENTS_AT_ONCE_MAX,
+} from './policy.ts'
+export type { AgentPolicy } from './policy.ts'
+export { agentsAgain, foundText, notificationText, reportText, startedText, toldEnds } from './prompt.ts'
+export type { AgentFacts, AgentReport, AgentState } from './prompt.ts'

@@ -1,0 +1,70 @@
+// What the conversation is told of its agents. Whoever opens a stored session knows by these words which agents it was told of.
+
+export type AgentState = 'completed' | 'failed' | 'stopped'
+
+/** An agent, as far as its parent is told. */
+export interface AgentFacts {
+  readonly id: string
+  /** `fork`, or the name of its type. */
+  readonly type: string
+  readonly description: string
+}
+
+export interface AgentReport extends AgentFacts {
+  readonly state: AgentState
+  /** Its last words. */
+  readonly text: string
+  /** Why it was not done. */
+  readonly why?: string | undefined
+  readonly calls: number
+  /** What of its type did not hold, and why. */
+  readonly notes?: readonly string[] | undefined
+}
+
+const MARK = /\[agent ([\w-]+) (completed|failed|stopped)[.:]/g
+
+/** Ids of agents whose end is told in a text. */
+export function toldEnds(text: string): readonly string[] {
+  return [...text.matchAll(MARK)].flatMap(([, id]) => id ?? [])
+}
+
+/** The result of the call that started it. */
+export function reportText({ id, state, text, why, calls, notes = [] }: AgentReport): string {
+  const said = text.trim() === '' ? '(It said nothing.)' : text
+  const about = [
+    `agent ${id} ${state}${why === undefined ? '.' : `: ${why}.`}`,
+    `${calls} tool ${calls === 1 ? 'call' : 'calls'}.`,
+    ...notes.map((note) => `${note}.`),
+  ]
+  return `${said}\n\n[${about.join(' ')}]`
+}
+
+/** The same for one that worked in the background: nobody waits for its result. */
+export function notificationText(report: AgentReport): string {
+  const { id, type, description } = report
+  return `<task-notification>\nThe agent ${id} (${type}: ${description}) that you started in the background has ended. Its report:\n\n${reportText(report)}\n</task-notification>`
+}
+
+/** The result of a call that does not wait. */
+export function startedText({ id, type, description }: AgentFacts): string {
+  return `Agent ${id} (${type}: ${description}) works in the background. You are told when it ends; do something else meanwhile, and do not start it again. TaskOutput shows what it is at, TaskStop ends it.`
+}
+
+/** Of an agent that a program's end cut off, or whose end nobody was told: told when the session is resumed. */
+export function foundText(report: Omit<AgentReport, 'notes'> & { readonly path: string }): string {
+  const { description, path } = report
+  return `<task-notification>\nAn agent of this conversation was under way when the program ended (${description}). What it did is in ${path}. The last it said:\n\n${reportText(report)}\n</task-notification>`
+}
+
+/** After a compaction: agents that need not be started again. Empty where there are none. */
+export function agentsAgain(
+  agents: readonly (AgentFacts & { readonly state: AgentState | 'running' })[],
+): string {
+  if (agents.length === 0) return ''
+  const lines = agents.map(({ id, type, description, state }) =>
+    state === 'running'
+      ? `- ${id} (${type}: ${description}) works in the background. You are told when it ends.`
+      : `- ${id} (${type}: ${description}) ${state}. Its report stands above, or in the summary.`,
+  )
+  return `Agents of this conversation. Do not start them again:\n${lines.join('\n')}`
+}
