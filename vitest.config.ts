@@ -27,7 +27,8 @@ export default defineConfig({
     hookTimeout: timeoutMs,
     reporters: ['default', dearestFiles],
     // Node runs these sources itself, as it runs the command: no second way of loading them, and no time for it.
-    experimental: { viteModuleRunner: false },
+    // Nothing is mocked, so nobody needs to look into what is loaded.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // One more than cores: some worker mostly waits for a process, a screen or a disk.
     maxWorkers: availableParallelism() + 1,
     projects: [

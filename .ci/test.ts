@@ -3,6 +3,9 @@ import { spawn } from 'node:child_process'
 // `npm test`: the checks beside the tests, since the tests alone do not keep all cores busy. The tests are seen as they run. What the
 // checks say is shown when the tests have ended, so that a check that fails stands last.
 
+/** Compiler and linter end soon: to clear up behind themselves takes a quarter of their time. */
+const CHECKS_ENV = { GOGC: '400' }
+
 interface Ended {
   readonly code: number | null
   readonly said: string
@@ -21,6 +24,7 @@ process.exitCode = tested.code === 0 && checked.code === 0 ? 0 : 1
 function run(script: string, args: readonly string[], output: 'pipe' | 'inherit'): Promise<Ended> {
   const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
     stdio: ['ignore', output, output],
+    env: { ...process.env, ...CHECKS_ENV },
   })
   let said = ''
   for (const stream of [child.stdout, child.stderr])

@@ -179,7 +179,7 @@ describe('repositories that run programs, or show what lies outside', () => {
     rmSync(mark, { force: true })
     return mark
   }
-  const chosen = isSoak ? EVIL_REPOSITORIES : everyNth(EVIL_REPOSITORIES, 5)
+  const chosen = isSoak ? EVIL_REPOSITORIES : everyNth(EVIL_REPOSITORIES, 10)
 
   describe.each(WORLDS)('(S3) with the sandbox %s', (policy) => {
     // Without a sandbox git asks in a folder that is not trusted, so a trusted one is the place to attack.

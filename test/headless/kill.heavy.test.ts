@@ -35,7 +35,7 @@ import {
 // each kill the session is resumed. Nothing that was stored or told is missing, the strict simulator takes what is sent, and the next turn
 // is answered.
 
-const KILLS = cases(10, 1_000).numRuns
+const KILLS = cases(5, 1_000).numRuns
 const KINDS = ['turn', 'compaction', 'undo', 'restore', 'notes'] as const
 const SEED = 20_261_117
 /** A kill, and what is looked at behind it, takes a second or two. */

@@ -7,8 +7,8 @@ interface Timer {
   readonly hasRef: () => boolean
 }
 
-/** A run may keep its process from ending no longer than this. */
-const LINGER_MS_MAX = 5_000
+/** A run may keep its process from ending no longer than this, on a machine that is busy with others. */
+const LINGER_MS_MAX = 30_000
 const POLL_MS = 5
 
 const whose = new AsyncLocalStorage<object>()

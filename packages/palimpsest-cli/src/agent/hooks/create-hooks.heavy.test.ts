@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Json } from 'palimpsest/wire'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import { timersLeftBy } from '../../../../../test/kit/process-state.ts'
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
@@ -80,12 +79,15 @@ describe('a command hook', () => {
   test('that takes too long is ended with all that it started', async () => {
     const { run, folder } = await hooksWith({
       type: 'command',
-      command: '(sleep 1; touch late) & (trap "" TERM; sleep 1; touch later) & sleep 9',
-      timeout: 0.2,
+      command: 'sleep 99 & echo $! > pids; (trap "" TERM; sleep 99) & echo $! >> pids; sleep 99',
+      // Long enough for a shell to begin on a busy machine.
+      timeout: 2,
     })
-    expect(await run(PRE, NEVER)).toEqual([{ notice: 'the hook "(sleep" took too long and was ended' }])
-    await sleep(1_200)
-    expect([existsSync(join(folder, 'late')), existsSync(join(folder, 'later'))]).toEqual([false, false])
+    expect(await run(PRE, NEVER)).toEqual([{ notice: 'the hook "sleep" took too long and was ended' }])
+    const pids = readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number)
+    expect(pids).toHaveLength(2)
+    for (const pid of pids)
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 30_000 })
   })
 
   test.each([
@@ -114,7 +116,7 @@ describe('a command hook', () => {
 describe('hooks of one event', () => {
   test('run side by side, the same command once, in the order of the settings', async () => {
     const meet =
-      'touch $1; for i in $(seq 100); do [ -e $2 ] && break; sleep 0.05; done; [ -e $2 ] && echo met $1'
+      'touch $1; for i in $(seq 600); do [ -e $2 ] && break; sleep 0.05; done; [ -e $2 ] && echo met $1'
     const { run } = await hooksWith(`set -- a b; ${meet}`, `set -- b a; ${meet}`, `set -- a b; ${meet}`)
     expect(await run(PRE, NEVER)).toEqual([{ text: 'met a' }, { text: 'met b' }])
   })
@@ -122,11 +124,12 @@ describe('hooks of one event', () => {
   test('with "once" run at the first event only; those with "async" are not waited for, and end with the run', async () => {
     const { run, close, folder } = await hooksWith(
       { type: 'command', command: 'echo first', once: true },
-      { type: 'command', command: 'sleep 0.3; touch done', async: true },
+      { type: 'command', command: 'until [ -e go ]; do sleep 0.02; done; touch done', async: true },
     )
     expect(await run(PRE, NEVER)).toEqual([{ text: 'first' }])
     expect(await run(PRE, NEVER)).toEqual([])
     expect(existsSync(join(folder, 'done'))).toBe(false)
+    writeFileSync(join(folder, 'go'), '')
     await close()
     expect(existsSync(join(folder, 'done'))).toBe(true)
   })

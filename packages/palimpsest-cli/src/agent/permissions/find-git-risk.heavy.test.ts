@@ -1,32 +1,43 @@
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createWorkbench, type Workbench } from '../../../../../test/kit/workbench.ts'
 import { configKeys, findGitRisk } from './find-git-risk.ts'
 
 // Outside of the sandbox git runs unasked only where a folder is trusted and its repository is of the plainest kind.
 
-let bench: Workbench
-beforeEach(async () => {
-  bench = await createWorkbench({ isTrusted: true })
-  const git = (...args: string[]): unknown => execFileSync('git', ['-C', bench.work, ...args])
+/** A repository of the plainest kind, made once: git takes longer than to copy what it makes. */
+let plain: string
+beforeAll(() => {
+  plain = mkdtempSync(join(tmpdir(), 'palimpsest-git-'))
+  const git = (...args: string[]): unknown => execFileSync('git', ['-C', plain, ...args])
   git('init', '-q')
-  writeFileSync(join(bench.work, 'a.txt'), 'one')
+  writeFileSync(join(plain, 'a.txt'), 'one')
   git('add', 'a.txt')
   git('-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-qm', 'one')
   git('remote', 'add', 'origin', 'https://example.com/x.git')
   git('config', 'branch.main.merge', 'refs/heads/main')
+})
+afterAll(() => rmSync(plain, { recursive: true, force: true }))
+
+let bench: Workbench
+beforeEach(async () => {
+  bench = await createWorkbench({ isTrusted: true })
+  cpSync(plain, bench.work, { recursive: true })
 })
 afterEach(() => bench.dispose())
 

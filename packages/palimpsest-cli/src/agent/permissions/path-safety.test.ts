@@ -75,26 +75,29 @@ function outsideState(): unknown {
 }
 
 describe('(S1) a file outside the working folder', () => {
-  test.each(
-    MODES.filter((mode) => mode !== 'bypass').flatMap((mode) =>
-      WAYS_OUT.map((path) => [mode, path] as const),
-    ),
-  )('is not written in mode %s by the path %s', async (mode, path) => {
-    await prepare(mode)
-    const before = outsideState()
-    for (const name of ['Write', 'Edit']) {
-      const input = { file_path: fill(path), content: 'owned', old_string: 'untouched', new_string: 'owned' }
-      const output = await bench.call(name, input)
-      expect(output.isError).toBe(true)
-    }
-    expect(outsideState()).toEqual(before)
-  })
+  test.each(MODES.filter((mode) => mode !== 'bypass'))(
+    'is not written in mode %s, whatever the way to it',
+    async (mode) => {
+      await prepare(mode)
+      const before = outsideState()
+      for (const path of WAYS_OUT) {
+        for (const name of ['Write', 'Edit']) {
+          const change = { content: 'owned', old_string: 'untouched', new_string: 'owned' }
+          const { isError } = await bench.call(name, { file_path: fill(path), ...change })
+          expect({ path, name, isError }).toEqual({ path, name, isError: true })
+        }
+        expect({ path, state: outsideState() }).toEqual({ path, state: before })
+      }
+    },
+  )
 
-  test.each(WAYS_OUT)('is not written by the path %s where rules allow edits in the folder', async (path) => {
+  test('is not written by any way where rules allow edits in the folder', async () => {
     await prepare('default', { allow: ['Edit', 'Edit(./**)', 'Edit(link-to-folder/**)', 'Edit(sub/**)'] })
     const before = outsideState()
-    expect((await bench.call('Write', { file_path: fill(path), content: 'owned' })).isError).toBe(true)
-    expect(outsideState()).toEqual(before)
+    for (const path of WAYS_OUT) {
+      const { isError } = await bench.call('Write', { file_path: fill(path), content: 'owned' })
+      expect({ path, isError, state: outsideState() }).toEqual({ path, isError: true, state: before })
+    }
   })
 
   test('is written where a rule names it by its real path, and not through a rule for another one', async () => {
@@ -306,7 +309,7 @@ describe('a private place inside of the working folder', () => {
     symlinkSync('.ssh', join(bench.home, 'innocent'))
   }
 
-  test.each([
+  const places = [
     ['.ssh/id_rsa', false],
     ['innocent/id_rsa', false],
     ['.config/gh/hosts.yml', false],
@@ -317,11 +320,16 @@ describe('a private place inside of the working folder', () => {
     ['notes.txt', true],
     // A folder that is worked in is no longer private.
     ['.ssh/work/a.txt', true],
-  ])('is not read unasked: %s, free: %s', async (path, expected) => {
+  ] as const
+
+  test('is not read unasked', async () => {
     await open()
-    const file = join(bench.home, path)
-    expect((await bench.permit('Read', { file_path: file })).allow).toBe(expected)
-    expect((await bench.permit('Bash', { command: `cat ${file}` })).allow).toBe(expected)
+    for (const [path, isFree] of places) {
+      const file = join(bench.home, path)
+      const read = await bench.permit('Read', { file_path: file })
+      const cat = await bench.permit('Bash', { command: `cat ${file}` })
+      expect([path, read.allow, cat.allow]).toEqual([path, isFree, isFree])
+    }
   })
 
   test('is left out of searches', async () => {
@@ -339,7 +347,7 @@ describe('a private place inside of the working folder', () => {
 
 describe('a folder with the machine in it', () => {
   const pid = process.pid
-  test.each([
+  const calls = [
     ['Read', { file_path: `/proc/${pid}/environ` }],
     ['Read', { file_path: '/proc/self/environ' }],
     ['Grep', { pattern: 'x', path: `/proc/${pid}/environ` }],
@@ -353,18 +361,19 @@ describe('a folder with the machine in it', () => {
     ['Bash', { command: 'grep -r x .' }],
     ['Bash', { command: 'rg x' }],
     ['Bash', { command: 'cat /dev/mem' }],
-  ] as const)('does not lend it to anybody unasked: %s %j', async (name, input) => {
-    for (const work of ['/', '/proc']) {
-      bench = await createWorkbench({ work })
-      expect([work, (await bench.permit(name, input)).allow]).toEqual([work, false])
-      await bench.dispose()
+  ] as const
+
+  test.each(['/', '/proc'])('does not lend it to anybody unasked: %s', async (work) => {
+    bench = await createWorkbench({ work })
+    for (const [name, input] of calls) {
+      const { allow } = await bench.permit(name, input)
+      expect([name, input, allow]).toEqual([name, input, false])
     }
-    bench = await createWorkbench()
   })
 })
 
 describe('configuration that decides what programs do', () => {
-  test.each([
+  const deciding = [
     '.git/hooks/pre-commit',
     '.git/config',
     '.GIT/config',
@@ -415,11 +424,15 @@ describe('configuration that decides what programs do', () => {
     'azure-pipelines.yml',
     '.config/fish/config.fish',
     '.ssh/authorized_keys',
-  ])('%s is not written unasked in accept-edits mode, nor by a rule that does not name it', async (path) => {
+  ]
+
+  test('is not written unasked in accept-edits mode, nor by a rule that does not name it', async () => {
     bench = await createWorkbench({ mode: 'accept-edits', rules: { allow: ['Edit', 'Write'] } })
-    expect(textOf(await bench.call('Write', { file_path: path, content: 'x' }))).toMatch(
-      /decides what other programs do/,
-    )
+    for (const path of deciding) {
+      const told = textOf(await bench.call('Write', { file_path: path, content: 'x' }))
+      expect([path, told]).toEqual([path, expect.stringMatching(/decides what other programs do/)])
+    }
+    expect(readdirSync(bench.work)).toEqual([])
   })
 
   test('any name with a dot before it is protected, but for a few; so are kin of what is known', async () => {
@@ -443,7 +456,7 @@ describe('configuration that decides what programs do', () => {
     expect(free).toEqual([])
   })
 
-  test.each([
+  const plain = [
     'Makefile',
     'package.json',
     '.github/PULL_REQUEST_TEMPLATE/x.md',
@@ -462,9 +475,14 @@ describe('configuration that decides what programs do', () => {
     'config',
     'objects/x',
     'Dockerfile',
-  ])('%s is just a file', async (path) => {
+  ]
+
+  test('and what is just a file is written', async () => {
     bench = await createWorkbench({ mode: 'accept-edits' })
-    expect((await bench.permit('Write', { file_path: path, content: 'x' })).allow).toBe(true)
+    for (const path of plain) {
+      const { allow } = await bench.permit('Write', { file_path: path, content: 'x' })
+      expect([path, allow]).toEqual([path, true])
+    }
   })
 
   test('a folder does not become a repository, nor does one that looks like it get its configuration', async () => {
