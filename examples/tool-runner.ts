@@ -25,7 +25,7 @@ const plain = new Anthropic({
   fetch: (input, init) => simulator.fetch(new Request(input, init)),
 })
 
-const client = withPalimpsest(plain, { window: WINDOW }) // without this line it ends in "prompt is too long"
+const client = withPalimpsest(plain, { window: WINDOW }) // without this line the run fails
 const last = await client.beta.messages
   .toolRunner({
     model: MODEL,
