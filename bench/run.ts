@@ -1,4 +1,5 @@
 import { benchContext } from './context.ts'
+import { benchDreamTurn } from './dream-turn.ts'
 import { print } from './figure.ts'
 import { benchLayers } from './layers.ts'
 import { benchOpen } from './open.ts'
@@ -17,5 +18,6 @@ const results = [
   print('JSON text', await benchWire()),
   print('On a terminal', await benchTerminal()),
   print('A turn beside the recall index', await benchRecallTurn()),
+  print('A turn beside a dream', await benchDreamTurn()),
 ]
 process.exitCode = results.every(Boolean) ? 0 : 1
