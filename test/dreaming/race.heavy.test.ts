@@ -9,7 +9,7 @@ import { cases } from '../kit/cases.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
 const CHILD = join(import.meta.dirname, '../kit/child-dreamer.ts')
-const PROCESSES = 40
+const PROCESSES = cases(14, 40).numRuns
 
 interface Racer {
   readonly child: ChildProcess
@@ -42,7 +42,7 @@ const RACE_MS = 300_000
 /** On a busy machine racers may come one after the other: it is raced until two meet. */
 const READ_BACKS_MAX = 200
 
-describe('40 living processes that race for one dream', () => {
+describe(`${PROCESSES} living processes that race for one dream`, () => {
   test(
     '(D1) exactly one wins each time, and the record names it; who writes its name and reads it back is not alone',
     async () => {

@@ -12,6 +12,9 @@ import type { ProjectFolder } from './paths.ts'
 
 const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-writer.ts')
 
+/** Each is a process: a few in CI. */
+const RACERS = cases(4, 8).numRuns
+
 interface Racer {
   readonly child: ChildProcess
   readonly nextLine: () => Promise<string>
@@ -46,11 +49,11 @@ async function kill({ child }: Racer): Promise<void> {
 describe('one writer', () => {
   it('exactly one of many processes gets a free lock, and the others are told who has it', async () => {
     const project = await tempProject()
-    const { winners, losers } = await race(project, 'free.lock', 8)
+    const { winners, losers } = await race(project, 'free.lock', RACERS)
     expect(winners).toHaveLength(1)
     const pid = winners[0]?.racer.child.pid
     expect(losers).toEqual(
-      Array.from({ length: 7 }, () =>
+      Array.from({ length: RACERS - 1 }, () =>
         expect.stringContaining(`open for writing in process ${pid}. Close it there, or continue in a fork`),
       ),
     )
@@ -59,9 +62,9 @@ describe('one writer', () => {
   it('exactly one of many processes gets the lock of a killed one, again and again', async () => {
     const project = await tempProject()
     for (let round = 0; round < cases(2, 30).numRuns; round++) {
-      const { winners, losers } = await race(project, 'stale.lock', 6)
+      const { winners, losers } = await race(project, 'stale.lock', RACERS)
       expect(winners).toHaveLength(1)
-      expect(losers).toHaveLength(5)
+      expect(losers).toHaveLength(RACERS - 1)
       for (const { racer } of winners) await kill(racer)
     }
     expect(await readdir(project.folder)).toEqual(['project.json', 'stale.lock'])
@@ -73,7 +76,7 @@ describe('one writer', () => {
     const dead = { ...(await ownIdentity()), startTicks: '1' }
     await writeFile(path, JSON.stringify({ ...dead, token: 'aaa' }))
     await writeFile(`${path}.aaa`, JSON.stringify({ ...dead, token: 'bbb' }))
-    const { winners } = await race(project, 'x.lock', 6)
+    const { winners } = await race(project, 'x.lock', RACERS)
     expect(winners).toHaveLength(1)
     expect(await readdir(project.folder)).toEqual(['project.json', 'x.lock'])
   })
