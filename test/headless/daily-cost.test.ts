@@ -28,7 +28,7 @@ test('sessions of one day share a limit: what one spent is gone for the next, un
     result: expect.objectContaining({
       subtype: 'error_max_budget_usd',
       result: expect.stringMatching(
-        /^the next request costs about \$0\.0\d+, and limits\.dailyCostUsd \(\$0\.\d+ a day, all sessions together\) leaves \$0\.00\d+\. Raise it in your settings\.json and resume the session, or continue tomorrow$/,
+        /^the next request costs about \$0\.0\d+, and limits\.dailyCostUsd \(\$0\.\d+ a day, all sessions together\) leaves \$0\.00\d+\. Raise it \(\/cost day USD, or settings\.json\) and resume the session, or continue tomorrow$/,
       ),
     }),
   })

@@ -73,6 +73,16 @@ test('/permissions adds a rule that holds at once, lists it with its place, and 
   await conversation.close()
 })
 
+test('/cost day sets what a day may cost, here and from now on, and takes it away', async () => {
+  const { conversation, run } = await openTalk()
+  expect(await run('/cost')).toContain('today: $0.0000 in all sessions; /cost day 5 sets a limit')
+  expect(await run('/cost day 2.5')).toContain('of at most $2.5 a day (setting limits.dailyCostUsd)')
+  expect(conversation.prepared.day.maxUsd()).toBe(2.5)
+  expect(await run('/cost day off')).toContain('sets a limit')
+  expect(await run('/cost two dollars')).toContain('! say /cost day 5')
+  await conversation.close()
+})
+
 test('/status, /hooks and /doctor say what holds', async () => {
   const { conversation, run } = await openTalk()
   const status = await run('/status')

@@ -67,7 +67,7 @@ export interface PreparedRun {
   /** Memory, consolidated beside the turns. */
   readonly dreaming: Dreaming
   /** What this day has cost so far, in all sessions. */
-  readonly day: Pick<DayPurse, 'figures' | 'maxUsd'>
+  readonly day: Pick<DayPurse, 'figures' | 'maxUsd' | 'setLimit'>
   /** When a turn has ended: what the user asked to be remembered, and the log of the day. */
   readonly afterTurn: AfterTurn
   /** Agents that work for the conversation. */

@@ -28,7 +28,7 @@ function maxCostText({ neededUsd, leftUsd, limit }: Extract<TurnEnd, { reason: '
     return `the next request costs about $${dollars(neededUsd)}, and --max-cost leaves $${dollars(leftUsd)}. ${cure}`
   const held =
     limit.heldUsd > 0 ? `, since $${dollars(limit.heldUsd)} is set aside for requests under way` : ''
-  return `the next request costs about $${dollars(neededUsd)}, and ${limit.name} ($${limit.maxUsd} a day, all sessions together) leaves $${dollars(leftUsd)}${held}. Raise it in your settings.json and resume the session, or continue ${held === '' ? 'tomorrow' : 'when they have ended'}`
+  return `the next request costs about $${dollars(neededUsd)}, and ${limit.name} ($${limit.maxUsd} a day, all sessions together) leaves $${dollars(leftUsd)}${held}. Raise it (/cost day USD, or settings.json) and resume the session, or continue ${held === '' ? 'tomorrow' : 'when they have ended'}`
 }
 
 /** Cents and below: what is left of a small limit is no 0. */

@@ -25,6 +25,11 @@ export async function setOwnModel(home: string, model: string): Promise<void> {
   await changeSettings(home, (before) => edited(before, ['model'], model))
 }
 
+/** What all sessions of a day may cost; undefined takes the limit away. */
+export async function setOwnDailyLimit(home: string, usd: number | undefined): Promise<void> {
+  await changeSettings(home, (before) => edited(before, ['limits', 'dailyCostUsd'], usd))
+}
+
 /** True: it was there. */
 export async function removeOwnRule(home: string, { effect, text }: Rule): Promise<boolean> {
   return await changeSettings(home, (before) => {

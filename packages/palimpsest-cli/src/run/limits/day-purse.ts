@@ -11,6 +11,8 @@ export interface DayPurse extends Purse {
   /** Undefined where no limit is set, or it is turned off. */
   readonly maxUsd: () => number | undefined
   readonly figures: () => DayFigures
+  /** The user set another one, or none. */
+  readonly setLimit: (usd: number | undefined) => void
 }
 
 export interface DayPurseSetup {
@@ -24,7 +26,8 @@ export interface DayPurseSetup {
 
 /** What is spent is written down whether there is a limit or not: one that is set at noon counts the morning too. */
 export function createDayPurse({ ledger, dailyUsd, isOn, report }: DayPurseSetup): DayPurse {
-  const maxUsd = (): number | undefined => (isOn() ? dailyUsd : undefined)
+  let limitUsd = dailyUsd
+  const maxUsd = (): number | undefined => (isOn() ? limitUsd : undefined)
   let isTold = false
   const orTell = async (work: Promise<void>): Promise<void> => {
     await work.catch((error: unknown) => {
@@ -35,6 +38,9 @@ export function createDayPurse({ ledger, dailyUsd, isOn, report }: DayPurseSetup
   return {
     maxUsd,
     figures: ledger.figures,
+    setLimit: (usd) => {
+      limitUsd = usd
+    },
     leftUsd: () => {
       const max = maxUsd()
       if (max === undefined) return Infinity

@@ -3,7 +3,11 @@ export const COMMANDS = [
   { name: 'help', words: '', summary: 'this list, and the keys' },
   { name: 'compact', words: '[instructions]', summary: 'summarises the conversation to make room' },
   { name: 'context', words: '', summary: 'what fills the window, and what was taken out' },
-  { name: 'cost', words: '', summary: 'what this session cost so far' },
+  {
+    name: 'cost',
+    words: '[day USD|off]',
+    summary: 'what this session and this day cost; a limit for the day',
+  },
   { name: 'model', words: '[name]', summary: 'another model: a list with windows and prices, or by name' },
   {
     name: 'permissions',

@@ -3,13 +3,15 @@ import { drive } from 'palimpsest/conversation'
 import { findById, ID_CHARS } from '../../stored/find-by-id.ts'
 import { readHistory } from '../../stored/session-history.ts'
 import { sentenceOf } from '../../report-error.ts'
+import { setOwnDailyLimit } from '../../agent/settings/change-own-settings.ts'
 import { findSimilarName } from '../../agent/similar-name.ts'
 import { memoryRows } from '../../memory/memory-rows.ts'
+import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import { line, wrapLine } from '../text/styled-line.ts'
 import { changeModel } from './change-model.ts'
 import { undoRemoval } from './change-view.ts'
-import { COMMAND_NAMES, commandLabel, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
+import { COMMAND_NAMES, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 import { exportConversation } from './export-conversation.ts'
 import { init } from './init.ts'
@@ -66,7 +68,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'context':
       return await showContext(place)
     case 'cost':
-      return await cost(place)
+      return words === '' ? await cost(place) : await limitDay(words, place)
     case 'model':
       return await changeModel(words, place)
     case 'permissions':
@@ -105,15 +107,19 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
 }
 
 function help(place: CommandPlace): undefined {
-  const keys = [SHELL, MEMORY, ...place.ui.ways.keys].map(
-    ([key, what]) => `  ${key.padEnd(KEY_COLUMNS)} ${what}`,
-  )
-  return print([...COMMAND_NAMES.map((name) => `  ${commandLabel(name)}`), '', ...keys], place)
+  const commands = COMMANDS.map(({ name, words, summary }) => [`/${name} ${words}`, summary] as const)
+  const keys = [SHELL, MEMORY, ...place.ui.ways.keys]
+  const toRow = ([key, text]: readonly [string, string]): NamedRow => ({
+    name: `  ${key.padEnd(KEY_COLUMNS)}`,
+    text,
+  })
+  return printRows([...commands.map(toRow), { name: '', text: '' }, ...keys.map(toRow)], place)
 }
 
 const SHELL = ['!command', 'runs it in your shell, into the conversation'] as const
 const MEMORY = ['# text', 'adds a memory to the project, for later conversations'] as const
-const KEY_COLUMNS = 24
+/** With the margin still under a third of the narrowest usual screen, so that what wraps can hang below its text. */
+const KEY_COLUMNS = 23
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, ui } = place
@@ -160,6 +166,17 @@ async function cost(place: CommandPlace): Promise<undefined> {
   )
 }
 
+/** `day 5`: from now on, in every session. */
+async function limitDay(words: string, place: CommandPlace): Promise<undefined> {
+  const [, typed = ''] = /^day\s+\$?(\d+(?:\.\d+)?|off)$/.exec(words) ?? []
+  if (typed === '') return note('say /cost day 5 for at most $5 a day, or /cost day off', place)
+  const usd = typed === 'off' ? undefined : Number(typed)
+  const { day } = place.conversation.prepared
+  await setOwnDailyLimit(palimpsestHome(place.world), usd)
+  day.setLimit(usd)
+  return tell(`today: ${dayText(day)}`, place)
+}
+
 function plan(place: CommandPlace): undefined {
   const { permissions } = place.conversation.prepared
   permissions.setMode(permissions.mode() === 'plan' ? 'default' : 'plan')
@@ -182,7 +199,7 @@ function print(rows: readonly string[], { ui }: Pick<CommandPlace, 'ui'>): undef
 /** What does not fit goes on below its own beginning, not below the names. */
 function printRows(rows: readonly NamedRow[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
   const lines = rows.flatMap(({ name, text }) => {
-    const hang = line(' '.repeat(name.length + 1))
+    const hang = line(' '.repeat(Math.min(name.length + 1, KEY_COLUMNS + 3)))
     return wrapLine(line(`${name} ${text}`), ui.columns(), hang)
   })
   ui.show([...lines, []])

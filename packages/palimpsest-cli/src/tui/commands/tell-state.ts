@@ -44,8 +44,8 @@ export function dayText({ figures, maxUsd }: PreparedRun['day']): string {
   const spent = `$${figures().spentUsd.toFixed(4)} in all sessions`
   const max = maxUsd()
   return max === undefined
-    ? `${spent}; no limit (setting ${DAILY_LIMIT})`
-    : `${spent}, of $${max} (setting ${DAILY_LIMIT})`
+    ? `${spent}; /cost day 5 sets a limit`
+    : `${spent}, of at most $${max} a day (setting ${DAILY_LIMIT})`
 }
 
 /** What calls that nobody waits for have cost in the project, and what they may. */

@@ -88,9 +88,10 @@ function headLine(name: string, notes: readonly string[], isFailed: boolean, col
   ]
 }
 
-/** What the user wrote instead of a yes is worth more than that it was a no. */
+/** What the user wrote instead of a yes is worth more than that it was a no; where nobody was asked, the reason is. */
 function deniedText(reason: string): string {
-  const [, words] = /The user says: ([^]*)$/.exec(reason) ?? []
+  const [, words] =
+    /The user says: ([^]*)$/.exec(reason) ?? /^\w+ is not permitted: ([^]*)$/.exec(reason) ?? []
   return words === undefined ? 'not permitted' : `not permitted: ${firstLine(words)}`
 }
 
