@@ -22,5 +22,5 @@ const stock = {
 }
 const agent = createAgent({ client, model: 'claude-sonnet-5-5', system: 'You keep a shop.', tools: [stock] })
 for await (const event of agent.send('How many bolts are left?'))
-  if (event.type === 'text-delta') console.log(event.text)
+  if (event.type === 'text-delta') process.stdout.write(event.text)
 await agent.close()

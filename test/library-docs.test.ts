@@ -26,15 +26,20 @@ const printed = new Map<string, string>()
 async function run(path: string): Promise<string> {
   const known = printed.get(path)
   if (known !== undefined) return known
-  const lines: string[] = []
-  const log = vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.join(' ')))
+  let text = ''
+  const log = vi.spyOn(console, 'log').mockImplementation((...words) => void (text += `${words.join(' ')}\n`))
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((words) => {
+    text += String(words)
+    return true
+  })
   try {
     await import(pathToFileURL(join(ROOT, path)).href)
   } finally {
     log.mockRestore()
+    write.mockRestore()
   }
-  printed.set(path, lines.join('\n'))
-  return lines.join('\n')
+  printed.set(path, text.trimEnd())
+  return text.trimEnd()
 }
 
 const shown = (members: readonly Member[]): string =>

@@ -217,7 +217,8 @@ describe('the packed packages', () => {
     writeFileSync(all, programs.map((path) => `await import('${path}.mjs')\n`).join(''))
     try {
       const { stdout } = await run(process.execPath, [all], { cwd: folder, env })
-      expect(stdout.trimEnd().split('\n')).toEqual(words)
+      // One program prints a line, the other what comes, as it comes.
+      expect(stdout).toBe(SDKS.map(() => 'Hello.\n42 bolts.').join(''))
     } finally {
       await server.close()
     }

@@ -25,5 +25,5 @@ const echo: StreamModel = async function* ({ body, model }) {
 
 const agent = createAgent({ client: echo, model: 'echo', window: 50_000 })
 for await (const event of agent.send('Anybody there?'))
-  if (event.type === 'text-delta') console.log(event.text)
+  if (event.type === 'text-delta') process.stdout.write(event.text)
 await agent.close()

@@ -55,7 +55,9 @@ const client = new Anthropic({
 const options = { client, model: 'claude-sonnet-5-5', store, id: 'user-7' }
 for (const words of ['My colour is blue.', 'Which colour is mine?']) {
   const agent = createAgent(options) // as if each came to another server
-  for await (const event of agent.send(words)) if (event.type === 'text-delta') console.log(event.text)
+  for await (const event of agent.send(words))
+    if (event.type === 'text-delta') process.stdout.write(event.text)
+  process.stdout.write('\n')
   await agent.close()
 }
 console.log(

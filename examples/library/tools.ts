@@ -38,6 +38,7 @@ const agent = createAgent({
 for (const words of ['How many bolts are left?', 'Order some.'])
   for await (const event of agent.send(words)) {
     if (event.type === 'tool-end') console.log(`${event.name}${event.denied ? `: ${event.denied}` : ''}`)
-    if (event.type === 'text-delta') console.log(event.text)
+    if (event.type === 'text-delta') process.stdout.write(event.text)
+    if (event.type === 'turn-end') process.stdout.write('\n')
   }
 await agent.close()
