@@ -47,8 +47,8 @@ function fieldOf(value: unknown): HeadField {
   return value === null || value === undefined ? undefined : JSON.stringify(value)
 }
 
-const KEY = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$/
-const ITEM = /^[ \t]*-[ \t]+(.*)$/
+const NAME = /^[A-Za-z_][\w-]*$/
+const ITEM = '- '
 /** The text follows on the next lines. */
 const FOLDED = /^[|>][+-]?$/
 
@@ -56,8 +56,9 @@ function fromLines(lines: readonly string[]): FrontMatter['fields'] {
   const fields = new Map<string, HeadField>()
   let name: string | undefined
   for (const line of lines) {
-    const [, key, value = ''] = KEY.exec(line) ?? []
-    if (key !== undefined) {
+    const colon = line.indexOf(':')
+    const [key, value] = [line.slice(0, Math.max(0, colon)), line.slice(colon + 1)]
+    if (NAME.test(key) && (value === '' || value.trimStart() !== value)) {
       name = key
       fields.set(key, FOLDED.test(value.trim()) ? '' : scalarOf(value))
     } else if (name !== undefined && line.trim() !== '' && !line.startsWith('#')) {
@@ -68,17 +69,18 @@ function fromLines(lines: readonly string[]): FrontMatter['fields'] {
 }
 
 function withMore(before: HeadField, line: string): HeadField {
-  const [, item] = ITEM.exec(line) ?? []
+  const text = line.trim()
   const isList = typeof before === 'object' || before === '' || before === undefined
-  if (item !== undefined && isList)
-    return [...(typeof before === 'object' ? before : []), String(scalarOf(item))]
+  if (text.startsWith(ITEM) && isList)
+    return [...(typeof before === 'object' ? before : []), String(scalarOf(text.slice(ITEM.length)))]
   const said = typeof before === 'object' ? before.join(', ') : String(before ?? '')
-  return said === '' ? line.trim() : `${said} ${line.trim()}`
+  return said === '' ? text : `${said} ${text}`
 }
 
 function scalarOf(text: string): string | number | boolean {
   const bare = text.trim()
-  if (/^(["']).*\1$/.test(bare)) return bare.slice(1, -1)
+  const isQuoted = bare.length > 1 && bare[0] === bare.at(-1) && (bare[0] === '"' || bare[0] === "'")
+  if (isQuoted) return bare.slice(1, -1)
   if (bare === 'true' || bare === 'false') return bare === 'true'
   return /^\d+$/.test(bare) ? Number(bare) : bare
 }

@@ -104,7 +104,7 @@ function toolsOf(
   const value = fields.get(field)
   if (value === undefined || value === '') return undefined
   const listed = (Array.isArray(value) ? value.join(',') : String(value)).replaceAll(/^\[|\]$/g, '')
-  const named = splitRuleList(listed).map((text) => ({ text, name: text.replace(/\(.*$/s, '') }))
+  const named = splitRuleList(listed).map((text) => ({ text, name: text.split('(', 1)[0] ?? '' }))
   const known = named.flatMap(({ name }) => findToolName(name) ?? [])
   const unknown = named.filter(({ name }) => findToolName(name) === undefined)
   const bound = named.filter(({ text, name }) => text !== name && findToolName(name) !== undefined)
