@@ -29,7 +29,7 @@ async function layFiles({ folder }: CommandBench, sizes: readonly number[]): Pro
     await writeFile(join(folder, 'wide', `${i}.ts`), lines.join('\n').slice(0, chars))
   }
   return sizes.map((_, i) =>
-    i % 2 === 0
+    i % 4 > 0
       ? call('Read', { file_path: `wide/${i}.ts` })
       : call('Bash', { command: `cat wide/${i}.ts`, description: 'Show it' }),
   )
