@@ -13,8 +13,7 @@ const TEXT_CHARS_MIN = 6
 export async function runPurge({ words }: CommandInput, world: World): Promise<ExitCode> {
   const text = await textOf(words, world)
   const home = await openHome(palimpsestHome(world))
-  const { files, count, left, projects } = await purgeHome(home, text)
-  for (const folder of projects) removeRecallIndex({ folder })
+  const { files, count, left } = await purgeHome(home, text, (folder) => removeRecallIndex({ folder }))
   const told =
     count === 0
       ? 'Nothing that is stored holds it.'

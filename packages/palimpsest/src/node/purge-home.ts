@@ -1,8 +1,9 @@
 import type { Dirent } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 import { StorageError } from '../errors.ts'
+import { writeAtomically } from './files/atomic-write.ts'
 import { requireInside } from './files/inside-home.ts'
 import { takeLock } from './files/lock.ts'
 import { formsOf, holdsText, purgeFile } from './files/purge-file.ts'
@@ -11,7 +12,8 @@ import { NOTES_FOLDER } from './transcripts/notes-file.ts'
 import { tornFilesOf } from './transcripts/torn-line.ts'
 
 // Takes a secret out of all that is stored: transcripts, stored results, checkpoints, forks, notes, memories with their history, proposals and
-// logs. The one exception to the rule that nothing is lost, and only the user makes it. Begun again, it finishes what an end left undone.
+// logs. The one exception to the rule that nothing is lost, and only the user makes it. Begun again, it finishes what an end left undone: a
+// mark in the project says that what was made from its files has to go too.
 
 export interface Purged {
   /** Files that held it. */
@@ -20,22 +22,31 @@ export interface Purged {
   readonly count: number
   /** What still holds it, and why. */
   readonly left: readonly { readonly path: string; readonly why: string }[]
-  /** Folders of projects that held it: what was made from their files must go too. */
-  readonly projects: readonly string[]
 }
 
-/** `home`: from `openHome`. */
-export async function purgeHome(home: string, text: string): Promise<Purged> {
+/** Of a project whose files are being purged: whoever finds it there was not told that all is done. */
+const BEGUN = '.purge-begun'
+/** Made from what is in other files, or of nobody's words. */
+const MADE = /^index\.sqlite|\.lock$/
+/** In the home, beside projects and memories. */
+const OTHER_FOLDERS = ['agent-memory', 'teams']
+
+/** `home`: from `openHome`. `forget`: removes what was made from the files of a project, its index above all. */
+export async function purgeHome(
+  home: string,
+  text: string,
+  forget: (project: string) => void,
+): Promise<Purged> {
   const purge = new Map<string, number>()
   const left: { path: string; why: string }[] = []
-  const projects = new Set<string>()
   const forms = formsOf(text)
   const inFiles = async (paths: readonly string[], project?: string): Promise<void> => {
+    const begin = async (): Promise<void> => {
+      if (project !== undefined) await writeAtomically(home, join(project, BEGUN), '')
+    }
     for (const path of paths) {
-      const count = await purgeFile(home, path, forms)
-      if (count === 0) continue
-      purge.set(path, count)
-      if (project !== undefined) projects.add(project)
+      const count = await purgeFile(home, path, forms, begin)
+      if (count > 0) purge.set(path, count)
     }
   }
   const locked = async (lock: string, path: string, work: () => Promise<void>): Promise<void> => {
@@ -68,16 +79,20 @@ export async function purgeHome(home: string, text: string): Promise<Purged> {
         memory,
         async () => await inFiles(await filesIn(home, memory), project),
       )
+    await inFiles(await otherFilesIn(home, project), project)
+    if (!(await entriesIn(home, project)).some(({ name }) => name === BEGUN)) continue
+    forget(project)
+    await unlink(join(project, BEGUN))
   }
   const memory = join(home, 'memory')
   if (await isFolder(home, memory))
     await locked(join(memory, '.lock'), memory, async () => await inFiles(await filesIn(home, memory)))
+  for (const folder of OTHER_FOLDERS) await inFiles(await filesIn(home, join(home, folder)))
   left.push(...(await ownFiles(home, forms)))
   return {
     files: [...purge.keys()],
     count: [...purge.values()].reduce((sum, count) => sum + count, 0),
     left,
-    projects: [...projects],
   }
 }
 
@@ -105,6 +120,24 @@ async function sessionsIn(home: string, project: string): Promise<readonly Store
       }
     }),
   )
+}
+
+/** What no session and no memory keeps: copies that a dream left, folders of sessions that are gone, what an end left half written. */
+async function otherFilesIn(home: string, project: string): Promise<readonly string[]> {
+  const entries = await entriesIn(home, project)
+  const sessions = new Set(
+    entries.filter((entry) => isFile(entry, '.jsonl')).map(({ name }) => basename(name, '.jsonl')),
+  )
+  const kept = new Set([...sessions, 'memory', NOTES_FOLDER])
+  const folders = entries.filter((entry) => entry.isDirectory() && !kept.has(entry.name))
+  const below = await Promise.all(folders.map(async ({ name }) => await filesIn(home, join(project, name))))
+  const notes = (await filesIn(home, join(project, NOTES_FOLDER))).filter(
+    (path) => !sessions.has(basename(path, '.md')),
+  )
+  const files = entries.filter(
+    (entry) => entry.isFile() && !entry.name.endsWith('.jsonl') && !MADE.test(entry.name),
+  )
+  return [...files.map(({ name }) => join(project, name)), ...below.flat(), ...notes]
 }
 
 /** Settings and rules are the user's own: he may want a key in them. */

@@ -18,12 +18,18 @@ export function formsOf(text: string): readonly Buffer[] {
   return [...new Set([text, inJson, inJsonTwice])].map((form) => Buffer.from(form, 'utf8'))
 }
 
-/** How often the text stood there. Zero: the file is as it was. */
-export async function purgeFile(home: string, path: string, forms: readonly Buffer[]): Promise<number> {
+/** How often the text stood there. Zero: the file is as it was. `before`: where it stands there, and before it is taken out. */
+export async function purgeFile(
+  home: string,
+  path: string,
+  forms: readonly Buffer[],
+  before: () => Promise<void>,
+): Promise<number> {
   const handle = await openInside(home, path, constants.O_RDONLY)
   try {
     const found = await handle.stat()
     if (!found.isFile() || (await countIn(handle, forms)) === 0) return 0
+    await before()
     let count = 0
     await writeAtomically(home, path, async (file) => {
       for await (const { bytes, replaced } of purged(handle, forms)) {

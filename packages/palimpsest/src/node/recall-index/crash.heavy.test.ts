@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
+import { createIndexer } from './create-indexer.ts'
 import { openDatabase } from './index-database.ts'
 import { openRecall } from './open-recall.ts'
 
@@ -86,4 +88,14 @@ test('processes that index at once leave every entry once', async () => {
     recall.close()
     expect(await rowsIn()).toEqual(ALL)
   }
+})
+
+test('the thread of the built command brings the index up to date', async () => {
+  const worker = pathToFileURL(join(dirname(inject('bundle')), 'index-worker.js'))
+  const traces: string[] = []
+  const indexer = createIndexer({ home, folder, onTrace: (text) => void traces.push(text) }, worker)
+  indexer.nudge()
+  await vi.waitFor(async () => expect(await rowsIn()).toEqual(ALL), { timeout: 60_000, interval: 200 })
+  await indexer.close()
+  expect(traces).toEqual([])
 })

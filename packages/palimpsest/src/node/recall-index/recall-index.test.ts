@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { openDatabase } from './index-database.ts'
+import { encodeEntry } from '../../transcript/lines/codec.ts'
 import { openRecall, removeRecallIndex, type Recall, type RecallSearch } from './open-recall.ts'
 
 // A project's folder on disk, its index, and what becomes of it when the files or the index change.
@@ -46,6 +47,11 @@ afterEach(() => {
 function line(id: string, content: unknown, { role = 'user', at = '2026-01-01T00:00:01.000Z' } = {}): string {
   const message = { role, content }
   return `${JSON.stringify({ uuid: id, parentUuid: null, sessionId: 's', timestamp: at, type: role, message })}\n`
+}
+
+function notesLine(id: string, text: string): string {
+  const entry = { kind: 'notes', id, parent: 'asked', at: 0, upTo: 'asked', text } as const
+  return `${encodeEntry(entry, { sessionId: 's', cwd: '/', version: '1' })}\n`
 }
 
 function put(name: string, ...lines: readonly string[]): void {
@@ -153,6 +159,7 @@ describe('the index', () => {
     put('s/tool-results/t.txt', 'a stored heron')
     put('s/agents/x.jsonl', line('agent', 'an agent saw an egret'))
     put('memory/birds.md', 'Bitterns are brown.')
+    put('n.jsonl', line('asked', 'Hello.'), notesLine('noted', '# Current state\nAn avocet was counted.'))
     mkdirSync(join(home, 'memory'))
     writeFileSync(join(home, 'memory/own.md'), 'Cormorants are black.')
     writeFileSync(join(home, 'outside.txt'), 'an outside osprey')
@@ -167,6 +174,10 @@ describe('the index', () => {
     ])
     expect((await recall.search({ words: 'black cormorant', limit: 1 })).hits).toMatchObject([
       { kind: 'memory' },
+    ])
+    expect(await indexed('counted avocets')).toEqual(['noted'])
+    expect((await recall.search({ words: 'avocet', limit: 1 })).hits).toMatchObject([
+      { kind: 'notes', quote: expect.stringContaining('An avocet was counted.') },
     ])
     expect(await ids('osprey')).toEqual([])
   })
