@@ -44,6 +44,8 @@ export const UNPLAYED: { readonly [N in FlagName]?: string } = {
   'memory-extraction':
     'on: after a turn, a fork of its last request at the price of a cache read; all calls beside the conversation together stay within a tenth of the bill, or $0.05',
   dreaming: 'on: after a day and five sessions, with limits of its own; [its page](layers/6-dreaming.md)',
+  agents:
+    'on: an agent is started by the model alone, with limits of its own; [its page](layers/7-agents.md)',
   'daily-cap': 'on: without the setting `limits.dailyCostUsd` it bounds nothing',
   'daily-log': 'on: it asks no model, so no session shows it in a bill',
   'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',

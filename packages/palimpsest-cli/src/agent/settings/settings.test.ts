@@ -39,7 +39,7 @@ const NOTHING_SET = {
   hooks: {},
   disableAllHooks: false,
   compaction: { keep: 'lean' },
-  memory: { mode: 'read-write' },
+  memory: { mode: 'read-write', claudeCode: false },
   dream: { enabled: true, hours: 24, sessions: 5, detached: false, maxRequests: 60, maxCostUsd: 1 },
   agents: { maxAtOnce: 16, maxDepth: 3, maxTurns: 100, maxTokens: 2_000_000, maxCostUsd: 5 },
   limits: {},

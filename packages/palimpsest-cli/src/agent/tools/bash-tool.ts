@@ -224,7 +224,7 @@ function keepState(
 
 /** Whoever set nothing misses nothing. */
 function wantsMore(command: string): boolean {
-  return /\b(export|source|declare|unset)\b|\(\)|^\s*\. /m.test(command)
+  return /\b(export|source|declare|unset)\b|\(\)|^[ \t]*\. /m.test(command)
 }
 
 type StopReason = 'timeout' | 'abort' | undefined
