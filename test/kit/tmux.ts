@@ -48,6 +48,8 @@ export interface TerminalOptions {
   readonly args?: readonly string[]
   readonly columns?: number
   readonly rows?: number
+  /** In a shell that looks after jobs: when the command was stopped, Enter continues it. */
+  readonly hasJobs?: boolean
 }
 
 /** On a machine that does many things at once all takes long. */
@@ -76,7 +78,10 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     ...COMMAND,
     ...(options.args ?? []),
   ]
-  const command = `${words.map(quoted).join(' ')}; echo "exit $?"; exec sleep 300`
+  const line = words.map(quoted).join(' ')
+  const command = options.hasJobs
+    ? `bash --norc -ic ${quoted(`${line}; read; fg; echo "exit $?"; exec sleep 300`)}`
+    : `${line}; echo "exit $?"; exec sleep 300`
   const { columns = 80, rows = 24 } = options
   const size = ['-x', String(columns), '-y', String(rows)]
   await run('tmux', [...server, 'new-session', '-d', '-s', 'main', ...size, '-c', options.folder, command])

@@ -18,13 +18,17 @@ const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
 
 interface OpenOptions {
   readonly args?: readonly string[]
+  readonly hasJobs?: boolean
   readonly env?: { readonly [name: string]: string }
 }
 
-async function start(bench: Bench, { args = [], env = {} }: OpenOptions = {}): Promise<Terminal> {
+async function start(
+  bench: Bench,
+  { args = [], env = {}, hasJobs = false }: OpenOptions = {},
+): Promise<Terminal> {
   const given = { PALIMPSEST_HOME: bench.home, HOME: bench.userHome, NO_COLOR: '1', ...env }
   const all = { PALIMPSEST_BASE_URL: bench.url, ...given }
-  return await openTerminal({ folder: bench.folder, env: all, args: ['--model', MODEL, ...args] })
+  return await openTerminal({ folder: bench.folder, env: all, args: ['--model', MODEL, ...args], hasJobs })
 }
 
 async function open(bench: Bench, options?: OpenOptions): Promise<Terminal> {
@@ -56,6 +60,32 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     const shown = await terminal.until(/exit \d/)
     expect(shown.replaceAll('\n', '')).toMatch(/settings\.json.*exit 2/)
     await expectSane(terminal)
+  })
+
+  test('Ctrl-Z gives the terminal back, and the screen is drawn again afterwards; what was typed is there, in later sessions too', async () => {
+    const bench = await createBench({ script: [{ content: [text('An answer.')] }] })
+    const terminal = await open(bench, { hasJobs: true })
+    await say(terminal, 'the first words')
+    await terminal.until(/An answer\.[^]*\$\d/)
+    await say(terminal, '/status')
+    await terminal.until(/transcript/)
+    await terminal.type('half a sentence')
+    await terminal.until(/> half a sentence/)
+    await terminal.press('C-z')
+    await terminal.until(/Stopped/)
+    expect(await terminal.modes()).toMatchObject({ isRaw: false, echoes: true, showsCursor: true })
+    await terminal.press('Enter')
+    await terminal.until(/--model[^]*> half a sentence\n.*left ·/)
+    await terminal.press('C-u', 'Up')
+    await terminal.until(/> \/status\n.*left ·/)
+    await terminal.press('Up')
+    await terminal.until(/> the first words\n.*left ·/)
+    await terminal.press('C-u')
+    await say(terminal, '/quit')
+    await expectSane(terminal)
+    const later = await open(bench)
+    await later.press('Up')
+    await later.until(/> the first words\n.*left ·/)
   })
 
   test('an endpoint that answers with HTML, one that nobody serves, one that stalls: each is told with its cure, Esc ends it, the words are kept', async () => {

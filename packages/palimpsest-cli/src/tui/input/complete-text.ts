@@ -10,7 +10,14 @@ export interface Completion {
   readonly from: number
 }
 
-export function completionAt({ text, cursor }: Pick<Editor, 'text' | 'cursor'>): Completion | undefined {
+export function completionAt({
+  text,
+  cursor,
+  history,
+  at,
+}: Pick<Editor, 'text' | 'cursor' | 'history' | 'at'>): Completion | undefined {
+  // Who looks through what was said before is not writing: the arrows lead further back.
+  if (history[at] === text) return undefined
   const head = text.slice(0, cursor)
   const command = /^\/([\w-]*)$/.exec(head)
   if (command) return { kind: 'command', query: command[1] ?? '', from: 0 }

@@ -143,11 +143,20 @@ describe('the input', () => {
 
 describe('completion', () => {
   test('of commands at the beginning, of files anywhere', () => {
-    const at = (text: string) => completionAt({ text, cursor: text.length })
+    const at = (text: string) => completionAt(withWords(emptyEditor(), text))
     expect(at('/co')).toEqual({ kind: 'command', query: 'co', from: 0 })
     expect(at('say /co')).toBeUndefined()
     expect(at('look at @src/m')).toEqual({ kind: 'file', query: 'src/m', from: 8 })
     expect(at('me@example')).toBeUndefined()
+  })
+
+  test('what is recalled completes nothing, so that the arrows lead further back; changed, it does again', () => {
+    const recalled = editText(emptyEditor(['say it', '/context']), key('up'))
+    expect(recalled?.text).toBe('/context')
+    expect(recalled && completionAt(recalled)).toBeUndefined()
+    expect(recalled && editText(recalled, key('up'))?.text).toBe('say it')
+    const changed = recalled && editText(recalled, key('backspace'))
+    expect(changed && completionAt(changed)).toMatchObject({ query: 'contex' })
   })
 
   test('puts the candidate in place of what was written', () => {
