@@ -86,7 +86,7 @@ async function drawSession(): Promise<void> {
   const screen = await openScreen(['--model', MODEL, '--window', WINDOW], env, 32)
   const [first, second, third] = recorded.turns.map(({ prompt }) => prompt)
   try {
-    await screen.until(/% left/)
+    await screen.until(/% context left/)
     await screen.say(first ?? '')
     await screen.untilIdle()
     await screen.say(second ?? '')

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -42,7 +43,7 @@ const OURS: Tool = {
     process.execPath,
     new URL('../packages/palimpsest-cli/dist/main.js', import.meta.url).pathname,
   ],
-  prompt: /% left/,
+  prompt: /% context left/,
 }
 
 const PEERS: readonly Tool[] = [
@@ -78,7 +79,8 @@ const PEERS: readonly Tool[] = [
 const root = await mkdtemp(join(tmpdir(), 'palimpsest-start-'))
 try {
   const folder = process.argv[2] ?? (await install(root))
-  const tools = [OURS, ...PEERS]
+  // Of a folder that is named, those that are there.
+  const tools = [OURS, ...PEERS.filter((tool) => existsSync(tool.command(folder)[0] ?? ''))]
   const homes = new Map<Tool, string>()
   for (const tool of tools) homes.set(tool, await makeHome(root, tool))
   const measured = await measure(tools, { folder, homeOf: (tool) => homes.get(tool) ?? root })

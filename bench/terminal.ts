@@ -143,7 +143,7 @@ async function open({ home, folder, id }: Place): Promise<Terminal> {
     ...['new-session', '-d', '-s', 'main', '-x', '80', '-y', '24', '-c', folder],
     `exec ${env} ${process.execPath} ${COMMAND} --resume ${id}`,
   )
-  while (!(await tmux('capture-pane', '-p', '-t', 'main')).includes('% left')) {
+  while (!(await tmux('capture-pane', '-p', '-t', 'main')).includes('% context left')) {
     if (performance.now() - start > WAIT_MS) throw new Error('no prompt came')
     await sleep(POLL_MS)
   }

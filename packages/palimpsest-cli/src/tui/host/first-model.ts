@@ -6,7 +6,6 @@ import { OFFLINE_MODEL } from 'palimpsest/providers/offline'
 import { toPrintable } from '../../agent/printable.ts'
 import { setOwnModel } from '../../agent/settings/change-own-settings.ts'
 import { offeredByKeys } from '../../run/models/choose-model.ts'
-import { findLocalModels } from '../../run/models/offered-models.ts'
 import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
 import type { Ui } from '../ui.ts'
@@ -32,6 +31,8 @@ export async function askFirstModel(
   if (CHOSEN_BY.some((name) => world.env[name]) || !(await isFirstRun(home))) return wishes
   const byKeys = offeredByKeys(world.env)
   if (byKeys.length === 1) return wishes
+  // Later starts do without it.
+  const { findLocalModels } = await import('../../run/models/offered-models.ts')
   const local = await findLocalModels(world.env, world.signal)
   const items = [
     ...byKeys.map(({ name, by }) => ({ label: `${name}, by ${by}`, value: name })),
