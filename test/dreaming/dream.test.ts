@@ -4,7 +4,16 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { printMemory } from '../../packages/palimpsest/src/layers/5-memory/front-matter.ts'
-import { createDreamBench, DAY_MS, memoryOf, NOW, storeSession, type DreamBench } from '../kit/dream-bench.ts'
+import {
+  createDreamBench,
+  DAY_MS,
+  memoryOf,
+  NOW,
+  openDreamFolder,
+  storeSession,
+  type DreamBench,
+} from '../kit/dream-bench.ts'
+import { tempFolder } from '../kit/temp-home.ts'
 
 // `palimpsest dream`, as the user calls it, with a model that does what a script says.
 
@@ -190,6 +199,31 @@ describe('palimpsest dream', () => {
         /dream: changed fact-1 \(\$0\.\d{4}\)\. `palimpsest memory undo [\w-]{8}`/.test(err),
       ),
     ).toEqual([true, false])
+  })
+
+  test('with --scope user it consolidates the memories of the user, which may rest on sessions of any project', async () => {
+    const bench = await dreaming()
+    const user = await openDreamFolder(bench, 'user')
+    await user.remember(FACTS)
+    const elsewhere = { ...bench, folder: await tempFolder() }
+    const { project } = await openDreamFolder(elsewhere)
+    await storeSession(project, 's-1', [{ id: 'm1', text: 'I always write British English.' }], NOW)
+    const fresh = memoryOf('english', 'Write British English', {
+      type: 'user',
+      source: [{ session: 's-1', message: 'm1' }],
+    })
+    const file_path = join(user.path, 'english.md')
+    bench.script([call('Write', { file_path, content: printMemory(fresh) })], done, done)
+    const before = await bench.bytes()
+    expect(await bench.dream('--now', '--scope', 'user')).toMatchObject({
+      ran: true,
+      requests: 2,
+      changed: [{ name: 'english', what: 'added' }],
+    })
+    expect((await user.memories()).map(({ name }) => name)).toContain('english')
+    expect((await user.lock())?.isEmpty).toBe(true)
+    expect([await bench.bytes(), await bench.lock()]).toEqual([before, undefined])
+    expect((await bench.run(['-p', 'Hello'])).err).toContain('user scope: dream: added english')
   })
 
   test('dreaming can be turned off, and is off where memory may not be written', async () => {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
 import { drive } from '../../packages/palimpsest/src/drive.ts'
-import { createDreamBench, memoryOf, NOW, storeSession, type DreamBench } from '../kit/dream-bench.ts'
+import {
+  createDreamBench,
+  memoryOf,
+  NOW,
+  openDreamFolder,
+  storeSession,
+  type DreamBench,
+} from '../kit/dream-bench.ts'
 import { openScreen, typeCommands, UNASKED } from '../kit/open-screen.ts'
 
 // Dreams beside the turns of a session that goes on.
@@ -141,11 +148,28 @@ describe('a dream beside a session', () => {
     await conversation.close()
   })
 
+  test('looks after the memories of the user as well', async () => {
+    const bench = await createDreamBench()
+    const user = await openDreamFolder(bench, 'user')
+    await user.remember([...FACTS, memoryOf('twin', 'Service0 is owned by team0!')])
+    for (let i = 0; i < 5; i++)
+      await storeSession(bench.project, `s-${i}`, [{ id: `m${i}`, text: 'Hello' }], NOW)
+    bench.simulator.addSteps([HELLO, { content: text('Done.'), when: ofDream }])
+    const { say, dream, conversation } = await hosted(bench)
+    await say('One')
+    const { ended, status } = await dream()
+    await ended
+    expect(status()).toMatchObject({ state: 'completed', text: expect.stringContaining('twin') })
+    expect((await user.memories()).map(({ name }) => name)).not.toContain('twin')
+    expect([(await user.lock())?.isEmpty, await bench.lock()]).toEqual([true, undefined])
+    await conversation.close()
+  })
+
   test('that somebody wrote beside says so, loses nothing of it, and is tried again at the next gate', async () => {
     const bench = await due()
     const dreamt = { content: text('Nothing to do.'), when: ofDream }
     await bench.remember([...FACTS, memoryOf('twin', 'Service0 is owned by team0!')])
-    bench.simulator.addSteps([HELLO, { ...dreamt, delay_ms: MINUTE_MS }, HELLO, HELLO, dreamt])
+    bench.simulator.addSteps([HELLO, { ...dreamt, delay_ms: MINUTE_MS }, { ...HELLO, times: 200 }, dreamt])
     const { say, dream, conversation, tasks } = await hosted(bench)
     await say('One')
     const first = await dream()
@@ -160,7 +184,8 @@ describe('a dream beside a session', () => {
     await say('Two')
     expect(tasks.list()).toHaveLength(1)
     bench.wait(10 * MINUTE_MS)
-    await say('Three')
+    // A turn that ends while the gates are still asked is not looked at.
+    while (tasks.list().length < 2) await say('Three')
     const second = await dream(2)
     await second.ended
     expect(second.status()).toMatchObject({ state: 'completed' })

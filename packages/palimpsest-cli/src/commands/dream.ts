@@ -3,11 +3,12 @@ import type { Command } from './command.ts'
 export const dream: Command = {
   name: 'dream',
   usage:
-    '[--now] [--dry-run] [--json] [--model ID] [--base-url URL] [--settings FILE] [--cwd DIR] [--trust] [--debug]',
+    '[--now] [--dry-run] [--scope project|user] [--json] [--model ID] [--base-url URL] [--settings FILE] [--cwd DIR] [--trust] [--debug]',
   summary: 'consolidates memory across sessions: merges, ends what was refuted, keeps the index short',
   options: {
     now: { type: 'boolean' },
     'dry-run': { type: 'boolean' },
+    scope: { type: 'string' },
     json: { type: 'boolean' },
     model: { type: 'string' },
     'base-url': { type: 'string' },

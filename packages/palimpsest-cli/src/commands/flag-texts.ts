@@ -119,6 +119,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
     flags: {
       now: 'without asking whether it is due',
       'dry-run': 'show what would change, and change nothing',
+      scope: 'project or user; default project',
       json: JSON_FLAG,
       model: MODEL,
       'base-url': BASE_URL,

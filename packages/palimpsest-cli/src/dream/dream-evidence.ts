@@ -1,6 +1,8 @@
+import { join } from 'node:path'
+
 import type { MemoryFiles } from 'palimpsest'
 import { evidenceOf, parseStored, type Rewritten, type SessionEvidence } from 'palimpsest/memory'
-import { isSessionId, readTranscript, transcriptPath, type ProjectFolder } from 'palimpsest/node'
+import { isSessionId, readTranscript } from 'palimpsest/node'
 import type { Entry } from 'palimpsest/transcript'
 
 import { systemCode } from '../agent/refusal.ts'
@@ -8,25 +10,27 @@ import { systemCode } from '../agent/refusal.ts'
 /** A dream that rests on more sessions than this names them for show. */
 const SESSIONS_MAX = 40
 
-/** All that was said in the sessions that changed memories name. Sessions that are gone say nothing. */
+/** All that was said in the sessions of these folders that changed memories name. Sessions that are gone say nothing. */
 export async function dreamEvidence(
   files: MemoryFiles,
   wanted: Rewritten,
-  project: ProjectFolder,
+  folders: readonly string[],
 ): Promise<readonly SessionEvidence[]> {
   const changed = [...wanted.texts].filter(([name, text]) => files.texts.get(name) !== text)
   const named = changed.flatMap(([name, text]) =>
     parseStored(name, text).source.map(({ session }) => session),
   )
   const sessions = [...new Set(named)].filter(isSessionId).slice(0, SESSIONS_MAX)
-  const said = await Promise.all(sessions.map((session) => saidIn(session, project)))
+  const said = await Promise.all(
+    sessions.flatMap((session) => folders.map((folder) => saidIn(session, folder))),
+  )
   return said.flat()
 }
 
-async function saidIn(session: string, project: ProjectFolder): Promise<readonly SessionEvidence[]> {
+async function saidIn(session: string, folder: string): Promise<readonly SessionEvidence[]> {
   const entries: Entry[] = []
   try {
-    for await (const item of readTranscript(transcriptPath(project, session)))
+    for await (const item of readTranscript(join(folder, `${session}.jsonl`)))
       if (item.kind === 'entry' && item.entry.kind === 'message') entries.push(item.entry)
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error

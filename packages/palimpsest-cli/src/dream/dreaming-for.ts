@@ -4,12 +4,13 @@ import type { ConversationSetup } from 'palimpsest/conversation'
 import { startBeside } from '../agent/process/start-process.ts'
 import { rulesOf } from '../agent/settings/settings-shape.ts'
 import type { Scene } from '../run/set-scene.ts'
+import { SCOPES, type Scope } from '../memory/memory-scopes.ts'
 import { createTasks, type Tasks } from '../tasks/background-task.ts'
 import type { World } from '../world.ts'
 import type { DreamBase } from './dream-agent.ts'
 import type { DreamBill } from './dream-bill.ts'
 import { takeDreamLine } from './dream-note.ts'
-import { openDreamPlace } from './dream-place.ts'
+import { noteFolder, openDreamPlace } from './dream-place.ts'
 import { createSessionDreaming, type DreamingSetup, type SessionDreaming } from './session-dreaming.ts'
 
 export interface Dreaming extends SessionDreaming {
@@ -44,7 +45,7 @@ export function dreamingFor(
   const { project, session } = opened
   const tasks = createTasks()
   const setup: DreamingSetup = {
-    place: openDreamPlace({ project, session: session.id }, run.trace, world),
+    places: SCOPES.map((scope) => openDreamPlace({ project, session: session.id, scope }, run.trace, world)),
     settings: ground.settings,
     isFlagOn: () => run.flags.value('dreaming') && run.flags.value('background-calls'),
     base: () => baseOf(scene, run.setup, world),
@@ -71,8 +72,11 @@ export function dreamingFor(
       },
     line: async () => {
       if (wishes.isMaintenance) return []
-      const text = await takeDreamLine(project.folder, isAlive)
-      return text === undefined ? [] : [text]
+      const texts = SCOPES.map(async (scope) => {
+        const text = await takeDreamLine(noteFolder(scope, project), isAlive)
+        return text === undefined ? [] : [scope === 'user' ? `user scope: ${text}` : text]
+      })
+      return (await Promise.all(texts)).flat()
     },
     close: async () => await dreaming.close(LEAVING_WAIT_MS),
   }
@@ -104,7 +108,7 @@ function baseOf(scene: Scene, setup: ConversationSetup, world: World): DreamBase
 }
 
 /** The gates are passed: the process need not ask again. */
-function detachedStart({ wishes }: Scene, { self, env }: World): (() => void) | undefined {
+function detachedStart({ wishes }: Scene, { self, env }: World): ((scope: Scope) => void) | undefined {
   const [program, ...own] = self ?? []
   if (program === undefined) return undefined
   const { cwd, model, baseUrl, settingsFile, trust } = wishes
@@ -119,7 +123,7 @@ function detachedStart({ wishes }: Scene, { self, env }: World): (() => void) | 
     ...given('--settings', settingsFile),
     ...(trust ? ['--trust'] : []),
   ]
-  return () => startBeside({ program, args, cwd }, env)
+  return (scope) => startBeside({ program, args: [...args, '--scope', scope], cwd }, env)
 }
 
 function isAlive(pid: number): boolean {

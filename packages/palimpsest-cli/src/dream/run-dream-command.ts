@@ -4,12 +4,13 @@ import { openHome } from 'palimpsest/node'
 
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import type { CommandInput } from '../commands/command.ts'
+import { scopeOf } from '../memory/memory-scopes.ts'
 import { diffText } from '../memory/show-history.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { prepareRun, type PreparedRun } from '../run/prepare-run.ts'
 import { folderOf, pathOf, textOf } from '../run/read-flags.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
-import { dreamPolicy } from './dream-place.ts'
+import { dreamPolicy, type DreamPlace } from './dream-place.ts'
 import { outcomeText, startDream } from './start-dream.ts'
 
 // `palimpsest dream`: the gates, then one consolidation, in a conversation that begins with nothing.
@@ -43,7 +44,10 @@ export async function runDreamCommand(input: CommandInput, world: World): Promis
 }
 
 async function dreamOpened(prepared: PreparedRun, input: CommandInput, world: World): Promise<ExitCode> {
-  const { place, settings, isFlagOn, base } = prepared.dreaming.setup
+  const { places, settings, isFlagOn, base } = prepared.dreaming.setup
+  const scope = scopeOf(textOf(input, 'scope')) ?? 'project'
+  const place = places.find(({ memory }) => memory.scope === scope)
+  if (!place) throw new Error('unreachable: every scope has a place')
   const isNow = input.flags['now'] === true
   const isDry = input.flags['dry-run'] === true
   const policy = dreamPolicy(settings, isFlagOn())
@@ -53,7 +57,7 @@ async function dreamOpened(prepared: PreparedRun, input: CommandInput, world: Wo
   const { texts } = await place.memory.folder.read()
   if (texts.size === 0) return tellShut('memories', 'there are no memories yet', input, world)
   const gate = isNow
-    ? await takeNow(prepared)
+    ? await takeNow(place)
     : await passGates(policy, { scannedAt: undefined, failures: 0 }, place.gates)
   if (gate.kind === 'shut') return tellShut(gate.gate, gate.reason, input, world)
   const { hold, lastMs } = gate
@@ -64,8 +68,7 @@ async function dreamOpened(prepared: PreparedRun, input: CommandInput, world: Wo
   return tell(await outcome, { isDry, isJson: input.flags['json'] === true }, world)
 }
 
-async function takeNow({ dreaming }: PreparedRun): Promise<GateOutcome> {
-  const { gates } = dreaming.setup.place
+async function takeNow({ gates }: DreamPlace): Promise<GateOutcome> {
   const { lastMs } = await gates.record.look()
   const taken = await takeConsolidation(gates)
   if (taken.kind === 'held') return { kind: 'shut', gate: 'lock', reason: taken.reason }

@@ -2,6 +2,7 @@ import type { Clock, TraceEvent } from 'palimpsest'
 import { passGates, takeConsolidation, type DreamPolicy, type GateState } from 'palimpsest/dreaming'
 
 import type { Settings } from '../agent/settings/settings-shape.ts'
+import type { Scope } from '../memory/memory-scopes.ts'
 import type { Tasks } from '../tasks/background-task.ts'
 import { isRunning } from '../tasks/background-task.ts'
 import type { DreamBase } from './dream-agent.ts'
@@ -21,7 +22,8 @@ export interface SessionDreaming {
 }
 
 export interface DreamingSetup {
-  readonly place: DreamPlace
+  /** In the order in which they are looked at. */
+  readonly places: readonly DreamPlace[]
   readonly settings: Pick<Settings, 'dream' | 'memory'>
   readonly isFlagOn: () => boolean
   /** As it is now: the session's prefix may be told by then. */
@@ -32,29 +34,37 @@ export interface DreamingSetup {
   /** Nobody is there who could end it with the process: only a process of its own is started. */
   readonly isHeadless: boolean
   /** Starts `palimpsest dream` beside this process. Undefined: it cannot. */
-  readonly startDetached: (() => void) | undefined
+  readonly startDetached: ((scope: Scope) => void) | undefined
   readonly clock: Pick<Clock, 'within'>
   readonly trace: (event: TraceEvent) => void
   readonly signal: AbortSignal
 }
 
 export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
-  const state: GateState = { scannedAt: undefined, failures: 0 }
-  const { place, settings, tasks, trace } = setup
+  const looked = setup.places.map((place): Looked => ({
+    place,
+    state: { scannedAt: undefined, failures: 0 },
+  }))
+  const { settings, tasks, trace } = setup
   let looking: Promise<void> | undefined
   let isClosed = false
-  const isEmpty = async (): Promise<boolean> => (await place.memory.folder.read()).texts.size === 0
-  const look = async (): Promise<void> => {
+  const lookAt = async ({ place, state }: Looked): Promise<boolean> => {
     const { detached } = settings.dream
-    if (setup.isHeadless && !detached) return
+    if (!(await place.hasMemories())) return false
     const outcome = await passGates(policyOf(setup), state, place.gates)
-    if (outcome.kind === 'shut') return
+    if (outcome.kind === 'shut') return false
     const isBeside = detached && setup.startDetached !== undefined
-    const mayBegin = (isBeside || !isClosed) && !(await isEmpty())
-    if (mayBegin && !isBeside) return begin(outcome, state, setup)
+    const mayBegin = isBeside || !isClosed
+    if (mayBegin && !isBeside) begin(outcome, { place, state }, setup)
     // A process of its own takes the lock itself.
-    await outcome.hold.giveUp()
-    if (mayBegin) setup.startDetached?.()
+    else await outcome.hold.giveUp()
+    if (mayBegin && isBeside) setup.startDetached?.(place.memory.scope)
+    return mayBegin
+  }
+  const look = async (): Promise<void> => {
+    if (setup.isHeadless && !settings.dream.detached) return
+    // One at a time: what is due as well is begun after the next turn.
+    for (const one of looked) if (await lookAt(one)) return
   }
   return {
     consider: () => {
@@ -70,11 +80,13 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     dreamNow: async () => {
       if (settings.memory.mode === 'off' || settings.memory.mode === 'read-only')
         return notNow(`memory is ${settings.memory.mode} (setting memory.mode): nothing is consolidated`)
-      if (await isEmpty()) return notNow('there are no memories yet')
-      const last = await place.gates.record.look()
-      const taken = await takeConsolidation(place.gates)
+      const [first] = looked
+      if (!first || !(await first.place.hasMemories())) return notNow('this project has no memories yet')
+      const { gates } = first.place
+      const last = await gates.record.look()
+      const taken = await takeConsolidation(gates)
       if (taken.kind === 'held') return notNow(`not now: ${taken.reason}`)
-      begin({ hold: taken.hold, lastMs: last.lastMs }, state, setup)
+      begin({ hold: taken.hold, lastMs: last.lastMs }, first, setup)
       return { isStarted: true, text: 'dreaming; /tasks shows it' }
     },
     close: async (waitMs) => {
@@ -88,8 +100,17 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
   }
 }
 
-function begin(due: Pick<DreamStart, 'hold' | 'lastMs'>, state: GateState, setup: DreamingSetup): void {
-  const { place, session, tasks, bill } = setup
+interface Looked {
+  readonly place: DreamPlace
+  readonly state: GateState
+}
+
+function begin(
+  due: Pick<DreamStart, 'hold' | 'lastMs'>,
+  { place, state }: Looked,
+  setup: DreamingSetup,
+): void {
+  const { session, tasks, bill } = setup
   const { task, outcome } = startDream(
     {
       ...due,

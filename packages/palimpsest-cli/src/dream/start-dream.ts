@@ -43,10 +43,10 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
     onEvent?.(event)
   }
   const run = async (): Promise<DreamOutcome> => {
-    const before = await readDreamNote(place.project.folder)
+    const before = await readDreamNote(place.folder)
     const failures = before?.failures ?? 0
     const note = async (more: Pick<DreamNote, 'state' | 'text' | 'failures' | 'isTold' | 'pid'>) => {
-      if (!isDry) await writeDreamNote(place.project.folder, { at: now(), ...more })
+      if (!isDry) await writeDreamNote(place.folder, { at: now(), ...more })
     }
     const { pid } = process
     await note({ state: 'running', text: 'dreaming', failures, isTold: false, pid })
@@ -76,12 +76,13 @@ async function dream(
   see: TurnWatch['see'],
   signal: AbortSignal,
 ): Promise<DreamOutcome> {
-  const { project, memory, gates, logsPath } = place
+  const { project, memory, folder, gates, logsPath } = place
   const { clock, trace, newId } = gates
   const { findSecrets } = memory
   let mayGo = 0
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
   const scene = {
+    scope: memory.scope,
     memoryPath: memory.folder.path,
     logsPath,
     transcriptsPath: project.folder,
@@ -95,7 +96,7 @@ async function dream(
       folder: memory.folder,
       clock,
       trace,
-      openCopy: async (files) => await openDreamCopy(project, newId(), files),
+      openCopy: async (files) => await openDreamCopy({ home: project.home, folder }, newId(), files),
       tidy: (files, history) => {
         const rules = { now: clock.now(), history, share: base ? RULES_SHARE : 1 }
         const made = consolidateByRules(files, rules)
@@ -114,7 +115,7 @@ async function dream(
           )
         }),
       judge: async (files, wanted, history) => {
-        const evidence = await dreamEvidence(files, wanted, project)
+        const evidence = await dreamEvidence(files, wanted, await place.sessionFolders())
         return await judgeRewrite(files, wanted, { now: clock.now(), history, evidence, findSecrets })
       },
     },

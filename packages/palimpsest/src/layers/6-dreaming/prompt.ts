@@ -1,6 +1,8 @@
 // What the agent is told. Everything that changes stands at the end, so that two of them begin with the same bytes.
 
 export interface DreamScene {
+  /** Whose memories: of this project, or of the user in every project. */
+  readonly scope: 'project' | 'user'
   /** As the agent knows it; what it writes there goes to a copy. */
   readonly memoryPath: string
   /** Folder of the daily logs. */
@@ -17,7 +19,7 @@ export interface DreamScene {
   readonly problems: readonly string[]
 }
 
-const TASK = `Consolidate the long-term memory of this project. You are alone: nobody reads along and nobody can answer. What you write goes to a copy of the memory folder. When you stop, the copy is checked and becomes the memory, all of it or nothing of it.
+const TASK = `Consolidate a long-term memory. You are alone: nobody reads along and nobody can answer. What you write goes to a copy of the memory folder. When you stop, the copy is checked and becomes the memory, all of it or nothing of it.
 
 A memory is one Markdown file: front matter (name, description, type, source, trust, created, verified), then more text where it is needed. It holds one fact that will still matter in later conversations. MEMORY.md is the index, a line for each memory that holds; it is rebuilt from the descriptions, so change the descriptions.
 
@@ -44,12 +46,13 @@ To remove a memory, write its file with empty content. You can read the project,
 When you are done, answer with one or two sentences on what changed. If nothing needs to change, say so and stop.`
 
 export function dreamPrompt(scene: DreamScene): string {
-  const { memoryPath, logsPath, transcriptsPath, today, last, mayGo, problems } = scene
+  const { scope, memoryPath, logsPath, transcriptsPath, today, last, mayGo, problems } = scene
   const found = problems.slice(0, PROBLEMS_MAX).map((problem) => `- ${problem}`)
   return [
     TASK,
     '',
     `Memory: ${memoryPath}`,
+    `Scope: ${scope === 'user' ? 'the user. These memories hold in every project, not in this one alone' : 'this project'}`,
     `Daily logs: ${logsPath}/YYYY/MM/YYYY-MM-DD.md`,
     `Transcripts: ${transcriptsPath}/*.jsonl`,
     `Today: ${today}`,
