@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { NO_HOST } from '../../packages/palimpsest/src/layers/4-compaction/compaction-host.ts'
+import { REFILLS_MAX } from '../../packages/palimpsest/src/layers/4-compaction/when/decide.ts'
 import { sizeOf } from '../../packages/palimpsest/src/situation/size-of.ts'
 import { recordOf } from '../../packages/palimpsest/src/situation/compaction-record.ts'
 import { loadTranscript } from '../../packages/palimpsest/src/node/transcripts/load-transcript.ts'
@@ -114,7 +115,7 @@ interface Played {
   readonly said: readonly string[]
 }
 
-/** Plays a session. `afterEach` looks at it after each step. */
+/** Plays a session, until the window was full again right after compactions so often that it stops. `afterEach` looks at it after each step. */
 async function playSession(
   {
     operations,
@@ -132,11 +133,17 @@ async function playSession(
         DONE,
       ])
       said.push(words)
-      expect((await agent.say(words)).end).toEqual({ reason: 'answered' })
+      const { end } = await agent.say(words)
+      afterEach({ agent, said })
+      if (end.reason === 'window-full') {
+        expect(recordOf(agent.session.view.boundary?.entry)?.refills).toBeGreaterThanOrEqual(REFILLS_MAX)
+        break
+      }
+      expect(end).toEqual({ reason: 'answered' })
     } else if (operation.do === 'compact') await expectSettled(agent)
     else if (operation.do === 'undo') await undo(agent)
     else await reload(agent)
-    afterEach({ agent, said })
+    if (operation.do !== 'say') afterEach({ agent, said })
   }
   return { agent, said }
 }
@@ -178,53 +185,52 @@ function shown(view: View): string {
   return texts.replaceAll('\\n', ' ').replaceAll(/\s+/g, ' ')
 }
 
+/** Whatever is drawn: windows that fill again and again, with a summariser that never works and with one that does. */
+const FULL: Operation = { do: 'say', rounds: [240, 240, 240, 240, 240, 240, 240, 240], longWords: true }
+const EXAMPLES: [{ operations: Operation[]; summaries: SummaryKind[] }][] = [
+  [{ operations: [FULL, FULL, { do: 'undo' }, FULL], summaries: Array<SummaryKind>(20).fill('empty') }],
+  [{ operations: [FULL, { do: 'compact' }, { do: 'reload' }, FULL], summaries: ['good'] }],
+]
+
 test(
-  "(C3) the user's words survive every compaction, and (C4) every compaction ends: turns are answered whatever the summariser does",
+  "(C1) compacting again right after a compaction does nothing, (C2) one that nobody asked for leaves the next request smaller, (C3) the user's words survive every compaction, and (C4) every compaction ends: turns are answered whatever the summariser does, or stop where the window is refilled at once again and again",
   async () => {
     let compactions = 0
     const paths = new Set<string | undefined>()
     await fc.assert(
       fc.asyncProperty(arbitrarySession, async (session) => {
-        const { agent } = await playSession(session, ({ agent: { session: now }, said }) => {
-          const text = shown(now.view)
-          const named = Number(/(\d+) messages of the user/.exec(text)?.[1] ?? 0)
-          const missing = said.filter((words) => !text.includes(words.slice(0, 30)))
-          expect(missing.length).toBeLessThanOrEqual(named)
-        })
+        const { agent } = await playSession(session, expectWordsKept)
         expect(agent.simulator.stats().refused).toEqual({})
-        compactions += boundariesIn(agent.entries).length
-        for (const { meta } of boundariesIn(agent.entries)) paths.add(meta.path)
+        const boundaries = boundariesIn(agent.entries)
+        for (const boundary of boundaries) expectSmaller(boundary, agent.entries)
+        compactions += boundaries.length
+        for (const { meta } of boundaries) paths.add(meta.path)
       }),
-      RUNS,
+      { ...RUNS, examples: EXAMPLES },
     )
     // The generator must fill windows, and every step must have served.
-    expect(compactions).toBeGreaterThan(RUNS.numRuns)
+    expect(compactions).toBeGreaterThanOrEqual(RUNS.numRuns / 2)
     expect(paths).toContain('fork')
     expect(paths).toContain('fold')
   },
   TIMEOUT_MS,
 )
 
-test(
-  '(C1) compacting again right behind a compaction does nothing, and (C2) one that nobody asked for leaves the next request smaller',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(arbitrarySession, async (session) => {
-        const { agent } = await playSession(session, () => undefined)
-        for (const boundary of boundariesIn(agent.entries)) {
-          if (recordOf(boundary)?.cause === 'asked') continue
-          const at = agent.entries.indexOf(boundary)
-          const last = agent.entries.findIndex(({ id }) => id === partsOf(boundary).at(-1))
-          const before = sizeOf(viewOf(agent.entries.slice(0, at)), SETUP)
-          const after = sizeOf(viewOf(agent.entries.slice(0, last + 1)), SETUP)
-          expect(after).toBeLessThan(before)
-        }
-      }),
-      { numRuns: Math.ceil(RUNS.numRuns / 2) },
-    )
-  },
-  TIMEOUT_MS,
-)
+function expectWordsKept({ agent, said }: Played): void {
+  const text = shown(agent.session.view)
+  const named = Number(/(\d+) messages of the user/.exec(text)?.[1] ?? 0)
+  const missing = said.filter((words) => !text.includes(words.slice(0, 30)))
+  expect(missing.length).toBeLessThanOrEqual(named)
+}
+
+function expectSmaller(boundary: BoundaryEntry, entries: readonly Entry[]): void {
+  if (recordOf(boundary)?.cause === 'asked') return
+  const at = entries.indexOf(boundary)
+  const last = entries.findIndex(({ id }) => id === partsOf(boundary).at(-1))
+  const before = sizeOf(viewOf(entries.slice(0, at)), SETUP)
+  const after = sizeOf(viewOf(entries.slice(0, last + 1)), SETUP)
+  expect(after).toBeLessThan(before)
+}
 
 describe('cancelled', () => {
   const POINTS = [
@@ -275,7 +281,7 @@ describe('cancelled', () => {
       agent.simulator.addSteps([
         summariser(point.startsWith('second') ? 'empty' : 'good'),
         summariser('good', 9),
-        ...Array.from({ length: 40 }, (_, i) => roundStep(`r ${i}`, 60)),
+        ...Array.from({ length: 14 }, (_, i) => roundStep(`r ${i}`, 170)),
         DONE,
       ])
       const { end } = await agent.say('Look at it all.', controller.signal)

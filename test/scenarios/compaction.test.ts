@@ -9,6 +9,7 @@ import { OVERFLOW_FORMATS } from '../../packages/palimpsest/src/lab/simulator/ov
 import type { BoundaryEntry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import type { ToolContext } from '../../packages/palimpsest/src/loop/tool.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { cases } from '../kit/cases.ts'
 import { createTestAgent, echoTool, type TestAgent, type TestAgentOptions } from '../kit/agent.ts'
 
 // Windows that fill, on the simulator: every step of the chain is made to fail in turn, and the session lives on.
@@ -34,6 +35,10 @@ const summariser = (content: Steps[number]['content'], times = 99): Steps[number
   content,
   times,
 })
+/** After twelve calls none is left: what comes then costs none, however often. */
+const CROSSINGS = cases(20, 50).numRuns
+const ROUNDS_A_CROSSING = 11
+
 const DONE: Steps[number] = { content: [{ type: 'text', text: 'Done.' }] }
 const GOOD = summariser([{ type: 'text', text: SUMMARY }])
 
@@ -149,19 +154,23 @@ describe('each step of the chain, made to fail', () => {
     expect(sent).toContain('Never touch secret.txt.')
   })
 
-  test('fifty crossings with a dead summariser cost at most twelve calls; a living one closes the breaker', async () => {
+  test(`${CROSSINGS} crossings with a dead summariser cost at most twelve calls; a living one closes the breaker`, async () => {
     const dead: Faults = [
       { match: { bodyContains: PROMPT_MARK }, times: 12, fault: { type: 'status', status: 529 } },
     ]
-    const agent = smallAgent([GOOD, ...rounds(560), DONE, ...rounds(16), DONE], dead, {
-      setup: {
-        thresholds: THRESHOLDS,
-        compaction: { host: NO_HOST, isOn: true, scale: 0.15 },
-        roundsMax: 650,
+    const agent = smallAgent(
+      [GOOD, ...rounds(CROSSINGS * ROUNDS_A_CROSSING + 20), DONE, ...rounds(16), DONE],
+      dead,
+      {
+        setup: {
+          thresholds: THRESHOLDS,
+          compaction: { host: NO_HOST, isOn: true, scale: 0.15 },
+          roundsMax: 650,
+        },
       },
-    })
+    )
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
-    expect(boundaries(agent).length).toBeGreaterThanOrEqual(50)
+    expect(boundaries(agent).length).toBeGreaterThanOrEqual(CROSSINGS)
     expect(asked(agent)).toBe(4 * FAILURES_MAX)
     expect(new Set(pathsOf(agent))).toEqual(new Set(['fold']))
     agent.wait(31 * 60_000)
