@@ -17,7 +17,7 @@ export function cutAnswer(response: Response, events: number, abort: AbortContro
   return new Response(body?.pipeThrough(new TextEncoderStream()), response)
 }
 
-const TAKEN_MS = 10
+const TAKEN_MS = 100
 
 /** What came before is taken first. */
 async function takenMeanwhile(): Promise<void> {

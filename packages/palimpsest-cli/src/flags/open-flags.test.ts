@@ -44,7 +44,7 @@ async function open({ env = {}, settings = {}, file, service }: Ground) {
   onTestFinished(() => opened.close())
   opened.start()
   if (service && env['PALIMPSEST_FLAGS_URL'] === undefined)
-    await vi.waitFor(() => expect(opened.remote?.fetchedAt()).toBeDefined(), { timeout: 10_000 })
+    await vi.waitFor(() => expect(opened.remote?.fetchedAt()).toBeDefined(), { timeout: 30_000 })
   const from = (flag: string) => explainFlag(flag, opened.sources)
   return { opened, reports, requests, from, home, url: served.url, host: new URL(served.url).host }
 }
@@ -111,7 +111,7 @@ describe('the address of the service', () => {
       env: { PALIMPSEST_FLAGS_URL: other.url },
       service: features({ 'micro-batch': false }),
     })
-    await vi.waitFor(() => expect(byVariable.from('micro-cold')?.value).toBe(false), { timeout: 10_000 })
+    await vi.waitFor(() => expect(byVariable.from('micro-cold')?.value).toBe(false), { timeout: 30_000 })
     expect(byVariable.requests).toEqual([])
     const nobody = await open({ env: { PALIMPSEST_FLAGS_URL: '' }, service: features({}) })
     expect(nobody.opened.remote).toBeUndefined()

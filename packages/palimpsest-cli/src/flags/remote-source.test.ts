@@ -60,7 +60,7 @@ async function createService(first: Answer) {
   }
 }
 
-const soon = async (check: () => unknown): Promise<unknown> => await vi.waitFor(check, { timeout: 10_000 })
+const soon = async (check: () => unknown): Promise<unknown> => await vi.waitFor(check, { timeout: 30_000 })
 
 describe('a flag service', () => {
   test('is asked in the background; its values count when they come and are known the next time', async () => {
