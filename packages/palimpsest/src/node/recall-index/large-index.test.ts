@@ -38,9 +38,10 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Every line speaks of the harbour and the lantern; one in each session of a heron with a number. */
+/** Every line speaks of the harbour and the lantern; one in each session of a heron with a number; gannets and plovers are never near. */
 function lineOf(shard: number, i: number): string {
-  const content = `the harbour has a lantern${i === 50 ? ` and heron${shard}x` : ''}\n${'quay '.repeat(i % 7)}`
+  const bird = i < 48 ? 'gannet' : i > 50 ? 'plover' : ''
+  const content = `the harbour has a lantern${i === 50 ? ` and heron${shard}x` : ''}\n${'quay '.repeat(i % 7)}${bird}`
   const timestamp = new Date(Date.UTC(2026, 0, 1) + shard * DAY_MS + i * 1_000).toISOString()
   const message = { role: 'user', content }
   const line = {
@@ -83,4 +84,19 @@ test('a session, a time and their end are kept to', async () => {
   expect((await ids({ words: 'lantern', since, until })).every((id) => id.startsWith('e1-'))).toBe(true)
   expect(await ids({ since, until })).toEqual(['e1-99', 'e1-98', 'e1-97'])
   expect(await ids({ words: 'lantern', session: 'nobody' })).toEqual([])
+})
+
+test('where every word stands in very many rows, those with two of them are found, and if there are none, those with one', async () => {
+  const db = await openDatabase(home, join(home, 'projects', 'p'))
+  for (const term of ['gannet', 'plover', 'lantern'])
+    db?.run('INSERT OR REPLACE INTO heavy SELECT id, ?, 5000 FROM shards WHERE sealed > 0', term)
+  db?.close()
+  // The newest shard is not full: all its words count.
+  const until = Date.UTC(2026, 0, SHARDS) - 1
+  const found = await recall.search({ words: 'gannet lantern', until, limit: 50 })
+  expect(found.hits.length).toBeGreaterThan(0)
+  expect(found.hits.filter(({ quote }) => !quote.includes('lantern') && !quote.includes('gannet'))).toEqual(
+    [],
+  )
+  expect((await ids({ words: 'gannet plover', until, scanMsMax: 0 })).length).toBeGreaterThan(0)
 })

@@ -78,18 +78,23 @@ export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => num
   const until = isLarge && query.phrase !== undefined ? Math.min(query.until, now() + PHRASE_MS) : query.until
   const counts = isLarge ? countsOf(db, query.terms) : NO_COUNTS
   const ranked = rankedPerShard(shards, query.terms, counts)
-  const found: FoundId[] = []
-  let cutAt: number | undefined
-  for (const { id, newest, sealed } of shards) {
-    if (now() > until) {
-      cutAt = newest
-      break
+  let isNarrowed = false
+  const search = (mayNarrow: boolean): { readonly found: readonly FoundId[]; readonly cutAt?: number } => {
+    const found: FoundId[] = []
+    for (const { id, newest, sealed } of shards) {
+      if (now() > until) return { found, cutAt: newest }
+      const wanted =
+        isLarge && sealed ? rarerTerms(query.terms, counts.get(id), ranked, mayNarrow) : anyOf(query.terms)
+      isNarrowed ||= wanted.isEach
+      const match = matchOf({ ...query, ...wanted })
+      const isRanked = !isLarge || query.phrase === undefined
+      if (match !== undefined) found.push(...queryShard(db, { shard: id, match, isRanked }, query))
     }
-    const terms = isLarge && sealed ? rarerTerms(query.terms, counts.get(id), ranked) : query.terms
-    const match = matchOf({ ...query, terms })
-    const isRanked = !isLarge || query.phrase === undefined
-    if (match !== undefined) found.push(...queryShard(db, { shard: id, match, isRanked }, query))
+    return { found }
   }
+  const first = search(query.phrase === undefined)
+  const isInVain = isNarrowed && first.found.length === 0 && first.cutAt === undefined
+  const { found, cutAt } = isInVain ? search(false) : first
   const best = isLarge ? found.toSorted((x, y) => y.score - x.score).slice(0, LARGE_ROWS_MAX) : found
   return { rows: rowsAt(db, best), cutAt }
 }
@@ -149,20 +154,35 @@ function rankedPerShard(shards: readonly Shard[], terms: readonly string[], coun
   return isRare ? Math.max(ROWS_PER_SHARD_MIN, Math.floor(RARE_ROWS / shards.length)) : ROWS_PER_SHARD
 }
 
-/** The rarest, until the rows that hold them are as many as may be ranked; one at least. */
+interface Terms {
+  readonly terms: readonly string[]
+  /** A row has to hold all of them. */
+  readonly isEach: boolean
+}
+
+/** The rarest, until the rows that hold them are as many as may be ranked. Where even the rarest stands in more, the two rarest together. */
 function rarerTerms(
   terms: readonly string[],
   counts: ReadonlyMap<string, number> | undefined,
   rowsMax: number,
-): readonly string[] {
-  if (!counts) return terms
+  mayNarrow: boolean,
+): Terms {
+  if (!counts) return anyOf(terms)
   const rowsOf = (term: string): number => counts.get(term) ?? COUNTED_ROWS_MIN
   const sorted = terms.toSorted((x, y) => rowsOf(x) - rowsOf(y))
+  const [rarest, second] = sorted
+  if (mayNarrow && rarest !== undefined && second !== undefined && rowsOf(rarest) > rowsMax)
+    return { terms: [rarest, second], isEach: true }
   let rows = 0
-  return sorted.filter((term, i) => {
+  const fitting = sorted.filter((term, i) => {
     rows += rowsOf(term)
     return i === 0 || rows <= rowsMax
   })
+  return anyOf(fitting)
+}
+
+function anyOf(terms: readonly string[]): Terms {
+  return { terms, isEach: false }
 }
 
 /** As the tokenizer of the index makes them: it is asked, not imitated. */
@@ -179,10 +199,11 @@ function stemsOf(db: IndexDatabase, terms: readonly string[]): ReadonlyMap<strin
 }
 
 /** In the language of the index, in which everything is quoted. */
-function matchOf({ terms, phrase, isPrefix, filter }: ShardQuery): string | undefined {
+function matchOf({ terms, isEach, phrase, isPrefix, filter }: ShardQuery & Terms): string | undefined {
   const words = terms.map((term, i) => `${quoted(term)}${isPrefix === true && i === 0 ? '*' : ''}`)
   // One word is looked for where it stands; more of them are also what the turns beside it are about.
-  const alone = words.length === 1 ? `${OWN_COLUMNS} : ${words[0] ?? ''}` : words.join(' OR ')
+  const alone =
+    words.length === 1 ? `${OWN_COLUMNS} : ${words[0] ?? ''}` : words.join(isEach ? ' AND ' : ' OR ')
   const any = phrase === undefined ? alone : `body : ${quoted(phrase)}`
   const file = filter.file === undefined ? '' : `about : ${quoted(filter.file)}`
   if (any === '') return file === '' ? undefined : file

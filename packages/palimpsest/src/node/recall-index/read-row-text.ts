@@ -23,34 +23,40 @@ export interface RowReader {
 const AROUND_CHARS = 400
 
 export function createRowReader(db: IndexDatabase, home: string, folder: string): RowReader {
-  const handles = new Map<number, FileHandle | undefined>()
+  const handles = new Map<number, Promise<FileHandle | undefined>>()
   // Rows of one result lie in one document.
-  const documents = new Map<string, Promise<Buffer>>()
+  const documents = new Map<string, Promise<Buffer | undefined>>()
   const pathOf = ({ file }: FoundRow): string =>
     textOf(db.all('SELECT path FROM files WHERE id = ?', file)[0]?.['path'])
-  const handleOf = async (row: FoundRow): Promise<FileHandle | undefined> => {
-    if (handles.has(row.file)) return handles.get(row.file)
-    const handle = await openInside(home, join(folder, pathOf(row)), constants.O_RDONLY).catch(
-      (error: unknown) => {
-        if (error instanceof StorageError) return undefined
-        throw error
-      },
-    )
+  const handleOf = (row: FoundRow): Promise<FileHandle | undefined> => {
+    const known = handles.get(row.file)
+    if (known) return known
+    const path = join(folder, pathOf(row))
+    const handle = openInside(home, path, constants.O_RDONLY).catch((error: unknown) => {
+      if (error instanceof StorageError) return undefined
+      throw error
+    })
     handles.set(row.file, handle)
     return handle
+  }
+  const bytesOf = (row: FoundRow): Promise<Buffer | undefined> => {
+    const key = `${row.file}:${row.offset}`
+    const known = documents.get(key)
+    if (known) return known
+    const bytes = handleOf(row).then(
+      (handle) => handle && readBytes(handle, row.offset, row.offset + row.length),
+    )
+    documents.set(key, bytes)
+    return bytes
   }
   return {
     pathOf,
     read: async (row) => {
-      const handle = await handleOf(row)
-      if (!handle) return []
-      const key = `${row.file}:${row.offset}`
-      const bytes = documents.get(key) ?? readBytes(handle, row.offset, row.offset + row.length)
-      documents.set(key, bytes)
-      return textsAt(await bytes, row)
+      const bytes = await bytesOf(row)
+      return bytes ? textsAt(bytes, row) : []
     },
     close: async () => {
-      for (const handle of handles.values()) await handle?.close()
+      for (const handle of handles.values()) await (await handle.catch(() => undefined))?.close()
     },
   }
 }

@@ -156,9 +156,14 @@ async function quoteUnits(
   const candidates = new Map<string, Candidate>()
   const terms = query ? termsOf(query.text) : []
   const read = units.filter(({ unit }, i) => i < wish.limit + UNITS_MORE || phrased.has(unit))
+  const wanted = read.flatMap((unit) => unit.rows.slice(0, ROWS_PER_UNIT))
+  // All at once: one after the other, each would wait for its turn on a busy machine.
+  const textsOf = new Map(
+    await Promise.all(wanted.map(async (row) => [row, await reader.read(row)] as const)),
+  )
   for (const { rows, score } of read)
     for (const row of rows.slice(0, ROWS_PER_UNIT)) {
-      const texts = await reader.read(row)
+      const texts = textsOf.get(row) ?? []
       const exact = query ? texts.flatMap((text) => findQuotes(text, query)) : []
       const quotes = exact.length > 0 ? exact : bestLines(texts, terms, query ? SOME_WORDS * score : score)
       const isEnough = exact.length === 0 && row !== rows[0]
