@@ -45,8 +45,10 @@ export async function runInteractive(
   // What would go to stderr belongs above the input.
   const told: World = {
     ...world,
-    printError: (text) =>
-      ui.show(noteLines(text.replace(/^palimpsest: /, '').trimEnd(), 'warning', ui.columns())),
+    printError: (text) => {
+      const said = text.replace(/^palimpsest: /, '').trimEnd()
+      ui.show(noteLines(said, WENT_WELL.test(said) ? 'plain' : 'warning', ui.columns()))
+    },
   }
   const trust = rememberedTrust(ui)
   const place: Place = { ui, world, told, home: options.home, trust, noted: new Set() }
@@ -76,6 +78,9 @@ export async function runInteractive(
   if (last !== '') world.printError(`palimpsest: to resume: palimpsest --resume ${last}\n`)
   return DONE
 }
+
+/** What was written beside a turn is told on stderr too; it is no warning. */
+const WENT_WELL = /^memory: (?!not )/
 
 function withMode(wishes: RunWishes, { prepared }: HostedConversation): RunWishes {
   return { ...wishes, mode: prepared.permissions.mode() }
