@@ -70,6 +70,29 @@ test('where what stays leaves next to no room, a summary still says what must no
   expect(text).not.toContain('printed 7')
 })
 
+test('whoever asks in a full window is not told that there is nothing to gain, however little may stay', async () => {
+  const large = { call: 'Bash', input: { command: 'cat log' }, result: 'entry of a log\n'.repeat(800) }
+  const view = viewOf(said([{ user: 'Fix the build.' }, ...ran(8), large]))
+  const full = { ...setup(), prefixTokens: 8_200, sizeTokens: 14_500 }
+  expect(textOf(await compacted(view, { setup: full }))).not.toContain('printed 7')
+  // Where there is room, it is not worth it.
+  const roomy = { ...full, thresholds: { warning: 16_000, error: 18_000, auto: 20_000, blocking: 22_000 } }
+  expect(
+    await outcome(view, { setup: { ...roomy, prefixTokens: 10_000, sizeTokens: 14_500 } }),
+  ).toMatchObject({
+    kind: 'refused',
+  })
+})
+
+test('a prompt that fills the window up to the threshold leaves a summary too', async () => {
+  const failed = { call: 'Bash', input: { command: 'make' }, result: 'error: no rule for x', error: true }
+  const view = viewOf(said([{ user: 'Fix the build.' }, failed, ...ran(8)]))
+  const filled = { ...setup(), prefixTokens: 12_000, sizeTokens: 16_000 }
+  expect(textOf(await compacted(view, { setup: filled, cause: 'threshold' }))).toContain(
+    'error: no rule for x',
+  )
+})
+
 async function compacted(view: View, given: Given = {}): Promise<View> {
   const result = await outcome(view, given)
   if (result.kind !== 'compacted') throw new Error(result.why)

@@ -1,4 +1,4 @@
-import { fullAt } from '../../situation/is-full.ts'
+import { fullAt, isFull } from '../../situation/is-full.ts'
 import type { Session } from '../../situation/session.ts'
 import { factorOf } from '../../tokens/calibrate.ts'
 import { estimateText } from '../../tokens/estimate.ts'
@@ -53,7 +53,9 @@ export async function* compact(
   const keep = keepWish(view, { wish, setup }, { again, harder: decision.harder })
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
   if (wish.cause === 'asked' && plan.summarised.length === 0) return { kind: 'refused', why: NOTHING_LEAVES }
-  if (wish.cause === 'asked' && !plan.fits) return { kind: 'refused', why: NOTHING_GAINED }
+  // Whoever asks in a full window wants to go on: whatever makes room is welcome then.
+  const wantsHalf = wish.cause === 'asked' && !isFull(setup.sizeTokens, setup.thresholds)
+  if (wantsHalf && !plan.fits) return { kind: 'refused', why: NOTHING_GAINED }
   yield { type: 'compaction-start', cause: wish.cause }
   const { sizeTokens, thresholds } = setup
   tracePhase(ports.trace, 'start', {
@@ -84,8 +86,7 @@ export async function* compact(
     made: yield* makeSummary({ ...request, plan, mayAsk }, ports, signal),
   }
   if (!tried.served) for (const text of first.made.notices) yield { type: 'notice', text }
-  if (wish.cause === 'asked' || wish.span.kind !== 'whole')
-    return await conclude({ ...about, ...first }, ports, signal)
+  if (wantsHalf || wish.span.kind !== 'whole') return await conclude({ ...about, ...first }, ports, signal)
   const concluded = await concludeWithin({ ...about, ...first }, thresholds.blocking, ports, signal)
   if (concluded.kind !== 'overfull') return concluded
   const less = lessThan(view, setup, keep, concluded)

@@ -33,7 +33,7 @@ const RESTORED_TOKENS_MAX = 25_000
 const LEFT_SHARE_MOST = 0.95
 /** Where what stays leaves no room up to there: so much of a summary all the same, as far as a request may hold it. Without one, all is forgotten. */
 const SUMMARY_TOKENS_LEAST = 700
-const REQUEST_SHARE_MOST = 0.97
+const REQUEST_SHARE_MOST = 0.99
 
 export type CompactionSpan =
   | { readonly kind: 'whole' }
@@ -157,11 +157,12 @@ export function countMessages(nodes: readonly ViewNode[]): number {
 }
 
 /** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
-function leastSummary({ thresholds, neededTokens = 0 }: KeepWish, fixedTokens: number): number {
+function leastSummary({ thresholds, neededTokens }: KeepWish, fixedTokens: number): number {
+  if (neededTokens === undefined) return 0
   const upTo = (mostTokens: number, tokens: number): number => Math.min(tokens, mostTokens - fixedTokens)
   return Math.max(
     upTo(LEFT_SHARE_MOST * fullAt(thresholds), neededTokens),
-    upTo(REQUEST_SHARE_MOST * (thresholds.blocking ?? 0), Math.min(neededTokens, SUMMARY_TOKENS_LEAST)),
+    upTo(REQUEST_SHARE_MOST * (thresholds.blocking ?? 0), SUMMARY_TOKENS_LEAST),
   )
 }
 

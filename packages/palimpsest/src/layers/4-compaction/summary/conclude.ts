@@ -13,6 +13,7 @@ import { withoutFiles } from '../keep/excerpt-frame.ts'
 import { countMessages, standingFor, type KeptPlan } from '../keep/keep-for.ts'
 import { visibleFiles } from '../keep/visible-files.ts'
 import { isGain } from '../proof/size-rule.ts'
+import { isFull } from '../../../situation/is-full.ts'
 import type { CompactionDecision } from '../when/decide.ts'
 import { compactionBodies, withCount, type NewConversation } from './compaction-bodies.ts'
 import { continuationText } from './continuation.ts'
@@ -105,10 +106,11 @@ function finish(
   }
 }
 
-/** Where nobody asked, whatever makes room is used; where somebody did, what makes little of it only if it was paid for. */
+/** Where nobody asked, or the window is full, whatever makes room is used; else what makes little of it only if it was paid for. */
 function isWorth({ wish, setup, mostTokens }: Conclusion, postTokens: number, isPaid: boolean): boolean {
   if (postTokens <= mostTokens) return true
-  return isGain(setup, postTokens) && (wish.cause !== 'asked' || isPaid)
+  const wantsHalf = wish.cause === 'asked' && !isFull(setup.sizeTokens, setup.thresholds)
+  return isGain(setup, postTokens) && (!wantsHalf || isPaid)
 }
 
 /** What the host adds is known only now: where it is too much, files that were read again go, then excerpts, then what hooks say. */
