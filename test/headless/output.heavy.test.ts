@@ -82,6 +82,7 @@ test('stream-json: init first, every message as it is stored, the result last', 
     result: 'It says hello.',
     session_id: sessionId,
     total_cost_usd: expect.closeTo(bench.simulator.stats().cost_usd, 9),
+    cost_by_layer: { main: expect.closeTo(bench.simulator.stats().cost_usd, 9) },
     usage: {
       input_tokens: sum('input_tokens'),
       output_tokens: sum('output_tokens'),

@@ -106,7 +106,7 @@ function stripped(text: string, { folder, url }: Bench): string {
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'uuid')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/\babout \d+ tokens/g, 'about so many tokens')
-    .replaceAll(/"(\w*(?:[tT]okens|cost_usd|duration_ms))":[\d.e-]+/g, '"$1":0')
+    .replaceAll(/"(\w*(?:[tT]okens|cost_usd|duration_ms)|main)":[\d.e-]+/g, '"$1":0')
 }
 
 /** What is asked beside the turn, such as which models there are, is answered when it is answered: its line may stand anywhere. */

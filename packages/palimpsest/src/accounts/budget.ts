@@ -1,6 +1,6 @@
 import { ProviderError, type SpendingLimit } from '../errors.ts'
 import { costOfUsage } from '../ledger/prices.ts'
-import type { ModelRequest, Source, StreamModel } from '../ports.ts'
+import type { ModelEvent, ModelRequest, Source, StreamModel } from '../ports.ts'
 import { estimatePrompt } from '../tokens/plausible-usage.ts'
 import { findModelFacts, type ModelFacts, type PriceTier } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
@@ -86,8 +86,7 @@ export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
     let isBegun = false
     try {
       for await (const event of streamModel(request, signal)) {
-        if (event.type === 'message_start') usage = event.message.usage
-        if (event.type === 'message_delta') usage = { ...usage, ...toldIn(event.usage) }
+        usage = usageAfter(usage, event)
         isBegun ||= event.type === 'message_start'
         yield event
       }
@@ -137,8 +136,9 @@ function quoteOf({ model, body, expected }: ModelRequest): {
   return { facts, expected: expected ?? { input_tokens: estimatePrompt(body, facts), output_tokens: 0 } }
 }
 
-function toldIn(usage: object): object {
-  return Object.fromEntries(
-    Object.entries(usage).filter(([, value]) => value !== null && value !== undefined),
-  )
+function usageAfter(usage: Usage, event: ModelEvent): Usage {
+  if (event.type === 'message_start') return event.message.usage
+  if (event.type !== 'message_delta') return usage
+  const told = Object.entries(event.usage).filter(([, value]) => value !== null && value !== undefined)
+  return { ...usage, ...Object.fromEntries(told) }
 }

@@ -157,8 +157,8 @@ async function* runRounds(
 ): AsyncGenerator<LoopEvent, TurnEnd> {
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
-    for (const body of setup.keepers.agents?.mail() ?? []) yield* appendShown(state, body, setup)
     state.session = yield* withBeside(state.session, setup)
+    for (const body of setup.keepers.agents?.mail() ?? []) yield* appendShown(state, body, setup)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.spending.maySpend(state.session)) return { reason: 'max-cost' }

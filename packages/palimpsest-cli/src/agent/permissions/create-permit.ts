@@ -62,11 +62,14 @@ export function createPermit(options: PermitOptions): Permit {
     const rules = [...access.rules, ...more]
     const hides = rules.some(hidesFiles)
     const { isTrusted, sandbox } = options
-    const env = keptEnvironment(options.env, access.shellState())
-    const policy = { access, sandbox, env, isTrusted, hidesFiles: hides }
+    const policy = { access, sandbox, isTrusted, hidesFiles: hides }
     const concerns =
       facts.kind === 'shell'
-        ? await shellConcerns(facts, rules, { ...policy, firstPath: options.env['PATH'] ?? '' })
+        ? await shellConcerns(facts, rules, {
+            ...policy,
+            env: keptEnvironment(options.env, access.shellState()),
+            firstPath: options.env['PATH'] ?? '',
+          })
         : NO_CONCERNS
     const { cwd, home } = access
     const mode = typeof options.mode === 'string' ? options.mode : options.mode()
