@@ -11,9 +11,11 @@ test('the path is read back as it was written, spaces included', () => {
 })
 
 test('without the rest, size and path are left; once that is all, nothing can go', () => {
-  const bare = renderPersisted({ size, path: '/a', rest: '' })
-  expect(withoutRest(renderPersisted({ size, path: '/a', rest: '\nIts beginning:\none' }))).toBe(bare)
+  const bare = '<persisted-output>\n60000 characters, stored in /a b\n</persisted-output>'
+  expect(withoutRest(renderPersisted({ size, path: '/a b', rest: '\nIts beginning:\none' }))).toBe(bare)
+  expect(withoutRest(renderPersisted({ size, path: '/a b', rest: '' }))).toBe(bare)
   expect(withoutRest(bare)).toBeUndefined()
+  expect(findPersistedPath(bare)).toBe('/a b')
 })
 
 test('what stands behind a mark gives way to something else that is made of it', () => {

@@ -4,6 +4,8 @@
 const OPENING = '<persisted-output>'
 const CLOSING = '\n</persisted-output>'
 const STORED = ' It is stored whole in '
+/** Where there is no room for a sentence. */
+const BARE = /^(\d+ characters), stored in (.+)$/
 
 export function renderPersisted(stored: {
   /** A sentence. */
@@ -24,7 +26,11 @@ export function findPersistedPath(text: string): string | undefined {
 export function withoutRest(text: string): string | undefined {
   const found = findPersisted(text)
   if (!found) return undefined
-  const bare = renderPersisted({ ...found, rest: '' })
+  const [chars] = /\d+ characters/.exec(found.size) ?? []
+  const bare =
+    chars === undefined
+      ? renderPersisted({ ...found, rest: '' })
+      : `${OPENING}\n${chars}, stored in ${found.path}${CLOSING}`
   return bare.length < text.length ? bare : undefined
 }
 
@@ -45,5 +51,7 @@ function findPersisted(text: string): { readonly size: string; readonly path: st
   if (!text.startsWith(`${OPENING}\n`)) return undefined
   const line = text.slice(OPENING.length + 1, text.indexOf('\n', OPENING.length + 1))
   const at = line.indexOf(STORED)
-  return at < 0 ? undefined : { size: line.slice(0, at), path: line.slice(at + STORED.length) }
+  if (at >= 0) return { size: line.slice(0, at), path: line.slice(at + STORED.length) }
+  const [, size, path] = BARE.exec(line) ?? []
+  return size === undefined || path === undefined ? undefined : { size, path }
 }
