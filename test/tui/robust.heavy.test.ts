@@ -84,8 +84,14 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong${where}`, () => {
     await say(terminal, '/quit')
     await expectSane(terminal)
     const later = await open(bench)
-    await later.press('Up')
-    await later.until(/> the first words\n.*left ·/)
+    // What was typed before is read while the screen is there already.
+    await vi.waitFor(
+      async () => {
+        await later.press('Up')
+        expect(await later.screen()).toMatch(/> the first words\n.*left ·/)
+      },
+      { timeout: 60_000, interval: 500 },
+    )
   })
 
   test('an endpoint that answers with HTML, one that nobody serves, one that stalls: each is told with its cure, Esc ends it, the words are kept', async () => {
