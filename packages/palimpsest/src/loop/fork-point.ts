@@ -7,6 +7,7 @@ import type { MessagesResponse } from '../wire/response.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import type { OwnIds } from './answers/own-ids.ts'
 import { askOnce } from './ask-once.ts'
+import { unlessAborted } from '../background/unless-aborted.ts'
 
 // Where forks of a conversation begin: its last request that was answered. What a request writes can be read once its answer has begun,
 // so forks that start together would all pay for the same prefix. Unless the entry can be read already, one goes ahead and the others
@@ -136,19 +137,5 @@ function traceOf({ source }: Fork, outcome: ForkOutcome): TraceEvent {
     inputTokens: promptTokens(usage),
     readTokens: usage.cache_read_input_tokens ?? 0,
     outputTokens: usage.output_tokens,
-  }
-}
-
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  let stop = (): void => undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }

@@ -1,4 +1,5 @@
 import type { StreamModel } from '../../ports.ts'
+import { unlessAborted } from '../../background/unless-aborted.ts'
 
 // What a request writes to the cache can be read once its answer has begun. Of forks that start together the first goes ahead; the others
 // wait until then, so that one pays for what all of them share.
@@ -28,19 +29,5 @@ export function createConvoy(): JoinConvoy {
         if (leads) ahead.delete(group)
       }
     }
-  }
-}
-
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  let stop = (): void => undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }
