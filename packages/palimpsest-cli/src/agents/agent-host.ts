@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import {
   agentsAgain,
   createConvoy,
+  narrowTools,
   notificationText,
   reportText,
   startedText,
@@ -10,7 +11,13 @@ import {
   type AgentFacts,
   type AgentReport,
 } from 'palimpsest/agents'
-import { situationOf, type ConversationSetup } from 'palimpsest/conversation'
+import {
+  runAgent,
+  situationOf,
+  type AgentEnd,
+  type ConversationSetup,
+  type Spent,
+} from 'palimpsest/conversation'
 import { messageBody, sizeOf } from 'palimpsest/engine'
 import type { LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
 import { agentTranscriptPath } from 'palimpsest/node'
@@ -21,11 +28,11 @@ import { ID_CHARS } from '../stored/find-by-id.ts'
 import type { BackgroundTask } from '../tasks/background-task.ts'
 import { watchTurn } from '../tasks/watch-turn.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
-import { findAgentFork, type AgentFork, type AgentJob } from './agent-setup.ts'
-import { runAgent, type AgentEnd, type Spent } from './run-agent.ts'
+import { sentenceOf } from '../report-error.ts'
+import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
 import { summariseCall } from './summarise-call.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
-import { narrowMode, narrowTools } from './kinds/narrow-agent.ts'
+import { narrowMode } from './kinds/narrow-mode.ts'
 
 // Agents of one session, whoever of them started which: how many work, what they cost, what they have to say.
 
@@ -286,17 +293,24 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
   state.running++
   state.listen({ kind: 'started', agent })
   const stopped = AbortSignal.any([stop.signal, base.world.signal, ...(signal ? [signal] : [])])
-  const report = runAgent(base, job, { watch: seen, joinConvoy: state.joinConvoy }, stopped).then(
-    (end: AgentEnd): AgentReport => {
-      const whole = { ...agent, ...end, notes }
-      state.running--
-      watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
-      working.ended = whole
-      if (agent.isBackground) state.mail = [...state.mail, notificationText(whole)]
-      state.listen({ kind: 'ended', agent, report: whole, path: pathOf(base, id) })
-      return whole
-    },
-  )
+  const run = {
+    name,
+    description: wish.description,
+    policy: base.policy,
+    maxTurns: type?.maxTurns,
+    open: async (ending: AbortSignal) => await openAgent(base, job, state.joinConvoy, ending),
+    watch: seen,
+    sentenceOf,
+  }
+  const report = runAgent(run, stopped).then((end: AgentEnd): AgentReport => {
+    const whole = { ...agent, ...end, notes }
+    state.running--
+    watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
+    working.ended = whole
+    if (agent.isBackground) state.mail = [...state.mail, notificationText(whole)]
+    state.listen({ kind: 'ended', agent, report: whole, path: pathOf(base, id) })
+    return whole
+  })
   const task: BackgroundTask = {
     id,
     kind: 'agent',

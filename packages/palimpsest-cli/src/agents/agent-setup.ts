@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto'
 
-import { findForkStart, forkDirective, type ForkStart, type JoinConvoy } from 'palimpsest/agents'
-import { outputTokensFor, requestPrefix, type ConversationSetup } from 'palimpsest/conversation'
+import {
+  findAgentModel,
+  findForkStart,
+  forkDirective,
+  type ForkStart,
+  type JoinConvoy,
+} from 'palimpsest/agents'
+import {
+  agentSetup,
+  forkPrefix,
+  requestPrefix,
+  type ConversationSetup,
+  type OpenedAgent,
+} from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
 import { createCostOf } from 'palimpsest/ledger'
-import { createBudget } from 'palimpsest/loop'
 import { agentTranscriptPath, createTranscript, type TranscriptFile } from 'palimpsest/node'
 import { emptyView, viewOf, type Entry, type View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
@@ -16,11 +27,10 @@ import { compactionOf } from '../run/compaction/compaction-of.ts'
 import { historyOf } from '../run/history-of.ts'
 import type { AgentTools } from '../run/set-scene.ts'
 import type { AgentBase } from './agent-base.ts'
-import { findAgentModel } from './agent-model.ts'
 import type { AgentType } from './kinds/agent-type.ts'
 
-// An agent is a whole conversation: a window, a transcript and tools of its own, with all that keeps a conversation in its window. What it
-// shares with its parent is the model's budget, the permissions, and the files.
+// What an agent of the command has of its own: its file in the session's folder, its tools and permissions, what a compaction of it shows
+// again.
 
 /** An agent that is about to begin. */
 export interface AgentJob {
@@ -33,23 +43,9 @@ export interface AgentJob {
   readonly made: AgentTools
 }
 
-export interface OpenedAgent {
-  readonly setup: ConversationSetup
-  readonly file: TranscriptFile
-  /** The first thing said to it. */
-  readonly directive: string
-}
-
 /** Of the one that is forked. */
 export interface AgentFork extends ForkStart {
   readonly from: View['from']
-}
-
-type Source = `subagent:${string}`
-
-/** As it stands in a header. */
-export function sourceOf(type: AgentType | undefined): Source {
-  return `subagent:${(type?.name ?? 'fork').replaceAll(/[^\w.-]/g, '-')}`
 }
 
 /** At once: while the call runs, the view it was given goes on. */
@@ -66,7 +62,12 @@ export async function openAgent(
 ): Promise<OpenedAgent> {
   const { file, view } = await openTranscriptOf(base, job)
   try {
-    return { ...(await setupOf(base, job, { file, view, joinConvoy }, signal)), file }
+    const opened = await setupOf(base, job, { file, view, joinConvoy }, signal)
+    const close = async (): Promise<void> => {
+      await job.made.shells.killAll()
+      await file.close()
+    }
+    return { ...opened, close }
   } catch (error) {
     await file.close()
     throw error
@@ -115,15 +116,11 @@ async function setupOf(
   job: AgentJob,
   { file, view, joinConvoy }: Place,
   signal: AbortSignal,
-): Promise<Omit<OpenedAgent, 'file'>> {
+): Promise<Omit<OpenedAgent, 'close'>> {
   const { scene, setup, policy } = base
   const { type, wish, made, fork } = job
   const { tools, permit, shells } = made
   const model = type ? modelOf(base, type, wish) : (view.prefix?.model ?? setup.prefix.model)
-  const reading = (): ReturnType<ConversationSetup['reading']> =>
-    model === setup.prefix.model ? setup.reading() : (setup.readingOf?.(model) ?? setup.reading())
-  const budget = createBudget(setup.ports.streamModel, { maxUsd: policy.maxCostUsd, spentUsd: 0 })
-  const streamModel = fork ? joinConvoy(fork.answer, budget.streamModel) : budget.streamModel
   const opened = { ...scene.opened, session: { id: setup.session.id, view }, file }
   // An agent without Read has seen no file that would have to be read again.
   const readers = tools.some(({ name }) => name === 'Read') ? tools : scene.tools
@@ -132,52 +129,26 @@ async function setupOf(
   const more = { shown: base.shown, noting: base.noting, report: base.report }
   return {
     directive: fork ? forkDirective(wish.prompt) : wish.prompt,
-    setup: {
-      ...setup,
-      session: opened.session,
-      ports: { ...setup.ports, streamModel, transcript: file },
-      history: historyOf(opened, signal),
-      totals: () => file.totals(),
-      prefix: type ? prefixOf(base, { type, model, tools }) : prefixIn(view, setup),
-      opening: { first: type ? await openingOf(base) : [], always: [] },
-      tools,
-      permit,
-      reading,
-      maxTokens: () => outputTokensFor(reading()),
-      compaction: compactionOf(type ? withoutMemory(own) : own, more, base.world),
-      notes: setup.notes && { ...setup.notes, written: undefined, writer: NOWHERE },
-      extraction: undefined,
-      agents: undefined,
-      limits: model === setup.prefix.model ? setup.limits : undefined,
-      howToCompact: undefined,
-      roundsMax: Math.min(type?.maxTurns ?? policy.maxTurns, policy.maxTurns),
-      source: sourceOf(type),
-      // What was broken off is on the bill of the session, whose meter every request passes.
-      spending: {
-        metered: NOTHING_METERED,
-        maxUsd: policy.maxCostUsd,
-        leftUsd: () => Math.min(budget.leftUsd(), setup.spending?.leftUsd?.() ?? Infinity),
+    setup: agentSetup(
+      setup,
+      {
+        name: type?.name ?? 'fork',
+        model,
+        session: opened.session,
+        ports: { transcript: file },
+        history: historyOf(opened, signal),
+        totals: () => file.totals(),
+        prefix: type ? prefixOf(base, { type, model, tools }) : forkPrefix(view, setup),
+        opening: { first: type ? await openingOf(base) : [], always: [] },
+        tools,
+        permit,
+        compaction: compactionOf(type ? withoutMemory(own) : own, more, base.world),
+        limits: { ...policy, maxTurns: Math.min(type?.maxTurns ?? policy.maxTurns, policy.maxTurns) },
+        join: fork && ((streamModel) => joinConvoy(fork.answer, streamModel)),
       },
-      endsWithTurn: true,
       signal,
-    },
+    ),
   }
-}
-
-const NOTHING_METERED = { take: () => [], notices: () => [] }
-
-/** Its notes are in its transcript; nobody reads a file of them. */
-const NOWHERE = {
-  write: async () => undefined,
-  writeComputed: () => undefined,
-  settled: async () => undefined,
-}
-
-/** A fork's is its parent's, byte for byte. */
-function prefixIn({ prefix }: View, setup: ConversationSetup): ConversationSetup['prefix'] {
-  if (!prefix) return { ...setup.prefix, reason: 'start' }
-  const { id: _id, parent: _parent, at: _at, ...had } = prefix
-  return { ...had, reason: 'start' }
 }
 
 function withoutMemory<T extends { readonly place: AgentBase['scene']['place'] }>(scene: T): T {

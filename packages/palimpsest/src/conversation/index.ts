@@ -2,6 +2,10 @@
 
 import '../require-runtime.ts'
 
+export { agentSetup, forkPrefix } from './agents/agent-setup.ts'
+export type { AgentOwn } from './agents/agent-setup.ts'
+export { runAgent } from './agents/run-agent.ts'
+export type { AgentEnd, AgentRun, AgentWatch, OpenedAgent, Spent } from './agents/run-agent.ts'
 export { changeSession } from './change-view.ts'
 export type {
   ChangeSetup,

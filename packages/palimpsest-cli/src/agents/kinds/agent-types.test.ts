@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { narrowTools } from 'palimpsest/agents'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createBench, put } from '../../../../../test/kit/headless.ts'
@@ -9,7 +10,7 @@ import { removeFolder } from '../../../../../test/kit/temp-home.ts'
 import { findAgentType } from './agent-type.ts'
 import { BUILT_IN_TYPES } from './built-in-types.ts'
 import { loadAgentTypes } from './load-agent-types.ts'
-import { narrowMode, narrowTools } from './narrow-agent.ts'
+import { narrowMode } from './narrow-mode.ts'
 import { parseAgentFile } from './parse-agent-file.ts'
 
 const PLACE = { path: '/w/.claude/agents/reviewer.md', source: 'project' } as const

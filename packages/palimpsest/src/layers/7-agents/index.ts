@@ -2,10 +2,14 @@
 
 import '../../require-runtime.ts'
 
+export { findAgentModel } from './agent-model.ts'
+export { agentSource } from './agent-source.ts'
 export { createConvoy } from './convoy.ts'
 export type { JoinConvoy } from './convoy.ts'
 export { findForkStart, forkDirective, PLACEHOLDER } from './fork.ts'
 export type { ForkStart } from './fork.ts'
+export { narrowTools } from './narrow-tools.ts'
+export type { Narrowed, ToolChoice } from './narrow-tools.ts'
 export { whyNoAgent } from './plan.ts'
 export type { AgentMoment } from './plan.ts'
 export {

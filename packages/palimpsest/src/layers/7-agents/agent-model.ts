@@ -1,4 +1,4 @@
-import { findModelFacts, isClaudeId, MODEL_FACTS } from 'palimpsest/wire'
+import { findModelFacts, isClaudeId, MODEL_FACTS } from '../../wire/model-facts.ts'
 
 /** Families of models, as agent files name them. */
 const FAMILIES = ['opus', 'sonnet', 'haiku', 'fable']

@@ -1,0 +1,141 @@
+import { drive } from '../../drive.ts'
+import { agentSource } from '../../layers/7-agents/agent-source.ts'
+import type { AgentPolicy } from '../../layers/7-agents/policy.ts'
+import type { AgentReport } from '../../layers/7-agents/prompt.ts'
+import type { LoopEvent, TurnEnd } from '../../loop/events.ts'
+import type { SpentEntry } from '../../transcript/entry.ts'
+import { isBlock, toBlocks } from '../../wire/message.ts'
+import { servedTokens, type Usage } from '../../wire/usage.ts'
+import type { ConversationSetup } from '../conversation-setup.ts'
+import { openConversation } from '../open-conversation.ts'
+import { stopWith } from '../stop-with.ts'
+
+// One agent, from its first word to its report. Whatever happens, its transcript is whole and what it started is ended.
+
+/** An agent that is about to begin. */
+export interface AgentRun {
+  /** `fork`, or the name of its type. */
+  readonly name: string
+  /** A few words, for lists. */
+  readonly description: string
+  readonly policy: Pick<AgentPolicy, 'maxTurns' | 'maxTokens' | 'maxCostUsd'>
+  /** Of its type. */
+  readonly maxTurns: number | undefined
+  readonly open: (signal: AbortSignal) => Promise<OpenedAgent>
+  readonly watch: AgentWatch
+  /** What to say of an error. */
+  readonly sentenceOf: (error: unknown) => string
+}
+
+export interface OpenedAgent {
+  readonly setup: ConversationSetup
+  /** The first thing said to it. */
+  readonly directive: string
+  /** Ends what it started, and closes its transcript. */
+  readonly close: () => Promise<void>
+}
+
+export interface AgentWatch {
+  readonly see: (event: LoopEvent) => void
+  /** What it cost, as it comes: the bill is its parent's. */
+  readonly spend: (spent: Spent) => void
+}
+
+export type Spent = Pick<SpentEntry, 'kind' | 'source' | 'model' | 'usage' | 'estimated'>
+
+export type AgentEnd = Pick<AgentReport, 'state' | 'text' | 'why' | 'calls'>
+
+export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<AgentEnd> {
+  const { name, description, policy, open, watch, sentenceOf } = run
+  const stop = stopWith(signal)
+  let isOver = false
+  const tooMuch = (): void => {
+    isOver = true
+    stop.stop()
+  }
+  const tally = createTally(name, watch, tooMuch, policy.maxTokens)
+  try {
+    const { setup, directive, close } = await open(stop.signal)
+    const conversation = openConversation(setup)
+    try {
+      const said = { content: directive, words: `${name}: ${description}` }
+      await drive(conversation.send(said, stop.signal), tally.take)
+    } finally {
+      conversation.stop()
+      await close()
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) return { ...tally.so(), state: 'failed', why: sentenceOf(error) }
+  } finally {
+    stop.stop()
+  }
+  if (isOver)
+    return {
+      ...tally.so(),
+      state: 'failed',
+      why: `it used more than ${policy.maxTokens} tokens (setting agents.maxTokens)`,
+    }
+  const why = whyEnded(tally.end(), run)
+  return {
+    ...tally.so(),
+    state: why === undefined ? 'completed' : signal.aborted ? 'stopped' : 'failed',
+    why,
+  }
+}
+
+function createTally(name: string, watch: AgentWatch, tooMuch: () => void, tokensMax: number) {
+  const source = agentSource(name)
+  let [text, calls, tokens] = ['', 0, 0]
+  let end: TurnEnd = { reason: 'aborted' }
+  const spend = (model: string, usage: Usage, estimated?: true): void => {
+    const { uncached, written, output } = servedTokens(usage)
+    tokens += uncached + written + output
+    watch.spend({ kind: 'spent', source, model, usage, ...(estimated && { estimated }) })
+    if (tokens > tokensMax) tooMuch()
+  }
+  return {
+    take: (event: LoopEvent): void => {
+      watch.see(event)
+      if (event.type === 'turn-end') ({ end } = event)
+      if (event.type === 'tool-end') calls++
+      for (const entry of event.type === 'engine' ? event.entries : [])
+        if (entry.kind === 'spent') spend(entry.model, entry.usage, entry.estimated)
+      if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
+      const { entry } = event
+      const said = toBlocks(entry.message.content).flatMap((block) =>
+        isBlock(block, 'text') ? [block.text] : [],
+      )
+      if (said.join('').trim() !== '') text = said.join('')
+      if (entry.usage && entry.model !== undefined) spend(entry.model, entry.usage)
+    },
+    so: () => ({ text, calls }),
+    end: () => end,
+  }
+}
+
+/** Undefined where it answered. */
+function whyEnded(end: TurnEnd, { policy, maxTurns }: AgentRun): string | undefined {
+  switch (end.reason) {
+    case 'answered':
+      return undefined
+    case 'max-rounds': {
+      const own = maxTurns !== undefined && maxTurns <= policy.maxTurns
+      const limit = own
+        ? `${maxTurns} requests (maxTurns of its type)`
+        : `${policy.maxTurns} requests (setting agents.maxTurns)`
+      return `it made ${limit} and was not done`
+    }
+    case 'max-cost':
+      return `it would cost over $${policy.maxCostUsd} (setting agents.maxCostUsd), or more than the session may`
+    case 'window-full':
+      return 'its window is full'
+    case 'aborted':
+      return 'it was ended'
+    case 'refused':
+      return `the model refused: ${end.explanation}`
+    case 'failed':
+      return end.message
+    default:
+      return end satisfies never
+  }
+}
