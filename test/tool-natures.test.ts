@@ -17,7 +17,7 @@ const KNOWN_AS: { readonly [Nature in OwnNature]: readonly ToolNature[] } = {
   write: ['write', 'edit'],
   run: ['run'],
   fetch: ['fetch'],
-  inner: ['todo', 'ask', 'look', 'stop', 'recall', 'agent'],
+  inner: ['todo', 'ask', 'plan', 'look', 'stop', 'recall', 'agent'],
 }
 
 test.each(Object.entries(TOOL_NATURES))(

@@ -17,7 +17,13 @@ const nobody = async (): Promise<never> => {
   throw new Error('unreachable: nobody is asked')
 }
 /** Somebody sits there, and is asked nothing. */
-export const UNASKED: RunWishes['user'] = { permit: nobody, answer: nobody, trust: nobody, compact: nobody }
+export const UNASKED: NonNullable<RunWishes['user']> = {
+  permit: nobody,
+  answer: nobody,
+  trust: nobody,
+  compact: nobody,
+  plan: nobody,
+}
 
 /** What the screen shows and drives, without a terminal: a new conversation. */
 export async function openScreen(

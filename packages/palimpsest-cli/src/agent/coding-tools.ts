@@ -50,8 +50,8 @@ const NOBODY: NonNullable<CodingToolsOptions['ask']> = async () => ({
   words: 'This program asks nobody. It would have to allow the call, by `mode` or by a rule in `allow`.',
 })
 
-/** Of no use here: nobody to ask by a tool, no agents, and the library recalls by itself. */
-const LEFT_OUT = new Set(['AskUser', 'Recall', 'Agent', 'BashOutput', 'KillShell'])
+/** Of no use here: nobody to ask by a tool, no plan mode, no agents, and the library recalls by itself. */
+const LEFT_OUT = new Set(['AskUser', 'ExitPlanMode', 'Recall', 'Agent', 'BashOutput', 'KillShell'])
 
 /**
  * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and what decides whether a call may run.

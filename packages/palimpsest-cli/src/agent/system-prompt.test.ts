@@ -58,6 +58,7 @@ describe('the tools', () => {
       'AskUser',
       'Recall',
       'Agent',
+      'ExitPlanMode',
     ])
     for (const bench of benches) await bench.dispose()
   })

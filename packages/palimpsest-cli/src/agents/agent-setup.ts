@@ -177,7 +177,8 @@ function prefixOf(
       model === setup.prefix.model && setup.prefix.betas.some((beta) => beta.startsWith('context-1m')),
     facts: model === setup.prefix.model ? scene.reading.model.facts : facts,
     system: type.prompt,
-    tools: offeredTools(tools),
+    // Who reports to another agent has nobody to hand a plan in to.
+    tools: offeredTools(tools).filter(({ name }) => name !== 'ExitPlanMode'),
     reason: 'start',
   })
 }

@@ -89,8 +89,8 @@ async function runPrompt(
     }
     const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
     const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })
-    const { afterTurn, agents } = prepared
-    const run = { conversation, prompt: wishes.prompt, now: world.now, afterTurn, agents }
+    const { afterTurn, agents, planning } = prepared
+    const run = { conversation, prompt: wishes.prompt, now: world.now, afterTurn, agents, planning }
     const output = createOutput(format, facts, world)
     agents.onEvent(output.agent)
     const result = await runHeadless(run, output, world.signal)

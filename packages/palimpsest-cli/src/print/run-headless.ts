@@ -3,6 +3,7 @@ import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import type { MessageEntry } from 'palimpsest/transcript'
 
 import { createCostOf } from 'palimpsest/ledger'
+import type { HandedPlan, Planning } from '../agent/plan/create-planning.ts'
 import type { Agents } from '../agents/agent-host.ts'
 import { sentenceOf } from '../report-error.ts'
 import { addUsage, answerText, NO_USAGE, type Output, type RunResult } from './output.ts'
@@ -14,14 +15,16 @@ export interface HeadlessRun {
   readonly prompt: string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Told all that the conversation says, once the turn has ended, and how. */
   /** Agents in the background: what they bring is waited for. */
   readonly agents?: Pick<Agents, 'settled' | 'takeMail' | 'end'> | undefined
+  /** A plan that was handed in, and nobody was there to approve: it is the result. */
+  readonly planning?: Pick<Planning, 'waiting'> | undefined
+  /** Told all that the conversation says, once the turn has ended, and how. */
   readonly afterTurn?: ((log: ReturnType<Conversation['log']>, outcome: string) => Promise<void>) | undefined
 }
 
 export async function runHeadless(
-  { conversation, prompt, now, afterTurn, agents }: HeadlessRun,
+  { conversation, prompt, now, afterTurn, agents, planning }: HeadlessRun,
   output: Output,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -46,12 +49,21 @@ export async function runHeadless(
     output.breakOff(tally.result(), sentenceOf(error))
     throw error
   }
-  const result = tally.result()
+  const result = withPlan(tally.result(), planning?.waiting(), conversation.id)
   output.end(result)
   await afterTurn?.(conversation.log(), result.end.reason)
   // The answer is told: nobody waits for more than the end of the process.
   await conversation.close(ENDING_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0))
   return result
+}
+
+/** The plan, what the model says beside it, and why nothing came of it. */
+function withPlan(result: RunResult, plan: HandedPlan | undefined, session: string): RunResult {
+  if (!plan || result.end.reason !== 'answered') return result
+  const said = result.text.trim()
+  const why = `Nothing was changed: this is plan mode, and nobody was there to approve the plan, which is kept in ${plan.path}. To carry it out: palimpsest -p --resume ${session} --permission-mode accept-edits "Carry out the plan"`
+  const parts = [plan.text.trim(), said.includes(plan.text.trim()) ? '' : said, why]
+  return { ...result, text: parts.filter(Boolean).join('\n\n') }
 }
 
 /** Memories that are being saved are waited for so long, in all. */

@@ -72,6 +72,7 @@ export interface PreparedRun {
   readonly afterTurn: AfterTurn
   /** Agents that work for the conversation. */
   readonly agents: Agents
+  readonly planning: Scene['planning']
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
@@ -131,10 +132,14 @@ async function prepareWith(
     reading: readingNow,
     readingOf: scene.readingOf,
     maxTokens: () => outputTokensFor(window.reading()),
-    compaction: compactionOf({ ...scene, place }, { ...start, noting, agents: agents.again, report }, world),
+    compaction: compactionOf(
+      { ...scene, place },
+      { ...start, noting, agents: agents.again, planning: scene.planning, report },
+      world,
+    ),
     notes: await notesOf(scene, noting, report),
     extraction: await extractionOf(scene, trace, report, world),
-    agents: agents.keeper,
+    agents: withPlanNews(agents.keeper, scene),
     limits: window.limits,
     cache: settings.cache,
     clearing: settings.clearing,
@@ -153,9 +158,18 @@ async function prepareWith(
   return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, agents, close, ...told }
 }
 
-function toldOf({ permissions, chosen }: Scene) {
+function toldOf({ permissions, planning, chosen }: Scene) {
   const { endpoint, about, listModels } = chosen
-  return { permissions, endpoint, about, listModels }
+  return { permissions, planning, endpoint, about, listModels }
+}
+
+/** Before a request the conversation hears what became of its agents, and whether it is in plan mode. */
+function withPlanNews(
+  keeper: Agents['keeper'],
+  { planning, wishes }: Pick<Scene, 'planning' | 'wishes'>,
+): Agents['keeper'] {
+  if (wishes.isMaintenance) return keeper
+  return { ...keeper, mail: (view) => [...keeper.mail(view), ...planning.news(view)] }
 }
 
 /** From now on agents can start; those that were under way when a program ended are told of. */

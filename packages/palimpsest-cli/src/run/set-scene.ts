@@ -3,11 +3,14 @@ import { delimiter, isAbsolute } from 'node:path'
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
 import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
 import type { Models } from 'palimpsest/tokens'
+import type { View } from 'palimpsest/transcript'
 import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess, withOwnShell, type Access } from '../agent/paths/access.ts'
 import { isInside } from '../agent/paths/real-path.ts'
+import { createPlanning, planPath, type AskPlan, type Planning } from '../agent/plan/create-planning.ts'
+import { isToldPlanMode } from '../agent/plan/plan-texts.ts'
 import { createPermit, createQueue, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
@@ -74,6 +77,7 @@ interface UserThere {
   readonly answer: AskUser
   readonly trust: AskTrust
   readonly compact: NonNullable<TurnCompaction['confirm']>
+  readonly plan: AskPlan
   readonly watch?: ToolWatch
 }
 
@@ -113,6 +117,7 @@ export interface Scene {
   readonly problems: readonly string[]
   readonly place: PlaceContext
   readonly memory: SessionMemory
+  readonly planning: Planning
 }
 
 export interface AgentToolsWish {
@@ -145,10 +150,11 @@ export async function setScene(
   const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  let mode = wishes.mode ?? settings.permissions.defaultMode ?? 'default'
+  let mode = firstMode(wishes, settings, session.view)
+  const setMode = (wanted: PermissionMode): void => void (mode = wanted)
   const { cwd } = wishes
   const additionalFolders = additionalIn(wishes, settings)
-  const stage = { opened, wishes, ground, mode: () => mode, home }
+  const stage = { opened, wishes, ground, mode: () => mode, setMode, home }
   const work = await findWork(stage, world)
   const { access, sandbox, memory } = work
   const made = makeTools(work, stage, world)
@@ -175,7 +181,7 @@ export async function setScene(
     readingOf,
     permissions: {
       mode: () => mode,
-      setMode: (wanted) => void (mode = wanted),
+      setMode,
       changeRules: access.changeRules,
     },
     blobs: createBlobStore(project, session.id),
@@ -190,7 +196,14 @@ export async function setScene(
   }
 }
 
-interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'home'>, Pick<LivePermissions, 'mode'> {}
+/** Who left in the middle of a plan comes back to it. Without a user every run says what it may do. */
+function firstMode({ mode, user }: RunWishes, { permissions }: Settings, view: View): PermissionMode {
+  if (mode === undefined && user && isToldPlanMode(view)) return 'plan'
+  return mode ?? permissions.defaultMode ?? 'default'
+}
+
+interface Stage
+  extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'home'>, Pick<LivePermissions, 'mode' | 'setMode'> {}
 
 function additionalIn({ folders = [] }: RunWishes, { permissions }: Settings): readonly string[] {
   return [...permissions.additionalDirectories, ...folders]
@@ -229,6 +242,7 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
     additionalFolders: additionalIn(wishes, settings),
     readableFolders: [...resultFolders(opened), ...memory.folders],
     isJudged: memory.gate.covers,
+    planFile: planPath(opened.folder),
     ownHome: home,
     rules: [...rulesOf(settings), ...stored.rules, ...wishes.allowed],
   })
@@ -251,9 +265,12 @@ async function memoryOf(
 
 function makeTools(
   { access, sandbox, memory, env }: Work,
-  { opened, wishes, ground, mode, home }: Stage,
+  { opened, wishes, ground, mode, setMode, home }: Stage,
   world: World,
-): Pick<Scene, 'tools' | 'permit' | 'allowOwn' | 'forkTools' | 'agentTools' | 'shells' | 'recall'> {
+): Pick<
+  Scene,
+  'tools' | 'permit' | 'allowOwn' | 'forkTools' | 'agentTools' | 'shells' | 'recall' | 'planning'
+> {
   const { user } = wishes
   const shells = createShells()
   const { project, session, file } = opened
@@ -261,11 +278,14 @@ function makeTools(
   const recall = createSessionRecall({ project, id: session.id, path: file.path, blobs })
   const common = { access, sandbox, sessionFolder: opened.folder, shells, env, now: world.now, recall }
   const asked = user ? { askUser: user.answer } : {}
+  const { view } = session
+  const planning = createPlanning({ sessionFolder: opened.folder, view, mode, setMode, ask: user?.plan })
   const tools = createTools({
     ...common,
     memory: memory.gate,
     watch: user?.watch,
     agents: wishes.agents,
+    planning,
     ...asked,
   })
   const permits = {
@@ -301,7 +321,7 @@ function makeTools(
   }
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
     access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
-  return { tools, permit, allowOwn, forkTools, agentTools, shells, recall }
+  return { tools, permit, allowOwn, forkTools, agentTools, shells, recall, planning }
 }
 
 /** The user sees who asks. */

@@ -20,6 +20,7 @@ import { noteLines } from './screen/turn-lines.ts'
 import { pastLines, saidBefore } from './screen/past-lines.ts'
 import { proposalLines, toolLabel } from './screen/tool-lines.ts'
 import { line, span, wrapLine, type StyledLine } from './text/styled-line.ts'
+import { askPlan } from './host/ask-plan.ts'
 import { talk } from './talk.ts'
 import type { Ui } from './ui.ts'
 
@@ -225,6 +226,7 @@ function asking(
         )
         return answer === 'yes'
       },
+      plan: async (plan, signal) => await askPlan(plan, ui, signal),
       answer: async ({ question, options }, signal) => {
         if (options.length === 0) return await ui.ask(question, signal)
         const items = options.map(({ label, description }) => ({

@@ -47,8 +47,8 @@ export type SpendingKeeper = Pick<Keeper<never, unknown>, 'take'>
 
 /** Agents that work for the conversation. */
 export interface AgentsKeeper extends SpendingKeeper {
-  /** What they have to say by now: joins the conversation before the next request. */
-  readonly mail: () => readonly EntryBody<MessageEntry>[]
+  /** What they, or the host, have to say by now: joins the conversation before the next request. `view`: what the model sees. */
+  readonly mail: (view: View) => readonly EntryBody<MessageEntry>[]
 }
 
 /** A summary that was made before it was needed. */

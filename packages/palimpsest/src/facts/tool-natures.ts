@@ -19,6 +19,8 @@ const NAMES = {
   look: 'bashoutput taskoutput agentoutput wait_agent',
   stop: 'killshell killbash taskstop close_agent',
   ask: 'askuser askuserquestion ask_user',
+  /** A plan that the user decides about. */
+  plan: 'exitplanmode exit_plan_mode',
   recall: 'recall',
 } as const
 

@@ -158,7 +158,8 @@ async function* runRounds(
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
     state.session = yield* withBeside(state.session, setup)
-    for (const body of setup.keepers.agents?.mail() ?? []) yield* appendShown(state, body, setup)
+    const mail = setup.keepers.agents?.mail(state.session.view) ?? []
+    for (const body of mail) yield* appendShown(state, body, setup)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.spending.maySpend(state.session)) return { reason: 'max-cost' }

@@ -50,6 +50,8 @@ export interface FileChange {
   readonly path: string
   readonly old: KnownFile | undefined
   readonly how: 'written' | 'edited'
+  /** Of a new file; what the user's own mask leaves, unless said. */
+  readonly mode?: number | undefined
 }
 
 /** Writes the new content. `old` is what `readKnown` gave. */
@@ -58,14 +60,14 @@ export async function changeFile(
   bytes: Uint8Array,
   { checkpoints }: FileChanges,
 ): Promise<SeenFile> {
-  const { toolUseId, path, old, how } = change
+  const { toolUseId, path, old, how, mode } = change
   if (bytes.length > EDITED_BYTES_MAX)
     throw new Refusal(`The new content has ${bytes.length} bytes; at most ${EDITED_BYTES_MAX} are written.`)
   try {
     const before = old === undefined ? null : { bytes: old.bytes, mode: old.stat.mode }
     await checkpoints.keep({ toolUseId, path, before, after: bytes })
     await requireUnchanged(path, old)
-    await placeFile({ path, bytes, replaces: old === undefined ? 'absent' : 'file' })
+    await placeFile({ path, bytes, replaces: old === undefined ? 'absent' : 'file', mode })
   } catch (error) {
     throw toRefusal(error, 'write', path)
   }

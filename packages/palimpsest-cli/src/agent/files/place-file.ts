@@ -17,7 +17,7 @@ export interface Placement {
   /** `absent`: something that appears meanwhile is not replaced. */
   readonly replaces: 'absent' | 'file'
   /** Of a new file; what the user's own mask leaves, unless said. */
-  readonly mode?: number
+  readonly mode?: number | undefined
 }
 
 /**

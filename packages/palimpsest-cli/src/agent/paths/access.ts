@@ -21,6 +21,8 @@ export interface Access {
   readonly readableFolders: readonly string[]
   /** Files there are written unasked, because what is written is judged. Real. */
   readonly isJudged: (path: string) => boolean
+  /** The file with the conversation's plan: read and, by the conversation itself, written unasked in every mode. Real, or not there. */
+  readonly planFile: PlanFile | undefined
   /** Inside of those folders, and yet not free to read: where keys lie, and our own home. Real, or not there. */
   readonly privatePlaces: readonly string[]
   /** The user's rules, and those of a trusted project, as they are now. */
@@ -43,6 +45,12 @@ export interface Access {
   readonly takeCommand: (toolUseId: string) => CommandGrant | undefined
 }
 
+interface PlanFile {
+  readonly path: string
+  /** Agents only read it. */
+  readonly isWritable: boolean
+}
+
 export interface AccessOptions {
   readonly cwd: string
   readonly home: string
@@ -52,6 +60,8 @@ export interface AccessOptions {
   readonly ownHome?: string
   readonly rules: readonly Rule[]
   readonly isJudged?: (path: string) => boolean
+  /** Absent outside of a conversation. */
+  readonly planFile?: string
 }
 
 export async function createAccess(options: AccessOptions): Promise<Access> {
@@ -75,6 +85,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     folders: [cwd, ...additional],
     readableFolders: readable,
     isJudged: options.isJudged ?? (() => false),
+    planFile: options.planFile === undefined ? undefined : { path: options.planFile, isWritable: true },
     privatePlaces: [...new Set(places.flat())],
     get rules() {
       return rules
@@ -108,13 +119,14 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   }
 }
 
-/** The same for an agent: it moves its own shell, and nothing that it writes is judged as a memory of the conversation's. */
+/** The same for an agent: it moves its own shell, and neither memories nor the plan of the conversation are its to write. */
 export function withOwnShell(access: Access): Access {
   let shellFolder = access.shellFolder()
   let shellState = access.shellState()
   return {
     ...access,
     isJudged: () => false,
+    planFile: access.planFile && { ...access.planFile, isWritable: false },
     get rules() {
       return access.rules
     },
@@ -141,10 +153,12 @@ async function realOrNamed(path: string): Promise<readonly string[]> {
 }
 
 type Reading = Pick<Access, 'realHome' | 'folders' | 'readableFolders' | 'privatePlaces'>
+type FreeReading = Reading & Partial<Pick<Access, 'planFile'>>
 
 /** Takes a real path. */
-export function isReadablePath(access: Reading, path: string): boolean {
-  const { folders, readableFolders } = access
+export function isReadablePath(access: FreeReading, path: string): boolean {
+  const { folders, readableFolders, planFile } = access
+  if (path === planFile?.path) return true
   const isIn = [...folders, ...readableFolders].some((folder) => isInside(folder, path))
   return isIn && !isPrivate(access, path)
 }

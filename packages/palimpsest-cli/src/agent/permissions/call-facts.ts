@@ -26,6 +26,8 @@ export interface FileFacts {
   readonly isInside: boolean
   /** To write: what is written there is judged by itself, whatever the mode. */
   readonly isJudged: boolean
+  /** To write: the plan of the conversation, which may write it. */
+  readonly isPlan: boolean
   /** Configuration that decides what programs do: needs a rule that names it, or a person. */
   readonly isProtected: boolean
   /** Whether another path is protected, too. */
@@ -94,6 +96,7 @@ async function readFacts(path: string, access: Access): Promise<FileFacts> {
     real,
     isInside: isReadablePath(access, real),
     isJudged: false,
+    isPlan: false,
     isProtected: false,
     protects: () => false,
   }
@@ -113,7 +116,19 @@ async function writeFacts(
     (await isNamedByGit(real, access.home))
   const isWork = isWorkPath(access, real)
   const isJudged = access.isJudged(real)
-  return { kind: 'file', access: 'write', names, real, isInside: isWork, isJudged, isProtected, protects }
+  const { path: plan, isWritable = false } = access.planFile ?? {}
+  const isPlan = isWritable && real === plan
+  return {
+    kind: 'file',
+    access: 'write',
+    names,
+    real,
+    isInside: isWork,
+    isJudged,
+    isPlan,
+    isProtected,
+    protects,
+  }
 }
 
 async function resolvePath(

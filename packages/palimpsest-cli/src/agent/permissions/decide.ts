@@ -71,6 +71,7 @@ function decideRead(tool: string, facts: FileFacts, policy: Policy): Decision {
 }
 
 function decideWrite(tool: string, facts: FileFacts, policy: Policy): Decision {
+  if (facts.isPlan) return ALLOW
   if (policy.mode === 'plan') return planned('changing files')
   if (policy.mode === 'bypass' || facts.isJudged) return ALLOW
   if (isAllowed(tool, facts, policy, (rule) => speaksOfPlace(rule, facts, policy))) return ALLOW
@@ -110,7 +111,7 @@ function decideOther(tool: string, facts: CallFacts, policy: Policy): Decision {
 function planned(what: string): Decision {
   return {
     kind: 'deny',
-    why: `in plan mode there is no place for ${what}: read, think, and write down the plan`,
+    why: `in plan mode there is no place for ${what}: read, think, and write the plan, which goes to the user by ExitPlanMode`,
   }
 }
 

@@ -1,7 +1,7 @@
 // What may happen unasked.
 //   default       reading in the working folders
 //   accept-edits  also changing files in them
-//   plan          reading only; everything else is refused
+//   plan          reading, and writing the plan; everything else is refused
 //   bypass        everything that no rule forbids or asks about
 
 export const PERMISSION_MODES = ['default', 'accept-edits', 'plan', 'bypass'] as const

@@ -3,6 +3,7 @@ import type { LoopTool } from 'palimpsest/loop'
 import type { MemoryGate } from '../files/memory-gate.ts'
 import { createCheckpoints } from '../files/checkpoints.ts'
 import type { Access } from '../paths/access.ts'
+import type { Planning } from '../plan/create-planning.ts'
 import { forbidsHost, privateHostsOf } from '../permissions/rule.ts'
 import {
   commandEnvironment,
@@ -19,6 +20,7 @@ import { createAskUserTool, type AskUser } from './ask-user-tool.ts'
 import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
 import { createBashTool } from './bash-tool.ts'
 import { createEditTool } from './edit-tool.ts'
+import { createExitPlanModeTool } from './exit-plan-mode-tool.ts'
 import { createGlobTool } from './glob-tool.ts'
 import { createGrepTool } from './grep-tool.ts'
 import { createReadTool } from './read-tool.ts'
@@ -47,6 +49,8 @@ export interface ToolsOptions {
   readonly agents?: AgentRunner | undefined
   /** Absent: nobody is there to answer. */
   readonly askUser?: AskUser
+  /** Plan mode of the conversation. Absent for agents, and outside of one. */
+  readonly planning?: Planning | undefined
   /** Judges what Write and Edit do to memories. Absent outside a conversation. */
   readonly memory?: MemoryGate
   /** Somebody who sees what calls do. */
@@ -83,6 +87,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createAskUserTool(options.askUser),
     createRecallTool(options.recall),
     createAgentTool(options.agents),
+    createExitPlanModeTool(options.planning, changes),
     // Not offered any more: conversations that began with them still call them.
     createBashOutputTool(shells),
     createKillShellTool(shells),

@@ -13,6 +13,8 @@ export const TOOL_NATURES = {
   KillShell: 'inner',
   TodoWrite: 'inner',
   AskUser: 'inner',
+  // Writes the plan of the conversation, and nothing else.
+  ExitPlanMode: 'inner',
   Recall: 'inner',
   // What an agent does is judged call by call.
   Agent: 'inner',

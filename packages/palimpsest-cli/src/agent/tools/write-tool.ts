@@ -2,6 +2,7 @@ import type { LoopTool } from 'palimpsest/loop'
 
 import { changeFile, readKnown, type FileChanges } from '../files/change-file.ts'
 import type { Access } from '../paths/access.ts'
+import { PLAN_FILE_MODE } from '../plan/create-planning.ts'
 import { grantedPath } from './granted-path.ts'
 import { defineTool } from './define-tool.ts'
 import { requiredText } from './tool-input.ts'
@@ -36,7 +37,8 @@ export function createWriteTool(options: FileChanges & { readonly access: Access
       const real = await grantedPath(options.access, toolUseId, path)
       const old = await readKnown(real, view)
       if (options.memory?.covers(real)) return await options.memory.write(real, content, view)
-      const change = { toolUseId, path: real, old, how: 'written' } as const
+      const mode = real === options.access.planFile?.path ? PLAN_FILE_MODE : undefined
+      const change = { toolUseId, path: real, old, how: 'written', mode } as const
       const file = await changeFile(change, Buffer.from(content, 'utf8'), options)
       const did = old === undefined ? 'Made' : 'Replaced the content of'
       return { content: `${did} ${real} (${lineCount(content)}).`, files: [file] }

@@ -22,6 +22,8 @@ export interface HostSetup {
   readonly shells: Pick<Shells, 'ids' | 'find'>
   /** What is said of agents that work, or did; empty for none. */
   readonly agents?: (() => string) | undefined
+  /** What is shown again of plan and plan mode. */
+  readonly plan?: (() => Promise<readonly Restored[]>) | undefined
   readonly blobs: BlobStore
   readonly model: string
   readonly home: string
@@ -51,8 +53,9 @@ export function createCompactionHost(setup: HostSetup): CompactionHost {
     again: async () => {
       const instructions = await loadQuietly(setup)
       const changed = shown !== undefined && shown !== renderInstructions(instructions)
-      if (setup.keepsStart && !changed) return ''
-      return (await contextAgain(instructions, changed, setup)).map(({ text }) => text).join('\n')
+      const plan = await planOf(setup)
+      const context = setup.keepsStart && !changed ? [] : await contextAgain(instructions, changed, setup)
+      return [...context, ...plan].map(({ text }) => text).join('\n')
     },
     restore: async (wish, signal) => {
       const instructions = await loadQuietly(setup)
@@ -66,6 +69,7 @@ export function createCompactionHost(setup: HostSetup): CompactionHost {
       return [
         ...context,
         ...(await filesAgain(wish, instructions, setup, signal)),
+        ...(await planOf(setup)),
         ...workOf(wish, setup.shells),
         ...agentsOf(setup),
         ...started,
@@ -128,6 +132,16 @@ function workOf({ said }: RestoreWish, shells: HostSetup['shells']): readonly Re
   if (lines.length === 0) return []
   const text = `Shells in the background (TaskOutput reads what they print):\n${lines.join('\n')}`
   return [{ text, origin: 'engine' }]
+}
+
+/** A plan that cannot be read is still where it is. */
+async function planOf({ plan, report }: HostSetup): Promise<readonly Restored[]> {
+  try {
+    return (await plan?.()) ?? []
+  } catch (error) {
+    report(`the plan could not be read again: ${sentenceOf(error)}`)
+    return []
+  }
 }
 
 function agentsOf({ agents }: HostSetup): readonly Restored[] {

@@ -3,12 +3,16 @@ import { randomUUID } from 'node:crypto'
 import type { ConversationCompaction } from 'palimpsest/conversation'
 import { createConfirm } from 'palimpsest/loop'
 
+import type { Planning } from '../../agent/plan/create-planning.ts'
 import type { World } from '../../world.ts'
 import type { ReadPolicy } from '../notes/notes-policy.ts'
 import type { Scene } from '../set-scene.ts'
 import { shownInstructions } from '../shown-instructions.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import type { ReadAgainSetup } from './read-again.ts'
+
+/** About 5,000 tokens, as of a file that is read again, in a full-size window. */
+const PLAN_CHARS_MAX = 15_000
 
 /** How the conversation of a scene is compacted: the user's, or that of an agent, with its own tools and transcript. */
 export function compactionOf(
@@ -18,12 +22,15 @@ export function compactionOf(
     readonly noting: ReadPolicy
     /** What is said of agents that work, or did. */
     readonly agents?: (() => string) | undefined
+    /** Absent: the conversation has no plan mode of its own. */
+    readonly planning?: Pick<Planning, 'again'> | undefined
     readonly report: (text: string) => void
   },
   world: World,
 ): ConversationCompaction {
   const { wishes, home, opened, ground, chosen, reading, hooks, shells, blobs, place } = scene
-  const { shown, noting, report } = more
+  const { shown, noting, planning, report } = more
+  const planCharsMax = Math.floor(PLAN_CHARS_MAX * reading.window.scale)
   const { compaction: wanted } = ground.settings
   const ask = wanted.confirm ? wishes.user?.compact : undefined
   return {
@@ -38,6 +45,7 @@ export function compactionOf(
       shown: shownInstructions(opened.session.view) ?? shown,
       keepsStart: wishes.keepsStart === true,
       agents: more.agents,
+      plan: planning && (async () => await planning.again(planCharsMax)),
       report,
     }),
     isOn: reading.autoEnabled,

@@ -32,6 +32,7 @@ const PROMPT_DIFF_LINES_MAX = 10
 
 export function toolLabel(name: string, input: JsonObject): string {
   if (name === 'TodoWrite') return 'To-do list:'
+  if (name === 'ExitPlanMode') return 'Plan:'
   const subject = SUBJECTS.map((member) => input[member]).find((value) => typeof value === 'string')
   const text = typeof subject === 'string' ? subject : ''
   const [first = ''] = text.split('\n')
@@ -72,6 +73,7 @@ function shownResult(
   if (name === 'TodoWrite') return todoLines(input, columns)
   if (name === 'AskUser')
     return { note: '', below: wrapLine([span('    → '), span(toPrintable(result.text), 'bold')], columns) }
+  if (name === 'ExitPlanMode') return { note: firstLine(result.text), below: [] }
   const changes = changeLines(name, input, DIFF_LINES_MAX, columns)
   const note = changedText(name, input) ?? sizeText(result)
   return { note, below: changes }

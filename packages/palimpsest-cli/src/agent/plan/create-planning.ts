@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Restored } from 'palimpsest'
+import { messageBody } from 'palimpsest/engine'
+import type { SeenFile, View } from 'palimpsest/transcript'
+
+import { changeFile, type FileChanges } from '../files/change-file.ts'
+import { EDITED_BYTES_MAX } from '../files/file-limits.ts'
+import { hashBytes } from '../files/hash-bytes.ts'
+import { readIfThere } from '../files/open-regular.ts'
+import type { PermissionMode } from '../permissions/permission-mode.ts'
+import { Refusal } from '../refusal.ts'
+import { isToldPlanMode, planAgainText, planModeOverText, planModeText, planStateIn } from './plan-texts.ts'
+
+// Plan mode of one conversation: what it is told, its plan file, and who decides about the plan.
+
+export interface HandedPlan {
+  readonly text: string
+  /** The file that has it. */
+  readonly path: string
+}
+
+export type PlanAnswer =
+  /** The mode that the work goes on in. */
+  | { readonly kind: 'yes'; readonly mode: 'default' | 'accept-edits' }
+  /** `words` go to the model. */
+  | { readonly kind: 'no'; readonly words?: string | undefined }
+
+export type AskPlan = (plan: HandedPlan, signal: AbortSignal) => Promise<PlanAnswer>
+
+export interface PlanningSetup {
+  readonly sessionFolder: string
+  /** Of the conversation as it is opened. */
+  readonly view: View
+  readonly mode: () => PermissionMode
+  readonly setMode: (mode: PermissionMode) => void
+  /** Absent: nobody is there to decide. */
+  readonly ask?: AskPlan | undefined
+}
+
+export interface Planning extends Pick<PlanningSetup, 'mode' | 'setMode' | 'ask'> {
+  readonly path: string
+  /** What the conversation must be told now of the mode; nothing where it knows. */
+  readonly news: (view: View) => readonly ReturnType<typeof messageBody>[]
+  /** Writes the plan; an empty text stands for what the file says. */
+  readonly keep: (text: string, toolUseId: string, changes: FileChanges) => Promise<KeptPlan>
+  /** What a compaction shows of plan and mode again, in at most about so many characters. */
+  readonly again: (charsMax: number) => Promise<readonly Restored[]>
+  /** The plan that was handed in while nobody was there. */
+  readonly waiting: () => HandedPlan | undefined
+  readonly leaveWaiting: (plan: HandedPlan) => void
+}
+
+export interface KeptPlan extends HandedPlan {
+  readonly file: SeenFile
+}
+
+export const PLAN_FILE_MODE = 0o600
+
+export function planPath(sessionFolder: string): string {
+  return join(sessionFolder, 'plan.md')
+}
+
+export function createPlanning({ sessionFolder, mode, setMode, ask, view }: PlanningSetup): Planning {
+  const path = planPath(sessionFolder)
+  let seen = view
+  let waiting: HandedPlan | undefined
+  return {
+    path,
+    mode,
+    setMode,
+    ask,
+    news: (now) => {
+      seen = now
+      const current = mode()
+      if ((current === 'plan') === isToldPlanMode(now)) return []
+      const text =
+        current === 'plan'
+          ? planModeText(path)
+          : planModeOverText(current, existsSync(path) ? path : undefined)
+      return [messageBody({ role: 'user', content: text }, 'engine')]
+    },
+    keep: async (text, toolUseId, changes) => await keepPlan(text, { path, toolUseId, changes }),
+    again: async (charsMax) => {
+      const isOn = mode() === 'plan'
+      const told: readonly Restored[] = isOn ? [{ text: planModeText(path), origin: 'engine' }] : []
+      const state = planStateIn(seen.log, path)
+      const found = state === undefined ? undefined : await readIfThere(path, EDITED_BYTES_MAX)
+      if (state === undefined || !found) return told
+      const text = cutPlan(found.bytes.toString('utf8'), path, charsMax)
+      return [{ text: planAgainText({ text, state, isOn, path }), origin: 'tool' }, ...told]
+    },
+    waiting: () => waiting,
+    leaveWaiting: (plan) => {
+      waiting = plan
+    },
+  }
+}
+
+interface Keeping {
+  readonly path: string
+  readonly toolUseId: string
+  readonly changes: FileChanges
+}
+
+async function keepPlan(text: string, { path, toolUseId, changes }: Keeping): Promise<KeptPlan> {
+  const found = await readIfThere(path, EDITED_BYTES_MAX)
+  const old = found && { path, ...found, hash: hashBytes(found.bytes) }
+  const written = old?.bytes.toString('utf8') ?? ''
+  if (text.trim() === '' && written.trim() === '')
+    throw new Refusal('"plan" is empty, and so is the plan file. Send the plan as Markdown.')
+  if (old && (text.trim() === '' || text === written))
+    return { text: written, path, file: { path, hash: old.hash, how: 'written' } }
+  const change = { toolUseId, path, old, how: 'written', mode: PLAN_FILE_MODE } as const
+  return { text, path, file: await changeFile(change, Buffer.from(text, 'utf8'), changes) }
+}
+
+/** Whole lines, and where the rest is. */
+function cutPlan(plan: string, path: string, charsMax: number): string {
+  if (plan.length <= charsMax) return plan.trimEnd()
+  const kept = plan.slice(0, Math.max(0, plan.lastIndexOf('\n', charsMax)))
+  return `${kept}\n[The plan continues for ${plan.length - kept.length} characters more. Read ${path} before you carry it out.]`
+}
