@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -199,6 +199,36 @@ describe('palimpsest dream', () => {
         /dream: changed fact-1 \(\$0\.\d{4}\)\. `palimpsest memory undo [\w-]{8}`/.test(err),
       ),
     ).toEqual([true, false])
+  })
+
+  test('a start says what a dream changed that was killed before it could note it, and goes on where the note is out of order', async () => {
+    const bench = await dreaming()
+    const note = join(bench.project.folder, 'last-dream.json')
+    bench.script(done, done, done)
+    await bench.remember([...FACTS, memoryOf('twin', 'The staging server is called heron!')])
+    await bench.dream('--now')
+    const ended = { at: NOW, state: 'running', text: 'dreaming', failures: 0, isTold: false, pid: 2 ** 30 }
+    await writeFile(note, JSON.stringify(ended))
+    expect((await bench.run(['-p', 'Hello'])).err).toMatch(
+      /dream: consolidated: 1 removed\. `palimpsest memory undo/,
+    )
+    await rm(note)
+    await mkdir(note)
+    expect(await bench.run(['-p', 'Hello'])).toMatchObject({
+      exit: 0,
+      err: expect.stringMatching(/what became of the last dream cannot be told: .* is a folder/),
+    })
+  })
+
+  test('asks no model where the index cannot be written', async () => {
+    const bench = await dreaming()
+    await rm(join(bench.path, 'MEMORY.md'))
+    await symlink(join(bench.folder, 'elsewhere'), join(bench.path, 'MEMORY.md'))
+    expect(await bench.dream('--now')).toMatchObject({
+      ran: true,
+      requests: 0,
+      reason: 'MEMORY.md cannot be changed: it is a link, or not ours to read. Move it away',
+    })
   })
 
   test('with --scope user it consolidates the memories of the user, which may rest on sessions of any project', async () => {

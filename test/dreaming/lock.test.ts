@@ -133,6 +133,18 @@ describe('.consolidate-lock', () => {
     expect(await record.look()).toEqual({ lastMs: last, isHeld: false })
   })
 
+  test('who cannot show that he has it does not have it, and who cannot show that it is over has it no longer', async () => {
+    const { ports, record } = await bench()
+    const full = async (): Promise<never> => Promise.reject(new Error('no room is left on the disk'))
+    await expect(takeConsolidation({ ...ports, record: { ...record, begin: full } })).rejects.toThrow(
+      'no room',
+    )
+    const hold = await take({ ...ports, record: { ...record, end: full } })
+    await expect(hold.finish()).rejects.toThrow('no room')
+    await (await take(ports)).giveUp()
+    expect(await record.look()).toEqual({ lastMs: null, isHeld: false })
+  })
+
   test('what a dead one had finished stays finished', async () => {
     const { ports, state, record } = await bench()
     await take(ports)
@@ -216,5 +228,17 @@ describe('gates', () => {
     expect(await passGates(policy, { scannedAt: undefined, failures: 0 }, ports)).toMatchObject({
       gate: 'hours',
     })
+  })
+
+  test('a clock that was years ahead once keeps nobody from it', async () => {
+    const { ports, state } = await bench(9 * 365 * 24 * HOUR_MS)
+    await (await take(ports)).finish()
+    await take(ports)
+    state.process = 'gone'
+    const failures = async () => ({ inRow: 1, lastMs: 9 * 365 * 24 * HOUR_MS })
+    state.now -= 8 * 365 * 24 * HOUR_MS
+    expect(
+      await passGates(policy, { scannedAt: undefined, failures: 0 }, { ...ports, failures }),
+    ).toMatchObject({ kind: 'due' })
   })
 })

@@ -53,10 +53,21 @@ function parseNote(value: unknown): DreamNote | undefined {
   }
 }
 
-/** The line of the next start, once. Undefined where there is nothing to say. `isAlive`: whether a process still runs. */
+const NOTHING_CHANGED =
+  'the last dream was ended before it was done; nothing changed, and it will be tried again'
+
+/** What the dreamer of a note may have left when it was killed. */
+export interface DreamTraces {
+  /** Whether a process still runs. */
+  readonly isAlive: (pid: number) => boolean
+  /** What a dream changed since then, in a line: the change may be there though nobody was left to note it. */
+  readonly changedSince: (ms: number) => Promise<string | undefined>
+}
+
+/** The line of the next start, once. Undefined where there is nothing to say. */
 export async function takeDreamLine(
   projectFolder: string,
-  isAlive: (pid: number) => boolean,
+  { isAlive, changedSince }: DreamTraces,
 ): Promise<string | undefined> {
   const note = await readDreamNote(projectFolder)
   if (!note || note.isTold) return undefined
@@ -65,7 +76,9 @@ export async function takeDreamLine(
     return note.text
   }
   if (note.pid !== undefined && isAlive(note.pid)) return undefined
-  const text = 'the last dream was ended before it was done; nothing changed, and it will be tried again'
-  await writeDreamNote(projectFolder, { ...note, state: 'killed', text, isTold: true })
+  const changed = await changedSince(note.at)
+  const state = changed === undefined ? 'killed' : 'completed'
+  const text = changed ?? NOTHING_CHANGED
+  await writeDreamNote(projectFolder, { ...note, state, text, isTold: true })
   return text
 }

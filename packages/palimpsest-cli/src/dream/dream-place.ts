@@ -81,7 +81,7 @@ export function openDreamPlace(
 }
 
 /** Beside the memories. */
-export function noteFolder(scope: Scope, { home, folder }: Pick<ProjectFolder, 'home' | 'folder'>): string {
+function noteFolder(scope: Scope, { home, folder }: Pick<ProjectFolder, 'home' | 'folder'>): string {
   return scope === 'user' ? home : folder
 }
 

@@ -1,16 +1,17 @@
-import type { Flags, TraceEvent } from 'palimpsest'
+import type { Flags, MemoryRecord, TraceEvent } from 'palimpsest'
 import type { ConversationSetup } from 'palimpsest/conversation'
 
 import { startBeside } from '../agent/process/start-process.ts'
 import { rulesOf } from '../agent/settings/settings-shape.ts'
 import type { Scene } from '../run/set-scene.ts'
 import { SCOPES, type Scope } from '../memory/memory-scopes.ts'
+import { ID_CHARS } from '../stored/find-by-id.ts'
 import { createTasks, type Tasks } from '../tasks/background-task.ts'
 import type { World } from '../world.ts'
 import type { DreamBase } from './dream-agent.ts'
 import type { DreamBill } from './dream-bill.ts'
 import { takeDreamLine } from './dream-note.ts'
-import { noteFolder, openDreamPlace } from './dream-place.ts'
+import { openDreamPlace } from './dream-place.ts'
 import { createSessionDreaming, type DreamingSetup, type SessionDreaming } from './session-dreaming.ts'
 
 export interface Dreaming extends SessionDreaming {
@@ -72,14 +73,28 @@ export function dreamingFor(
       },
     line: async () => {
       if (wishes.isMaintenance) return []
-      const texts = SCOPES.map(async (scope) => {
-        const text = await takeDreamLine(noteFolder(scope, project), isAlive)
-        return text === undefined ? [] : [scope === 'user' ? `user scope: ${text}` : text]
+      const texts = setup.places.map(async ({ memory, folder }) => {
+        const changedSince = async (ms: number) => changeText(await memory.folder.history(), ms)
+        const text = await takeDreamLine(folder, { isAlive, changedSince }).catch(untold)
+        return text === undefined ? [] : [memory.scope === 'user' ? `user scope: ${text}` : text]
       })
       return (await Promise.all(texts)).flat()
     },
     close: async () => await dreaming.close(LEAVING_WAIT_MS),
   }
+}
+
+/** Nobody's session waits for a note about a dream to be in order. */
+function untold(error: unknown): string {
+  return `what became of the last dream cannot be told: ${error instanceof Error ? error.message : String(error)}`
+}
+
+/** What a dream changed since then, where one did. */
+function changeText(history: readonly MemoryRecord[], sinceMs: number): string | undefined {
+  const found = history.find(({ by, at, undoes }) => by === 'dream' && undoes === undefined && at >= sinceMs)
+  return (
+    found && `dream: ${found.reason}. \`palimpsest memory undo ${found.id.slice(0, ID_CHARS)}\` undoes it`
+  )
 }
 
 /** The prefix that the session sends is cached already; of the session itself the dream sees nothing. */

@@ -54,7 +54,11 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
     const text = outcomeText(outcome)
     watch.end(outcome.kind, text)
     const isTold = isUnchanged(outcome)
-    await note({ state: outcome.kind, text, failures: failuresAfter(outcome, failures), isTold })
+    // It is over, noted or not: the next start finds in the history what was changed.
+    await note({ state: outcome.kind, text, failures: failuresAfter(outcome, failures), isTold }).catch(
+      (error: unknown) =>
+        place.gates.trace({ name: 'dream', reason: error instanceof Error ? error.message : String(error) }),
+    )
     return outcome
   }
   const outcome = run().catch(async (error: unknown) => {

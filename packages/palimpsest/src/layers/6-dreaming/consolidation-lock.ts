@@ -44,7 +44,13 @@ export async function takeConsolidation(ports: LockPorts): Promise<LockOutcome> 
   }
   if (!(await arbiter.take(name, holder, has?.token)))
     return { kind: 'held', reason: 'another process was a moment faster' }
-  await record.begin(holder)
+  try {
+    await record.begin(holder)
+  } catch (error) {
+    // What nobody can see is not held: else everybody would wait for somebody who does nothing.
+    await arbiter.release(name, holder.token)
+    throw error
+  }
   return { kind: 'taken', hold: holdOf(holder, ports) }
 }
 
@@ -74,8 +80,11 @@ function holdOf({ token, replaced }: Holder, { arbiter, record, clock, name }: L
   // The record first: should we die between the two, the row names a dead process, and nothing else is wrong.
   const end = async (lastMs: number | null): Promise<void> => {
     if (!(await isOurs())) return
-    await record.end(lastMs)
-    await arbiter.release(name, token)
+    try {
+      await record.end(lastMs)
+    } finally {
+      await arbiter.release(name, token)
+    }
   }
   return {
     token,
@@ -94,7 +103,8 @@ async function lastBefore(dead: Holder | undefined, record: ConsolidationRecord)
 }
 
 async function isStale(holder: Holder, { clock, stateOf }: LockPorts): Promise<boolean> {
-  const ageMs = clock.now() - holder.at
+  // Whoever seems to have begun long after now began before the clock was set back.
+  const ageMs = Math.abs(clock.now() - holder.at)
   if (ageMs <= STALE_MS) return false
   const state = await stateOf(holder)
   return state === 'gone' || (state === 'unknown' && ageMs > UNSEEN_STALE_MS)

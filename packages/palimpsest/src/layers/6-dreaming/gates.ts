@@ -1,6 +1,6 @@
 import type { TraceEvent } from '../../ports.ts'
 import { lastConsolidation, takeConsolidation, type Hold, type LockPorts } from './consolidation-lock.ts'
-import { DREAM_FAILURES_MAX, restMs, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
+import { AHEAD_MS_MAX, DREAM_FAILURES_MAX, restMs, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
 
 // Whether memory is to be consolidated now. The cheapest question first; each answer is traced with its reason.
 
@@ -44,14 +44,14 @@ async function ask(policy: DreamPolicy, state: GateState, ports: GatePorts): Pro
   const now = clock.now()
   const last = await lastConsolidation(ports)
   if (last.kind === 'held') return shut('lock', last.reason)
-  const { lastMs } = last
-  const hours = lastMs === null ? Infinity : (now - lastMs) / HOUR_MS
+  const lastMs = believable(last.lastMs, now)
+  const hours = lastMs === null ? Infinity : Math.max(0, (now - lastMs) / HOUR_MS)
   if (hours < policy.hours)
     return shut('hours', `the last one was ${hours.toFixed(1)} hours ago; it is due after ${policy.hours}`)
   const failed = await failures()
   const resting = restText(state.failures, failed, now)
   if (resting !== undefined) return shut('rest', resting)
-  if (state.scannedAt !== undefined && now - state.scannedAt < SCAN_EVERY_MS)
+  if (state.scannedAt !== undefined && Math.abs(now - state.scannedAt) < SCAN_EVERY_MS)
     return shut('scan', `sessions were counted less than ${SCAN_EVERY_MS / 60_000} minutes ago`)
   state.scannedAt = now
   const touched = await touchedSince(lastMs ?? 0)
@@ -59,6 +59,11 @@ async function ask(policy: DreamPolicy, state: GateState, ports: GatePorts): Pro
     return shut('sessions', `${touched} other sessions were used since; it is due after ${policy.sessions}`)
   const taken = await takeConsolidation(ports)
   return taken.kind === 'held' ? shut('lock', taken.reason) : { kind: 'due', hold: taken.hold, lastMs }
+}
+
+/** A clock that was far ahead once does not keep dreams away until its time comes again. */
+function believable(lastMs: number | null, now: number): number | null {
+  return lastMs !== null && lastMs - now > AHEAD_MS_MAX ? null : lastMs
 }
 
 function restText(
@@ -70,7 +75,7 @@ function restText(
   if (ownFailures >= DREAM_FAILURES_MAX)
     return `${ownFailures} dreams of this session failed in a row: it begins no more. ${how}`
   const rest = restMs(inRow)
-  if (now - lastMs >= rest) return undefined
+  if (Math.abs(now - lastMs) >= rest) return undefined
   const failed = inRow === 1 ? 'the last one failed' : `the last ${inRow} failed`
   const hours = rest === HOUR_MS ? '1 hour' : `${rest / HOUR_MS} hours`
   return `${failed}; it rests for ${hours}. ${how}`

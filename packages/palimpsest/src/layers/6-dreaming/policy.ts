@@ -11,6 +11,8 @@ export const SCAN_EVERY_MS = 10 * 60_000
 export const STALE_MS = 60 * 60_000
 /** A holder on another machine cannot be looked for. No consolidation takes so long. */
 export const UNSEEN_STALE_MS = 24 * 60 * 60_000
+/** The last consolidation lies at most so far ahead of now: further, and the clock was wrong then. */
+export const AHEAD_MS_MAX = 30 * 24 * 60 * 60_000
 /** Longer than any takes; a machine that was suspended for as long finds it over. */
 export const DREAM_MS_MAX = 30 * 60_000
 /** After so many failures in a row a session begins no more of them. */

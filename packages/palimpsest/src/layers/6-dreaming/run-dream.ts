@@ -80,6 +80,8 @@ export type DreamOutcome = Spent &
     | { readonly kind: 'killed' }
   )
 
+/** Of the memories that there are. */
+const INDEX = 'MEMORY'
 const WRITTEN_MEANWHILE = 'somebody wrote to the memories meanwhile; it is tried again at the next chance'
 
 export async function runDream(
@@ -90,15 +92,20 @@ export async function runDream(
 ): Promise<DreamOutcome> {
   const spent = { requests: 0, costUsd: 0 }
   const outcome = await dream(hold, { ...wish, spent }, ports, signal).catch((error: unknown): DreamOutcome =>
-    signal.aborted
-      ? { kind: 'killed', ...spent }
-      : { kind: 'failed', why: [error instanceof Error ? error.message : String(error)], ...spent },
+    signal.aborted ? { kind: 'killed', ...spent } : { kind: 'failed', why: [textOf(error)], ...spent },
   )
-  await (outcome.kind === 'completed' && !wish.isDry ? hold.finish() : hold.giveUp())
   const { requests, costUsd } = outcome
+  // What became of the memories is told even where the lock cannot be given back.
+  await (outcome.kind === 'completed' && !wish.isDry ? hold.finish() : hold.giveUp()).catch(
+    (error: unknown) => ports.trace({ name: 'dream', reason: textOf(error), requests, costUsd }),
+  )
   const why = outcome.kind === 'failed' ? outcome.why.join('; ') : undefined
   ports.trace({ name: 'dream', reason: why ?? outcome.kind, requests, costUsd })
   return outcome
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 async function dream(
@@ -109,6 +116,10 @@ async function dream(
 ): Promise<DreamOutcome> {
   const { folder, openCopy, tidy, think, judge } = ports
   const before = await folder.read()
+  const closed = before.unusable.get(INDEX)
+  // Every consolidation writes it: nobody pays for one that cannot end well.
+  if (closed !== undefined)
+    return { kind: 'failed', why: [`${INDEX}.md cannot be changed: ${closed}. Move it away`], ...spent }
   const history = await folder.history()
   const tidied = tidy(before, history)
   const wanted = think === undefined ? tidied : await thinkOver(tidied, { openCopy, think, spent }, signal)

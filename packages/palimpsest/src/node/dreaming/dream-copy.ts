@@ -32,11 +32,11 @@ export async function openDreamCopy(
   const path = await makeFolder(home, join(parent, id))
   for (const [name, text] of [...files.texts, [INDEX, files.index] as const])
     await writeAtomically(home, join(path, `${name}.md`), text, 'fleeting')
-  return { path, read: async () => await readCopy(home, path), remove }
+  return { path, read: async () => await readCopy(home, path, files), remove }
 }
 
-/** A file without text is one that was removed. */
-async function readCopy(home: string, path: string): Promise<CopyFiles> {
+/** A file without text is one that was removed, unless it had none before. */
+async function readCopy(home: string, path: string, before: CopyFiles): Promise<CopyFiles> {
   const texts = new Map<string, string>()
   let index = ''
   for (const file of (await readdir(path)).toSorted()) {
@@ -46,7 +46,7 @@ async function readCopy(home: string, path: string): Promise<CopyFiles> {
     const found = await readMemoryText(home, join(path, file))
     if (found.kind !== 'text') throw new StorageError('io', `${file} in the copy cannot be used`)
     if (name === INDEX) index = found.text
-    else if (found.text.trim() !== '') texts.set(name, found.text)
+    else if (found.text.trim() !== '' || before.texts.get(name) === found.text) texts.set(name, found.text)
   }
   return { texts, index }
 }

@@ -13,6 +13,9 @@ const STATE_FILE = 'state.sqlite'
 /** To look and to take are microseconds; hundreds may stand in line. */
 const BUSY_MS = 10_000
 
+/** What SQLite says where the disk is full. */
+const SQLITE_FULL = 13
+
 /** Opened for each question, so that nobody keeps the file from anybody. */
 export function createStateArbiter(home: string): Arbiter {
   const use = async <T>(work: (db: DatabaseSync) => T): Promise<T> => {
@@ -87,5 +90,8 @@ function atOnce<T>(db: DatabaseSync, work: () => T): T {
 function toFailure(error: unknown, home: string): unknown {
   if (error instanceof StorageError || !(error instanceof Error)) return error
   const path = join(home, STATE_FILE)
+  const full = `no room is left on the disk for ${path}. Free some space and try again`
+  if ('errcode' in error && error.errcode === SQLITE_FULL)
+    return new StorageError('disk-full', full, { cause: error })
   return new StorageError('io', `cannot use ${path}: ${error.message}. It may be deleted`, { cause: error })
 }
