@@ -3,6 +3,7 @@ import type { AgentPolicy } from 'palimpsest/agents'
 
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { ReadPolicy } from '../run/notes/notes-policy.ts'
+import type { AgentPlace } from '../run/isolate-agent.ts'
 import type { Scene } from '../run/set-scene.ts'
 import type { Tasks } from '../tasks/background-task.ts'
 import type { World } from '../world.ts'
@@ -32,4 +33,6 @@ export interface AgentParent {
   readonly isForked: boolean
   /** How the user is told who asks; undefined for the conversation itself. */
   readonly label: string | undefined
+  /** The git worktree that it works in, its own or its parent's. */
+  readonly place: AgentPlace | undefined
 }

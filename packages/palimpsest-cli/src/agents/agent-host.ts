@@ -7,28 +7,22 @@ import {
   notificationText,
   reportText,
   startedText,
-  whyNoAgent,
   type AgentFacts,
   type AgentReport,
 } from 'palimpsest/agents'
-import {
-  runAgent,
-  situationOf,
-  type AgentEnd,
-  type ConversationSetup,
-  type Spent,
-} from 'palimpsest/conversation'
-import { messageBody, sizeOf } from 'palimpsest/engine'
+import { runAgent, type AgentEnd, type ConversationSetup, type Spent } from 'palimpsest/conversation'
+import { messageBody } from 'palimpsest/engine'
 import type { LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
 import { agentTranscriptPath } from 'palimpsest/node'
-import { isForked } from 'palimpsest/transcript'
 
 import type { AgentRunner, AgentWish } from '../agent/tools/agent-tool.ts'
+import { ownNatureOf } from '../agent/tools/tool-natures.ts'
+import { sentenceOf } from '../report-error.ts'
 import { ID_CHARS } from '../stored/find-by-id.ts'
 import type { BackgroundTask } from '../tasks/background-task.ts'
 import { watchTurn } from '../tasks/watch-turn.ts'
+import { placeFor, whyNot, type Placed } from './admit-agent.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
-import { sentenceOf } from '../report-error.ts'
 import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
 import { summariseCall } from './summarise-call.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
@@ -175,6 +169,7 @@ function rootOf({ base }: State): AgentParent {
     tools: base?.scene.tools.map(({ name }) => name) ?? [],
     isForked: false,
     label: undefined,
+    place: undefined,
   }
 }
 
@@ -188,13 +183,21 @@ async function start(
   if (!base) return refused('No agents can be started yet.')
   const fork = wish.type === undefined ? findAgentFork(context.view, context.toolUseId) : undefined
   const type = wish.type === undefined ? undefined : findAgentType(wish.type, base.types.types)
-  const why = whyNot(state, parent, { wish, type, fork, context }, base)
+  const why = whyNot(state.running, parent, { wish, type, fork, context }, base)
   if (why !== undefined) return refused(why)
-  const { signal } = context
+  const { signal, toolUseId } = context
+  const id = randomUUID().slice(0, ID_CHARS)
+  // From here on: others that start while its worktree is made must not be one too many.
+  state.running++
+  const at = await placeFor(base, parent, { wish, type, id })
+  if (typeof at === 'string') {
+    state.running--
+    return refused(at)
+  }
   const started = begin(
     state,
     base,
-    { parent, wish, type, fork, toolUseId: context.toolUseId },
+    { parent, wish, type, fork, toolUseId, id, ...at },
     wish.isBackground || type?.background ? undefined : signal,
   )
   if (started.agent.isBackground) return { content: startedText(started.agent) }
@@ -206,53 +209,8 @@ function refused(content: string): ToolOutput {
   return { content, isError: true }
 }
 
-interface Asked {
-  readonly wish: AgentWish
-  readonly type: AgentType | undefined
-  readonly fork: AgentFork | undefined
-  readonly context: ToolContext
-}
-
-function whyNot(
-  state: State,
-  parent: AgentParent,
-  { wish, type, fork, context }: Asked,
-  base: AgentBase,
-): string | undefined {
-  const { flags } = base.setup.ports
-  const moment = {
-    depth: parent.depth,
-    running: state.running,
-    isFork: wish.type === undefined,
-    isForked: parent.isForked || isForked(context.view?.log ?? []),
-    isOff: !flags.value('agents'),
-    isFull: isFull(context.view, base),
-  }
-  const why = whyNoAgent(moment, base.policy)
-  if (why !== undefined) return why
-  if (wish.type !== undefined && !type)
-    return `There is no type "${wish.type}". The types are: ${base.types.types.map(({ name }) => name).join(', ')}, and fork.`
-  if (wish.type === undefined && !fork)
-    return 'This conversation cannot be forked here. Name a subagent_type.'
-  if (type?.isolation !== undefined)
-    return `The type ${type.name} wants a git worktree of its own, which is not built. Do the work yourself, or use another type.`
-  if (parent.depth > 0 && (wish.isBackground || type?.background))
-    return 'Only the conversation of the user starts agents in the background. Call it without run_in_background.'
-  return undefined
-}
-
-/** In collapse mode there is little room left behind what it folds. */
-const FULL_SHARE = 0.95
-
-function isFull(view: ToolContext['view'], { setup }: AgentBase): boolean {
-  const { flags } = setup.ports
-  if (!view || !flags.value('collapse') || !flags.value('auto-compact')) return false
-  const reading = setup.reading()
-  const size = sizeOf(view, situationOf(view, view.prefix?.model ?? setup.prefix.model, reading))
-  return size >= FULL_SHARE * reading.window.effective
-}
-
-interface Start {
+interface Start extends Placed {
+  readonly id: string
   readonly parent: AgentParent
   readonly wish: AgentWish
   readonly type: AgentType | undefined
@@ -262,8 +220,7 @@ interface Start {
 
 /** `signal`: of the call that waits for it; undefined where none does. */
 function begin(state: State, base: AgentBase, started: Start, signal: AbortSignal | undefined): Working {
-  const { parent, wish, type, fork, toolUseId } = started
-  const id = randomUUID().slice(0, ID_CHARS)
+  const { wish, type, fork, toolUseId, id, place } = started
   const name = type?.name ?? 'fork'
   const agent: StartedAgent = {
     id,
@@ -279,18 +236,20 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     onChange: base.tasks.changed,
     summarise: summariseCall,
   })
-  const { made, notes } = toolsFor(state, base, { parent, type, wish })
-  const job: AgentJob = { id, wish, type, fork, made }
+  const { made, notes } = toolsFor(state, base, started)
+  const job: AgentJob = { id, wish, type, fork, made, place }
+  const written = new Set<string>()
   const seen = {
     see: (event: LoopEvent): void => {
       watch.see(event)
+      if (event.type === 'tool-end' && ownNatureOf(event.name) === 'write')
+        for (const { path } of event.entry.files ?? []) written.add(path)
       state.listen({ kind: 'event', agent, event })
       const { text: summary } = watch.status()
       if (event.type === 'tool-start') state.listen({ kind: 'progress', agent, summary })
     },
     spend: (spent: Spent): void => void (state.spent = [...state.spent, spent]),
   }
-  state.running++
   state.listen({ kind: 'started', agent })
   const stopped = AbortSignal.any([stop.signal, base.world.signal, ...(signal ? [signal] : [])])
   const run = {
@@ -302,8 +261,12 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     watch: seen,
     sentenceOf,
   }
-  const report = runAgent(run, stopped).then((end: AgentEnd): AgentReport => {
-    const whole = { ...agent, ...end, notes }
+  const report = runAgent(run, stopped).then(async (end: AgentEnd): Promise<AgentReport> => {
+    const left =
+      started.isOwn && place
+        ? await base.scene.isolate.leave({ ...place.worktree, written: [...written] })
+        : []
+    const whole = { ...agent, ...end, notes: [...notes, ...left] }
     state.running--
     watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
     working.ended = whole
@@ -339,7 +302,7 @@ function firstLine(text: string): string {
 function toolsFor(
   state: State,
   base: AgentBase,
-  { parent, type, wish }: Pick<Start, 'parent' | 'type' | 'wish'>,
+  { parent, type, wish, place, notes: known }: Start,
 ): { readonly made: AgentJob['made']; readonly notes: readonly string[] } {
   const tools = narrowTools(parent.tools, type ?? { tools: undefined, disallowedTools: [] })
   const mode = (): ReturnType<AgentParent['mode']> => narrowMode(parent.mode(), type?.mode).value
@@ -350,10 +313,15 @@ function toolsFor(
     tools: tools.value,
     isForked: parent.isForked || type === undefined,
     label,
+    place,
   }
-  const made = base.scene.agentTools({ mode, tools: tools.value, label, agents: runnerFor(state, child) })
+  const agents = runnerFor(state, child)
+  const made = base.scene.agentTools({ mode, tools: tools.value, label, agents, place })
   const whys = [narrowMode(parent.mode(), type?.mode).why, tools.why]
-  const notes = whys.flatMap((why) => (why === undefined ? [] : [`Of the type ${type?.name ?? ''}: ${why}`]))
+  const narrowed = whys.flatMap((why) =>
+    why === undefined ? [] : [`Of the type ${type?.name ?? ''}: ${why}`],
+  )
+  const notes = [...narrowed, ...known]
   for (const note of notes) base.report(note)
   return { made, notes }
 }

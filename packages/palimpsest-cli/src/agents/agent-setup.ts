@@ -25,9 +25,12 @@ import { offeredTools } from '../agent/tools/create-tools.ts'
 import type { AgentWish } from '../agent/tools/agent-tool.ts'
 import { compactionOf } from '../run/compaction/compaction-of.ts'
 import { historyOf } from '../run/history-of.ts'
+import type { AgentPlace } from '../run/isolate-agent.ts'
+import type { PlaceContext } from '../run/place-context.ts'
 import type { AgentTools } from '../run/set-scene.ts'
 import type { AgentBase } from './agent-base.ts'
 import type { AgentType } from './kinds/agent-type.ts'
+import { worktreeText } from './worktree.ts'
 
 // What an agent of the command has of its own: its file in the session's folder, its tools and permissions, what a compaction of it shows
 // again.
@@ -41,6 +44,8 @@ export interface AgentJob {
   /** Where the one that asks is forked. */
   readonly fork: AgentFork | undefined
   readonly made: AgentTools
+  /** Where it works, if that is not where the conversation works. */
+  readonly place: AgentPlace | undefined
 }
 
 /** Of the one that is forked. */
@@ -77,7 +82,7 @@ export async function openAgent(
 /** A fork's own file begins with what it was forked from, so that it can be read, and resumed, by itself. */
 async function openTranscriptOf(
   { scene, world }: AgentBase,
-  { id, fork }: AgentJob,
+  { id, fork, place }: AgentJob,
 ): Promise<{ readonly file: TranscriptFile; readonly view: View }> {
   const { project, session } = scene.opened
   const cost = createCostOf()
@@ -86,7 +91,8 @@ async function openTranscriptOf(
     project,
     sessionId: session.id,
     path: agentTranscriptPath(project, session.id, id),
-    cwd: scene.wishes.cwd,
+    // Whoever finds the file again knows by it where the work is.
+    cwd: place?.worktree.cwd ?? scene.wishes.cwd,
     version: world.version,
     now: world.now,
     // What the parent paid for is on the parent's bill.
@@ -118,14 +124,17 @@ async function setupOf(
   signal: AbortSignal,
 ): Promise<Omit<OpenedAgent, 'close'>> {
   const { scene, setup, policy } = base
-  const { type, wish, made, fork } = job
+  const { type, made, fork } = job
+  const wish = wishIn(job)
   const { tools, permit, shells } = made
   const model = type ? modelOf(base, type, wish) : (view.prefix?.model ?? setup.prefix.model)
   const opened = { ...scene.opened, session: { id: setup.session.id, view }, file }
   // An agent without Read has seen no file that would have to be read again.
   const readers = tools.some(({ name }) => name === 'Read') ? tools : scene.tools
-  const wishes = { ...scene.wishes, user: undefined }
-  const own = { ...scene, opened, tools: readers, permit, shells, wishes }
+  const cwd = job.place?.worktree.cwd ?? scene.wishes.cwd
+  const wishes = { ...scene.wishes, cwd, user: undefined }
+  const place = job.place?.context ?? scene.place
+  const own = { ...scene, opened, tools: readers, permit, shells, wishes, place }
   const more = { shown: base.shown, noting: base.noting, report: base.report }
   return {
     directive: fork ? forkDirective(wish.prompt) : wish.prompt,
@@ -139,7 +148,7 @@ async function setupOf(
         history: historyOf(opened, signal),
         totals: () => file.totals(),
         prefix: type ? prefixOf(base, { type, model, tools }) : forkPrefix(view, setup),
-        opening: { first: type ? await openingOf(base) : [], always: [] },
+        opening: { first: type ? await openingOf(place) : [], always: [] },
         tools,
         permit,
         compaction: compactionOf(type ? withoutMemory(own) : own, more, base.world),
@@ -149,6 +158,11 @@ async function setupOf(
       signal,
     ),
   }
+}
+
+/** Who works elsewhere is told so with the task. */
+function wishIn({ wish, place }: AgentJob): AgentWish {
+  return place ? { ...wish, prompt: `${wish.prompt}\n\n${worktreeText(place.worktree)}` } : wish
 }
 
 function withoutMemory<T extends { readonly place: AgentBase['scene']['place'] }>(scene: T): T {
@@ -184,11 +198,8 @@ function prefixOf(
 }
 
 /** Instruction files and environment, as they are now. Memories are the conversation's. */
-async function openingOf({ scene }: AgentBase): Promise<ConversationSetup['opening']['first']> {
-  const [instructions, environment] = await Promise.all([
-    scene.place.instructions(),
-    scene.place.environment(),
-  ])
+async function openingOf(place: PlaceContext): Promise<ConversationSetup['opening']['first']> {
+  const [instructions, environment] = await Promise.all([place.instructions(), place.environment()])
   const content = renderFirstContext(instructions, environment)
   return [messageBody({ role: 'user', content }, 'engine')]
 }

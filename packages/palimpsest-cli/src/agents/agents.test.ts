@@ -108,7 +108,7 @@ describe('an agent', () => {
     expect(all).toContain(
       'There is no type \\"nobody\\". The types are: own, search, plan, general, and fork.',
     )
-    expect(all).toContain('The type own wants a git worktree of its own, which is not built.')
+    expect(all).toContain('is in no git repository. Have the user run \\"git init\\" and commit')
     expect(all).toContain('2 agents work already, and no more may at once (setting agents.maxAtOnce).')
     const forks = bench.simulator
       .requests()

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { foundText, toldEnds, type AgentReport } from 'palimpsest/agents'
@@ -7,8 +7,10 @@ import { FORK_MARK, type Entry, type MessageEntry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { sentenceOf } from '../report-error.ts'
-import type { OpenedSession } from '../run/open-session.ts'
+import type { Isolate } from '../run/isolate-agent.ts'
+import type { Scene } from '../run/set-scene.ts'
 import type { BackgroundTask } from '../tasks/background-task.ts'
+import { branchOf } from './worktree.ts'
 
 // Agents that were under way when a program ended. All that is known of them is in transcripts: which there were, by their files; which of
 // them the conversation was told the end of, by its own words.
@@ -21,7 +23,7 @@ export interface FoundAgent extends AgentReport {
 const FOUND_MAX = 16
 
 export async function findAgentsAgain(
-  { folder, file }: Pick<OpenedSession, 'folder' | 'file'>,
+  { opened: { folder, file }, isolate }: Pick<Scene, 'opened' | 'isolate'>,
   report: (text: string) => void,
   signal: AbortSignal,
 ): Promise<readonly FoundAgent[]> {
@@ -37,12 +39,37 @@ export async function findAgentsAgain(
   for (const id of ids.filter((one) => !told.has(one) && isSessionId(one))) {
     const path = join(folder, 'agents', `${id}.jsonl`)
     try {
-      found.push({ ...whatItDid(id, (await loadTranscript(path, [])).entries), path })
+      const did = whatItDid(id, (await loadTranscript(path, [])).entries)
+      found.push({ ...did, path, notes: await worktreeOf(id, path, isolate) })
     } catch (error) {
       report(`the agent ${id} cannot be read again: ${sentenceOf(error)}`)
     }
   }
   return found.slice(-FOUND_MAX)
+}
+
+/** Its lines say where it worked. A worktree that it left is looked at as at any agent's end. */
+async function worktreeOf(id: string, path: string, isolate: Isolate): Promise<readonly string[]> {
+  const cwd = await folderIn(path)
+  const mark = join('.palimpsest', 'worktrees', id)
+  const end = cwd === undefined ? -1 : `${cwd}/`.indexOf(`/${mark}/`)
+  if (cwd === undefined || end < 0) return []
+  return await isolate.leave({ path: join(cwd.slice(0, end), mark), branch: branchOf(id) })
+}
+
+/** The header and the beginning of the first line: the folder stands before all that was said. */
+const START_BYTES = 64 * 1024
+
+async function folderIn(path: string): Promise<string | undefined> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0)
+    const text = /"cwd":("(?:[^"\\]|\\.)*")/.exec(buffer.toString('utf8', 0, bytesRead))?.[1]
+    const value: unknown = text === undefined ? undefined : JSON.parse(text)
+    return typeof value === 'string' ? value : undefined
+  } finally {
+    await file.close()
+  }
 }
 
 function whatItDid(id: string, entries: readonly Entry[]): AgentReport {

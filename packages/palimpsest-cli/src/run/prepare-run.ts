@@ -181,7 +181,7 @@ async function connectAgents(
   const { types, shown } = start
   agents.connect({ ...run, types, shown, policy: scene.ground.settings.agents })
   if (scene.wishes.isMaintenance === true || scene.opened.session.view.nodes.length === 0) return
-  for (const found of await findAgentsAgain(scene.opened, report, world.signal)) {
+  for (const found of await findAgentsAgain(scene, report, world.signal)) {
     const { text, task } = tellFound(found, world.now())
     agents.tell(text)
     tasks.add(task)

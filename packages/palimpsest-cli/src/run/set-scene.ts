@@ -40,6 +40,7 @@ import { chooseAndRoute } from './models/choose-and-route.ts'
 import type { ChosenModel } from './models/choose-model.ts'
 import { findGround, type Ground } from './find-ground.ts'
 import { resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
+import { createIsolate, type AgentPlace, type Isolate } from './isolate-agent.ts'
 import { createPlaceContext, type PlaceContext } from './place-context.ts'
 
 // What a run takes place in: settings, model, window, tools, hooks. Nothing here has been told or asked yet.
@@ -111,6 +112,8 @@ export interface Scene {
   readonly forkTools: (gate: MemoryGate) => { readonly tools: readonly LoopTool[]; readonly permit: Permit }
   /** Tools and permit of an agent: those of its parent or fewer, and the user is asked in its name. */
   readonly agentTools: (wish: AgentToolsWish) => AgentTools
+  /** A git worktree for an agent. */
+  readonly isolate: Isolate
   readonly shells: Shells
   readonly recall: SessionRecall
   /** Of rules that were stored, for the user. */
@@ -127,6 +130,8 @@ export interface AgentToolsWish {
   /** Who asks, for the user. */
   readonly label: string
   readonly agents: AgentRunner
+  /** Undefined: where the conversation works. */
+  readonly place: AgentPlace | undefined
 }
 
 export interface AgentTools {
@@ -189,6 +194,7 @@ export async function setScene(
     problems: [...unfit, ...work.problems],
     memory,
     ...made,
+    isolate: createIsolate({ ...work, cwd, projectFolder, home, isTrusted }, settings.sandbox, world),
     place: createPlaceContext(
       { cwd, projectFolder, home, isTrusted, additionalFolders, access, sandbox, memory },
       world,
@@ -288,13 +294,13 @@ function makeTools(
     planning,
     ...asked,
   })
-  const permits = {
-    access,
+  const permitsIn = (at: Pick<Work, 'access' | 'sandbox'>) => ({
+    ...at,
     isTrusted: ground.isTrusted,
-    sandbox,
-    env: commandEnvironment(env, access.cwd),
-    protectedFolders: [home, ...programFolders(env['PATH'], access.folders)],
-  }
+    env: commandEnvironment(env, at.access.cwd),
+    protectedFolders: [home, ...programFolders(env['PATH'], at.access.folders)],
+  })
+  const permits = permitsIn({ access, sandbox })
   // Agents ask too: one question at a time, whoever asks.
   const inLine = createQueue()
   const ask: PermitOptions['ask'] =
@@ -305,17 +311,18 @@ function makeTools(
     permit: permitForFork(createPermit({ ...permits, mode: 'default' })),
   })
   const agentTools: Scene['agentTools'] = (wish) => {
-    const own = withOwnShell(access)
+    const at = wish.place ?? { access, sandbox, refresh: async () => undefined }
+    const own = { access: withOwnShell(at.access), sandbox: at.sandbox }
     const shellsOfAgent = createShells()
-    const all = createTools({ ...common, access: own, shells: shellsOfAgent, agents: wish.agents, ...asked })
+    const all = createTools({ ...common, ...own, shells: shellsOfAgent, agents: wish.agents, ...asked })
+    const asks = ask ? { ask: askAs(wish.label, ask) } : {}
+    const permitted = createPermit({ ...permitsIn(own), mode: wish.mode, ...asks })
     return {
       tools: all.filter(({ name }) => wish.tools.includes(name)),
-      permit: createPermit({
-        ...permits,
-        access: own,
-        mode: wish.mode,
-        ...(ask ? { ask: askAs(wish.label, ask) } : {}),
-      }),
+      permit: async (tool, input, context) => {
+        await at.refresh()
+        return await permitted(tool, input, context)
+      },
       shells: shellsOfAgent,
     }
   }

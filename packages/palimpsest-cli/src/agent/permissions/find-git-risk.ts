@@ -29,19 +29,24 @@ const HARMFUL_KEYS =
 export interface RiskOptions {
   /** Hooks count too: nobody switches them off. */
   readonly withHooks?: boolean
+  /** Git is only asked to add, look at or remove a worktree: what other commands of it would run does not count, nor what our environment overrules. */
+  readonly isForWorktree?: boolean
 }
+
+const OF_OTHER_COMMANDS =
+  /^(core\.(hookspath|fsmonitor|editor|pager|sshcommand|askpass)|sequence\.editor|(alias|credential|http|url|gpg)\..*)$/
 
 /** Why git should not run here unasked, or undefined. */
 export async function findGitRisk(
   folder: string,
-  { withHooks = false }: RiskOptions = {},
+  { withHooks = false, isForWorktree = false }: RiskOptions = {},
 ): Promise<string | undefined> {
   const found = await findRepository(folder)
   if (found === undefined) return undefined
   if (typeof found === 'string') return found
   for (const git of found) {
     for (const name of ['config', 'config.worktree']) {
-      const key = await riskyKey(join(git, name))
+      const key = await riskyKey(join(git, name), isForWorktree)
       if (key !== undefined) return `${join(git, name)} sets ${key}, which may run a program`
     }
     const odd = await oddEntry(git)
@@ -108,14 +113,14 @@ async function textOf(path: string, bytesMax: number): Promise<string | undefine
   )
 }
 
-async function riskyKey(path: string): Promise<string | undefined> {
+async function riskyKey(path: string, isForWorktree: boolean): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return undefined
   const text = found.isFile() ? await textOf(path, CONFIG_BYTES_MAX) : undefined
   if (text === undefined) return 'something that cannot be read'
-  return configKeys(text).find(
-    (key) => HARMFUL_KEYS.test(key) || !HARMLESS_KEYS.some((pattern) => pattern.test(key)),
-  )
+  return configKeys(text)
+    .filter((key) => !(isForWorktree && OF_OTHER_COMMANDS.test(key)))
+    .find((key) => HARMFUL_KEYS.test(key) || !HARMLESS_KEYS.some((pattern) => pattern.test(key)))
 }
 
 const COMMENT = /^[ \t]*[#;]/

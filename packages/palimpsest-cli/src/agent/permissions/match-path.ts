@@ -57,6 +57,27 @@ export function anchorPattern(
 }
 
 /**
+ * Rules of one folder, for work in another: what forbids or asks holds in both, what allows only in the other. A path that begins at the
+ * root or at home is the same in both.
+ */
+export function rulesElsewhere(rules: readonly Rule[], from: PatternBase): readonly Rule[] {
+  return rules.flatMap((rule) => {
+    const pattern = rule.effect === 'allow' ? undefined : rootedPattern(rule, from)
+    return pattern === undefined ? [rule] : [rule, { ...rule, pattern }]
+  })
+}
+
+function rootedPattern({ tool, pattern }: Rule, from: PatternBase): string | undefined {
+  const nature = ownNatureOf(tool)
+  if (pattern === undefined || (nature !== 'read' && nature !== 'search' && nature !== 'write'))
+    return undefined
+  const { base, pattern: own } = anchorPattern(pattern, from)
+  if (base !== from.cwd) return undefined
+  const isAnchored = /.\/./.test(own) || own.startsWith('/')
+  return `/${escapePath(base)}/${isAnchored ? '' : '**/'}${own.replace(/^\//, '')}`
+}
+
+/**
  * The rules, and for each that forbids or asks and whose path leads through a link a second one, for where it leads: a file is hidden
  * under any of its names. Rules that begin with a wildcard speak of names alone.
  */

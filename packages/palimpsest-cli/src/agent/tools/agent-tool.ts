@@ -25,6 +25,8 @@ export interface AgentWish {
   readonly type: string | undefined
   readonly isBackground: boolean
   readonly model: string | undefined
+  /** In a git worktree of its own. Not set: as its type has it. */
+  readonly isolation: 'worktree' | undefined
 }
 
 /** Who runs agents for a conversation. */
@@ -49,6 +51,7 @@ export function createAgentTool(runner: AgentRunner | undefined): LoopTool {
       subagent_type: { type: 'string' },
       run_in_background: { type: 'boolean' },
       model: { type: 'string', description: 'Not for a fork' },
+      isolation: { type: 'string', enum: ['worktree'], description: 'In a git worktree of its own' },
     },
     required: ['description', 'prompt'],
     parse: parseWish,
@@ -72,7 +75,15 @@ function parseWish(input: JsonObject): AgentWish {
     type: type === '' || type === 'fork' ? undefined : type,
     isBackground: optionalFlag(input, 'run_in_background'),
     model: optionalText(input, 'model')?.trim(),
+    isolation: isolationIn(input),
   }
+}
+
+function isolationIn(input: JsonObject): AgentWish['isolation'] {
+  const text = optionalText(input, 'isolation')?.trim()
+  if (text === undefined || text === '' || text === 'none') return undefined
+  if (text === 'worktree') return text
+  throw new Refusal('"isolation" is "worktree", or left out.')
 }
 
 const WORDS_CHARS_MAX = 120

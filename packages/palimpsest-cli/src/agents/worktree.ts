@@ -1,0 +1,201 @@
+import { lstat, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { isInside, realPathOf } from '../agent/paths/real-path.ts'
+import { findGitRisk } from '../agent/permissions/find-git-risk.ts'
+import { withVariables, type ChildEnvironment } from '../agent/process/child-environment.ts'
+import { gitEnvironment } from '../agent/process/git-environment.ts'
+import { runProcess } from '../agent/process/start-process.ts'
+
+// A git worktree for one agent. Git runs for it unasked, so it runs nothing itself: hooks, monitors and pagers are overruled, and where a
+// repository names a filter, holds submodules or is of an odd form, none is made. What holds work is never removed.
+
+export interface Worktree {
+  readonly path: string
+  /** In it, where its parent is in the repository. Real. */
+  readonly cwd: string
+  readonly branch: string
+  /** The commit that it begins with. */
+  readonly base: string
+  /** Files of its parent's that are not as committed: they are not in it. */
+  readonly leftBehind: number
+}
+
+export type MadeWorktree =
+  | { readonly ok: true; readonly worktree: Worktree }
+  | { readonly ok: false; readonly why: string }
+
+/** Below the folder that the session works in: what is installed there is found from a worktree too. */
+export function worktreesFolder(cwd: string): string {
+  return join(cwd, '.palimpsest', 'worktrees')
+}
+
+export function branchOf(id: string): string {
+  return `palimpsest-agent-${id}`
+}
+
+const INSTEAD = 'or call the agent without isolation'
+
+/** `from`: the folder whose last commit it is made of. `folder`: where worktrees of the session lie. Neither is a link. */
+export async function makeWorktree(
+  id: string,
+  { from, folder }: { readonly from: string; readonly folder: string },
+  env: ChildEnvironment,
+): Promise<MadeWorktree> {
+  const git = gitIn(from, env)
+  const risk = await findGitRisk(from, { isForWorktree: true })
+  if (risk !== undefined) return no(`No worktree is made here: ${risk}. Do the work yourself, ${INSTEAD}.`)
+  const place = await git('rev-parse', '--show-toplevel', '--show-prefix')
+  if (!place.ok)
+    return no(
+      `${from} is in no git repository (${place.why}). Have the user run "git init" and commit, ${INSTEAD}.`,
+    )
+  const [, prefix = ''] = place.text.split('\n')
+  const head = await git('rev-parse', '--verify', '--quiet', 'HEAD^{commit}')
+  if (!head.ok)
+    return no(`The repository has no commit that a worktree could begin with. Commit first, ${INSTEAD}.`)
+  const status = await git(...STATUS)
+  if (!status.ok)
+    return no(`git does not say what is changed here (${status.why}). Call the agent without isolation.`)
+  const problem = await prepareFolder(folder)
+  if (problem !== undefined) return no(problem)
+  const [path, branch, base] = [join(folder, id), branchOf(id), head.text.trim()]
+  const added = await git('worktree', 'add', '--quiet', '--no-track', '-b', branch, path, base)
+  if (!added.ok) return no(`git made no worktree: ${added.why}. Call the agent without isolation.`)
+  const cwd = join(path, prefix)
+  await mkdir(cwd, { recursive: true })
+  const leftBehind = status.text.split('\0').filter(Boolean).length
+  return { ok: true, worktree: { path, cwd: await realpath(cwd), branch, base, leftBehind } }
+}
+
+function no(why: string): MadeWorktree {
+  return { ok: false, why }
+}
+
+/** Made by us, and ignored with all that is in it. A folder that is a link may lead anywhere. */
+async function prepareFolder(folder: string): Promise<string | undefined> {
+  if ((await realPathOf(folder)) !== folder)
+    return `${folder} is reached by a link, and may lie anywhere. Have the user remove the link, ${INSTEAD}.`
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Also where the folder was made by somebody else: what he wrote there stays.
+  await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined)
+  return undefined
+}
+
+/** For the agent: it may know other paths from whoever asks. */
+export function worktreeText({ cwd, branch, base, leftBehind }: Worktree): string {
+  const left =
+    leftBehind === 0
+      ? ''
+      : ` ${leftBehind} files that were not committed are not in it as they are there; say so if you need them.`
+  return `You work in a git worktree of your own, ${cwd}, on the branch ${branch}, made from commit ${base.slice(0, HASH_CHARS)}. Relative paths begin there. Where the task names a path of the project, use the same file in the worktree, and change nothing elsewhere.${left}`
+}
+
+const HASH_CHARS = 10
+
+/** What a worktree that is done with holds; undefined: written paths are not known. */
+export interface Leaving {
+  readonly path: string
+  readonly branch: string
+  readonly base?: string | undefined
+  readonly leftBehind?: number | undefined
+  readonly written?: readonly string[] | undefined
+}
+
+/** Removes it where nothing was done in it. Else it stays, and a sentence says where the work is. */
+export async function leaveWorktree(
+  leaving: Leaving,
+  main: string,
+  env: ChildEnvironment,
+): Promise<readonly string[]> {
+  const { path, branch, leftBehind = 0 } = leaving
+  const behind =
+    leftBehind === 0
+      ? []
+      : [
+          `The worktree began with the last commit: ${leftBehind} files that were not committed were not in it. Commit first if that matters`,
+        ]
+  if ((await lstat(path).catch(() => undefined)) === undefined) return behind
+  const found = await findWork(leaving, main, env)
+  if (found.kind === 'none') {
+    const git = gitIn(main, env)
+    const removed = await git('worktree', 'remove', path)
+    if (removed.ok) await git('update-ref', '-d', `refs/heads/${branch}`, found.head)
+    return removed.ok ? behind : [...behind, `Its worktree ${path} could not be removed: ${removed.why}`]
+  }
+  return [
+    ...behind,
+    `Its work is in the git worktree ${path}, on the branch ${branch}: ${found.text}. Look at it there; "git merge ${branch}" brings in what is committed, "git worktree remove ${path}" removes the worktree`,
+  ]
+}
+
+type Work =
+  | { readonly kind: 'none'; readonly head: string }
+  | { readonly kind: 'some'; readonly text: string }
+
+/** Commands of the agent may have changed the repository: it is judged again before git looks at it. */
+async function findWork(
+  { path, branch, base, written }: Leaving,
+  main: string,
+  env: ChildEnvironment,
+): Promise<Work> {
+  const unknown = (why: string): Work => ({ kind: 'some', text: `nobody looked what is in it, since ${why}` })
+  const risk = await findGitRisk(path, { isForWorktree: true })
+  if (risk !== undefined) return unknown(risk)
+  const git = gitIn(path, env)
+  const [status, head, elsewhere] = [
+    await git(...STATUS, '--ignored=matching'),
+    await git('rev-parse', '--verify', 'HEAD'),
+    await gitIn(main, env)('rev-parse', '--verify', 'HEAD'),
+  ]
+  for (const one of [status, head, elsewhere]) if (!one.ok) return unknown(one.why)
+  if (!status.ok || !head.ok || !elsewhere.ok) return unknown('git failed')
+  // Commits that are on no other branch: the same whether its beginning is known or not.
+  const mine = await git(
+    ...['rev-list', '--count', 'HEAD', '--not', elsewhere.text.trim()],
+    ...[`--exclude=${branch}`, '--branches', '--remotes', '--tags'],
+  )
+  if (!mine.ok) return unknown(mine.why)
+  const entries = status.text.split('\0').filter(Boolean)
+  const ignored = entries
+    .filter((entry) => entry.startsWith('!! '))
+    .map((entry) => join(path, entry.slice(3)))
+  // What commands build is ignored for a reason; what the agent wrote itself is work.
+  const kept = ignored.filter((at) => written?.some((one) => isInside(at, one)) ?? true)
+  const changed = entries.length - ignored.length + kept.length
+  const commits = Number(mine.text.trim())
+  const isMoved = base !== undefined && head.text.trim() !== base
+  if (changed === 0 && commits === 0 && !isMoved) return { kind: 'none', head: head.text.trim() }
+  return { kind: 'some', text: `${counted(changed, 'file')} not committed, ${counted(commits, 'commit')}` }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+const STATUS = [
+  'status',
+  '--porcelain',
+  '-z',
+  '--no-renames',
+  '--untracked-files=normal',
+  '--ignore-submodules=all',
+]
+
+/** A large checkout takes its time. */
+const GIT_MS_MAX = 300_000
+const GIT_BYTES_MAX = 16 * 1024 * 1024
+
+type Ran = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }
+
+function gitIn(cwd: string, env: ChildEnvironment): (...args: readonly string[]) => Promise<Ran> {
+  const own = withVariables(env, gitEnvironment('outside'))
+  return async (...args) => {
+    const start = { program: 'git', args: ['--no-pager', ...args], cwd, env: own }
+    const end = await runProcess(start, { msMax: GIT_MS_MAX, bytesMax: GIT_BYTES_MAX })
+    if (end.kind === 'failed') return { ok: false, why: end.message }
+    if (end.code === 0) return { ok: true, text: end.stdout }
+    const said = end.stderr.trim().split('\n').at(-1) ?? ''
+    return { ok: false, why: said === '' ? `git ended with exit code ${end.code}` : said }
+  }
+}

@@ -1,0 +1,102 @@
+import { createAccess, type Access } from '../agent/paths/access.ts'
+import { gitPlaces } from '../agent/permissions/git-places.ts'
+import { rulesElsewhere } from '../agent/permissions/match-path.ts'
+import { readingEnvironment, type Environment } from '../agent/process/child-environment.ts'
+import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
+import type { Sandbox, SandboxPolicy } from '../agent/sandbox/sandbox.ts'
+import {
+  leaveWorktree,
+  makeWorktree,
+  worktreesFolder,
+  type Leaving,
+  type Worktree,
+} from '../agents/worktree.ts'
+import type { World } from '../world.ts'
+import { createPlaceContext, type Place, type PlaceContext } from './place-context.ts'
+
+// Where an agent works that has a git worktree of its own: it writes there, and only reads where its parent works.
+
+export interface AgentPlace {
+  readonly access: Access
+  readonly sandbox: Sandbox
+  /** Rules that changed since hold there too. */
+  readonly refresh: () => Promise<void>
+  readonly context: PlaceContext
+  readonly worktree: Worktree
+}
+
+export type IsolatedAgent =
+  | { readonly ok: true; readonly place: AgentPlace }
+  | { readonly ok: false; readonly why: string }
+
+export interface Isolate {
+  /** Undefined: the conversation itself is its parent. */
+  readonly enter: (id: string, parent: AgentPlace | undefined) => Promise<IsolatedAgent>
+  /** What became of it, in sentences; empty where it is gone without a trace. */
+  readonly leave: (leaving: Leaving) => Promise<readonly string[]>
+}
+
+type Ground = Omit<Place, 'additionalFolders'> & { readonly env: Environment }
+
+export function createIsolate(ground: Ground, policy: SandboxPolicy, world: World): Isolate {
+  const { access, env } = ground
+  const gitEnv = readingEnvironment(env, access.folders)
+  return {
+    enter: async (id, parent) => {
+      const from = parent?.access ?? access
+      // A repository that its parent may not read as a whole would be read there.
+      const places = await gitPlaces(from.cwd, from)
+      if (!places.ok)
+        return {
+          ok: false,
+          why: `No worktree is made: ${places.why}. Have the user start in the folder of the repository, or call the agent without isolation.`,
+        }
+      if (!places.isFound)
+        return {
+          ok: false,
+          why: `${from.cwd} is in no git repository. Have the user run "git init" and commit, or call the agent without isolation.`,
+        }
+      const made = await makeWorktree(id, { from: from.cwd, folder: worktreesFolder(access.cwd) }, gitEnv)
+      if (!made.ok) return made
+      return { ok: true, place: await placeIn(made.worktree, { ...ground, access: from }, policy, world) }
+    },
+    leave: async (leaving) => await leaveWorktree(leaving, access.cwd, gitEnv),
+  }
+}
+
+async function placeIn(
+  worktree: Worktree,
+  ground: Ground,
+  policy: SandboxPolicy,
+  world: World,
+): Promise<AgentPlace> {
+  const { access: parent, env, home } = ground
+  const { cwd } = worktree
+  let seen = parent.rules
+  const own = await createAccess({
+    cwd,
+    home: parent.home,
+    readableFolders: [...parent.folders, ...parent.readableFolders],
+    ownHome: home,
+    rules: rulesElsewhere(seen, parent),
+  })
+  const refresh = async (): Promise<void> => {
+    if (parent.rules === seen) return
+    seen = parent.rules
+    await own.changeRules(() => rulesElsewhere(seen, parent))
+  }
+  const access: Access = {
+    ...own,
+    get rules() {
+      return own.rules
+    },
+    changeRules: async (change) => {
+      await parent.changeRules(change)
+      await refresh()
+    },
+  }
+  const machine = { platform: world.platform, architecture: process.arch }
+  const sandbox = createSandbox({ policy, access, env, machine })
+  const place = { ...ground, cwd, additionalFolders: [], access, sandbox }
+  return { access, sandbox, refresh, context: createPlaceContext(place, world), worktree }
+}
