@@ -20,7 +20,16 @@ export type { PrepareInput } from './context/owner-prefix.ts'
 export type { PlannedAction, RequestPlan } from './context/prepare.ts'
 export type { AgentMemory } from './conversation/agent/agent-memory.ts'
 export { createAgent } from './conversation/agent/create-agent.ts'
-export type { Agent, AgentOptions, AgentTool, SendOptions } from './conversation/agent/create-agent.ts'
+export type { AgentOptions } from './conversation/agent/agent-options.ts'
+export type { AgentTool, AgentToolContext } from './conversation/agent/agent-tool.ts'
+export type { Agent, SendOptions } from './conversation/agent/create-agent.ts'
+export type {
+  AgentsOptions,
+  Spawn,
+  SpawnOptions,
+  SpawnResult,
+  SpawnType,
+} from './conversation/agent/spawn.ts'
 export type { CompactionOutcome } from './conversation/compaction-outcome.ts'
 export { memoryStore } from './conversation/agent/memory-store.ts'
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'

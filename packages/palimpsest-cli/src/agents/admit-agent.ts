@@ -1,6 +1,5 @@
 import { whyNoAgent } from 'palimpsest/agents'
-import { situationOf } from 'palimpsest/conversation'
-import { sizeOf } from 'palimpsest/engine'
+import { isFullForAgents } from 'palimpsest/conversation'
 import type { ToolContext } from 'palimpsest/loop'
 import { isForked } from 'palimpsest/transcript'
 
@@ -56,7 +55,7 @@ export function whyNot(
     isFork: wish.type === undefined,
     isForked: parent.isForked || isForked(context.view?.log ?? []),
     isOff: !flags.value('agents'),
-    isFull: isFull(context.view, base),
+    isFull: context.view !== undefined && isFullForAgents(context.view, base.setup),
   }
   const why = whyNoAgent(moment, base.policy)
   if (why !== undefined) return why
@@ -67,15 +66,4 @@ export function whyNot(
   if (parent.depth > 0 && (wish.isBackground || type?.background))
     return 'Only the conversation of the user starts agents in the background. Call it without run_in_background.'
   return undefined
-}
-
-/** In collapse mode there is little room left behind what it folds. */
-const FULL_SHARE = 0.95
-
-function isFull(view: ToolContext['view'], { setup }: AgentBase): boolean {
-  const { flags } = setup.ports
-  if (!view || !flags.value('collapse') || !flags.value('auto-compact')) return false
-  const reading = setup.reading()
-  const size = sizeOf(view, situationOf(view, view.prefix?.model ?? setup.prefix.model, reading))
-  return size >= FULL_SHARE * reading.window.effective
 }

@@ -4,6 +4,7 @@ import '../require-runtime.ts'
 
 export { agentSetup, forkPrefix } from './agents/agent-setup.ts'
 export type { AgentOwn } from './agents/agent-setup.ts'
+export { isFullForAgents } from './agents/is-full-for-agents.ts'
 export { runAgent } from './agents/run-agent.ts'
 export type { AgentEnd, AgentRun, AgentWatch, OpenedAgent, Spent } from './agents/run-agent.ts'
 export { changeSession } from './change-view.ts'

@@ -9,6 +9,7 @@ import { ownIds } from '../loop/answers/own-ids.ts'
 import type { LoopEvent, TurnEnd } from '../loop/events.ts'
 import { runCompaction } from '../loop/run-compaction.ts'
 import { runTurn, type TurnCompaction, type TurnSetup } from '../loop/run-turn.ts'
+import { withBeside } from '../loop/with-beside.ts'
 import type { RunFork } from '../ports.ts'
 import { recallById } from '../recall/recall-by-id.ts'
 import type { Recalled } from '../recall/recalled.ts'
@@ -139,7 +140,8 @@ export function openConversation(given: ConversationSetup): Conversation {
       return describeView(view(), { model, reading: setup.reading(), totals: totals(), now })
     },
     settle: async function* (waitMs) {
-      if (state.beside) state.session = yield* state.beside.settle(state.session, waitMs)
+      const { session, beside } = state
+      state.session = yield* beside ? beside.settle(session, waitMs) : takeBeside(session, setup)
       return undefined
     },
     stop: () => {
@@ -148,6 +150,14 @@ export function openConversation(given: ConversationSetup): Conversation {
     },
     close: async (waitMs = NOTES_WAIT_MS) => await endBeside(state, waitMs),
   }
+}
+
+/** Before the first turn nothing runs beside it but agents. */
+function takeBeside(
+  session: Session,
+  { agents, spending, ports }: ConversationSetup,
+): AsyncGenerator<LoopEvent, Session> {
+  return withBeside(session, { keepers: { agents }, spending: { metered: spending?.metered }, ports })
 }
 
 /** Who takes something back does not wait long for what is being written of it. */

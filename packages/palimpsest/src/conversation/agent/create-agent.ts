@@ -1,83 +1,47 @@
-import { createBudget } from '../../accounts/budget.ts'
-import { createCostOf } from '../../ledger/cost-of.ts'
-import { meterModel } from '../../accounts/meter-model.ts'
 import { drive, relay } from '../../drive.ts'
 import { UsageError } from '../../errors.ts'
-import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
-import { NO_HOST } from '../../layers/4-compaction/compaction-host.ts'
+import {
+  AGENT_DEPTH_MAX,
+  AGENT_ROUNDS_MAX,
+  AGENT_TOKENS_MAX,
+  AGENT_USD_MAX,
+  AGENTS_AT_ONCE_MAX,
+  type AgentPolicy,
+} from '../../layers/7-agents/policy.ts'
+import { createCostOf } from '../../ledger/cost-of.ts'
 import type { LoopEvent } from '../../loop/events.ts'
-import type { LoopTool, Permit, ToolContext, ToolOutput } from '../../loop/tool.ts'
-import type { AgentStore, Ports, KeptConversation, StreamModel, TraceEvent } from '../../ports.ts'
-import { createAnthropicModel, type MessagesClient } from '../../providers/anthropic/create-model.ts'
+import type { LoopTool } from '../../loop/tool.ts'
+import type { AgentStore, KeptConversation } from '../../ports.ts'
 import type { Recalled } from '../../recall/recalled.ts'
-import type { WindowReading } from '../../situation/situation.ts'
-import { computeThresholds } from '../../situation/thresholds.ts'
-import { computeWindow } from '../../situation/window.ts'
-import { NO_MODELS, resolveModel } from '../../tokens/models.ts'
-import type { EntryId } from '../../transcript/entry.ts'
-import { viewOf } from '../../transcript/view.ts'
 import { requireModel } from '../../tokens/require-model.ts'
 import { requireWindow } from '../../tokens/require-window.ts'
-import type { JsonObject } from '../../wire/json.ts'
-import type { Block } from '../../wire/message.ts'
-import { parseModelName } from '../../wire/model-facts.ts'
+import type { EntryId } from '../../transcript/entry.ts'
+import { spentIn } from '../agents/run-agent.ts'
+import { agentSetup, forkPrefix } from '../agents/agent-setup.ts'
 import type { RestoreOutcome, UndoOutcome } from '../change-view.ts'
 import { compactionOutcome, type CompactionOutcome } from '../compaction-outcome.ts'
-import type { ConversationSetup, Spending } from '../conversation-setup.ts'
+import type { ConversationSetup } from '../conversation-setup.ts'
 import type { ViewDescription } from '../describe-view.ts'
 import { openConversation, type Conversation, type Said } from '../open-conversation.ts'
-import { outputTokensFor, requestPrefix } from '../request-prefix.ts'
-import { extractionFor, openingWith, type AgentMemory } from './agent-memory.ts'
+import { extractionFor } from './agent-memory.ts'
+import type { AgentOptions } from './agent-options.ts'
+import { toLoopTool } from './agent-tool.ts'
+import {
+  createBill,
+  createChildren,
+  createFamily,
+  type Bill,
+  type Children,
+  type Family,
+} from './create-children.ts'
 import { memoryStore } from './memory-store.ts'
-import { oneByOne } from './one-by-one.ts'
-import { RUNTIME_CLOCK } from './runtime-clock.ts'
+import { oneByOne, type OneByOne } from './one-by-one.ts'
+import { ROUNDS_MAX, setupOf } from './open-agent.ts'
+import { openCopy, type Copied } from './open-copy.ts'
+import type { Spawn } from './spawn.ts'
 
 // The front door: a managed conversation with your model and your tools. All of it is `openConversation`; here is only what has a
 // sensible default.
-
-export interface AgentOptions {
-  /** A client of `@anthropic-ai/sdk`, or any function that streams a model's events. */
-  readonly client: MessagesClient | StreamModel
-  /** As the provider names it. `[1m]` after the name asks for the extended window. */
-  readonly model: string
-  /** The system prompt. A resumed conversation keeps the one that it began with. */
-  readonly system?: string | undefined
-  /** What the model may call. */
-  readonly tools?: readonly AgentTool[] | undefined
-  /** Decides whether a call may run. Left out: all may. */
-  readonly permit?: Permit | undefined
-  /** Tokens that the conversation may fill. Left out: what is wise for the model. */
-  readonly window?: number | undefined
-  /** Where conversations are kept. Left out: in memory. */
-  readonly store?: AgentStore | undefined
-  /** A conversation of the store to resume, or the id of a new one. */
-  readonly id?: string | undefined
-  /** Requests of one turn, at most. */
-  readonly roundsMax?: number | undefined
-  /** US dollars that the conversation may cost in all. */
-  readonly maxCostUsd?: number | undefined
-  /** Switches and numbers of what acts by itself. Left out: as built. */
-  readonly flags?: Flags | undefined
-  /** What outlasts the conversations of this agent. Left out: nothing does. */
-  readonly memory?: AgentMemory | undefined
-  /** Told of each decision, with its numbers. */
-  readonly onTrace?: ((event: TraceEvent) => void) | undefined
-}
-
-export interface AgentTool {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema of the input, an object. */
-  readonly inputSchema: JsonObject
-  /** A text, or blocks of content. What it throws is told to the model. */
-  readonly run: (input: JsonObject, context: ToolContext) => ToolResult | Promise<ToolResult>
-  /** Calls that only read may run side by side. Left out: it may write. */
-  readonly isReadOnly?: boolean | ((input: JsonObject) => boolean) | undefined
-  /** Over this the result is stored and shown in part. */
-  readonly resultCharsMax?: number | 'unlimited'
-}
-
-type ToolResult = string | readonly Block[] | ToolOutput
 
 export interface SendOptions {
   /** Ends the turn early; what came of the answer is kept. */
@@ -129,12 +93,19 @@ export interface Agent {
    */
   readonly recall: (id: string) => Promise<Recalled>
   /**
-   * Another agent with a copy of the conversation as it is now.
+   * Another agent that knows all of the conversation as it is now, from the cache. It ends with this one.
    *
    * @example
    * const other = await agent.fork()
    */
   readonly fork: () => Promise<Agent>
+  /**
+   * Lets an agent do one task in a conversation of its own, and waits for its report. The type is `fork`, or one of `agents.types`.
+   *
+   * @example
+   * const { text, costUsd } = await agent.spawn('reviewer', 'Review the last commit.')
+   */
+  readonly spawn: Spawn
   /**
    * The id to resume the conversation by.
    *
@@ -152,8 +123,6 @@ export interface Agent {
 }
 
 const CLOSED = 'This agent is closed: create another, with the same `store` and `id` to continue.'
-/** More rounds than any turn should take. */
-const ROUNDS_MAX = 200
 /** Of what `recall` shows at once. */
 const RECALL_CHARS_MAX = 100_000
 /** Who closes does not wait long for what runs beside the turns. */
@@ -161,73 +130,212 @@ const CLOSE_WAIT_MS = 1_000
 /** Memories that are being saved are waited for longer: nobody saves them later. */
 const MEMORY_WAIT_MS = 30_000
 
-interface Opened {
-  readonly conversation: Conversation
-  readonly stored: KeptConversation
-}
-
 /** A conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It is opened with its first use. */
 export function createAgent(options: AgentOptions): Agent {
   requireModel(options.model)
   requireWindow(options.window)
   const store = options.store ?? memoryStore()
-  const ending = new AbortController()
-  const turns = oneByOne()
-  let opening: Promise<Opened> | undefined
-  let isClosed = false
-  const opened = async (): Promise<Opened> => {
-    if (isClosed) throw new UsageError(CLOSED)
-    return await (opening ??= open(options, store, ending.signal))
-  }
-  const within = async <T>(work: (conversation: Conversation) => Promise<T>): Promise<T> =>
-    await turns.run(async () => await work((await opened()).conversation))
-  const signalOf = ({ signal }: SendOptions = {}): AbortSignal =>
-    signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
-  return {
-    send: async function* (said, sending) {
-      if (isClosed) throw new UsageError(CLOSED)
-      requireWords(said)
-      const release = await turns.take()
-      const stop = new AbortController()
+  return agentOf({
+    options,
+    store,
+    family: createFamily(),
+    open: async (made, signal) => {
+      const stored = await store.open(options.id, createCostOf())
       try {
-        const { conversation } = await opened()
-        const signal = AbortSignal.any([stop.signal, signalOf(sending)])
-        const events = conversation.send(typeof said === 'string' ? { content: said } : said, signal)
-        try {
-          yield* relay(events, (event) => event)
-        } finally {
-          // Whoever leaves early ends the turn: what is under way comes to a valid end.
-          stop.abort()
-          await drive(events)
-        }
-      } finally {
-        release()
+        return { stored, setup: await setupOf(options, { ...made, stored }, signal) }
+      } catch (error) {
+        await stored.close()
+        throw error
       }
-      return undefined
     },
-    context: async () => (await opened()).conversation.describe(),
+    told: () => undefined,
+    closed: () => undefined,
+  })
+}
+
+/** Where an agent comes from: a program, or another agent that it is a fork of. */
+interface Origin {
+  readonly options: AgentOptions
+  readonly store: AgentStore
+  readonly family: Family
+  readonly open: (made: Made, signal: AbortSignal) => Promise<Pick<Opened, 'setup' | 'stored'>>
+  /** Hears all that happens. */
+  readonly told: (event: LoopEvent) => void
+  readonly closed: () => void
+}
+
+interface Made {
+  readonly tools: readonly LoopTool[]
+  readonly agents: ConversationSetup['agents']
+}
+
+interface Opened {
+  readonly setup: ConversationSetup
+  readonly conversation: Conversation
+  readonly stored: KeptConversation
+}
+
+interface State {
+  readonly origin: Origin
+  readonly ending: AbortController
+  readonly turns: OneByOne
+  readonly bill: Bill
+  readonly children: Children
+  readonly forks: Set<Agent>
+  opening: Promise<Opened> | undefined
+  isTurning: boolean
+  isClosed: boolean
+}
+
+function agentOf(origin: Origin): Agent {
+  const state = stateOf(origin)
+  const { told } = origin
+  const within = async <T>(work: (conversation: Conversation) => Promise<T>): Promise<T> =>
+    await state.turns.run(async () => await work((await opened(state)).conversation))
+  return {
+    send: (said, sending) => send(state, said, sending),
+    context: async () => (await opened(state)).conversation.describe(),
     compact: async (instructions, sending) =>
       await within(async (conversation) => {
-        const result = await drive(conversation.compact({ instructions }, signalOf(sending)))
+        const result = await drive(conversation.compact({ instructions }, signalOf(state, sending)), told)
         return compactionOutcome(result, conversation.view())
       }),
     undo: async (id) => await within(async (conversation) => await conversation.undo(id)),
     restore: async (id) => await within(async (conversation) => await conversation.restore(id)),
-    recall: async (id) => await (await opened()).conversation.recall(id, RECALL_CHARS_MAX),
-    fork: async () =>
-      await within(async ({ id }) => createAgent({ ...options, store, id: await store.fork(id) })),
-    id: async () => (await opened()).conversation.id,
+    recall: async (id) => await (await opened(state)).conversation.recall(id, RECALL_CHARS_MAX),
+    fork: async () => await fork(state),
+    spawn: async (type, prompt, spawning) => {
+      requireOpen(state)
+      const result = await state.children.spawn(type, prompt, spawning)
+      // A turn that runs takes the bill by itself.
+      if (state.turns.isFree() && !state.isClosed)
+        await within(async (conversation) => await drive(conversation.settle(0), told))
+      return result
+    },
+    id: async () => (await opened(state)).conversation.id,
     close: async () => {
-      if (isClosed) return
-      isClosed = true
-      if (!opening) return
-      const { conversation, stored } = await opening
-      await turns.run(async () => await conversation.close(options.memory ? MEMORY_WAIT_MS : CLOSE_WAIT_MS))
-      ending.abort()
-      await stored.close()
+      if (state.isClosed) return
+      state.isClosed = true
+      await close(state)
+      origin.closed()
     },
   }
 }
+
+function stateOf(origin: Origin): State {
+  const { options, store, family } = origin
+  const bill = createBill()
+  const parent = {
+    depth: 0,
+    isForked: false,
+    tools: options.tools ?? [],
+    permit: options.permit ?? (async () => ({ allow: true as const })),
+    opened: async () => {
+      const { setup, conversation } = await opened(state)
+      return { setup, id: conversation.id, view: conversation.view, isTurning: () => state.isTurning }
+    },
+  }
+  const types = options.agents?.types ?? {}
+  const state: State = {
+    origin,
+    ending: new AbortController(),
+    turns: oneByOne(),
+    bill,
+    children: createChildren({ family, store, types, policy: policyOf(options), bill }, parent),
+    forks: new Set(),
+    opening: undefined,
+    isTurning: false,
+    isClosed: false,
+  }
+  return state
+}
+
+function requireOpen({ isClosed }: State): void {
+  if (isClosed) throw new UsageError(CLOSED)
+}
+
+async function opened(state: State): Promise<Opened> {
+  requireOpen(state)
+  return await (state.opening ??= open(state))
+}
+
+async function open({ origin, children, bill, ending }: State): Promise<Opened> {
+  const tools = (origin.options.tools ?? []).map((tool) => toLoopTool(tool, children.spawnAt))
+  const { setup, stored } = await origin.open({ tools, agents: bill.keeper }, ending.signal)
+  return { setup, stored, conversation: openConversation(setup) }
+}
+
+function signalOf({ ending }: State, { signal }: SendOptions = {}): AbortSignal {
+  return signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+}
+
+async function* send(
+  state: State,
+  said: string | Said,
+  sending: SendOptions | undefined,
+): AsyncGenerator<LoopEvent, undefined> {
+  requireOpen(state)
+  requireWords(said)
+  const { told } = state.origin
+  const release = await state.turns.take()
+  const stop = new AbortController()
+  try {
+    const { conversation } = await opened(state)
+    state.isTurning = true
+    const signal = AbortSignal.any([stop.signal, signalOf(state, sending)])
+    const events = conversation.send(typeof said === 'string' ? { content: said } : said, signal)
+    try {
+      yield* relay(events, (event) => {
+        told(event)
+        return event
+      })
+    } finally {
+      // Whoever leaves early ends the turn: what is under way comes to a valid end.
+      stop.abort()
+      await drive(events, told)
+    }
+  } finally {
+    state.isTurning = false
+    release()
+  }
+  return undefined
+}
+
+async function fork(state: State): Promise<Agent> {
+  const { origin, bill, forks } = state
+  const { setup, conversation } = await opened(state)
+  const from = { id: conversation.id, isTurning: () => state.isTurning }
+  const copied = await openCopy(origin.store, from, setup.ports)
+  const made = agentOf({
+    ...origin,
+    open: async (own, signal) => ({
+      stored: copied.stored,
+      setup: forkSetup({ setup, copied, options: origin.options }, own, signal),
+    }),
+    told: (event) => {
+      for (const spent of spentIn(event, FORK)) bill.add(spent)
+    },
+    closed: () => void forks.delete(made),
+  })
+  forks.add(made)
+  await made.id()
+  return made
+}
+
+async function close({ origin, children, forks, opening, turns, ending }: State): Promise<void> {
+  await children.end()
+  await Promise.all([...forks].map(async (one) => await one.close()))
+  if (!opening) return
+  const { conversation, stored } = await opening
+  await turns.run(async () => {
+    await drive(conversation.settle(0), origin.told)
+    await conversation.close(origin.options.memory ? MEMORY_WAIT_MS : CLOSE_WAIT_MS)
+  })
+  ending.abort()
+  await stored.close()
+}
+
+const FORK = 'fork'
 
 function requireWords(said: string | Said): void {
   const content = typeof said === 'string' ? said : said.content
@@ -236,100 +344,50 @@ function requireWords(said: string | Said): void {
     throw new UsageError('There is nothing to send: `send` needs a text or blocks that say something.')
 }
 
-async function open(options: AgentOptions, store: AgentStore, signal: AbortSignal): Promise<Opened> {
-  const stored = await store.open(options.id, createCostOf())
-  try {
-    return { stored, conversation: openConversation(await setupOf(options, stored, signal)) }
-  } catch (error) {
-    await stored.close()
-    throw error
+function policyOf({ agents = {} }: AgentOptions): AgentPolicy {
+  return {
+    maxAtOnce: agents.maxAtOnce ?? AGENTS_AT_ONCE_MAX,
+    maxDepth: agents.maxDepth ?? AGENT_DEPTH_MAX,
+    maxTurns: agents.maxTurns ?? AGENT_ROUNDS_MAX,
+    maxTokens: agents.maxTokens ?? AGENT_TOKENS_MAX,
+    maxCostUsd: agents.maxCostUsd ?? AGENT_USD_MAX,
   }
 }
 
-async function setupOf(
-  options: AgentOptions,
-  stored: KeptConversation,
+interface ForkedFrom {
+  readonly setup: ConversationSetup
+  readonly copied: Copied
+  readonly options: AgentOptions
+}
+
+/** What is asked and paid goes through its parent; all else is its own. */
+function forkSetup(
+  { setup, copied, options }: ForkedFrom,
+  made: Made,
   signal: AbortSignal,
-): Promise<ConversationSetup> {
-  const { id: model, extended } = parseModelName(options.model)
-  const reading = readingOf(options.model, options.window)
-  const tools = (options.tools ?? []).map(toLoopTool)
-  const { streamModel, ...spending } = spendingOf(options, stored)
-  const { facts } = reading.model
+): ConversationSetup {
+  const { stored, view, totals } = copied
   const { memory } = options
-  const session = { id: stored.id, view: viewOf(stored.entries, stored.from) }
-  const ports = portsOf(options, stored, streamModel)
-  return {
+  const session = { id: stored.id, view }
+  const ports = { ...setup.ports, transcript: stored, blobs: stored.blobs }
+  const own = {
+    name: FORK,
+    model: view.prefix?.model ?? setup.prefix.model,
     session,
     ports,
     history: stored.history,
-    totals: stored.totals,
-    prefix: requestPrefix({ model, extended, facts, system: options.system ?? '', tools, reason: 'start' }),
-    opening: { first: memory ? await openingWith(memory, ports) : [], always: [] },
+    totals,
+    prefix: forkPrefix(view, setup),
+    opening: { first: setup.opening.first, always: [] },
+    tools: made.tools,
+    permit: setup.permit,
+    compaction: setup.compaction,
+    limits: { maxTurns: options.roundsMax ?? ROUNDS_MAX, maxCostUsd: Infinity },
+  }
+  return {
+    ...agentSetup(setup, own, signal),
+    agents: made.agents,
     extraction: memory && extractionFor(memory, session, ports),
-    tools,
-    permit: options.permit ?? (async () => ({ allow: true })),
-    reading: () => reading,
-    readingOf: (name) => readingOf(name, options.window),
-    maxTokens: () => outputTokensFor(reading),
-    compaction: { host: NO_HOST, isOn: true },
-    roundsMax: options.roundsMax ?? ROUNDS_MAX,
-    spending,
     endsWithTurn: false,
-    signal,
   }
-}
-
-function readingOf(name: string, windowMax: number | undefined): WindowReading {
-  const { id, extended } = parseModelName(name)
-  const model = resolveModel(NO_MODELS, id, '')
-  const window = computeWindow(model, { extended, windowMax })
-  return { model, window, thresholds: computeThresholds(window), autoEnabled: true, compactEnabled: true }
-}
-
-function portsOf(options: AgentOptions, stored: KeptConversation, streamModel: StreamModel): Ports {
-  return {
-    clock: RUNTIME_CLOCK,
-    newId: () => crypto.randomUUID(),
-    random: () => Math.random(),
-    streamModel,
-    transcript: stored,
-    blobs: stored.blobs,
-    flags: options.flags ?? BUILT_IN_FLAGS,
-    trace: options.onTrace ?? (() => undefined),
-  }
-}
-
-/** Nothing goes past the limit, whoever asks. */
-function spendingOf(
-  { client, maxCostUsd: maxUsd }: AgentOptions,
-  { totals }: KeptConversation,
-): Pick<Ports, 'streamModel'> & Spending {
-  const metered = meterModel(typeof client === 'function' ? client : createAnthropicModel({ client }))
-  if (maxUsd === undefined) return { metered, streamModel: metered.streamModel }
-  return { metered, maxUsd, ...createBudget(metered.streamModel, { maxUsd, spentUsd: totals().costUsd }) }
-}
-
-function toLoopTool({ run, isReadOnly = false, ...tool }: AgentTool): LoopTool {
-  return {
-    ...tool,
-    isReadOnly: typeof isReadOnly === 'boolean' ? () => isReadOnly : isReadOnly,
-    run: async (input, context) => {
-      const result = await run(input, context)
-      if (typeof result === 'string' || isBlocks(result)) return { content: result }
-      return isOutput(result) ? result : { content: NO_TEXT, isError: true }
-    },
-  }
-}
-
-/** Programs without types return what they like. */
-const NO_TEXT = 'The tool ran and returned no text.'
-
-function isBlocks(result: ToolResult): result is readonly Block[] {
-  return Array.isArray(result)
-}
-
-function isOutput(result: unknown): result is ToolOutput {
-  if (typeof result !== 'object' || result === null || !('content' in result)) return false
-  return typeof result.content === 'string' || Array.isArray(result.content)
 }

@@ -1,23 +1,31 @@
 export interface OneByOne {
   /** Resolves when it is one's turn, with what ends it. */
   readonly take: () => Promise<() => void>
+  /** Nobody has a turn, or waits for one. */
+  readonly isFree: () => boolean
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** Work that must not overlap, in the order it was asked for. */
 export function oneByOne(): OneByOne {
   let last: Promise<void> = Promise.resolve()
+  let waiting = 0
   const take = async (): Promise<() => void> => {
     const before = last
+    waiting++
     let release: () => void = () => undefined
     last = new Promise((resolve) => {
-      release = resolve
+      release = () => {
+        waiting--
+        resolve()
+      }
     })
     await before
     return release
   }
   return {
     take,
+    isFree: () => waiting === 0,
     run: async (work) => {
       const release = await take()
       try {

@@ -5,7 +5,7 @@ import type { AgentReport } from '../../layers/7-agents/prompt.ts'
 import type { LoopEvent, TurnEnd } from '../../loop/events.ts'
 import type { SpentEntry } from '../../transcript/entry.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
-import { servedTokens, type Usage } from '../../wire/usage.ts'
+import { servedTokens } from '../../wire/usage.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
 import { openConversation } from '../open-conversation.ts'
 import { stopWith } from '../stop-with.ts'
@@ -84,33 +84,45 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Agen
 }
 
 function createTally(name: string, watch: AgentWatch, tooMuch: () => void, tokensMax: number) {
-  const source = agentSource(name)
   let [text, calls, tokens] = ['', 0, 0]
   let end: TurnEnd = { reason: 'aborted' }
-  const spend = (model: string, usage: Usage, estimated?: true): void => {
-    const { uncached, written, output } = servedTokens(usage)
-    tokens += uncached + written + output
-    watch.spend({ kind: 'spent', source, model, usage, ...(estimated && { estimated }) })
-    if (tokens > tokensMax) tooMuch()
-  }
   return {
     take: (event: LoopEvent): void => {
       watch.see(event)
       if (event.type === 'turn-end') ({ end } = event)
       if (event.type === 'tool-end') calls++
-      for (const entry of event.type === 'engine' ? event.entries : [])
-        if (entry.kind === 'spent') spend(entry.model, entry.usage, entry.estimated)
-      if (event.type !== 'message' || event.entry.message.role !== 'assistant') return
-      const { entry } = event
-      const said = toBlocks(entry.message.content).flatMap((block) =>
-        isBlock(block, 'text') ? [block.text] : [],
-      )
-      if (said.join('').trim() !== '') text = said.join('')
-      if (entry.usage && entry.model !== undefined) spend(entry.model, entry.usage)
+      const said = textIn(event)
+      if (said.trim() !== '') text = said
+      for (const spent of spentIn(event, name)) {
+        const { uncached, written, output } = servedTokens(spent.usage)
+        tokens += uncached + written + output
+        watch.spend(spent)
+      }
+      if (tokens > tokensMax) tooMuch()
     },
     so: () => ({ text, calls }),
     end: () => end,
   }
+}
+
+/** What an event of an agent says that it cost, for the bill of its parent. */
+export function spentIn(event: LoopEvent, name: string): readonly Spent[] {
+  const source = agentSource(name)
+  if (event.type === 'engine')
+    return event.entries.flatMap((entry) => {
+      if (entry.kind !== 'spent') return []
+      const { model, usage, estimated } = entry
+      return [{ kind: 'spent' as const, source, model, usage, ...(estimated && { estimated }) }]
+    })
+  if (event.type !== 'message' || event.entry.message.role !== 'assistant') return []
+  const { usage, model } = event.entry
+  return usage && model !== undefined ? [{ kind: 'spent', source, model, usage }] : []
+}
+
+function textIn(event: LoopEvent): string {
+  if (event.type !== 'message' || event.entry.message.role !== 'assistant') return ''
+  const blocks = toBlocks(event.entry.message.content)
+  return blocks.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('')
 }
 
 /** Undefined where it answered. */
