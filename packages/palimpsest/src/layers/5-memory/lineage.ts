@@ -2,7 +2,7 @@ import { distinctiveWords, isName } from '../../facts/distinctive-words.ts'
 import type { Origin } from '../../transcript/entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Trust } from './memory.ts'
-import { isNegative } from './similar-memories.ts'
+import { isNegative, normalText } from './similar-memories.ts'
 
 // Whose words a proposal rests on. Trust is the least of the lineage: a word that only a tool or a page has said makes the whole rest on
 // it. Words that nobody has said are the model's own; a few are allowed, names are not.
@@ -12,6 +12,41 @@ const OWN_SHARE_MAX = 0.25
 /** So many words in a row are no accident: whoever said them is quoted. */
 const PHRASE_WORDS = 4
 const PHRASE_DISTINCTIVE_MIN = 2
+
+/** They lift rules. Nothing in them tells what a sentence is about, but whoever remembers them must have heard them. */
+const LIFTING =
+  /\b(?:ignor(?:e[ds]?|ing)|forget|revoked?|lifted|obey|unrestricted|instructions?|vergiss|aufgehoben|ignorier\w*|oublie|olvida|esque[cç][ae]|dimentica)\b|забудь|忽略|無視|무시/giu
+/** The same, but a model may choose them for "may": a few of them are its own words. */
+const ALLOWING = /\b(?:allow(?:ed|s)?|permit(?:ted|s)?|erlaubt|darfst)\b/giu
+/** A sentence of small words alone says something from so many on. */
+const SMALL_TALK_WORDS_MIN = 4
+
+/** What is looked for in what was said. */
+function judgedWords(text: string): ReadonlySet<string> {
+  const more = [LIFTING, ALLOWING].flatMap((words) => text.toLowerCase().match(words) ?? [])
+  return new Set([...distinctiveWords(text), ...more])
+}
+
+/** Names, and what lifts rules: the model may not add them. */
+function mustBeSaid(word: string): boolean {
+  return isName(word) || word.match(LIFTING) !== null
+}
+
+/** Sentences without a word that could be looked for: they count only as they were said. */
+function smallTalkIn(text: string): readonly string[] {
+  return text
+    .split(/[.!?;](?=\s|$)|\n/)
+    .filter(
+      (sentence) =>
+        judgedWords(sentence).size === 0 &&
+        (sentence.match(/[\p{L}\p{N}]+/gu) ?? []).length >= SMALL_TALK_WORDS_MIN,
+    )
+}
+
+/** Does a line say anything that must have been said? */
+export function saysSomething(line: string): boolean {
+  return judgedWords(line).size > 0 || smallTalkIn(line).length > 0
+}
 
 export type Lineage =
   /** Somebody said it whom we may believe. */
@@ -50,9 +85,9 @@ export function findLineage(
   evidence: readonly Evidence[],
   { named = [], since = 0 }: { readonly named?: readonly string[]; readonly since?: number } = {},
 ): Lineage {
-  const words = distinctiveWords(text)
+  const words = judgedWords(text)
   if (words.size === 0) return { kind: 'empty' }
-  const all = evidence.map((one) => ({ ...one, words: distinctiveWords(one.text), flat: flat(one.text) }))
+  const all = evidence.map((one) => ({ ...one, words: judgedWords(one.text), flat: flat(one.text) }))
   const search = { text, words, all }
   const wanted = new Set(named)
   const pool = all.filter(({ id }) => wanted.has(id))
@@ -82,7 +117,13 @@ function believe(search: Search, pool: readonly Heard[]): Lineage {
   )
   const least = FOREIGN.find((origin) => sayers.some((one) => one.origin === origin))
   if (least !== undefined) return foreign(least, sayers)
-  return { kind: 'unsaid', words: [...missingIn(words, all)] }
+  return { kind: 'unsaid', words: asWritten(search.text, missingIn(words, all)) }
+}
+
+/** The words themselves, not what they are compared by: people read them. */
+function asWritten(text: string, missing: ReadonlySet<string>): readonly string[] {
+  const written = text.match(/[\p{L}\p{N}_](?:[\p{L}\p{N}_./@:-]*[\p{L}\p{N}_])?/gu) ?? []
+  return [...new Set(written.filter((word) => meets(judgedWords(word), missing)))]
 }
 
 /** Of the words of a proposal, those that a sentence has that speaks of it. */
@@ -105,7 +146,10 @@ function foreign(origin: Origin, sayers: readonly Evidence[]): Lineage {
 /** Do these messages carry the proposal? What the model repeats of others is not its own: only the user makes their words his. */
 function isCovered({ text, words, all }: Search, heard: readonly Heard[]): boolean {
   const missing = missingIn(words, heard)
-  if ([...missing].some(isName) || missing.size > words.size * OWN_SHARE_MAX) return false
+  if ([...missing].some(mustBeSaid) || missing.size > words.size * OWN_SHARE_MAX) return false
+  const isHeard = (sentence: string): boolean =>
+    heard.some((one) => normalText(one.text).includes(normalText(sentence)))
+  if (!smallTalkIn(text).every(isHeard)) return false
   const others = all.filter((one) => FOREIGN.includes(one.origin))
   const users = heard.filter(({ origin }) => origin === 'user')
   const unsaid = missingIn(words, users)
@@ -138,7 +182,7 @@ function flat(text: string): string {
 
 function says(one: Heard, words: ReadonlySet<string>): boolean {
   const missing = missingOf(words, one.words)
-  return missing.size <= words.size * OWN_SHARE_MAX && ![...missing].some(isName)
+  return missing.size <= words.size * OWN_SHARE_MAX && ![...missing].some(mustBeSaid)
 }
 
 function missingIn(words: ReadonlySet<string>, heard: readonly Heard[]): ReadonlySet<string> {

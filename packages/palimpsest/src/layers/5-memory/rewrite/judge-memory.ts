@@ -1,5 +1,5 @@
-import { distinctiveWords } from '../../../facts/distinctive-words.ts'
 import { PROPOSAL_CHARS_MAX } from '../judge-proposal.ts'
+import { saysSomething } from '../lineage.ts'
 import { memoryText, type Memory, type MemorySource, type Trust } from '../memory.ts'
 import { trustRank } from '../plan-change.ts'
 import { contradicts, normalText } from '../similar-memories.ts'
@@ -83,7 +83,7 @@ function newLines(given: Memory, before: readonly Memory[]): readonly string[] {
   const old = new Set(before.flatMap((one) => memoryText(one).split('\n').map(normalText)))
   return memoryText(given)
     .split('\n')
-    .filter((line) => distinctiveWords(line).size > 0 && !old.has(normalText(line)))
+    .filter((line) => saysSomething(line) && !old.has(normalText(line)))
 }
 
 interface Resting {
@@ -128,7 +128,7 @@ function whyNot(lineage: ReturnType<RewriteEvidence['lineage']>): string {
       return `it rests on ${lineage.origin === 'model' ? 'a model' : `text of origin ${lineage.origin}`} only`
     case 'empty':
     case 'said':
-      return 'it says nothing'
+      return 'it says nothing that could be looked up'
     default:
       return lineage satisfies never
   }
