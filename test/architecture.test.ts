@@ -99,8 +99,17 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   proxy: [...ENGINE, 'context'],
   // Strategies try parts of layers by themselves. Whether a replayed request would be refused is for the judge to say.
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
-  // The disk knows lines and chains of them, not what the model sees; of memories, what their files are called and how one changed.
-  node: [...FLOOR, 'ports', ...LINES, 'layers/5-memory/file-patch', 'layers/5-memory/memory-name'],
+  // The disk knows lines and chains of them, not what the model sees; of memories, what their files are called and how one changed; of
+  // messages, what one is.
+  node: [
+    ...FLOOR,
+    'ports',
+    ...LINES,
+    'layers/5-memory/file-patch',
+    'layers/5-memory/memory-name',
+    'layers/7-agents/mail/letter',
+    'layers/7-agents/mail/memory-mailbox',
+  ],
   // Beside them it knows what entries say.
   'node/recall-index': [...FLOOR, 'ports', ...LINES, 'recall', 'node'],
   index: [...ENGINE, 'context', 'context/library', 'loop', 'conversation', 'conversation/agent'],

@@ -327,6 +327,22 @@ export interface Arbiter {
   readonly release: (name: string, token: string) => Promise<void>
 }
 
+/** Messages that wait for one agent. Whoever sends knows, when it resolves, that they stay until they are settled, whatever dies. */
+export interface Mailbox<Letter> {
+  /** To whom the letter names. To send one again does no harm: whoever gets it goes by its id. */
+  readonly send: (letter: Letter) => Promise<void>
+  /** The oldest first; of one sender in the order in which they were sent. */
+  readonly waiting: (atMost: number) => Promise<{
+    readonly letters: readonly Letter[]
+    /** Wait, too. */
+    readonly more: number
+    /** Put aside, each with the reason. */
+    readonly refused: readonly { readonly name: string; readonly why: string }[]
+  }>
+  /** Once the receiver's transcript has it. Nothing happens where it waits no more. */
+  readonly settle: (id: string) => Promise<void>
+}
+
 /** What everybody can see of consolidations: when the last one was, and who is at it. It decides nothing. */
 export interface ConsolidationRecord {
   /** One look at the file. `lastMs`: null where there was none. */

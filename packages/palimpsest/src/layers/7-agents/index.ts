@@ -22,3 +22,8 @@ export {
 export type { AgentPolicy } from './policy.ts'
 export { agentsAgain, foundText, notificationText, reportText, startedText, toldEnds } from './prompt.ts'
 export type { AgentFacts, AgentReport, AgentState } from './prompt.ts'
+export { isAgentName, LETTER_CHARS_MAX, parseLetter, SUMMARY_CHARS_MAX } from './mail/letter.ts'
+export type { Letter, MailRequest } from './mail/letter.ts'
+export { createMemoryMail } from './mail/memory-mailbox.ts'
+export { knownLetters, letterText, takeMail } from './mail/take-mail.ts'
+export type { TakenMail } from './mail/take-mail.ts'
