@@ -13,6 +13,7 @@ import {
 import { runAgent, type AgentEnd, type ConversationSetup, type Spent } from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
 import type { LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
+import { evidenceOf, type Evidence } from 'palimpsest/memory'
 import { agentTranscriptPath } from 'palimpsest/node'
 
 import type { AgentRunner, AgentWish } from '../agent/tools/agent-tool.ts'
@@ -197,12 +198,22 @@ async function start(
   const started = begin(
     state,
     base,
-    { parent, wish, type, fork, toolUseId, id, ...at },
+    { parent, wish, type, fork, toolUseId, id, said: saidIn(parent, type, context), ...at },
     wish.isBackground || type?.background ? undefined : signal,
   )
   if (started.agent.isBackground) return { content: startedText(started.agent) }
   const report = await started.report
   return { content: reportText(report), isError: report.state !== 'completed' }
+}
+
+/** An agent of an agent hears the user only through others. */
+function saidIn(
+  { depth }: AgentParent,
+  type: AgentType | undefined,
+  { view }: ToolContext,
+): readonly Evidence[] {
+  if (depth > 0 || type?.memory === undefined) return []
+  return evidenceOf(view?.log ?? []).filter(({ origin }) => origin === 'user')
 }
 
 function refused(content: string): ToolOutput {
@@ -216,6 +227,8 @@ interface Start extends Placed {
   readonly type: AgentType | undefined
   readonly fork: AgentFork | undefined
   readonly toolUseId: string
+  /** By the user, as far as it may become a memory of the agent. */
+  readonly said: readonly Evidence[]
 }
 
 /** `signal`: of the call that waits for it; undefined where none does. */
@@ -302,7 +315,7 @@ function firstLine(text: string): string {
 function toolsFor(
   state: State,
   base: AgentBase,
-  { parent, type, wish, place, notes: known }: Start,
+  { parent, type, wish, place, notes: known, said }: Start,
 ): { readonly made: AgentJob['made']; readonly notes: readonly string[] } {
   const tools = narrowTools(parent.tools, type ?? { tools: undefined, disallowedTools: [] })
   const mode = (): ReturnType<AgentParent['mode']> => narrowMode(parent.mode(), type?.mode).value
@@ -316,7 +329,9 @@ function toolsFor(
     place,
   }
   const agents = runnerFor(state, child)
-  const made = base.scene.agentTools({ mode, tools: tools.value, label, agents, place })
+  const memory = base.scene.memory.forAgent({ name: type?.name ?? 'fork', scope: type?.memory, said })
+  const isFork = type === undefined
+  const made = base.scene.agentTools({ mode, tools: tools.value, label, agents, place, memory, isFork })
   const whys = [narrowMode(parent.mode(), type?.mode).why, tools.why]
   const narrowed = whys.flatMap((why) =>
     why === undefined ? [] : [`Of the type ${type?.name ?? ''}: ${why}`],

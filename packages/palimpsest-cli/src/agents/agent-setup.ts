@@ -148,10 +148,10 @@ async function setupOf(
         history: historyOf(opened, signal),
         totals: () => file.totals(),
         prefix: type ? prefixOf(base, { type, model, tools }) : forkPrefix(view, setup),
-        opening: { first: type ? await openingOf(place) : [], always: [] },
+        opening: { first: type ? await openingOf(place, made.memory) : [], always: [] },
         tools,
         permit,
-        compaction: compactionOf(type ? withoutMemory(own) : own, more, base.world),
+        compaction: compactionOf(type ? withOwnMemory(own, made.memory) : own, more, base.world),
         limits: { ...policy, maxTurns: Math.min(type?.maxTurns ?? policy.maxTurns, policy.maxTurns) },
         join: fork && ((streamModel) => joinConvoy(fork.answer, streamModel)),
       },
@@ -165,8 +165,11 @@ function wishIn({ wish, place }: AgentJob): AgentWish {
   return place ? { ...wish, prompt: `${wish.prompt}\n\n${worktreeText(place.worktree)}` } : wish
 }
 
-function withoutMemory<T extends { readonly place: AgentBase['scene']['place'] }>(scene: T): T {
-  return { ...scene, place: { ...scene.place, memory: async () => '' } }
+function withOwnMemory<T extends { readonly place: AgentBase['scene']['place'] }>(
+  scene: T,
+  { render }: AgentTools['memory'],
+): T {
+  return { ...scene, place: { ...scene.place, memory: render } }
 }
 
 /** The model of the call before that of the type; the parent's where neither says. */
@@ -197,9 +200,17 @@ function prefixOf(
   })
 }
 
-/** Instruction files and environment, as they are now. Memories are the conversation's. */
-async function openingOf(place: PlaceContext): Promise<ConversationSetup['opening']['first']> {
-  const [instructions, environment] = await Promise.all([place.instructions(), place.environment()])
+/** Instruction files and environment, as they are now, and what agents of its type remember. The conversation's memories are not for it. */
+async function openingOf(
+  place: PlaceContext,
+  { render }: AgentTools['memory'],
+): Promise<ConversationSetup['opening']['first']> {
+  const [instructions, environment, memory] = await Promise.all([
+    place.instructions(),
+    place.environment(),
+    render(),
+  ])
   const content = renderFirstContext(instructions, environment)
-  return [messageBody({ role: 'user', content }, 'engine')]
+  const context = messageBody({ role: 'user', content }, 'engine')
+  return memory === '' ? [context] : [context, messageBody({ role: 'user', content: memory }, 'memory')]
 }

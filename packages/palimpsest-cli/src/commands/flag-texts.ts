@@ -164,7 +164,8 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   },
   memory: {
     flags: {
-      scope: 'project or user. Default: both; add writes to the project',
+      scope: 'project or user; with --agent also local. Default: all of them; add writes to the project',
+      agent: 'what agents of this type remember, instead of the memories of conversations',
       type: 'user, feedback, project or reference: of what is added',
       json: JSON_FLAG,
     },

@@ -13,9 +13,11 @@ import { findSecrets } from './find-secrets.ts'
 
 export const SCOPES = ['project', 'user'] as const
 export type Scope = (typeof SCOPES)[number]
+/** Of agents: `local` is what they know of a project, kept with the user. */
+export type AnyScope = Scope | 'local'
 
-export interface ScopedMemory extends MemoryPorts {
-  readonly scope: Scope
+export interface ScopedMemory<S extends AnyScope = Scope> extends MemoryPorts {
+  readonly scope: S
 }
 
 export function memoryPath(scope: Scope, { home, folder }: Pick<ProjectFolder, 'home' | 'folder'>): string {
@@ -24,21 +26,26 @@ export function memoryPath(scope: Scope, { home, folder }: Pick<ProjectFolder, '
 
 /** Memories that lie outside of the project's folder: recall finds them too. */
 export function memoriesElsewhere(home: string): readonly string[] {
-  return [join(home, 'memory')]
+  return [join(home, 'memory'), join(home, 'agent-memory')]
 }
 
 /** The folders of a project that is opened already, in the order of `SCOPES`. */
 export function memoriesOf(
   project: Pick<ProjectFolder, 'home' | 'folder'>,
-  { now, newId = randomUUID }: Pick<World, 'now' | 'newId'>,
+  world: Pick<World, 'now' | 'newId'>,
 ): readonly ScopedMemory[] {
-  return SCOPES.map((scope) => ({
-    scope,
-    folder: createMemoryFolder({ home: project.home, path: memoryPath(scope, project), now }),
-    clock: { now },
-    newId,
-    findSecrets,
-  }))
+  return SCOPES.map((scope) => {
+    const path = memoryPath(scope, project)
+    return memoryPorts(scope, createMemoryFolder({ home: project.home, path, now: world.now }), world)
+  })
+}
+
+export function memoryPorts<S extends AnyScope>(
+  scope: S,
+  folder: MemoryPorts['folder'],
+  { now, newId = randomUUID }: Pick<World, 'now' | 'newId'>,
+): ScopedMemory<S> {
+  return { scope, folder, clock: { now }, newId, findSecrets }
 }
 
 /** `wanted`: --scope. Undefined: all of them. */
@@ -51,7 +58,7 @@ export async function openMemories(wanted: Scope | undefined, world: World): Pro
 
 export interface OpenedMemories {
   readonly project: ProjectFolder
-  readonly memories: readonly ScopedMemory[]
+  readonly memories: readonly ScopedMemory<AnyScope>[]
 }
 
 export function scopeOf(text: string | undefined): Scope | undefined {

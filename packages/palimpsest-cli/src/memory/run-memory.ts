@@ -10,7 +10,14 @@ import type { MemoryCall } from './memory-call.ts'
 import { runCheck } from './run-check.ts'
 import { runImport } from './run-import.ts'
 import { approve, listPending, refuse } from './run-pending.ts'
-import { openMemories, scopeOf, type OpenedMemories, type ScopedMemory } from './memory-scopes.ts'
+import { agentScopeOf, openAgentMemories } from './agent-memories.ts'
+import {
+  openMemories,
+  scopeOf,
+  type AnyScope,
+  type OpenedMemories,
+  type ScopedMemory,
+} from './memory-scopes.ts'
 import { findInHistory, showDiff, showLog } from './show-history.ts'
 import { findMemory, listMemories, showMemory } from './show-memories.ts'
 import { outcomeText } from './outcome-text.ts'
@@ -41,9 +48,22 @@ export async function runMemory(input: CommandInput, world: World): Promise<Exit
     )
   }
   const type = typeOf(textOf(input, 'type'))
-  const scope = scopeOf(textOf(input, 'scope')) ?? (NEEDS_ONE.has(verb) ? 'project' : undefined)
-  const opened = await openMemories(scope, world)
+  const opened = await open(verb, { scope: textOf(input, 'scope'), agent: textOf(input, 'agent') }, world)
   return await run({ opened, words, type, isJson: input.flags['json'] === true, world })
+}
+
+interface Where {
+  readonly scope: string | undefined
+  readonly agent: string | undefined
+}
+
+async function open(verb: string, { scope, agent }: Where, world: World): Promise<OpenedMemories> {
+  if (agent === undefined)
+    return await openMemories(scopeOf(scope) ?? (NEEDS_ONE.has(verb) ? 'project' : undefined), world)
+  const wanted = agentScopeOf(scope)
+  if (NEEDS_ONE.has(verb) && wanted === undefined)
+    throw new UsageError(`memory ${verb} --agent ${agent}: where? Give --scope user, project or local`)
+  return await openAgentMemories(agent, wanted, world)
 }
 
 /** What goes somewhere goes to the project, where nobody says otherwise. */
@@ -64,7 +84,7 @@ async function add({ opened, words, type, world }: MemoryCall): Promise<ExitCode
   return tell(outcomeText(outcome), outcome.kind === 'written', world)
 }
 
-function theOne({ memories }: OpenedMemories): ScopedMemory {
+function theOne({ memories }: OpenedMemories): ScopedMemory<AnyScope> {
   const [memory] = memories
   if (!memory) throw new Error('unreachable: a scope was chosen')
   return memory

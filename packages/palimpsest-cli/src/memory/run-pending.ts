@@ -4,12 +4,12 @@ import { approvePending } from 'palimpsest/memory'
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import { findById } from '../stored/find-by-id.ts'
 import { DONE, FAILED, type ExitCode } from '../world.ts'
-import type { OpenedMemories, ScopedMemory } from './memory-scopes.ts'
+import type { AnyScope, OpenedMemories, ScopedMemory } from './memory-scopes.ts'
 import { outcomeText } from './outcome-text.ts'
 import type { MemoryCall } from './memory-call.ts'
 
 interface Waiting extends PendingMemory {
-  readonly memory: ScopedMemory
+  readonly memory: ScopedMemory<AnyScope>
 }
 
 async function readWaiting({ memories }: OpenedMemories): Promise<readonly Waiting[]> {

@@ -15,7 +15,6 @@ import {
   type Evidence,
   type Memory,
   type MemoryMode,
-  type MemoryOutcome,
   type Proposal,
   type ShownFolder,
 } from 'palimpsest/memory'
@@ -26,8 +25,15 @@ import type { MemoryGate } from '../agent/files/memory-gate.ts'
 import { isInside } from '../agent/paths/real-path.ts'
 import { Refusal } from '../agent/refusal.ts'
 import type { World } from '../world.ts'
+import type { GateAuthor } from './gate-author.ts'
 import type { ForeignMemories } from './foreign-memories.ts'
-import { memoriesOf, type ScopedMemory } from './memory-scopes.ts'
+import {
+  createAgentMemory,
+  projectAgentMemory,
+  type AgentMemory,
+  type AgentMemoryWish,
+} from './agent-memory.ts'
+import { memoriesOf, type AnyScope, type ScopedMemory } from './memory-scopes.ts'
 import { outcomeText } from './outcome-text.ts'
 
 // Memory in a conversation: what it begins with, and what its tools write.
@@ -47,24 +53,16 @@ export interface SessionMemory {
   readonly mode: MemoryMode
   /** The gate of somebody else than the conversation's own model. */
   readonly gateFor: (author: GateAuthor) => MemoryGate
-}
-
-/** Who writes through a gate. */
-export interface GateAuthor {
-  readonly by: 'agent' | 'extract'
-  readonly reason: string
-  /** Ids of messages, by the short names that the model was given. */
-  readonly ids?: ReadonlyMap<string, string> | undefined
-  /** A time: a proposal that names no messages rests on what was said since. */
-  readonly mark?: number | undefined
-  /** Everything that is written is for memory. */
-  readonly isConfined?: boolean | undefined
-  /** Told of every judgement. */
-  readonly onJudged: (outcome: MemoryOutcome) => void
+  /** What an agent has of memory, in place of all this. */
+  readonly forAgent: (wish: AgentMemoryWish) => AgentMemory
 }
 
 export interface SessionMemorySetup {
   readonly project: ProjectFolder
+  /** Of its files. Real. */
+  readonly projectFolder: string
+  /** Memories that came with the project count. */
+  readonly isTrusted: boolean
   readonly sessionId: string
   readonly mode: MemoryMode
   /** Memories of another agent, which are read in place. */
@@ -81,6 +79,8 @@ export function createSessionMemory(setup: SessionMemorySetup, world: World): Se
   const [project] = memories
   if (!project) throw new Error('unreachable: a project has memories')
   let written = 0
+  const gateOf = (own: readonly ScopedMemory<AnyScope>[], author: GateAuthor): MemoryGate =>
+    createGate(own, { ...setup, author }, world)
   return {
     folders:
       mode === 'off'
@@ -106,6 +106,7 @@ export function createSessionMemory(setup: SessionMemorySetup, world: World): Se
     scoped: memories,
     mode,
     gateFor: (author) => createGate(memories, { ...setup, author }, world),
+    forAgent: (wish) => createAgentMemory(wish, { ...setup, gateOf }, world),
   }
 }
 
@@ -134,7 +135,11 @@ async function noteShown(memory: ScopedMemory, index: string, report: Report): P
 }
 
 /** Nobody does without a memory because its use cannot be noted. */
-async function noteUses({ folder }: ScopedMemory, names: readonly string[], report: Report): Promise<void> {
+async function noteUses(
+  { folder }: ScopedMemory<AnyScope>,
+  names: readonly string[],
+  report: Report,
+): Promise<void> {
   try {
     await folder.noteUses(names)
   } catch (error) {
@@ -176,15 +181,15 @@ interface GateSetup extends SessionMemorySetup {
 }
 
 function createGate(
-  memories: readonly ScopedMemory[],
+  memories: readonly ScopedMemory<AnyScope>[],
   setup: GateSetup,
   { now }: Pick<World, 'now'>,
 ): MemoryGate {
   const { foreign } = setup
   const isForeign = (path: string): boolean => foreign !== undefined && isInside(foreign.path, path)
-  const isMemory = (path: string): boolean => isForeign(path) || isMemoryPath(path, setup.project.home)
+  const isMemory = (path: string): boolean => isForeign(path) || isMemoryPath(path, setup)
   const covers = (path: string): boolean => setup.author.isConfined === true || isMemory(path)
-  const find = (path: string): ScopedMemory | undefined =>
+  const find = (path: string): ScopedMemory<AnyScope> | undefined =>
     memories.find(({ folder }) => folder.path === dirname(path))
   return {
     covers,
@@ -195,7 +200,9 @@ function createGate(
       const memory = find(path)
       const name = basename(path, '.md')
       if (!memory)
-        throw new Refusal(`${path} is not one of this conversation's memories. Nothing was written.`)
+        throw new Refusal(
+          `${path}: ${setup.author.elsewhere ?? "it is not one of this conversation's memories. Nothing was written."}`,
+        )
       if (name === 'MEMORY')
         throw new Refusal('The index is kept for you. Write the file of the memory itself; its line follows.')
       if (!path.endsWith('.md') || !isMemoryName(name))
@@ -209,7 +216,8 @@ function createGate(
       const [memory, name] = [find(path), basename(path, '.md')]
       const text = (await memory?.folder.read())?.texts.get(name)
       if (memory === undefined || text === undefined) return undefined
-      if (mayWrite(setup.mode)) await noteUses(memory, [name], setup.report)
+      // Nobody's repository changes because somebody looked.
+      if (mayWrite(setup.mode) && !setup.author.distrustsStored) await noteUses(memory, [name], setup.report)
       return noteText(parseStored('', text), now())
     },
   }
@@ -218,14 +226,18 @@ function createGate(
 const FOREIGN_NOTE =
   '[A memory of another agent, Claude Code; nobody confirmed it here. Check what it says before you rely on it.]'
 
-/** `memory/…`, or `projects/<slug>/memory/…`, of whichever project. */
-function isMemoryPath(path: string, home: string): boolean {
-  const [first, second, third] = relative(home, path).split(sep)
-  return first === 'memory' || (first === 'projects' && second !== undefined && third === 'memory')
+/** `memory/…`, or `projects/<slug>/memory/…`, of whichever project; and what agents remember. */
+function isMemoryPath(
+  path: string,
+  { project, projectFolder }: Pick<GateSetup, 'project' | 'projectFolder'>,
+): boolean {
+  const [first, second, third] = relative(project.home, path).split(sep)
+  const folder = first === 'projects' && second !== undefined ? third : first
+  return folder === 'memory' || folder === 'agent-memory' || isInside(projectAgentMemory(projectFolder), path)
 }
 
 interface Wanted {
-  readonly memory: ScopedMemory
+  readonly memory: ScopedMemory<AnyScope>
   readonly name: string
   readonly text: string
   readonly view: View | undefined
@@ -253,7 +265,7 @@ async function writeJudged(
   onJudged(outcome)
   if (outcome.kind === 'written')
     return { content: `${outcomeText(outcome)} (${memory.scope} memory). The index is updated.` }
-  report(`memory "${proposal.description}" is ${outcomeText(outcome)}`)
+  report(`memory "${proposal.description}" is ${outcomeText(outcome, author.flags)}`)
   const why = outcome.kind === 'queued' ? `${outcome.why}. It waits for the user's approval` : outcome.why
   return { content: `Not written to memory: ${why}. Do not write it elsewhere.`, isError: true }
 }
@@ -262,7 +274,7 @@ async function writeJudged(
 function proposalOf(
   { name, text, view, covers }: Wanted,
   old: Memory | undefined,
-  { ids, mark = -Infinity }: GateAuthor,
+  { ids, mark = -Infinity, evidence: evidenceIn = evidenceOf, distrustsStored }: GateAuthor,
 ): { readonly proposal: Proposal; readonly evidence: readonly Evidence[]; readonly since: number } {
   const proposal = parseProposal(text, { name, ids })
   const entries = (view?.log ?? []).filter(
@@ -271,10 +283,14 @@ function proposalOf(
   const isTurned = old !== undefined && contradicts(proposal.description, old.description)
   const from = isTurned ? Date.parse(old.verified) : -Infinity
   const counted = entries.filter(({ at }) => at > from)
-  const said = evidenceOf(counted)
+  const said = evidenceIn(counted)
   const since = evidenceOf(counted.filter(({ at }) => at <= mark)).length
   if (old === undefined || isTurned) return { proposal, evidence: said, since }
-  const before: Evidence = { id: OLD_TEXT, origin: originOf(old), text: memoryText(old) }
+  const before: Evidence = {
+    id: OLD_TEXT,
+    origin: distrustsStored ? 'memory' : originOf(old),
+    text: memoryText(old),
+  }
   const own = said.filter(({ origin }) => origin === 'user' || origin === 'model').map(({ id }) => id)
   const rests = { ...proposal, messages: [OLD_TEXT, ...own] }
   return { proposal: rests, evidence: [before, ...said], since: since + 1 }

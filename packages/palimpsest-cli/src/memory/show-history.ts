@@ -4,11 +4,11 @@ import { undoneIds } from 'palimpsest/memory'
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import { findById, ID_CHARS } from '../stored/find-by-id.ts'
 import { DONE, type ExitCode } from '../world.ts'
-import type { OpenedMemories, ScopedMemory } from './memory-scopes.ts'
+import type { AnyScope, OpenedMemories, ScopedMemory } from './memory-scopes.ts'
 import type { MemoryCall } from './memory-call.ts'
 
 interface Logged {
-  readonly memory: ScopedMemory
+  readonly memory: ScopedMemory<AnyScope>
   readonly record: MemoryRecord
   readonly isUndone: boolean
 }

@@ -4,11 +4,11 @@ import { ageInWords, storedMemories, type Memory } from 'palimpsest/memory'
 import { toPrintable, toPrintableJson } from '../agent/printable.ts'
 import { findSimilarName } from '../agent/similar-name.ts'
 import { DONE, type ExitCode } from '../world.ts'
-import type { OpenedMemories, Scope, ScopedMemory } from './memory-scopes.ts'
+import type { AnyScope, OpenedMemories, ScopedMemory } from './memory-scopes.ts'
 import type { MemoryCall } from './memory-call.ts'
 
 interface Found {
-  readonly scope: Scope
+  readonly scope: AnyScope
   readonly memory: Memory
   /** Of its file. */
   readonly text: string
@@ -66,7 +66,7 @@ export async function showMemory({ opened, words, isJson, world }: MemoryCall): 
 export async function findMemory(
   name: string,
   opened: OpenedMemories,
-): Promise<{ readonly memory: ScopedMemory }> {
+): Promise<{ readonly memory: ScopedMemory<AnyScope> }> {
   const names: string[] = []
   for (const memory of opened.memories) {
     const { texts } = await memory.folder.read()

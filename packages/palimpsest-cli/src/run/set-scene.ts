@@ -8,7 +8,7 @@ import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess, withOwnShell, type Access } from '../agent/paths/access.ts'
-import { isInside } from '../agent/paths/real-path.ts'
+import { isInside, realPathOf } from '../agent/paths/real-path.ts'
 import { createPlanning, planPath, type AskPlan, type Planning } from '../agent/plan/create-planning.ts'
 import { isToldPlanMode } from '../agent/plan/plan-texts.ts'
 import { createPermit, createQueue, type PermitOptions } from '../agent/permissions/create-permit.ts'
@@ -31,6 +31,7 @@ import type { ToolWatch } from '../agent/tools/watch-tools.ts'
 import { readModels } from './models/known-models.ts'
 import { withoutUnfit } from './limits/without-unfit.ts'
 import { findClaudeMemories } from '../memory/foreign-memories.ts'
+import type { AgentMemory } from '../memory/agent-memory.ts'
 import { createSessionMemory, type SessionMemory } from '../memory/session-memory.ts'
 import { createSessionRecall, type SessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
@@ -132,12 +133,16 @@ export interface AgentToolsWish {
   readonly agents: AgentRunner
   /** Undefined: where the conversation works. */
   readonly place: AgentPlace | undefined
+  readonly memory: AgentMemory
+  /** It knows what the conversation knows. */
+  readonly isFork: boolean
 }
 
 export interface AgentTools {
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
   readonly shells: Shells
+  readonly memory: AgentMemory
 }
 
 export async function setScene(
@@ -241,7 +246,7 @@ interface Work extends Pick<Scene, 'problems'> {
 async function findWork({ opened, wishes, ground, home }: Stage, world: World): Promise<Work> {
   const { settings } = ground
   const stored = await openStoredRules(opened.project.folder, wishes.cwd)
-  const memory = await memoryOf(opened, settings, world)
+  const memory = await memoryOf(opened, ground, world)
   const access = await createAccess({
     cwd: wishes.cwd,
     home: world.userHome,
@@ -260,12 +265,14 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
 
 async function memoryOf(
   { project, session }: OpenedSession,
-  { memory }: Settings,
+  { settings: { memory }, isTrusted }: Ground,
   world: World,
 ): Promise<SessionMemory> {
   const report = (text: string): void => world.printError(`palimpsest: ${toPrintable(text)}\n`)
   const foreign = memory.claudeCode ? await findClaudeMemories(project.project, world) : undefined
-  const setup = { project, sessionId: session.id, mode: memory.mode, foreign, report }
+  const projectFolder = await realPathOf(project.project).catch(() => project.project)
+  const about = { project, projectFolder, isTrusted, sessionId: session.id }
+  const setup = { ...about, mode: memory.mode, foreign, report }
   return createSessionMemory(setup, world)
 }
 
@@ -312,9 +319,15 @@ function makeTools(
   })
   const agentTools: Scene['agentTools'] = (wish) => {
     const at = wish.place ?? { access, sandbox, refresh: async () => undefined }
-    const own = { access: withOwnShell(at.access), sandbox: at.sandbox }
+    const isJudged = wish.memory.gate.covers
+    const closed = wish.isFork ? [] : memory.folders
+    const own = {
+      access: withOwnShell(at.access, { isJudged, closed, open: wish.memory.folders }),
+      sandbox: at.sandbox,
+    }
     const shellsOfAgent = createShells()
-    const all = createTools({ ...common, ...own, shells: shellsOfAgent, agents: wish.agents, ...asked })
+    const runs = { shells: shellsOfAgent, agents: wish.agents, memory: wish.memory.gate }
+    const all = createTools({ ...common, ...own, ...runs, ...asked })
     const asks = ask ? { ask: askAs(wish.label, ask) } : {}
     const permitted = createPermit({ ...permitsIn(own), mode: wish.mode, ...asks })
     return {
@@ -324,6 +337,7 @@ function makeTools(
         return await permitted(tool, input, context)
       },
       shells: shellsOfAgent,
+      memory: wish.memory,
     }
   }
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>

@@ -119,13 +119,21 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   }
 }
 
-/** The same for an agent: it moves its own shell, and neither memories nor the plan of the conversation are its to write. */
-export function withOwnShell(access: Access): Access {
+export interface AgentAccess extends Pick<Access, 'isJudged'> {
+  /** Folders that it does not read unasked, though the conversation does: its memories. */
+  readonly closed: readonly string[]
+  /** Folders of its own that it reads unasked. Real. */
+  readonly open: readonly string[]
+}
+
+/** The same for an agent: it moves its own shell, has memories of its own or none, and does not write the plan. */
+export function withOwnShell(access: Access, { isJudged, closed, open }: AgentAccess): Access {
   let shellFolder = access.shellFolder()
   let shellState = access.shellState()
   return {
     ...access,
-    isJudged: () => false,
+    isJudged,
+    readableFolders: [...access.readableFolders.filter((folder) => !closed.includes(folder)), ...open],
     planFile: access.planFile && { ...access.planFile, isWritable: false },
     get rules() {
       return access.rules

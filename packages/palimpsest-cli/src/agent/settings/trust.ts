@@ -86,10 +86,15 @@ export async function findTrustMatters(projectFolder: string): Promise<readonly 
 /** Names of their files: what they say would fill the screen. */
 async function findAgentFolders(projectFolder: string): Promise<readonly TrustMatter[]> {
   const found: TrustMatter[] = []
-  for (const path of projectAgentFolders(projectFolder)) {
+  const memories = join(projectFolder, '.palimpsest', 'agent-memory')
+  const folders = [
+    ...projectAgentFolders(projectFolder).map((path) => ({ path, what: 'types of agents' })),
+    { path: memories, what: 'what agents remember' },
+  ]
+  for (const { path, what } of folders) {
     const names = await readdir(path).catch(() => [])
     const says = names.toSorted((a, b) => (a < b ? -1 : 1)).slice(0, NAMES_SHOWN)
-    if (names.length > 0) found.push({ kind: 'agents', path, what: 'types of agents', says })
+    if (names.length > 0) found.push({ kind: 'agents', path, what, says })
   }
   return found
 }

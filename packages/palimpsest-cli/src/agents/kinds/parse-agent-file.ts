@@ -24,7 +24,7 @@ const TURNS_MAX = 10_000
 /** Fields that mean something to others, and change nothing here. */
 const OF_OTHERS = new Set(['color', 'version', 'author', 'license', 'tags', 'category', 'metadata'])
 /** Known, and not built yet. */
-const WITHOUT_EFFECT = new Set(['skills', 'mcpServers', 'hooks', 'effort', 'initialPrompt', 'memory'])
+const WITHOUT_EFFECT = new Set(['skills', 'mcpServers', 'hooks', 'effort', 'initialPrompt'])
 const USED = new Set([
   'name',
   'description',
@@ -35,6 +35,7 @@ const USED = new Set([
   'maxTurns',
   'background',
   'isolation',
+  'memory',
 ])
 
 export function parseAgentFile(
@@ -71,7 +72,7 @@ export function parseAgentFile(
     model: modelOf(fields.get('model')),
     mode: modeOf(fields.get('permissionMode'), problems),
     maxTurns: turnsOf(fields.get('maxTurns'), problems),
-    memory: MEMORY_SCOPES.find((scope) => scope === fields.get('memory')),
+    memory: memoryOf(fields.get('memory'), place.source, problems),
     background: fields.get('background') === true,
     isolation: isolationOf(fields.get('isolation'), problems),
   }
@@ -134,6 +135,17 @@ function turnsOf(field: HeadField, problems: string[]): number | undefined {
   if (Number.isInteger(turns) && turns >= 1 && turns <= TURNS_MAX) return turns
   problems.push(`maxTurns must be a whole number from 1 to ${TURNS_MAX}`)
   return undefined
+}
+
+/** What is in all projects is the user's: a file that came with one of them neither reads nor fills it. */
+function memoryOf(field: HeadField, source: AgentType['source'], problems: string[]): AgentType['memory'] {
+  if (field === undefined) return undefined
+  const scope = MEMORY_SCOPES.find((one) => one === field)
+  if (scope === undefined)
+    problems.push(`unknown memory: ${String(field)}. It is ${MEMORY_SCOPES.join(', ')}`)
+  if (scope !== 'user' || source !== 'project') return scope
+  problems.push('memory: user is for types of your own; it is local here')
+  return 'local'
 }
 
 function isolationOf(field: HeadField, problems: string[]): AgentType['isolation'] {

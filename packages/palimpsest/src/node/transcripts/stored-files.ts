@@ -29,6 +29,7 @@ export interface StoredFilesWish {
 const PASSED_OVER = new Set(['checkpoints', NOTES_FOLDER])
 const DEPTH_MAX = 4
 const MEMORY = 'memory'
+const AGENT_MEMORY = 'agent-memory'
 
 /** The newest first. Links are not followed. */
 export async function storedFiles({
@@ -66,7 +67,7 @@ function toStoredFile(path: string, id: string, session: string, found: Stats): 
 /** `s-1.jsonl`, `s-1/tool-results/x.txt` both are of `s-1`. */
 function ownerOf(id: string): string {
   const [first = '', second] = id.split(sep)
-  if (first === '..') return MEMORY
+  if (first === '..' || first === AGENT_MEMORY) return MEMORY
   return second === undefined ? basename(first, '.jsonl') : first
 }
 
