@@ -102,6 +102,15 @@ describe('palimpsest dream', () => {
     expect(log[0]).toMatchObject({ by: 'dream', reason: 'consolidated: 1 added, 1 ended', undone: false })
     const diff = await bench.run(['memory', 'diff', String(result['entry'])])
     expect(diff.out).toContain('+ ended_by: backup\n')
+    // Of the index, the lines that changed and no other.
+    expect(diff.out.slice(diff.out.indexOf('MEMORY.md'))).toBe(
+      [
+        'MEMORY.md',
+        '- - [fact-5](fact-5.md): The nightly backup runs at 02:30',
+        '+ - [backup](backup.md): The nightly backup runs at 04:15',
+        '',
+      ].join('\n'),
+    )
     await bench.run(['memory', 'undo'])
     expect(await bench.bytes()).toEqual(before)
   })

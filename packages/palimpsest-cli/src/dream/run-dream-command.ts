@@ -117,14 +117,5 @@ function diffsOf(
   const files = [...texts].map(([name, text]) => [name, before.texts.get(name) ?? '', text ?? ''] as const)
   return [...files, ['MEMORY', before.index, index] as const]
     .filter(([, old, fresh]) => old !== fresh)
-    .map(([name, old, fresh]) => toPrintable(diffText(name, without(old, fresh), without(fresh, old))))
-}
-
-/** Its lines that the other does not have. */
-function without(text: string, other: string): string {
-  const known = new Set(other.split('\n'))
-  return text
-    .split('\n')
-    .filter((line) => !known.has(line))
-    .join('\n')
+    .map(([name, old, fresh]) => toPrintable(diffText(name, old, fresh)))
 }

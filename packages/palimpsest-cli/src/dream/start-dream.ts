@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { runDream, type DreamOutcome, type DreamPolicy, type Hold } from 'palimpsest/dreaming'
+import { runDream, type Changed, type DreamOutcome, type DreamPolicy, type Hold } from 'palimpsest/dreaming'
 import type { LoopEvent } from 'palimpsest/loop'
 import { checkMemories, consolidateByRules, judgeRewrite, leftToGo } from 'palimpsest/memory'
 import { openDreamCopy } from 'palimpsest/node'
@@ -148,12 +148,9 @@ export function outcomeText(outcome: DreamOutcome): string {
   switch (outcome.kind) {
     case 'completed': {
       if (isUnchanged(outcome)) return `dream: nothing needed to change${cost}`
-      const changed = outcome.changed.map(({ name, what }) => `${what} ${name}`)
-      const shown = changed.slice(0, NAMES_SHOWN).join(', ')
-      const more = changed.length > NAMES_SHOWN ? ` and ${changed.length - NAMES_SHOWN} more` : ''
       const id = outcome.record?.id.slice(0, ID_CHARS)
       const undo = id === undefined ? '' : `. \`palimpsest memory undo ${id}\` undoes it`
-      return `dream: ${shown}${more}${cost}${undo}`
+      return `dream: ${changedText(outcome.changed)}${cost}${undo}`
     }
     case 'failed':
       return `the dream changed nothing: ${outcome.why.slice(0, NAMES_SHOWN).join('; ')}${cost}`
@@ -165,6 +162,17 @@ export function outcomeText(outcome: DreamOutcome): string {
 }
 
 const NAMES_SHOWN = 5
+
+/** "merged a; removed b, c": what is alike stands together. */
+function changedText(changed: readonly Changed[]): string {
+  const shown = changed.slice(0, NAMES_SHOWN)
+  const kinds = [...new Set(shown.map(({ what }) => what))].map((kind) => {
+    const names = shown.filter(({ what }) => what === kind).map(({ name }) => name)
+    return `${kind} ${names.join(', ')}`
+  })
+  const more = changed.length > NAMES_SHOWN ? ` and ${changed.length - NAMES_SHOWN} more` : ''
+  return `${kinds.join('; ')}${more}`
+}
 
 function isUnchanged(outcome: DreamOutcome): boolean {
   return outcome.kind === 'completed' && outcome.changed.length === 0

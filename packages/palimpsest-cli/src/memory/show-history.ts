@@ -1,3 +1,4 @@
+import { diffArrays } from 'diff'
 import { UsageError, type MemoryRecord } from 'palimpsest'
 import { undoneIds } from 'palimpsest/memory'
 
@@ -76,15 +77,24 @@ export async function showDiff({ opened, words, isJson, world }: MemoryCall): Pr
   return DONE
 }
 
-export function diffText(file: string, removed: string, added: string): string {
-  const lines = (text: string, mark: string): string[] =>
-    text === ''
-      ? []
-      : text
-          .replace(/\n$/, '')
-          .split('\n')
-          .map((line) => `${mark}${line}\n`)
-  return [`${file}.md\n`, ...lines(removed, '- '), ...lines(added, '+ ')].join('')
+/** More changes than this are shown as all that was and all that is: comparing them would be felt. */
+const CHANGES_MAX = 800
+
+/** The lines that went and the lines that came, where they did; what stayed between them is left out. */
+export function diffText(file: string, before: string, after: string): string {
+  const [old, fresh] = [linesOf(before), linesOf(after)]
+  const changes = diffArrays(old, fresh, { maxEditLength: CHANGES_MAX }) ?? [
+    { value: old, removed: true, added: false },
+    { value: fresh, removed: false, added: true },
+  ]
+  const shown = changes.flatMap(({ value, removed, added }) =>
+    removed || added ? value.map((line) => `${removed ? '-' : '+'} ${line}\n`) : [],
+  )
+  return [`${file}.md\n`, ...shown].join('')
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n')
 }
 
 /** By its id, or the beginning of it; without one, the newest that is neither undone nor an undo. */
