@@ -130,6 +130,7 @@ describe('palimpsest dream', () => {
   test('each request reads all of the one before it; it sees the memory folder, and writes nowhere else', async () => {
     const bench = await dreaming()
     await writeFile(join(bench.folder, 'notes.txt'), 'not a memory\n')
+    await storeSession(bench.project, 's-1', [{ id: 'm1', text: 'Hello' }], NOW)
     bench.script(
       [call('Glob', { pattern: '*.md', path: bench.path }), read(bench, 'fact-0')],
       [
@@ -138,6 +139,12 @@ describe('palimpsest dream', () => {
         call('Write', { file_path: join(bench.path, 'logs', 'x.md'), content: 'x' }),
         call('Bash', { command: `rm ${join(bench.folder, 'notes.txt')}` }),
         call('WebFetch', { url: 'https://example.com/', prompt: 'x' }),
+        call('Read', { file_path: join(bench.project.folder, 's-1.jsonl') }),
+        {
+          type: 'tool_use',
+          name: 'Read',
+          input: { file_path: join(bench.project.folder, 's-1.jsonl'), limit: 3 },
+        },
       ],
       done,
     )
@@ -152,7 +159,8 @@ describe('palimpsest dream', () => {
       expect(carried[i + 1]?.read).toBe(before.read + before.written)
     const { body } = requests.at(-1) ?? {}
     const last = typeof body === 'string' ? body : JSON.stringify(body)
-    expect(last.match(/"is_error":true/g)).toHaveLength(5)
+    expect(last.match(/"is_error":true/g)).toHaveLength(6)
+    expect(last).toContain('A transcript is not read whole. Search it with Grep')
     expect(last).not.toContain('/dream/')
     expect((await readdir(bench.folder)).toSorted()).toEqual(['notes.txt'])
     expect((await readdir(bench.project.folder)).includes('evil.md')).toBe(false)

@@ -22,7 +22,7 @@ import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
 import type { SandboxPolicy } from '../agent/sandbox/sandbox.ts'
 import { createShells } from '../agent/shell/shells.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
-import { redirectPermit, redirectTool } from './redirect.ts'
+import { redirectPermit, redirectTool, searchTranscripts } from './redirect.ts'
 
 // The agent that consolidates: a conversation of its own, with the system and the tools of the session it runs in, and nothing of what was
 // said there. It reads what a session reads unasked, and transcripts and logs; it writes only in its copy.
@@ -155,7 +155,7 @@ async function toolsFor(base: DreamBase, copy: DreamCopy, scene: DreamRun['scene
   const folders = { from: scene.memoryPath, to: copy.path }
   return {
     tools: tools.map((tool) => redirectTool(tool, folders)),
-    permit: redirectPermit(permit, folders),
+    permit: searchTranscripts(redirectPermit(permit, folders), scene.transcriptsPath),
     shells,
   }
 }

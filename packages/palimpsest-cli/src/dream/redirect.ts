@@ -19,6 +19,25 @@ export function redirectPermit(permit: Permit, folders: Folders): Permit {
   }
 }
 
+/** A line of a transcript may be a whole result of a tool. */
+const TRANSCRIPT_LINES_MAX = 20
+
+/** Transcripts are searched, not read: a page of one would fill the window. */
+export function searchTranscripts(permit: Permit, transcripts: string): Permit {
+  return async (tool, input, context) => {
+    const { file_path: path, limit } = input
+    const isWhole =
+      tool.name === 'Read' &&
+      typeof path === 'string' &&
+      path.startsWith(`${transcripts}/`) &&
+      path.endsWith('.jsonl') &&
+      !(typeof limit === 'number' && limit <= TRANSCRIPT_LINES_MAX)
+    if (!isWhole) return await permit(tool, input, context)
+    const reason = `A transcript is not read whole. Search it with Grep and a narrow pattern, or read at most ${TRANSCRIPT_LINES_MAX} lines of it with offset and limit.`
+    return { allow: false, reason }
+  }
+}
+
 export function redirectTool(tool: LoopTool, { from, to }: Folders): LoopTool {
   return {
     ...tool,

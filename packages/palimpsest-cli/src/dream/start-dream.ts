@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 
-import { runDream, type Changed, type DreamOutcome, type DreamPolicy, type Hold } from 'palimpsest/dreaming'
+import {
+  runDream,
+  type Changed,
+  type DreamCopy,
+  type DreamOutcome,
+  type DreamPolicy,
+  type Hold,
+} from 'palimpsest/dreaming'
 import type { LoopEvent } from 'palimpsest/loop'
 import { checkMemories, consolidateByRules, judgeRewrite, leftToGo } from 'palimpsest/memory'
 import { openDreamCopy } from 'palimpsest/node'
@@ -110,7 +117,7 @@ async function dream(
       think:
         base &&
         (async (copy, stopped) => {
-          const problems = await problemsOf(place)
+          const problems = await problemsIn(copy)
           return await thinkInDream(
             base,
             copy,
@@ -136,10 +143,11 @@ export function failuresAfter(outcome: DreamOutcome, before: number): number {
 /** Of what may go, where an agent works after the rules. */
 const RULES_SHARE = 0.5
 
-async function problemsOf({ memory }: DreamPlace): Promise<readonly string[]> {
+/** What the rules left of them. */
+async function problemsIn(copy: DreamCopy): Promise<readonly string[]> {
   const nothing = async (): Promise<ReadonlySet<string>> => new Set()
   const facts = { missingPaths: nothing, goneSessions: nothing }
-  const found = await checkMemories(await memory.folder.read(), facts)
+  const found = await checkMemories({ ...(await copy.read()), unusable: new Map() }, facts)
   return found.map(({ file, text }) => `${file}: ${text}`)
 }
 
