@@ -4,7 +4,7 @@ import type { ModelEvent, ModelRequest, StreamModel } from '../../ports.ts'
 import type { Cures } from '../api-failure.ts'
 import type { AnswerTimesWishes } from '../bounds/answer-limits.ts'
 import { boundedAnswer, boundedFetch } from '../bounds/bounded-fetch.ts'
-import { createPatience, type Patience } from '../bounds/patience.ts'
+import { createPatience, unlessAborted, type Patience } from '../bounds/patience.ts'
 import { readEvents, toStreamEvent } from './read-events.ts'
 import { toProviderError } from './to-provider-error.ts'
 
@@ -132,7 +132,8 @@ async function send(client: MessagesClient, request: ModelRequest, signal: Abort
   const betas = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {}
   // Tells requests of our own making apart in a proxy's or simulator's log.
   const source = request.source === 'main' ? {} : { 'x-palimpsest-source': request.source }
-  return await client
+  signal.throwIfAborted()
+  const answer = client
     .post('/v1/messages', {
       body: request.body,
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...betas, ...source },
@@ -141,4 +142,6 @@ async function send(client: MessagesClient, request: ModelRequest, signal: Abort
       maxRetries: 0,
     })
     .asResponse()
+  // A `fetch` of the caller's own may not know of the signal: whoever ends a turn does not wait for it.
+  return await unlessAborted(answer, signal)
 }
