@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import {
   agentsAgain,
   createConvoy,
+  movedText,
   narrowTools,
   notificationText,
   reportText,
@@ -25,6 +26,7 @@ import { watchTurn } from '../tasks/watch-turn.ts'
 import { placeFor, whyNot, type Placed } from './admit-agent.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
 import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
+import { linkToCall, type CallLink } from './call-link.ts'
 import { summariseCall } from './summarise-call.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
 import { narrowMode } from './kinds/narrow-mode.ts'
@@ -45,6 +47,10 @@ export interface Agents {
   readonly takeMail: () => string | undefined
   /** Resolves when no agent works any more, or something is to be said. */
   readonly settled: () => Promise<void>
+  /** Moves those that the conversation waits for to the background: their calls return at once. Says which. */
+  readonly toBackground: () => readonly StartedAgent[]
+  /** Whether the conversation waits for one. */
+  readonly isWaitedFor: () => boolean
   /** Ends all that work in the background. */
   readonly end: () => Promise<void>
   /** Told of what they do. One listener. */
@@ -65,7 +71,9 @@ export interface StartedAgent extends AgentFacts {
 }
 
 interface Working {
-  readonly agent: StartedAgent
+  agent: StartedAgent
+  readonly depth: number
+  readonly link: CallLink
   readonly task: BackgroundTask
   readonly report: Promise<AgentReport>
   ended: AgentReport | undefined
@@ -96,6 +104,9 @@ export function createAgents(): Agents {
     joinConvoy: createConvoy(),
   }
   const working = (): readonly Working[] => [...state.all.values()].filter(({ ended }) => !ended)
+  // Those of agents stay: whoever waits for an agent would otherwise go on without it.
+  const waitedFor = (): readonly Working[] =>
+    working().filter(({ agent, depth }) => depth === 1 && !agent.isBackground)
   return {
     runner: runnerFor(state, undefined),
     connect: (base) => void (state.base = base),
@@ -122,6 +133,13 @@ export function createAgents(): Agents {
       while (state.mail.length === 0 && working().length > 0)
         await Promise.race(working().map(({ report }) => report))
     },
+    isWaitedFor: () => waitedFor().length > 0,
+    toBackground: () =>
+      waitedFor().map((one) => {
+        one.link.move()
+        one.agent = { ...one.agent, isBackground: true }
+        return one.agent
+      }),
     end: async () => {
       for (const { task } of working()) task.kill()
       await Promise.all(working().map(({ report }) => report))
@@ -202,7 +220,8 @@ async function start(
     wish.isBackground || type?.background ? undefined : signal,
   )
   if (started.agent.isBackground) return { content: startedText(started.agent) }
-  const report = await started.report
+  const report = await Promise.race([started.report, started.link.moved])
+  if (report === 'moved') return { content: movedText(started.agent) }
   return { content: reportText(report), isError: report.state !== 'completed' }
 }
 
@@ -242,7 +261,7 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     toolUseId,
     isBackground: !signal,
   }
-  const stop = new AbortController()
+  const link = linkToCall(signal)
   const watch = watchTurn({
     text: `Starting ${name}`,
     now: base.world.now,
@@ -257,14 +276,14 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
       watch.see(event)
       if (event.type === 'tool-end' && ownNatureOf(event.name) === 'write')
         for (const { path } of event.entry.files ?? []) written.add(path)
-      state.listen({ kind: 'event', agent, event })
+      state.listen({ kind: 'event', agent: working.agent, event })
       const { text: summary } = watch.status()
-      if (event.type === 'tool-start') state.listen({ kind: 'progress', agent, summary })
+      if (event.type === 'tool-start') state.listen({ kind: 'progress', agent: working.agent, summary })
     },
     spend: (spent: Spent): void => void (state.spent = [...state.spent, spent]),
   }
   state.listen({ kind: 'started', agent })
-  const stopped = AbortSignal.any([stop.signal, base.world.signal, ...(signal ? [signal] : [])])
+  const stopped = AbortSignal.any([link.signal, base.world.signal])
   const run = {
     name,
     description: wish.description,
@@ -280,11 +299,12 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
         ? await base.scene.isolate.leave({ ...place.worktree, written: [...written] })
         : []
     const whole = { ...agent, ...end, notes: [...notes, ...left] }
+    link.letGo()
     state.running--
     watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
     working.ended = whole
-    if (agent.isBackground) state.mail = [...state.mail, notificationText(whole)]
-    state.listen({ kind: 'ended', agent, report: whole, path: pathOf(base, id) })
+    if (working.agent.isBackground) state.mail = [...state.mail, notificationText(whole)]
+    state.listen({ kind: 'ended', agent: working.agent, report: whole, path: pathOf(base, id) })
     return whole
   })
   const task: BackgroundTask = {
@@ -292,10 +312,11 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     kind: 'agent',
     title: `agent ${wish.name ?? name}`,
     status: watch.status,
-    kill: () => stop.abort(),
+    kill: link.abort,
     ended: report.then(() => undefined),
   }
-  const working: Working = { agent, task, report, ended: undefined }
+  const depth = started.parent.depth + 1
+  const working: Working = { agent, depth, link, task, report, ended: undefined }
   state.all.set(id, working)
   base.tasks.add(task)
   return working

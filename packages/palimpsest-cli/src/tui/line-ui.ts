@@ -65,6 +65,7 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
     page: async (source) => await writeAll(source, columns(), write),
     setPages: () => undefined,
     setModeKey: () => undefined,
+    setBackgroundKey: () => undefined,
     setFiles: () => undefined,
     setHistory: () => undefined,
     addHistory: () => undefined,

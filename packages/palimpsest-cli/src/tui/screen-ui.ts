@@ -33,6 +33,7 @@ const WAYS = {
     ['↑ ↓', 'what you said before'],
     ['Esc', 'interrupts; twice: rewinds'],
     ['Shift-Tab', 'changes what it may do unasked: default, accept edits, plan'],
+    ['Ctrl-B', 'moves agents that are waited for to the background'],
     ['Ctrl-O', 'the whole conversation, also what was compacted'],
     ['Ctrl-T', 'what was taken out of the window last'],
     ['Ctrl-C twice', 'leaves'],
@@ -104,10 +105,13 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
 function inputSetters(
   state: ScreenState,
   canvas: Canvas,
-): Pick<Ui, 'setModeKey' | 'setFiles' | 'setHistory' | 'addHistory' | 'setInput'> {
+): Pick<Ui, 'setModeKey' | 'setBackgroundKey' | 'setFiles' | 'setHistory' | 'addHistory' | 'setInput'> {
   return {
     setModeKey: (change) => {
       state.changeMode = change
+    },
+    setBackgroundKey: (move) => {
+      state.toBackground = move
     },
     setFiles: (list) => {
       state.files = undefined

@@ -65,6 +65,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
     showStatus(conversation, ui)
     return `${modeWords(permissions.mode())} · Shift-Tab: the next mode`
   })
+  ui.setBackgroundKey(() => movedWords(conversation))
   const picked = setup.picks ? await runCommand('/resume', place) : undefined
   if (picked) return picked
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
@@ -81,6 +82,12 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
     showStatus(conversation, ui)
   }
   return undefined
+}
+
+function movedWords({ prepared }: HostedConversation): string | undefined {
+  const moved = prepared.agents.toBackground()
+  if (moved.length === 0) return undefined
+  return `${moved.length === 1 ? 'the agent works' : `${moved.length} agents work`} in the background now; /tasks shows what they do`
 }
 
 async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd> {

@@ -69,6 +69,8 @@ export interface Ui {
   readonly setPages: (pages: Pages) => void
   /** What Shift-Tab does: it says what became of it. */
   readonly setModeKey: (change: () => string) => void
+  /** What Ctrl-B does: it says what became of it. Undefined: nothing, and the key moves the cursor. */
+  readonly setBackgroundKey: (move: () => string | undefined) => void
   /** What `@` offers, looked up when first wanted. */
   readonly setFiles: (list: () => Promise<readonly string[]>) => void
   /** What was said before, oldest first. */

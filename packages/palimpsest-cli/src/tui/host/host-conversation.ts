@@ -77,7 +77,8 @@ export async function hostConversation(
     get facts() {
       const { window, thresholds, autoEnabled } = reading()
       const mode = modeMark(prepared.permissions.mode())
-      const task = runningText(prepared.dreaming.tasks.list())
+      const running = runningText(prepared.dreaming.tasks.list())
+      const task = prepared.agents.isWaitedFor() ? `${running} (Ctrl-B: background)` : running
       return { model: setup.prefix.model, window, thresholds, autoEnabled, mode, task }
     },
     figures: () => at.figures,

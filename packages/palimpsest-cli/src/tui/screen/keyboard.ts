@@ -80,6 +80,11 @@ function pressKey(state: ScreenState, key: Key, name: string, isTwice: boolean):
     state.hint = state.changeMode()
     return
   }
+  const moved = name === 'ctrl-b' ? state.toBackground() : undefined
+  if (moved !== undefined) {
+    state.hint = moved
+    return
+  }
   if (name === 'ctrl-c') return pressCtrlC(state, isTwice)
   if (name === 'escape') return pressEscape(state, isTwice)
   if (name === 'ctrl-d' && state.editor.text === '') return give(state, { kind: 'quit' })

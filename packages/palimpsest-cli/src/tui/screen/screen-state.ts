@@ -34,6 +34,8 @@ export interface ScreenState {
   openRemoved: () => void
   /** What Shift-Tab does; it says what became of it. */
   changeMode: () => string
+  /** What Ctrl-B does, where there is something to move. */
+  toBackground: () => string | undefined
 }
 
 const NO_LIVE: LiveParts = { streaming: () => [], printing: () => [], activity: '', status: [] }
@@ -56,6 +58,7 @@ export function createScreenState(): ScreenState {
     openTranscript: () => undefined,
     openRemoved: () => undefined,
     changeMode: () => '',
+    toBackground: () => undefined,
   }
 }
 

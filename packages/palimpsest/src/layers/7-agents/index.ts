@@ -20,7 +20,15 @@ export {
   AGENTS_AT_ONCE_MAX,
 } from './policy.ts'
 export type { AgentPolicy } from './policy.ts'
-export { agentsAgain, foundText, notificationText, reportText, startedText, toldEnds } from './prompt.ts'
+export {
+  agentsAgain,
+  foundText,
+  movedText,
+  notificationText,
+  reportText,
+  startedText,
+  toldEnds,
+} from './prompt.ts'
 export type { AgentFacts, AgentReport, AgentState } from './prompt.ts'
 export { isAgentName, LETTER_CHARS_MAX, parseLetter, SUMMARY_CHARS_MAX } from './mail/letter.ts'
 export type { Letter, MailRequest } from './mail/letter.ts'

@@ -50,6 +50,11 @@ export function startedText({ id, type, description }: AgentFacts): string {
   return `Agent ${id} (${type}: ${description}) works in the background. You are told when it ends; do something else meanwhile, and do not start it again. TaskOutput shows what it is at, TaskStop ends it.`
 }
 
+/** The result of a call that the user no longer waits for. */
+export function movedText(agent: AgentFacts): string {
+  return `The user moved this agent to the background. ${startedText(agent)}`
+}
+
 /** Of an agent that a program's end cut off, or whose end nobody was told: told when the session is resumed. */
 export function foundText(report: Omit<AgentReport, 'notes'> & { readonly path: string }): string {
   const { description, path } = report
