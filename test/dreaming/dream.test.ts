@@ -174,7 +174,7 @@ describe('palimpsest dream', () => {
     await writeFile(join(bench.home, 'settings.json'), '{"dream": {"maxRequests": 4}}')
     expect(await bench.dream('--now')).toMatchObject({
       requests: 4,
-      reason: 'it made 4 requests and was not done (setting dream.maxRequests)',
+      reason: 'it made 4 requests (setting dream.maxRequests) and was not done',
     })
     await writeFile(join(bench.home, 'settings.json'), '{"dream": {"maxCostUsd": 0.001}}')
     expect(await bench.dream('--now')).toMatchObject({

@@ -25,9 +25,12 @@ test('an agent that is waited for moves to the background: the call returns at o
   const { bench, open } = await createGatedBench()
   bench.simulator.addSteps([
     { content: [agent] },
-    { content: [text('It works on.')], when: { contains: 'The user moved this agent to the background.' } },
+    {
+      content: [text('It works on.')],
+      when: { bodyContains: 'The user moved this agent to the background.' },
+    },
     { content: [text('An egret.')], when: { source: 'subagent' } },
-    { content: [text('I see.')], when: { contains: 'has ended. Its report' } },
+    { content: [text('I see.')], when: { bodyContains: 'has ended. Its report' } },
   ])
   const screen = await openScreen(bench, { PALIMPSEST_BASE_URL: bench.url })
   const { agents } = screen.prepared

@@ -11,7 +11,7 @@ import {
   type Thought,
 } from 'palimpsest/dreaming'
 import { createCostOf } from 'palimpsest/ledger'
-import { createBudget, meterModel, type LoopEvent, type TurnEnd } from 'palimpsest/loop'
+import { createBudget, meterModel, whyNotAnswered, type LoopEvent, type TurnEnd } from 'palimpsest/loop'
 import { emptyView } from 'palimpsest/transcript'
 
 import { createAccess } from '../agent/paths/access.ts'
@@ -108,24 +108,10 @@ export async function thinkInDream(
 const LOOK_EVERY_MS = 1_000
 
 function whyFailed(end: TurnEnd, { maxRequests, maxCostUsd }: DreamRun['policy']): string | undefined {
-  switch (end.reason) {
-    case 'answered':
-      return undefined
-    case 'max-rounds':
-      return `it made ${maxRequests} requests and was not done (setting dream.maxRequests)`
-    case 'max-cost':
-      return `it would cost over $${maxCostUsd} (setting dream.maxCostUsd)`
-    case 'window-full':
-      return 'its window is full'
-    case 'aborted':
-      return 'it was ended'
-    case 'refused':
-      return `the model refused: ${end.explanation}`
-    case 'failed':
-      return end.message
-    default:
-      return end satisfies never
-  }
+  return whyNotAnswered(end, {
+    rounds: `${maxRequests} requests (setting dream.maxRequests)`,
+    cost: `$${maxCostUsd} (setting dream.maxCostUsd)`,
+  })
 }
 
 async function toolsFor(base: DreamBase, copy: DreamCopy, scene: DreamRun['scene']) {

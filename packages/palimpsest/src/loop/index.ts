@@ -42,4 +42,6 @@ export type {
 export { runTurn } from './run-turn.ts'
 export type { TurnCompaction, TurnSetup } from './run-turn.ts'
 export type * from './tool.ts'
+export { whyNotAnswered } from './why-not-answered.ts'
+export type { LimitTexts } from './why-not-answered.ts'
 export { withBeside } from './with-beside.ts'

@@ -3,6 +3,7 @@ import { agentSource } from '../../layers/7-agents/agent-source.ts'
 import type { AgentPolicy } from '../../layers/7-agents/policy.ts'
 import type { AgentReport } from '../../layers/7-agents/prompt.ts'
 import type { LoopEvent, TurnEnd } from '../../loop/events.ts'
+import { whyNotAnswered } from '../../loop/why-not-answered.ts'
 import type { SpentEntry } from '../../transcript/entry.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
 import { servedTokens } from '../../wire/usage.ts'
@@ -127,27 +128,11 @@ function textIn(event: LoopEvent): string {
 
 /** Undefined where it answered. */
 function whyEnded(end: TurnEnd, { policy, maxTurns }: AgentRun): string | undefined {
-  switch (end.reason) {
-    case 'answered':
-      return undefined
-    case 'max-rounds': {
-      const own = maxTurns !== undefined && maxTurns <= policy.maxTurns
-      const limit = own
-        ? `${maxTurns} requests (maxTurns of its type)`
-        : `${policy.maxTurns} requests (setting agents.maxTurns)`
-      return `it made ${limit} and was not done`
-    }
-    case 'max-cost':
-      return `it would cost over $${policy.maxCostUsd} (setting agents.maxCostUsd), or more than the session may`
-    case 'window-full':
-      return 'its window is full'
-    case 'aborted':
-      return 'it was ended'
-    case 'refused':
-      return `the model refused: ${end.explanation}`
-    case 'failed':
-      return end.message
-    default:
-      return end satisfies never
-  }
+  const own = maxTurns !== undefined && maxTurns <= policy.maxTurns
+  return whyNotAnswered(end, {
+    rounds: own
+      ? `${maxTurns} requests (maxTurns of its type)`
+      : `${policy.maxTurns} requests (setting agents.maxTurns)`,
+    cost: `$${policy.maxCostUsd} (setting agents.maxCostUsd), or more than the session may`,
+  })
 }
