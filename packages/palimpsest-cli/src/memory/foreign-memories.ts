@@ -51,20 +51,36 @@ export async function readForeign(folder: string): Promise<ForeignFiles> {
     .map(({ name }) => name)
   if (files.length > FILES_MAX)
     throw new UsageError(`${folder} has over ${FILES_MAX} files: is it a memory folder?`)
-  const read = async (file: string): Promise<string> =>
-    await readPlainText(join(folder, file), FILE_BYTES_MAX)
+  const unusable = new Map<string, string>()
+  const read = async (file: string): Promise<readonly string[]> => {
+    const path = join(folder, file)
+    try {
+      const text = await readPlainText(path, FILE_BYTES_MAX)
+      if (!text.includes('\0')) return [text]
+      unusable.set(file, `${path} is no text`)
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      unusable.set(file, error.message)
+    }
+    return []
+  }
   const names = files
     .filter((file) => file !== INDEX_FILE)
     .map((file) => file.slice(0, -'.md'.length))
     .toSorted()
-  const texts = await Promise.all(names.map(async (name) => [name, await read(`${name}.md`)] as const))
+  const texts = await Promise.all(
+    names.map(async (name) => (await read(`${name}.md`)).map((text) => [name, text] as const)),
+  )
+  const readable = new Map(texts.flat())
   const changed = await Promise.all(
-    names.map(async (name) => [name, (await lstat(join(folder, `${name}.md`))).mtime.toISOString()] as const),
+    [...readable.keys()].map(
+      async (name) => [name, (await lstat(join(folder, `${name}.md`))).mtime.toISOString()] as const,
+    ),
   )
   return {
-    index: files.includes(INDEX_FILE) ? await read(INDEX_FILE) : '',
-    texts: new Map(texts),
-    unusable: new Map(),
+    index: files.includes(INDEX_FILE) ? (await read(INDEX_FILE)).join('') : '',
+    texts: readable,
+    unusable,
     changed: new Map(changed),
   }
 }

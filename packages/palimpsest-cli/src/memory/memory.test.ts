@@ -181,6 +181,17 @@ describe('palimpsest memory', () => {
     expect({ exit, out }).toEqual({ exit: 1, out: expect.stringContaining('style: added style') })
     expect(await json(kit, 'list')).toMatchObject([{ name: 'style', type: 'feedback', trust: 'model' }])
     expect((await readdir(theirs)).toSorted()).toEqual(['MEMORY.md', 'key.md', 'style.md'])
+    await writeFile(join(theirs, 'broken.md'), 'half a line \0')
+    await writeFile(join(theirs, 'huge.md'), 'x'.repeat((1 << 20) + 1))
+    await writeFile(join(theirs, 'late.md'), 'Deploys happen on \u001b[31mTuesdays\n')
+    const again = await kit.run(['memory', 'import'])
+    expect(again.err).toMatch(/broken\.md is not imported: .* is no text/)
+    expect(again.err).toMatch(/huge\.md is not imported: .* is larger than/)
+    expect(again.out).toContain('late: added late')
+    expect(await json(kit, 'list')).toMatchObject([
+      { name: 'late', description: 'Deploys happen on [31mTuesdays' },
+      { name: 'style' },
+    ])
   })
 
   test.each([

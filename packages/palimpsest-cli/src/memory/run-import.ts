@@ -14,13 +14,17 @@ export async function runImport({ opened, words, world }: MemoryCall): Promise<E
   const [memory] = opened.memories
   if (!memory) throw new Error('unreachable: a scope was chosen')
   const folder = typed === undefined ? claudeFolder(opened.project.project, world) : resolve(world.cwd, typed)
-  const found = storedMemories(await readForeign(folder))
-  let isDone = true
+  const files = await readForeign(folder)
+  const found = storedMemories(files)
+  let isDone = files.unusable.size === 0
+  for (const [file, why] of files.unusable)
+    world.printError(`palimpsest: ${toPrintable(`${file} is not imported: ${why}`)}\n`)
   for (const one of found) {
     const outcome = await importMemory(one, `imported from ${folder}`, memory)
     world.print(`${toPrintable(`${one.name}: ${outcomeText(outcome)}`)}\n`)
     isDone &&= outcome.kind === 'written'
   }
-  if (found.length === 0) world.printError(`No memories in ${toPrintable(folder)}.\n`)
+  if (found.length === 0 && files.unusable.size === 0)
+    world.printError(`No memories in ${toPrintable(folder)}.\n`)
   return isDone ? DONE : FAILED
 }

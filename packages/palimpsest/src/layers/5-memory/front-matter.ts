@@ -22,16 +22,18 @@ export function printMemory(memory: Memory): string {
     FENCE,
   ]
   const rest = body.trim()
-  return `${lines.join('\n')}\n${rest === '' ? '' : `\n${rest}\n`}`
+  const text = `${lines.join('\n')}\n${rest === '' ? '' : `\n${rest}\n`}`
+  // With one of these it would be no text, and nobody would read it again.
+  return text.replaceAll('\0', '')
 }
 
 function sourceLine({ session, message }: MemorySource): string {
   return `  - { session: ${scalar(session)}, message: ${scalar(message)} }`
 }
 
-/** Where a line ends a description ends: the index has one line for it. */
+/** Where a line ends a description ends: the index has one line for it, of characters that a terminal shows. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
+  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
 const PLAIN = /^[A-Za-z][\w ./-]*[\w./]$/

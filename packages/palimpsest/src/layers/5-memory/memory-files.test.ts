@@ -57,7 +57,7 @@ Why: "firewall".
       ended: fc.option(fc.constant(NOW), { nil: undefined }),
       endedBy: fc.option(text.map(oneLine), { nil: undefined }),
       other: fc.constant([]),
-      body: text.map((one) => one.replaceAll('\r', '').trim()),
+      body: text.map((one) => one.replaceAll('\r', '').replaceAll('\0', '').trim()),
     })
     fc.assert(
       fc.property(any, (one) => {
@@ -65,6 +65,13 @@ Why: "firewall".
       }),
       cases(60, 20_000),
     )
+  })
+
+  it('is text, whatever was to be remembered: a zero byte is left out, a control character is a space', () => {
+    const printed = printMemory({ ...memory, description: 'a\0b\u001b[31m', body: 'c\0d' })
+    expect(printed).not.toMatch(/\0/)
+    expect(parseMemory(printed, unknown)).toMatchObject({ description: 'a b [31m', body: 'cd' })
+    expect(indexLine({ name: 'n', description: 'a\0b' })).toBe('- [n](n.md): a b')
   })
 
   it('keeps lines of others, and reads the time that Claude Code writes', () => {

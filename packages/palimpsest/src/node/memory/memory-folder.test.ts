@@ -63,6 +63,13 @@ describe('a folder of memories', () => {
     expect(await names(path)).toEqual(['.history', 'MEMORY.md', 'a.md'])
   })
 
+  it('writes nothing that it could not read again', async () => {
+    const { folder, path } = await tempMemory()
+    for (const change of [put('a', 'a\0b', '- a\n'), put('a', 'ab', '- a\0\n')])
+      await expect(folder.change(() => change)).rejects.toThrow('zero byte')
+    expect(await names(path)).toEqual([])
+  })
+
   it('finishes what a killed writer began, before anybody reads or writes', async () => {
     const { folder, path, home } = await tempMemory()
     await folder.change(() => put('a', 'one\n', '- a\n'))

@@ -86,6 +86,8 @@ async function makeChange(
   const changed = all.filter(({ before, after }) => before?.hash !== after?.hash)
   if (changed.length === 0) return undefined
   for (const { file } of changed) requireName(file, files)
+  requireText(index)
+  for (const text of texts.values()) requireText(text)
   const record: MemoryRecord = { id: randomUUID(), at: now(), ...about, changed }
   const begun = await records.begin(record)
   const fresh = new Map<string, string | null>([...texts, [INDEX, index === '' ? null : index]])
@@ -117,6 +119,12 @@ function requireName(file: string, { unusable }: MemoryFiles): void {
   if (why !== undefined) throw new StorageError('io', `${file}.md cannot be changed: ${why}. Move it away`)
   if (file !== INDEX && !isMemoryName(file))
     throw new StorageError('no-permission', `"${file.slice(0, 80)}" cannot be the name of a memory`)
+}
+
+/** What is no text is read by nobody: written into the index, it would close the folder for good. */
+function requireText(text: string | null): void {
+  if (text?.includes('\0') === true)
+    throw new StorageError('io', 'a memory is text: this one has a zero byte, and nothing was written')
 }
 
 function fileOf(path: string, name: string): string {
