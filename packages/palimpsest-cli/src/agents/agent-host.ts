@@ -22,12 +22,11 @@ import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 import { sentenceOf } from '../report-error.ts'
 import { ID_CHARS } from '../stored/find-by-id.ts'
 import type { BackgroundTask } from '../tasks/background-task.ts'
-import { watchTurn } from '../tasks/watch-turn.ts'
 import { placeFor, whyNot, type Placed } from './admit-agent.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
 import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
 import { linkToCall, type CallLink } from './call-link.ts'
-import { summariseCall } from './summarise-call.ts'
+import { watchAgent } from './summary/watch-agent.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
 import { narrowMode } from './kinds/narrow-mode.ts'
 
@@ -262,23 +261,21 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     isBackground: !signal,
   }
   const link = linkToCall(signal)
-  const watch = watchTurn({
-    text: `Starting ${name}`,
+  const watch = watchAgent({
+    name,
     now: base.world.now,
     onChange: base.tasks.changed,
-    summarise: summariseCall,
+    tell: (summary) => state.listen({ kind: 'progress', agent: working.agent, summary }),
   })
   const { made, notes } = toolsFor(state, base, started)
   const job: AgentJob = { id, wish, type, fork, made, place }
   const written = new Set<string>()
   const seen = {
     see: (event: LoopEvent): void => {
-      watch.see(event)
       if (event.type === 'tool-end' && ownNatureOf(event.name) === 'write')
         for (const { path } of event.entry.files ?? []) written.add(path)
       state.listen({ kind: 'event', agent: working.agent, event })
-      const { text: summary } = watch.status()
-      if (event.type === 'tool-start') state.listen({ kind: 'progress', agent: working.agent, summary })
+      watch.see(event)
     },
     spend: (spent: Spent): void => void (state.spent = [...state.spent, spent]),
   }

@@ -1,5 +1,5 @@
 import type { LoopEvent } from 'palimpsest/loop'
-import { isBlock, toBlocks, type JsonObject } from 'palimpsest/wire'
+import { isBlock, toBlocks } from 'palimpsest/wire'
 import { basename } from 'node:path'
 
 import { toPrintable } from '../agent/printable.ts'
@@ -20,8 +20,8 @@ export interface WatchSetup {
   readonly text: string
   readonly now: () => number
   readonly onChange: () => void
-  /** What a call says of the work, where that is to be told. */
-  readonly summarise?: ((name: string, input: JsonObject) => string) | undefined
+  /** What an event says of the work, where that is to be told. */
+  readonly summarise?: ((event: LoopEvent) => string | undefined) | undefined
 }
 
 /** What a task is at, from what its turn tells. */
@@ -43,7 +43,8 @@ export function watchTurn({ text: first, now, onChange, summarise }: WatchSetup)
   return {
     status: () => status,
     see: (event) => {
-      if (event.type === 'tool-start' && summarise) become({ text: summarise(event.name, event.input) })
+      const words = summarise?.(event)
+      if (words !== undefined && words !== status.text) become({ text: words })
       if (event.type === 'message' && event.entry.message.role === 'assistant')
         become({ turns: withTurn(turnText(event.entry.message.content)) })
       if (event.type !== 'tool-end') return
