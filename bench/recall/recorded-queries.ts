@@ -132,7 +132,7 @@ function queriesOf(blocks: readonly RecordedBlock[]): readonly RecordedQuery[] {
       while (cut > 0 && chars - (ends[cut - 1] ?? 0) < WINDOW_TOKENS * CHARS_PER_TOKEN) cut--
       const targets = targetsOf(block, { blocks, holders, cut })
       const bare = said.replaceAll(NAME, (word) => (isName(word) ? ' ' : word)).replaceAll(/`[^`]*`/g, ' ')
-      const context = contextOf(blocks.slice(Math.max(0, i - CONTEXT_BLOCKS), i).map((one) => one.block))
+      const context = contextOf(contextBlocks(blocks, i))
       if (targets.size > 0 && /\p{L}{3}/u.test(bare))
         queries.push({ bare, whole: said, context, cut, targets })
     }
@@ -141,6 +141,13 @@ function queriesOf(blocks: readonly RecordedBlock[]): readonly RecordedQuery[] {
     ends[i] = chars
   }
   return queries
+}
+
+/** What stands before the call, without the text that the question was taken from: names that were removed must not come back. */
+function contextBlocks(blocks: readonly RecordedBlock[], at: number): readonly Block[] {
+  const before = blocks.slice(Math.max(0, at - CONTEXT_BLOCKS), at)
+  const said = before.findLastIndex(({ kind }) => kind === 'assistant')
+  return before.filter((_, i) => i !== said).map(({ block }) => block)
 }
 
 /** The last sentence of the answer that calls. */

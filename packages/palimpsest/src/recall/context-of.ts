@@ -17,6 +17,9 @@ const STEPS = 3
 const LAST_CALL_WEIGHT = 0.5
 const INPUTS_WEIGHT = 0.5
 const NAMES_WEIGHT = 0.4
+const SAID_WEIGHT = 0.3
+/** The end of what was said leads to what comes next. */
+const SAID_CHARS_MAX = 600
 /** An edit may hold a whole file; its beginning says which. */
 const INPUT_CHARS_MAX = 600
 /** The search takes no more terms than these have. */
@@ -25,7 +28,7 @@ const NAMES_MAX = 40
 const CODE_NAME = /[A-Za-z_][A-Za-z0-9_]{4,}/g
 const IS_CODE_NAME = /[a-z][A-Z]|_/
 
-/** Of the blocks of a conversation, in order: what the last call was about, all that the last calls were given, and names in their results. */
+/** Of the blocks of a conversation, in order: what the last call was about, all that the last calls were given, names in their results, and what was said last. */
 export function contextOf(blocks: readonly Block[]): readonly ContextQuery[] {
   const calls: ToolUseBlock[] = []
   const results: ToolResultBlock[] = []
@@ -42,8 +45,18 @@ export function contextOf(blocks: readonly Block[]): readonly ContextQuery[] {
     { words: aboutOf(calls[0]?.input), weight: LAST_CALL_WEIGHT },
     { words: inputs.join(' '), weight: INPUTS_WEIGHT },
     { words: namesIn(results.slice(0, STEPS)).join(' '), weight: NAMES_WEIGHT },
+    { words: saidLast(blocks).slice(-SAID_CHARS_MAX), weight: SAID_WEIGHT },
   ]
   return queries.filter(({ words }) => words.trim() !== '')
+}
+
+/** By the user or the model. What programs add beside it stands in tags. */
+function saidLast(blocks: readonly Block[]): string {
+  for (let i = blocks.length - 1; i >= 0; i--) {
+    const block = blocks[i]
+    if (block && isBlock(block, 'text') && !block.text.trimStart().startsWith('<')) return block.text
+  }
+  return ''
 }
 
 /** The newest first, each once. */

@@ -6,6 +6,8 @@ export interface ScoredRow {
   readonly session: string
   readonly kind: string
   readonly who: number
+  /** Of the line that holds it, in bytes. */
+  readonly length: number
   readonly score: number
 }
 
@@ -44,6 +46,18 @@ const SAME_SESSION_FACTOR = 3
 const SESSION_WEIGHT = 0.6
 /** The best rows of a session speak for it. */
 const SESSION_ROWS = 5
+/** Of what the words count. Fitted to the tuning projects: docs/decisions/0103-what-the-words-leave-open.md. */
+const SIZE_WEIGHT = 0.75
+const RECENT_WEIGHT = 0.4
+const BESIDE_WEIGHT = 0.4
+/** `log` of a size that counts whole: 22 KB. */
+const SIZE_LOG = 10
+/** `log` of so many units that what lies before them is as good as of another session: 400. */
+const RECENT_LOG = 6
+/** Talk is as good as a result of the usual size. */
+const TALK_SIZE = 0.75
+/** Units on either side that were looked at for the same reason. */
+const BESIDE = 2
 
 /** The best first. */
 export function rankUnits<Row extends ScoredRow>(wish: RankWish<Row>): readonly RankedUnit<Row>[] {
@@ -61,9 +75,44 @@ export function rankUnits<Row extends ScoredRow>(wish: RankWish<Row>): readonly 
     }
   }
   const most = queries.reduce((sum, { weight }) => sum + weight, Number.EPSILON)
-  return [...all]
-    .map(([unit, { score, rows }]) => ({ unit, score: score / most, rows }))
-    .toSorted((a, b) => b.score - a.score || b.unit - a.unit)
+  const units = [...all].map(([unit, { score, rows }]) => ({ unit, score: score / most, rows }))
+  return withCircumstances(units, wish.session).toSorted((a, b) => b.score - a.score || b.unit - a.unit)
+}
+
+/** Where words alone do not decide: a long result holds more of what is looked for, a recent one rather, and one beside others that fit. */
+function withCircumstances<Row extends ScoredRow>(
+  units: readonly RankedUnit<Row>[],
+  asking: string | undefined,
+): readonly RankedUnit<Row>[] {
+  const sessions = Map.groupBy(units, ({ rows }) => rows[0]?.session)
+  return [...sessions].flatMap(([session, list]) => {
+    const inOrder = list.toSorted((a, b) => a.unit - b.unit)
+    const tools = inOrder.filter(isOfTool)
+    const places = new Map(tools.map(({ unit }, i) => [unit, i]))
+    let newer = inOrder.length
+    return inOrder.map((one) => {
+      newer--
+      const at = places.get(one.unit)
+      const beside = at === undefined ? one.score : bestBeside(tools, at)
+      const recent = session === asking ? Math.max(0, 1 - Math.log1p(newer) / RECENT_LOG) : 0
+      const more = SIZE_WEIGHT * sizeOf(one) + RECENT_WEIGHT * recent + BESIDE_WEIGHT * beside
+      return { ...one, score: (one.score + more) / (1 + SIZE_WEIGHT + RECENT_WEIGHT + BESIDE_WEIGHT) }
+    })
+  })
+}
+
+function isOfTool({ rows }: RankedUnit<ScoredRow>): boolean {
+  return rows[0]?.kind === 'tool_use' || rows[0]?.kind === 'tool_result'
+}
+
+function sizeOf(unit: RankedUnit<ScoredRow>): number {
+  if (!isOfTool(unit)) return TALK_SIZE
+  return Math.min(1, Math.log1p(Math.max(...unit.rows.map(({ length }) => length))) / SIZE_LOG)
+}
+
+function bestBeside(tools: readonly RankedUnit<ScoredRow>[], at: number): number {
+  const near = tools.slice(Math.max(0, at - BESIDE), at + BESIDE + 1)
+  return Math.max(0, ...near.filter((one) => one !== tools[at]).map(({ score }) => score))
 }
 
 function scoreUnits<Row extends ScoredRow>(

@@ -28,6 +28,8 @@ export interface ShardQuery {
   readonly terms: readonly string[]
   /** The words in a row, as they stand. */
   readonly phrase?: string | undefined
+  /** Only what the calls name: files, patterns and commands. */
+  readonly isAbout?: boolean | undefined
   /** The only term may be the beginning of a word. */
   readonly isPrefix?: boolean | undefined
   readonly filter: RowFilter
@@ -55,6 +57,8 @@ const WEIGHTS = '1, 5, 1, 1, 0.5, 0.3, 1'
 const OWN_COLUMNS = '{who about body parts}'
 /** In so many shards every word counts. In more, words that many rows hold are left out where rarer ones are left. */
 const FULL_SHARDS_MAX = 3
+/** To look once more in what the calls name takes half as long again: too long for a sentence of common words in more shards. */
+const ABOUT_SHARDS_MAX = 1
 /** Of a word that few rows hold, others add little: so many rows of all shards are ranked, in some 40 ms. */
 const RARE_ROWS = 6_000
 /** What is rare: where the rarest word stands in no more rows. */
@@ -70,6 +74,7 @@ const PHRASE_MS = 10
 export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => number): ShardAnswer {
   const shards = shardsOf(db, query.filter)
   const isLarge = shards.length > FULL_SHARDS_MAX
+  if (shards.length > ABOUT_SHARDS_MAX && query.isAbout === true) return { rows: [], cutAt: undefined }
   if (isLarge && query.isPrefix === true) {
     // A whole word is found much sooner than all that begin with it.
     const whole = queryShards(db, { ...query, isPrefix: false }, now)
@@ -81,8 +86,9 @@ export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => num
   let isNarrowed = false
   const search = (mayNarrow: boolean): { readonly found: readonly FoundId[]; readonly cutAt?: number } => {
     const found: FoundId[] = []
-    for (const { id, newest, sealed } of shards) {
-      if (now() > until) return { found, cutAt: newest }
+    for (const [i, { id, newest, sealed }] of shards.entries()) {
+      // The newest in any case: on a busy machine the time may be over before it began.
+      if (i > 0 && now() > until) return { found, cutAt: newest }
       const wanted =
         isLarge && sealed ? rarerTerms(query.terms, counts.get(id), ranked, mayNarrow) : anyOf(query.terms)
       isNarrowed ||= wanted.isEach
@@ -199,12 +205,20 @@ function stemsOf(db: IndexDatabase, terms: readonly string[]): ReadonlyMap<strin
 }
 
 /** In the language of the index, in which everything is quoted. */
-function matchOf({ terms, isEach, phrase, isPrefix, filter }: ShardQuery & Terms): string | undefined {
+function matchOf({
+  terms,
+  isEach,
+  phrase,
+  isAbout,
+  isPrefix,
+  filter,
+}: ShardQuery & Terms): string | undefined {
   const words = terms.map((term, i) => `${quoted(term)}${isPrefix === true && i === 0 ? '*' : ''}`)
   // One word is looked for where it stands; more of them are also what the turns beside it are about.
   const alone =
     words.length === 1 ? `${OWN_COLUMNS} : ${words[0] ?? ''}` : words.join(isEach ? ' AND ' : ' OR ')
-  const any = phrase === undefined ? alone : `body : ${quoted(phrase)}`
+  const where = isAbout === true ? `about : (${words.join(' OR ')})` : alone
+  const any = phrase === undefined ? where : `body : ${quoted(phrase)}`
   const file = filter.file === undefined ? '' : `about : ${quoted(filter.file)}`
   if (any === '') return file === '' ? undefined : file
   return file === '' ? any : `(${any}) AND ${file}`

@@ -135,6 +135,21 @@ describe('the index', () => {
     expect(await ids('npm heron')).toContain('r-t2')
   })
 
+  test('quotes of a call that was found by what is being done what it was given, not the name of the tool', async () => {
+    put(
+      's.jsonl',
+      line('u1', 'The heron stands in the reeds.'),
+      call('t1', 'Bash', { command: 'make lanterns' }),
+    )
+    await recall.update()
+    const context = [{ words: 'lanterns', weight: 0.5 }]
+    const { hits } = await recall.search({ words: 'heron reeds', context, limit: 5 })
+    expect(hits.map(({ id, quote }) => [id, quote])).toEqual([
+      ['u1', 'The heron stands in the reeds.'],
+      ['a-t1', 'make lanterns'],
+    ])
+  })
+
   test('finds by time and by session, and the newest where nothing is asked for', async () => {
     put('a.jsonl', line('old', 'a heron', { at: '2026-01-01T00:00:00.000Z' }))
     put('b.jsonl', line('new', 'a heron', { at: '2026-03-01T00:00:00.000Z' }))

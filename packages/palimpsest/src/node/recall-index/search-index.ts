@@ -41,6 +41,8 @@ export interface IndexPlace {
 const SEARCH_MS = 250
 /** Of what was done last, in what is left of it. */
 const CONTEXT_MS = 80
+/** The words once more, in what the calls name: a file called so is rather meant than one that speaks of it. */
+const ABOUT_WEIGHT = 0.4
 const ROWS_MAX = 400
 /** What is in view takes places of what is not. */
 const ROWS_MAX_IN_VIEW = 1_200
@@ -81,10 +83,17 @@ function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): Fou
     ? queryShards(db, { terms, phrase: query.text, filter, rowsMax: PHRASE_ROWS_MAX, until }, now).rows
     : []
   const contextUntil = now() + CONTEXT_MS
-  const context = (wish.context ?? []).flatMap(({ words: about, weight }) => {
-    const of = termsOf(about)
-    if (of.length === 0) return []
-    return [{ rows: queryShards(db, { terms: of, filter, rowsMax, until: contextUntil }, now).rows, weight }]
+  const further = [
+    { terms, isAbout: true, weight: ABOUT_WEIGHT },
+    ...(wish.context ?? []).map(({ words: done, weight }) => ({
+      terms: termsOf(done),
+      isAbout: false,
+      weight,
+    })),
+  ]
+  const context = further.flatMap(({ weight, ...of }) => {
+    if (of.terms.length === 0) return []
+    return [{ rows: queryShards(db, { ...of, filter, rowsMax, until: contextUntil }, now).rows, weight }]
   })
   const rows = withPhrases(asked.rows, phrase)
   // What is in view ranks by itself: what was done last fits best to what was done last.
@@ -184,10 +193,10 @@ async function quoteUnits(
     .map(({ hit }) => hit)
 }
 
-/** The one of its texts that says most. */
+/** The one of its texts that says most: of those that hold none of the words the longest, for the first of a call is the name of the tool. */
 function bestLines(texts: readonly string[], terms: readonly string[], score: number): readonly Quote[] {
   const holds = (text: string): number => terms.filter((term) => text.toLowerCase().includes(term)).length
-  const [best] = texts.toSorted((a, b) => holds(b) - holds(a))
+  const [best] = texts.toSorted((a, b) => holds(b) - holds(a) || b.length - a.length)
   const quote = best === undefined ? undefined : quoteBestLine(best, terms, score)
   return quote ? [quote] : []
 }
