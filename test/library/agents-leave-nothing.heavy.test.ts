@@ -1,0 +1,96 @@
+import { readdir, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+import Anthropic from '@anthropic-ai/sdk'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { createAgent } from 'palimpsest'
+import { fileStore } from 'palimpsest/node'
+import { createSimulator, type ScriptStep } from 'palimpsest/simulator'
+
+import { removeFolder } from '../kit/temp-home.ts'
+
+// A hundred agents, sixteen at once, come and go in one process. What is open and what is held in memory is what it was before.
+
+const AGENTS = 96
+const AT_ONCE = 16
+/** Beside what it was: what the runtime keeps of code that has become warm. A conversation that stayed would be 100 KB each. */
+const HEAP_BYTES_MAX = 4 * 1024 * 1024
+
+const SAID = 'The harbour opens at six and closes at nine. '.repeat(2_000)
+
+interface Held {
+  readonly handles: number
+  readonly files: number
+  readonly heapBytes: number
+}
+
+async function held(): Promise<Held> {
+  setFlagsFromString('--expose_gc')
+  const collect: unknown = runInNewContext('gc')
+  for (let i = 0; i < 3; i++) {
+    if (typeof collect === 'function') collect()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return {
+    handles: process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length,
+    files: process.platform === 'linux' ? (await readdir('/proc/self/fd')).length : 0,
+    heapBytes: process.memoryUsage().heapUsed,
+  }
+}
+
+test('a hundred agents leave no handle, no open file and no memory behind', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'palimpsest-leave-'))
+  onTestFinished(async () => await removeFolder(folder))
+  const call: ScriptStep = {
+    content: [
+      { type: 'text', text: SAID },
+      { type: 'tool_use', name: 'stock', input: {} },
+    ],
+    stop_reason: 'tool_use',
+  }
+  let simulator = createSimulator()
+  const open = (): void => {
+    const done: ScriptStep = { content: [{ type: 'text', text: 'Done.' }] }
+    const ofAgents = { source: 'subagent' }
+    simulator = createSimulator({
+      script: [
+        { ...done, when: { ...ofAgents, bodyContains: '42 bolts' }, times: AGENTS },
+        { ...call, when: ofAgents, times: AGENTS },
+        { ...done, times: 1_000 },
+      ],
+    })
+  }
+  open()
+  const fetch: typeof globalThis.fetch = (input, init) => simulator.fetch(new Request(input, init))
+  const agent = createAgent({
+    client: new Anthropic({ apiKey: 'test', fetch, maxRetries: 0 }),
+    model: 'claude-sonnet-5-5',
+    store: fileStore(folder),
+    agents: { types: { clerk: { prompt: 'You are a clerk.' } } },
+    tools: [
+      { name: 'stock', description: 'What is left.', inputSchema: { type: 'object' }, run: () => '42 bolts' },
+    ],
+  })
+  onTestFinished(async () => await agent.close())
+  for await (const event of agent.send('Hello')) void event
+  const run = async (): Promise<void> => {
+    for (let i = 0; i < AGENTS; i += AT_ONCE) {
+      const types = Array.from({ length: AT_ONCE }, (_, n) => (n % 2 === 0 ? 'fork' : 'clerk'))
+      const results = await Promise.all(types.map(async (type) => await agent.spawn(type, `Part ${i}`)))
+      expect(results.filter(({ state }) => state !== 'completed')).toEqual([])
+    }
+    // What the simulator keeps is not ours.
+    open()
+  }
+  await run()
+  const before = await held()
+  await run()
+  const after = await held()
+  expect(after.handles).toBeLessThanOrEqual(before.handles)
+  expect(after.files).toBeLessThanOrEqual(before.files)
+  expect(after.heapBytes - before.heapBytes).toBeLessThan(HEAP_BYTES_MAX)
+})
