@@ -72,3 +72,13 @@ test('says what it leaves: settings are the user’s own', async () => {
   expect(exit).toBe(1)
   expect(err).toContain('settings.json still holds it: it is yours to edit')
 })
+
+test('a memory whose name spells it is named, until it is removed', async () => {
+  const bench = await createCommandBench()
+  await bench.run(['memory', 'add', 'The codename is Zanzibar 77'])
+  const { exit, out, err } = await bench.run(['purge', 'Zanzibar 77'])
+  expect({ exit, out }).toEqual({ exit: 1, out: expect.stringContaining('Removed') })
+  expect(err).toMatch(/the name of .*the-codename-is-zanzibar-77\.md still spells it/)
+  await bench.run(['memory', 'rm', 'the-codename-is-zanzibar-77'])
+  expect(await bench.run(['purge', 'Zanzibar 77'])).toMatchObject({ exit: 0, err: '' })
+})
