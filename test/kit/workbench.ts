@@ -103,7 +103,8 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   const { answer, askUser } = options
   const env = { PATH: process.env['PATH'], HOME: home, ...options.env }
   const machine = { platform: process.platform, architecture: process.arch }
-  const sandbox = createSandbox({ policy: options.sandbox ?? 'off', access, env, machine })
+  const quarantine = join(sessionFolder, 'quarantine')
+  const sandbox = createSandbox({ policy: options.sandbox ?? 'off', access, env, machine, quarantine })
   const commandEnv = commandEnvironment(env, work)
   const permit = createPermit({
     access,
@@ -158,6 +159,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     permitCall: permit,
     dispose: async () => {
       await shells.killAll()
+      await sandbox.writing?.close()
       rmSync(root, { recursive: true, force: true })
     },
   }

@@ -66,9 +66,10 @@ export async function codingTools(options: CodingToolsOptions): Promise<CodingTo
   const ownHome = env['PALIMPSEST_HOME'] ?? join(homedir(), '.palimpsest')
   const access = await createAccess({ cwd, home: homedir(), ownHome, rules })
   const machine = { platform: process.platform, architecture: process.arch }
-  const sandbox = createSandbox({ policy, access, env, machine })
   const shells = createShells()
   const sessionFolder = await mkdtemp(join(tmpdir(), 'palimpsest-tools-'))
+  const quarantine = join(sessionFolder, 'quarantine')
+  const sandbox = createSandbox({ policy, access, env, machine, quarantine })
   const made = createTools({ access, sandbox, sessionFolder, shells, env, now: Date.now })
   return {
     tools: made.filter(({ name }) => !LEFT_OUT.has(name)),
@@ -83,6 +84,7 @@ export async function codingTools(options: CodingToolsOptions): Promise<CodingTo
     }),
     close: async () => {
       await shells.killAll()
+      await sandbox.writing?.close()
       await rm(sessionFolder, { recursive: true, force: true })
     },
   }

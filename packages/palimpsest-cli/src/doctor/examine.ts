@@ -8,6 +8,7 @@ import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
 import { loadSettings, problemLine } from '../agent/settings/load-settings.ts'
 import { createAccess } from '../agent/paths/access.ts'
 import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
+import { isRequired } from '../agent/sandbox/sandbox.ts'
 import { rulesOf } from '../agent/settings/settings-shape.ts'
 import { findTrustMatters, isTrusted, matterLine } from '../agent/settings/trust.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
@@ -180,15 +181,15 @@ async function examineSandbox(home: string, projectFolder: string, world: World)
     access: await createAccess(places),
     env: world.env,
     machine: { platform: world.platform, architecture: process.arch },
+    quarantine: join(home, 'quarantine'),
   })
   const state = await sandbox.state()
   if (!state.works) {
-    const without =
-      policy === 'required'
-        ? 'no command runs, since "sandbox" is "required"'
-        : 'only commands that are proven to read run unasked'
+    const without = isRequired(policy)
+      ? 'no command runs, since "sandbox" is "required"'
+      : 'only commands that are proven to read run unasked'
     const text = `none (${state.why}): ${without}. To change that, ${state.cure}`
-    return [{ what: 'sandbox', state: policy === 'required' ? 'bad' : 'note', text }]
+    return [{ what: 'sandbox', state: isRequired(policy) ? 'bad' : 'note', text }]
   }
   const problem = await sandbox.problem()
   if (problem !== undefined)
@@ -197,7 +198,15 @@ async function examineSandbox(home: string, projectFolder: string, world: World)
     ]
   const untested =
     state.by === 'sandbox-exec' ? '. It passed its trial here, but was never tested on macOS otherwise' : ''
-  const text = `${state.by}: commands that only read run in it, unasked${untested}`
+  const unfit = await sandbox.writing?.problem()
+  if (unfit !== undefined) {
+    const said = `${state.by}: commands that only read run in it, unasked; not those that write: ${unfit.why}. To change that, ${unfit.cure}`
+    return [{ what: 'sandbox', state: 'note', text: said }]
+  }
+  const what = sandbox.writing
+    ? 'commands that read, and those that write in the working folders,'
+    : 'commands that only read'
+  const text = `${state.by}: ${what} run in it, unasked${untested}`
   return [{ what: 'sandbox', state: untested === '' ? 'good' : 'note', text }]
 }
 

@@ -4,7 +4,7 @@ import type { KeptIndex } from '../recall/keep-indexed.ts'
 import type { ModelListKeeper } from './models/reported-models.ts'
 import type { Scene } from './set-scene.ts'
 
-interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks' | 'recall'> {
+interface Started extends Pick<Scene, 'opened' | 'shells' | 'sandbox' | 'hooks' | 'recall'> {
   readonly index: KeptIndex
   readonly dreaming: Dreaming
   readonly flags: OpenedFlags
@@ -15,6 +15,7 @@ interface Started extends Pick<Scene, 'opened' | 'shells' | 'hooks' | 'recall'> 
 export function closeAll({
   opened,
   shells,
+  sandbox,
   hooks,
   recall,
   flags,
@@ -29,6 +30,7 @@ export function closeAll({
     recall.close()
     await modelList.close()
     await shells.killAll()
+    await sandbox.writing?.close()
     await hooks.close()
     await (isKept ? opened.file.close() : opened.giveUp())
   }

@@ -56,6 +56,8 @@ export function createIsolate(ground: Ground, policy: SandboxPolicy, world: Worl
           ok: false,
           why: `${from.cwd} is in no git repository. Have the user run "git init" and commit, or call the agent without isolation.`,
         }
+      // Commands that write beside it did not make it.
+      ground.sandbox.writing?.expect(worktreesFolder(access.cwd))
       const made = await makeWorktree(id, { from: from.cwd, folder: worktreesFolder(access.cwd) }, gitEnv)
       if (!made.ok) return made
       return { ok: true, place: await placeIn(made.worktree, { ...ground, access: from }, policy, world) }
@@ -96,7 +98,8 @@ async function placeIn(
     },
   }
   const machine = { platform: world.platform, architecture: process.arch }
-  const sandbox = createSandbox({ policy, access, env, machine })
+  const quarantine = ground.sandbox.writing?.keep
+  const sandbox = createSandbox({ policy, access, env, machine, quarantine })
   const place = { ...ground, cwd, additionalFolders: [], access, sandbox }
   return { access, sandbox, refresh, context: createPlaceContext(place, world), worktree }
 }

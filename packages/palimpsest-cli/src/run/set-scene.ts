@@ -1,4 +1,4 @@
-import { delimiter, isAbsolute } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
 import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
@@ -116,6 +116,7 @@ export interface Scene {
   /** A git worktree for an agent. */
   readonly isolate: Isolate
   readonly shells: Shells
+  readonly sandbox: Sandbox
   readonly recall: SessionRecall
   /** Of rules that were stored, for the user. */
   readonly problems: readonly string[]
@@ -198,6 +199,7 @@ export async function setScene(
     hooks: openHooks(stage, world),
     problems: [...unfit, ...work.problems],
     memory,
+    sandbox,
     ...made,
     isolate: createIsolate({ ...work, cwd, projectFolder, home, isTrusted }, settings.sandbox, world),
     place: createPlaceContext(
@@ -259,8 +261,18 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
   })
   const env = { ...world.env, ...settings.env }
   const machine = { platform: world.platform, architecture: process.arch }
-  const sandbox = createSandbox({ policy: settings.sandbox, access, env, machine })
-  return { access, sandbox, memory, env, problems: stored.notice === undefined ? [] : [stored.notice] }
+  const quarantine = join(opened.folder, 'quarantine')
+  const sandbox = createSandbox({ policy: settings.sandbox, access, env, machine, quarantine })
+  const problem = await sandbox.writing?.problem()
+  const problems = [
+    ...(stored.notice === undefined ? [] : [stored.notice]),
+    ...(problem === undefined
+      ? []
+      : [
+          `Commands that write are asked about, although "sandbox" is set: ${problem.why}. To change that, ${problem.cure}.`,
+        ]),
+  ]
+  return { access, sandbox, memory, env, problems }
 }
 
 async function memoryOf(
@@ -315,7 +327,7 @@ function makeTools(
   const permit = createPermit({ ...permits, mode, ...(ask ? { ask } : {}) })
   const forkTools: Scene['forkTools'] = (gate) => ({
     tools: createTools({ ...common, memory: gate }),
-    permit: permitForFork(createPermit({ ...permits, mode: 'default' })),
+    permit: permitForFork(permits),
   })
   const agentTools: Scene['agentTools'] = (wish) => {
     const at = wish.place ?? { access, sandbox, refresh: async () => undefined }
@@ -351,7 +363,10 @@ function askAs(label: string, ask: NonNullable<PermitOptions['ask']>): NonNullab
 }
 
 /** What the conversation may do unasked, less what reaches out or leaves something behind. */
-function permitForFork(permit: Permit): Permit {
+function permitForFork(permits: Omit<PermitOptions, 'mode' | 'ask'>): Permit {
+  // What it may write are memories, whatever the settings say of commands.
+  const sandbox = { ...permits.sandbox, writing: undefined }
+  const permit = createPermit({ ...permits, sandbox, mode: 'default' })
   return async (tool, input, context) => {
     const nature = ownNatureOf(tool.name)
     const isReading = nature === 'read' || nature === 'search' || tool.name === 'Recall'

@@ -4,6 +4,8 @@
 export type UnaskedWay =
   /** Programs and folders from elsewhere that the sandbox shows besides. */
   | { readonly kind: 'inside'; readonly shown: readonly string[] }
+  /** In the sandbox that writes in the working folders. */
+  | { readonly kind: 'writing'; readonly shown: readonly string[] }
   /** `command` is what runs instead, in this folder: the same line, written by us. */
   | { readonly kind: 'proven'; readonly command: string; readonly folder: string }
 

@@ -83,18 +83,18 @@ export function createPermit(options: PermitOptions): Permit {
   return async (tool, input, context) => {
     try {
       const first = await look(tool, input)
-      if (first.decision.kind !== 'ask') return conclude(tool, first, access, context)
+      if (first.decision.kind !== 'ask') return conclude(tool, first, options, context)
       // One question at a time; the answer to an earlier one may settle this one.
       return await queue(async () => {
         const { facts, decision } = await look(tool, input)
-        if (decision.kind !== 'ask') return conclude(tool, { facts, decision }, access, context)
+        if (decision.kind !== 'ask') return conclude(tool, { facts, decision }, options, context)
         const allowsWith = async (more: readonly Rule[]): Promise<boolean> =>
           (await decideWith(tool, facts, more)).kind === 'allow'
         const asked = { facts, why: decision.why, options, allowsWith }
         const answer = await askOrRefuse(tool, input, asked, context.signal)
         if (answer.kind === 'no') return { allow: false, reason: answer.words }
         if (answer.kind === 'always') await access.changeRules((rules) => [...rules, ...answer.rules])
-        return conclude(tool, { facts, decision: { kind: 'allow' } }, access, context)
+        return conclude(tool, { facts, decision: { kind: 'allow' } }, options, context)
       })
     } catch (error) {
       if (error instanceof Refusal) return { allow: false, reason: error.message }
@@ -118,12 +118,13 @@ interface Looked {
 function conclude(
   tool: LoopTool,
   { facts, decision }: Looked,
-  access: Access,
+  { access, sandbox }: PermitOptions,
   { toolUseId }: ToolContext,
 ): Verdict {
   if (decision.kind !== 'allow')
     return { allow: false, reason: `${tool.name} is not permitted: ${decision.why}.` }
   if (facts.kind === 'file') access.grant(toolUseId, facts.real)
+  if (facts.kind === 'file' && facts.access === 'write') sandbox.writing?.expect(facts.real)
   if (facts.kind === 'shell')
     access.grantCommand(toolUseId, { command: facts.command, way: decision.way ?? { kind: 'open' } })
   return { allow: true }

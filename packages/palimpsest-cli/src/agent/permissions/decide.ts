@@ -29,6 +29,8 @@ export type ShellConcerns =
       readonly byRule: OpenWay | undefined
       /** How it may run where no rule allows it, or why somebody must be asked. */
       readonly unasked: UnaskedAnswer
+      /** The same where it may write in the working folders. Absent: nothing may, unasked. */
+      readonly writing?: UnaskedAnswer | undefined
     }
 
 const ALLOW: Decision = { kind: 'allow' }
@@ -90,13 +92,14 @@ function speaksOfPlace(rule: Rule, facts: FileFacts, policy: Policy): boolean {
 
 function decideShell({ mode }: Policy, concerns: ShellConcerns): Decision {
   if (concerns.kind === 'refused') return { kind: 'deny', why: concerns.why }
-  const { byRule, unasked } = concerns
+  const { byRule, unasked, writing } = concerns
   if (mode === 'bypass') return ALLOW
   // Somebody allowed it, with all it does; the sandbox is for what nobody allowed. In plan mode no rule counts.
   if (byRule !== undefined && mode !== 'plan') return { kind: 'allow', way: byRule }
+  if (writing?.ok === true && mode !== 'plan') return { kind: 'allow', way: writing.way }
   if (unasked.ok) return { kind: 'allow', way: unasked.way }
   if (mode === 'plan') return planned('commands that are not known to only read')
-  return { kind: 'ask', why: unasked.why }
+  return { kind: 'ask', why: writing?.ok === false ? writing.why : unasked.why }
 }
 
 function decideOther(tool: string, facts: CallFacts, policy: Policy): Decision {

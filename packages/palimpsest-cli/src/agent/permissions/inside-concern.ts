@@ -5,6 +5,7 @@ import type { InsideVerdict } from '../command/inside/judge-inside.ts'
 import type { ShellWord } from '../command/shell-word.ts'
 import { expandPath } from '../paths/absolute-path.ts'
 import { isHiddenUnderAName, isReadablePath, type Access } from '../paths/access.ts'
+import { isInside } from '../paths/real-path.ts'
 import { findProgram, isMachineCode } from '../sandbox/find-program.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { gitPlaces } from './git-places.ts'
@@ -14,7 +15,9 @@ import { gitPlaces } from './git-places.ts'
 
 export interface InsidePlace {
   readonly access: Access
-  readonly sandbox: Sandbox
+  readonly sandbox: Pick<Sandbox, 'variables' | 'showsSystem'>
+  /** Programs of the work itself may run, and `/tmp` is its own. */
+  readonly runsOwn?: boolean
   /** As a command gets it that was allowed. */
   readonly env: { readonly [name: string]: string }
   /** Where a path leads, if there is something. Only a measure asks another disk than this one. */
@@ -90,14 +93,21 @@ async function wordOutside(word: ShellWord, base: string, place: InsidePlace): P
   const { access, sandbox } = place
   for (const candidate of candidatesOf(word)) {
     const named = expandPath(candidate, { cwd: base, home: access.home })
-    if (SAME.test(named)) continue
+    if (SAME.test(named) || (place.runsOwn === true && /^\/tmp\/?$/.test(named))) continue
     const real = await realOf(named, place)
+    if (real === undefined && place.runsOwn === true && isInHome(named, access))
+      return `${named} is in your home, and the sandbox has another one`
     if (real === undefined) continue
     const isFree = isReadablePath(access, real) && !(await hidesName(named, real, place))
     if (!isFree && !(await sandbox.showsSystem(real)))
       return `${named} is not among the files it may read unasked`
   }
   return undefined
+}
+
+/** What is written there would be gone with the session. */
+function isInHome(path: string, { home, folders }: Access): boolean {
+  return home !== '/' && isInside(home, path) && !folders.some((folder) => isInside(folder, path))
 }
 
 /** Only a measure asks another disk than this one; there a file has one name. */
@@ -125,12 +135,13 @@ function folderBefore(path: string, character: RegExp): string {
 /** Paths to show besides, or why the program is another one inside. */
 async function programShown(
   name: string,
-  { access, sandbox, env }: InsidePlace,
+  { access, sandbox, env, runsOwn = false }: InsidePlace,
 ): Promise<readonly string[] | string> {
   const found = await findProgram(name, env['PATH'] ?? '')
   if (found === undefined) return []
   const { path, real } = found
   const isFound = (sandbox.variables['PATH'] ?? '').split(delimiter).includes(dirname(path))
+  if (runsOwn && isReadablePath(access, path)) return []
   if (!isFound || isReadablePath(access, path)) return `${name} is a program of the folder itself`
   if ((await sandbox.showsSystem(path)) && (await sandbox.showsSystem(real))) return []
   if (await isMachineCode(real)) return [path]

@@ -35,14 +35,31 @@ async function configsOf(tree: string): Promise<readonly string[]> {
   return texts.some((text) => text !== undefined) ? found : []
 }
 
+/** Settings whose words are names, addresses and numbers; somebody's folder may be called `main` too. */
+const PLAIN =
+  /^(url|pushurl|fetch|push|merge|remote|branch|bare|filemode|repositoryformatversion|logallrefupdates|ignorecase|precomposeunicode|symlinks|name|email|signingkey|rebase|autocrlf|eol|safecrlf|active|update|ignore|defaultbranch|worktree|worktreeconfig|objectformat|autosetup\w*|compression|prune|tagopt|gh-resolved|vscode-\S*|gk-\S*|enabled|version)$/
+
+/** All that the repository with its files in this folder names, and that could be a file: real paths. */
+export async function namedByGit(tree: string, home: string): Promise<readonly string[]> {
+  const configs = await configsOf(tree)
+  if (configs.length === 0) return []
+  const users = [join(home, '.gitconfig'), join(home, '.config', 'git', 'config')]
+  const found: string[] = []
+  await namesPath(undefined, { tree, home, configs: [...configs, ...users], found })
+  return found
+}
+
 interface Naming {
   /** Where what it names is meant from. */
   readonly tree: string
   readonly home: string
   readonly configs: readonly string[]
+  /** Takes all that is named. */
+  readonly found?: string[]
 }
 
-async function namesPath(path: string, { tree, home, configs }: Naming): Promise<boolean> {
+/** Undefined looks for none, and so meets all. */
+async function namesPath(path: string | undefined, { tree, home, configs, found }: Naming): Promise<boolean> {
   const waiting = [...configs]
   const known = new Set(waiting)
   for (let config = waiting.shift(); config !== undefined; config = waiting.shift()) {
@@ -52,7 +69,9 @@ async function namesPath(path: string, { tree, home, configs }: Naming): Promise
       const words = name === 'hookspath' || isInclude ? [value] : wordsOf(line)
       for (const word of words) {
         const real = await realPathOf(expandPath(word, { cwd, home })).catch(() => undefined)
-        if (real === path || (name === 'hookspath' && real !== undefined && isInside(real, path))) return true
+        if (real !== undefined && !PLAIN.test(name)) found?.push(real)
+        const isIn = (folder: string): boolean => path !== undefined && isInside(folder, path)
+        if (real !== undefined && (real === path || (name === 'hookspath' && isIn(real)))) return true
         if (!isInclude || real === undefined || known.has(real) || known.size > INCLUDES_MAX) continue
         known.add(real)
         waiting.push(real)

@@ -57,6 +57,24 @@ export function isConfiguration(path: string, folders: readonly string[]): boole
   )
 }
 
+/** The same of a single name, whatever lies around it. */
+export function decidesByName(name: string, isFolder: boolean): boolean {
+  const plain = plainName(name)
+  if (NAMES.has(plain) || FAMILIES.test(plain) || isDotted(plain, [plain])) return true
+  return !isFolder && (FILES.has(plain) || ENDINGS.test(plain))
+}
+
+/** With it, a folder is a repository; a file of the second name makes it one together with others. */
+export function isRepositoryName(name: string): '.git' | 'HEAD' | undefined {
+  const plain = plainName(name)
+  return plain === '.git' ? '.git' : plain === 'head' ? 'HEAD' : undefined
+}
+
+/** What belongs to the system wherever somebody works. */
+export function isSystemFolder(path: string): boolean {
+  return SYSTEM.test(path) || BELOW_ROOT.test(path)
+}
+
 function isDotted(part: string, parts: readonly string[]): boolean {
   if (!part.startsWith('.') || /^\.+$/.test(part) || HARMLESS.test(part)) return false
   return part !== '.github' || !HARMLESS_PAIRS.test(parts.join('/'))

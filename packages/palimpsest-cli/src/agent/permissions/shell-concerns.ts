@@ -7,7 +7,8 @@ import { changedMeaning, type FirstShell } from './changed-meaning.ts'
 import type { ShellConcerns } from './decide.ts'
 import { isWholeLine, matchesCommand } from './match-command.ts'
 import type { Rule } from './rule.ts'
-import { findUnaskedWay, type ReadingPolicy } from './unasked-way.ts'
+import { isRequired } from '../sandbox/sandbox.ts'
+import { findUnaskedWay, findWritingWay, type ReadingPolicy } from './unasked-way.ts'
 import { writeUncovered } from './write-uncovered.ts'
 
 type ShellFacts = Extract<CallFacts, { kind: 'shell' }>
@@ -28,7 +29,15 @@ export async function shellConcerns(
     return { kind: 'judged', byRule, unasked: { ok: false, why: changed } }
   }
   const unasked = await findUnaskedWay(facts, policy)
-  return { kind: 'judged', byRule: await wayByRules(facts, rules, policy), unasked }
+  const byRule = await wayByRules(facts, rules, policy)
+  // Only where commands write is there something in `/tmp` for the next one to read.
+  const isSettled = byRule !== undefined || (unasked.ok && !/\/tmp\b|\bTMPDIR\b/.test(facts.command))
+  return {
+    kind: 'judged',
+    byRule,
+    unasked,
+    writing: isSettled ? undefined : await findWritingWay(facts, policy),
+  }
 }
 
 function allowsAll({ effect, tool, pattern }: Rule): boolean {
@@ -57,7 +66,7 @@ async function wayByRules(
 
 /** The user wants no command without the sandbox, not even one that he allows. */
 async function requiredConcern({ sandbox }: ReadingPolicy): Promise<string | undefined> {
-  if (sandbox.policy !== 'required') return undefined
+  if (!isRequired(sandbox.policy)) return undefined
   const problem = await sandbox.problem()
   if (problem === undefined) return undefined
   const { why, cure } = problem

@@ -1,10 +1,12 @@
 import { judgeInside } from '../command/inside/judge-inside.ts'
+import { judgeWriting } from '../command/inside/judge-writing.ts'
 import { proveLine } from '../command/proven/prove-line.ts'
 import { VERSIONS } from '../command/proven/special-grammars.ts'
 import { isWorkPath } from '../paths/access.ts'
 import type { UnaskedAnswer } from '../paths/command-grant.ts'
 import { holdsMachine } from '../paths/private-places.ts'
 import { findProgram } from '../sandbox/find-program.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { findGitRisk, type RiskOptions } from './find-git-risk.ts'
 import { gitPlaces } from './git-places.ts'
 import { insideConcern, type InsidePlace } from './inside-concern.ts'
@@ -14,6 +16,7 @@ import { resolveProof } from './resolve-proof.ts'
 // word. There is no third way.
 
 export interface ReadingPolicy extends InsidePlace {
+  readonly sandbox: Sandbox
   readonly isTrusted: boolean
   /** Rules forbid, or ask before, reading some files. */
   readonly hidesFiles: boolean
@@ -34,6 +37,30 @@ export async function findUnaskedWay(wanted: WantedCommand, policy: ReadingPolic
   if (verdict.usesGit && policy.hidesFiles) return { ok: false, why: 'git may show files that rules hide' }
   const inside = await insideConcern(verdict, policy)
   return inside.ok ? { ok: true, way: { kind: 'inside', shown: inside.shown } } : inside
+}
+
+/** Undefined where nothing that writes runs unasked. */
+export async function findWritingWay(
+  wanted: WantedCommand,
+  policy: ReadingPolicy,
+): Promise<UnaskedAnswer | undefined> {
+  const { writing } = policy.sandbox
+  if (writing === undefined) return undefined
+  const problem = await writing.problem()
+  if (problem !== undefined)
+    return {
+      ok: false,
+      why: `the sandbox cannot write here: ${problem.why}. To change that, ${problem.cure}`,
+    }
+  if (wanted.isOutside) {
+    const reason = writing.reasonOf(wanted.command)
+    return { ok: false, why: `it is to run outside the sandbox${reason === undefined ? '' : `: ${reason}`}` }
+  }
+  const verdict = judgeWriting(wanted.command, { hasNetwork: writing.hasNetwork })
+  if (!verdict.fits) return { ok: false, why: verdict.why }
+  if (verdict.usesGit && policy.hidesFiles) return { ok: false, why: 'git may show files that rules hide' }
+  const inside = await insideConcern(verdict, { ...policy, sandbox: writing, runsOwn: true })
+  return inside.ok ? { ok: true, way: { kind: 'writing', shown: inside.shown } } : inside
 }
 
 async function findProvenWay(command: string, policy: ReadingPolicy): Promise<UnaskedAnswer> {

@@ -57,6 +57,23 @@ export function readingEnvironment(env: Environment, folders: readonly string[])
   return { ...Object.fromEntries(kept), ...FIXED, PATH: entries.join(delimiter), [KEYLESS]: true }
 }
 
+/** Where builders find their own tools. */
+const KEPT_FOR_BUILDING = new Set(
+  'NODE_ENV JAVA_HOME GOROOT GOPATH GOFLAGS CARGO_HOME RUSTUP_HOME NVM_DIR VOLTA_HOME PYENV_ROOT VIRTUAL_ENV PYTHONPATH TERM_PROGRAM'.split(
+    ' ',
+  ),
+)
+
+/** What writes unasked gets, in the sandbox: the same names and a few more, and programs of the project too, since they can do no more there. */
+export function buildingEnvironment(env: Environment, cwd: string): ChildEnvironment {
+  const kept = Object.entries(withoutKeys(env)).filter(
+    ([name]) => KEPT_FOR_READING.has(name) || KEPT_FOR_BUILDING.has(name) || /^LC_[A-Z]+$/.test(name),
+  )
+  const path = searchPath(env['PATH'] ?? STANDARD_PATH, cwd)
+  const git = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' }
+  return { ...Object.fromEntries(kept), ...FIXED, ...git, PATH: path, [KEYLESS]: true }
+}
+
 /** Folders that everybody shares: what lies in one of them side by side has nothing to do with each other. */
 const SHARED = new Set(
   '/ /home /Users /root /opt /usr /usr/local /var /tmp /private /private/tmp /mnt /srv'.split(' '),

@@ -1,11 +1,14 @@
 import { isInside } from '../paths/real-path.ts'
 import { inOrder, type Mount } from './mount.ts'
+import type { FilterKind } from './seccomp-filter.ts'
 
 // A plan as arguments of bubblewrap. Pure: what is not in the plan is not in the sandbox.
 
 export interface InsidePlan {
   readonly mounts: readonly Mount[]
   readonly cwd: string
+  /** Left out: nothing that stays is written. */
+  readonly kind?: FilterKind | undefined
   /** Absolute. */
   readonly program: string
   readonly args: readonly string[]
@@ -72,7 +75,9 @@ interface Around {
 function toArguments(mount: Mount, { mounts, give, limitsScratch }: Around): readonly string[] {
   switch (mount.kind) {
     case 'shown':
-      return ['--ro-bind', mount.path, mount.path]
+      return ['--ro-bind', mount.from ?? mount.path, mount.path]
+    case 'writable':
+      return ['--bind', mount.from ?? mount.path, mount.path]
     case 'link':
       return ['--symlink', mount.target, mount.path]
     case 'text':
@@ -91,6 +96,8 @@ function toArguments(mount: Mount, { mounts, give, limitsScratch }: Around): rea
 
 /** Nothing, or just a way through to what is shown inside of it. */
 function permissionsOf(path: string, mounts: readonly Mount[]): string {
-  const isPassage = mounts.some((other) => other.kind === 'shown' && isInside(path, other.path))
+  const isPassage = mounts.some(
+    (other) => (other.kind === 'shown' || other.kind === 'writable') && isInside(path, other.path),
+  )
   return isPassage ? '0111' : '0000'
 }

@@ -11,10 +11,12 @@ import {
 import { gitEnvironment } from '../process/git-environment.ts'
 import { findProgram } from './find-program.ts'
 import type { Mount } from './mount.ts'
-import type { Enclosed, InsideStart, Sandbox, SandboxPolicy, SandboxState } from './sandbox.ts'
+import type { Enclosed, InsideStart, Sandbox, SandboxKeep, SandboxPolicy, SandboxState } from './sandbox.ts'
 import { shownPlaces } from './shown-places.ts'
 import { systemMounts } from './system-places.ts'
-import { trySandbox, type Machine, type TriedSandbox } from './try-sandbox.ts'
+import { trySandbox, tryWriting, type Machine, type TriedSandbox } from './try-sandbox.ts'
+import { createBox } from './writing/create-box.ts'
+import { createWritingSandbox } from './writing/create-writing-sandbox.ts'
 
 export interface SandboxOptions {
   readonly policy: SandboxPolicy
@@ -22,6 +24,8 @@ export interface SandboxOptions {
   /** Of the program; what runs inside gets a few names of it. */
   readonly env: Environment
   readonly machine: Machine
+  /** A folder of the session, or what another sandbox of it has. Absent: nothing runs unasked that writes. */
+  readonly quarantine?: string | SandboxKeep | undefined
 }
 
 const OFF: TriedSandbox = {
@@ -35,8 +39,22 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const inside = insideEnvironment(env, access)
   const tried = once(async () => (policy === 'off' ? OFF : await trySandbox(inside, machine)))
   const system = once(() => systemMounts(access.home, machine.platform))
+  const { quarantine } = options
+  const writing =
+    typeof policy === 'string' || quarantine === undefined
+      ? undefined
+      : createWritingSandbox({
+          ...{ policy, access, env, system, isShown },
+          keep: typeof quarantine === 'string' ? { quarantine, box: createBox() } : quarantine,
+          launcher: async () => {
+            const launcher = await tried()
+            return launcher.works ? launcher : { why: launcher.why, cure: launcher.cure }
+          },
+          trial: (launcher) => tryWriting(launcher, inside),
+        })
   return {
     policy,
+    writing,
     state: async () => toState(await tried()),
     problem: async () => {
       const launcher = await tried()

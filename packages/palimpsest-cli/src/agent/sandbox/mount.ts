@@ -2,7 +2,9 @@
 
 export type Mount =
   /** A file or folder of the disk, read-only. */
-  | { readonly kind: 'shown'; readonly path: string }
+  | { readonly kind: 'shown'; readonly path: string; readonly from?: string | undefined }
+  /** A folder that can be written, its own or another one in its place. */
+  | { readonly kind: 'writable'; readonly path: string; readonly from?: string | undefined }
   | { readonly kind: 'link'; readonly path: string; readonly target: string }
   /** A file that is made up. */
   | { readonly kind: 'text'; readonly path: string; readonly text: string }

@@ -4,7 +4,19 @@ import type { ProcessStart } from '../process/start-process.ts'
 
 /** `auto`: where it works. `required`: no command runs where it does not. */
 export const SANDBOX_POLICIES = ['auto', 'required', 'off'] as const
-export type SandboxPolicy = (typeof SANDBOX_POLICIES)[number]
+
+/** Besides, commands that write run unasked in one that shows the working folders writable. */
+export interface WritingPolicy {
+  readonly writes: true
+  /** Hosts that are reached from there: names, `*.name`, either with a port. */
+  readonly network: readonly string[]
+  readonly required: boolean
+}
+export type SandboxPolicy = (typeof SANDBOX_POLICIES)[number] | WritingPolicy
+
+export function isRequired(policy: SandboxPolicy): boolean {
+  return typeof policy === 'string' ? policy === 'required' : policy.required
+}
 
 export interface SandboxProblem {
   readonly why: string
@@ -28,7 +40,46 @@ export type Enclosed =
   | { readonly ok: true; readonly start: ProcessStart }
   | { readonly ok: false; readonly why: string }
 
+export type EnclosedWriting =
+  | {
+      readonly ok: true
+      readonly start: ProcessStart
+      /** To be called once the command has ended: what to tell about it. */
+      readonly leave: (end: { readonly wasKilled: boolean }) => Promise<readonly string[]>
+    }
+  | { readonly ok: false; readonly why: string }
+
+/** What sandboxes of one session share. */
+export interface SandboxKeep {
+  /** What commands left that runs by itself goes there. */
+  readonly quarantine: string
+  /** Where commands have their `/tmp` and their home. */
+  readonly box: { readonly folder: () => Promise<string>; readonly close: () => Promise<void> }
+}
+
+/** One in which the working folders can be written, but for what runs by itself outside of it. */
+export interface WritingSandbox {
+  readonly keep: SandboxKeep
+  /** Whether some host can be reached. */
+  readonly hasNetwork: boolean
+  readonly variables: Sandbox['variables']
+  readonly showsSystem: Sandbox['showsSystem']
+  readonly problem: () => Promise<SandboxProblem | undefined>
+  readonly encloseCommand: (
+    command: string,
+    start: Pick<InsideStart, 'cwd' | 'shown'>,
+  ) => Promise<EnclosedWriting>
+  /** A file that somebody allowed to write: it is no intruder. Real. */
+  readonly expect: (path: string) => void
+  /** Why this command did not get through in it, if it was tried. */
+  readonly reasonOf: (command: string) => string | undefined
+  readonly keepReason: (command: string, reason: string) => void
+  readonly close: () => Promise<void>
+}
+
 export interface Sandbox {
+  /** Absent: what writes is asked about. */
+  readonly writing?: WritingSandbox | undefined
   readonly policy: SandboxPolicy
   /** Tried once, at the first question. */
   readonly state: () => Promise<SandboxState>

@@ -34,11 +34,13 @@ export function seatbeltProfile(mounts: readonly Mount[]): string {
     const path = quoted(mount.path)
     switch (mount.kind) {
       case 'shown':
-        return [`(allow file-read* (subpath ${path}))`]
+        return [`(allow file-read* (subpath ${path}))`, `(deny file-write* (subpath ${path}))`]
+      case 'writable':
+        return [`(allow file-read* file-write* (subpath ${path}))`]
       case 'link':
         return [`(allow file-read* (literal ${path}))`]
       case 'closed':
-        return [`(deny file-read* (subpath ${path}))`]
+        return [`(deny file-read* (subpath ${path}))`, `(deny file-write* (subpath ${path}))`]
       case 'text':
       case 'scratch':
         return []
@@ -49,7 +51,7 @@ export function seatbeltProfile(mounts: readonly Mount[]): string {
   })
   const above = new Set(mounts.flatMap(({ path }) => foldersAbove(path)))
   const passages = [...above].map((path) => `(allow file-read-metadata (literal ${quoted(path)}))`)
-  return [HEAD, ...passages, ...rules, '(deny file-write* (subpath "/"))', LAST, ''].join('\n')
+  return [HEAD, ...passages, '(deny file-write* (subpath "/"))', ...rules, LAST, ''].join('\n')
 }
 
 const LAST = '(allow file-write-data (literal "/dev/null") (literal "/dev/zero"))\n(deny network*)'

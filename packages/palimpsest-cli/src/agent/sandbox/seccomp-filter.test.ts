@@ -85,6 +85,36 @@ describe('the filter of system calls', () => {
     expect(run(arm64, { audit: ARM64, number: second, args })).toBe(expected)
   })
 
+  test.each([
+    ['socket of the internet', 41, 198, [2, 1, 6], ALLOW],
+    ['socket with a path', 41, 198, [1, 1, 0], ALLOW],
+    ['socket that lists addresses', 41, 198, [16, 3, 0], ALLOW],
+    ['socket of the firewall', 41, 198, [16, 3, 12], 'errno 97'],
+    ['socket of a virtual machine', 41, 198, [40, 1, 0], 'errno 97'],
+    ['socket of packets', 41, 198, [17, 3, 0], 'errno 97'],
+    ['connect', 42, 203, [], ALLOW],
+    ['fchmodat', 268, 53, [0, 0, 0o755], ALLOW],
+    ['fchmodat to run as the owner', 268, 53, [0, 0, 0o4755], 'errno 1'],
+    ['fchmod to run as the group', 91, 52, [0, 0o2755], 'errno 1'],
+    ['openat', 257, 56, [0, 0, 0o2, 0o6777], ALLOW],
+    ['openat that makes a file', 257, 56, [0, 0, 0o102, 0o644], ALLOW],
+    ['openat that makes a file to run as the owner', 257, 56, [0, 0, 0o102, 0o4755], 'errno 1'],
+    ['openat of a file without a name', 257, 56, [0, 0, 0x410002, 0o4755], 'errno 1'],
+    ['openat2', 437, 437, [], 'errno 38'],
+    ['setxattr', 188, 5, [], 'errno 95'],
+    ['utimensat', 280, 88, [], ALLOW],
+    ['mount', 165, 40, [], 'errno 1'],
+    ['unshare', 272, 97, [], 'errno 1'],
+    ['mknodat', 259, 33, [], 'errno 1'],
+    ['io_uring_setup', 425, 425, [], 'errno 38'],
+  ] as const)('where folders are written: %s', (_, first, second, args, expected) => {
+    const [forX64, forArm64] = ['x64', 'arm64'].map(
+      (name) => seccompFilter(name, 'writing') ?? new Uint8Array(),
+    )
+    expect(run(forX64 ?? x64, { audit: X64, number: first, args })).toBe(expected)
+    expect(run(forArm64 ?? arm64, { audit: ARM64, number: second, args })).toBe(expected)
+  })
+
   test('ends who calls the kernel in another way: as 32 bits, as x32, as another machine', () => {
     expect(run(x64, { audit: 0x4000_0003, number: 4 })).toBe('kill')
     expect(run(x64, { audit: X64, number: 0x4000_0029 })).toBe('kill')

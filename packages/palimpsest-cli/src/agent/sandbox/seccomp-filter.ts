@@ -1,6 +1,9 @@
 // What a process in the sandbox may ask of the kernel, as a program for its filter. Mounts decide which files there are; this closes
 // what mounts leave open: sockets in a folder that is bound read-only can be connected to, modes of files that were opened outside
 // can be changed by their owner, keys of the session are in no file.
+//
+// Where the working folders can be written, files there have owners and modes to change, and servers are started and called: the network
+// is its own, so they reach each other and nobody else. What would make a program run as its owner is refused there.
 
 /** `errno.h` */
 const EPERM = 1
@@ -8,6 +11,11 @@ const EROFS = 30
 const ENOSYS = 38
 /** «Network is down»: what a program then tells says it best. */
 const ENETDOWN = 100
+const ENOTSUP = 95
+const EAFNOSUPPORT = 97
+
+/** What the sandbox is for. */
+export type FilterKind = 'reading' | 'writing'
 
 /** As `process.arch` calls them. */
 type Architecture = 'x64' | 'arm64'
@@ -29,6 +37,8 @@ type Numbers = readonly [x64: number | 'none', arm64: number | 'none']
 
 interface Refused {
   readonly errno: number
+  /** Left out: in both. */
+  readonly only?: FilterKind
   readonly calls: { readonly [name: string]: Numbers }
 }
 
@@ -38,6 +48,7 @@ const LAST_KNOWN = 469
 const REFUSED: readonly Refused[] = [
   {
     errno: ENETDOWN,
+    only: 'reading',
     calls: { socket: [41, 198], connect: [42, 203] },
   },
   {
@@ -52,8 +63,27 @@ const REFUSED: readonly Refused[] = [
     },
   },
   {
+    // Its flags lie in memory; without it programs use `openat`.
+    errno: ENOSYS,
+    only: 'writing',
+    calls: { openat2: [437, 437] },
+  },
+  {
+    // Capabilities and lists of who may do what are among them.
+    errno: ENOTSUP,
+    only: 'writing',
+    calls: {
+      setxattr: [188, 5],
+      lsetxattr: [189, 6],
+      fsetxattr: [190, 7],
+      setxattrat: [463, 463],
+      file_setattr: [469, 469],
+    },
+  },
+  {
     // A file that was opened outside, or a device, is not on a read-only mount: its owner could change it.
     errno: EROFS,
+    only: 'reading',
     calls: {
       chmod: [90, 'none'],
       fchmod: [91, 52],
@@ -155,8 +185,30 @@ const NAMESPACE_BITS = 0x7e02_0000
 /** Puts characters into somebody's terminal: `TIOCSTI`, `TIOCLINUX`. */
 const TYPING = [0x5412, 0x541c] as const
 
+/** Calls that set a mode, and which of their arguments is it. */
+const MODES: readonly { readonly numbers: Numbers; readonly mode: number; readonly flags?: number }[] = [
+  { numbers: [90, 'none'], mode: 1 },
+  { numbers: [91, 52], mode: 1 },
+  { numbers: [268, 53], mode: 2 },
+  { numbers: [452, 452], mode: 2 },
+  { numbers: [85, 'none'], mode: 1 },
+  // Opening a file sets one only where it makes the file.
+  { numbers: [2, 'none'], mode: 2, flags: 1 },
+  { numbers: [257, 56], mode: 3, flags: 2 },
+]
+/** `S_ISUID`, `S_ISGID` */
+const OWNER_BITS = 0o6000
+/** `O_CREAT`, `O_TMPFILE` */
+const MAKING_BITS = 0x40_0040
+
+const SOCKET: Numbers = [41, 198]
+/** `AF_UNIX`, `AF_INET`, `AF_INET6` */
+const FAMILIES = [1, 2, 10] as const
+/** Its first protocol lists the addresses there are. */
+const AF_NETLINK = 16
+
 /** Undefined for a machine whose calls are not listed here. */
-export function seccompFilter(architecture: string): Uint8Array | undefined {
+export function seccompFilter(architecture: string, kind: FilterKind = 'reading'): Uint8Array | undefined {
   if (architecture !== 'x64' && architecture !== 'arm64') return undefined
   const { audit, numbersEnd } = MACHINES[architecture]
   const index = architecture === 'x64' ? 0 : 1
@@ -170,7 +222,7 @@ export function seccompFilter(architecture: string): Uint8Array | undefined {
     load(AT_NUMBER),
     ...when(isAtLeast(numbersEnd), [answer(KILL)]),
     ...when(isAtLeast(LAST_KNOWN + 1), [answer(error(ENOSYS))]),
-    ...REFUSED.flatMap(({ errno, calls }) =>
+    ...REFUSED.filter(({ only = kind }) => only === kind).flatMap(({ errno, calls }) =>
       Object.values(calls)
         .flatMap(numberOf)
         .flatMap((number) => when(isEqual(number), [answer(error(errno))])),
@@ -178,6 +230,7 @@ export function seccompFilter(architecture: string): Uint8Array | undefined {
     ...numberOf(SOCKETPAIR).flatMap((number) => when(isEqual(number), PAIRS)),
     ...numberOf(CLONE).flatMap((number) => when(isEqual(number), COPIES)),
     ...numberOf(IOCTL).flatMap((number) => when(isEqual(number), CONTROLS)),
+    ...(kind === 'writing' ? writingSteps(numberOf) : []),
     answer(ALLOW),
   ]
   return encode(steps)
@@ -247,6 +300,29 @@ const CONTROLS: readonly Step[] = [
   ...TYPING.flatMap((request) => when(isEqual(request), [answer(error(EPERM))])),
   answer(ALLOW),
 ]
+
+const SOCKETS: readonly Step[] = [
+  loadArgument(0),
+  ...FAMILIES.flatMap((family) => when(isEqual(family), [answer(ALLOW)])),
+  ...unless(isEqual(AF_NETLINK), [answer(error(EAFNOSUPPORT))]),
+  loadArgument(2),
+  ...when(isEqual(0), [answer(ALLOW)]),
+  answer(error(EAFNOSUPPORT)),
+]
+
+function writingSteps(numberOf: (numbers: Numbers) => readonly number[]): readonly Step[] {
+  return [
+    ...numberOf(SOCKET).flatMap((number) => when(isEqual(number), SOCKETS)),
+    ...MODES.flatMap(({ numbers, mode, flags }) => {
+      const look = [loadArgument(mode), ...when(hasAnyBit(OWNER_BITS), [answer(error(EPERM))]), answer(ALLOW)]
+      const steps =
+        flags === undefined
+          ? look
+          : [loadArgument(flags), ...when(hasAnyBit(MAKING_BITS), look), answer(ALLOW)]
+      return numberOf(numbers).flatMap((number) => when(isEqual(number), steps))
+    }),
+  ]
+}
 
 const STEP_BYTES = 8
 

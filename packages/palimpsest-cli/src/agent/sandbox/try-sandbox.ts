@@ -29,7 +29,7 @@ export type TriedSandbox =
     }
   | { readonly works: false; readonly why: string; readonly cure: string }
 
-type Launcher = Extract<TriedSandbox, { works: true }>
+export type Launcher = Extract<TriedSandbox, { works: true }>
 
 /** Only from where the system's administrator installs; a search path may be anybody's. */
 const BUBBLEWRAP = [
@@ -57,8 +57,9 @@ export async function trySandbox(env: ChildEnvironment, machine: Machine): Promi
 }
 
 async function tryBubblewrap(env: ChildEnvironment, architecture: string): Promise<TriedSandbox> {
-  const filter = seccompFilter(architecture)
-  if (filter === undefined)
+  const filters = { reading: seccompFilter(architecture), writing: seccompFilter(architecture, 'writing') }
+  const { reading, writing } = filters
+  if (reading === undefined || writing === undefined)
     return { works: false, why: `there is none for ${architecture}`, cure: 'use x64 or arm64' }
   const program = await firstTrusted(BUBBLEWRAP)
   if (program === undefined)
@@ -69,7 +70,10 @@ async function tryBubblewrap(env: ChildEnvironment, architecture: string): Promi
     const launcher: Launcher = {
       works: true,
       by: 'bubblewrap',
-      start: (plan) => ({ program, ...bubblewrapArguments(plan, filter, known) }),
+      start: (plan) => ({
+        program,
+        ...bubblewrapArguments(plan, plan.kind === 'writing' ? writing : reading, known),
+      }),
     }
     const problem = await problemOf(launcher, env, LINUX_TRIAL)
     if (problem === undefined) return launcher
@@ -130,18 +134,39 @@ case $line in *'Network is down'*|*'No such file'*) ;; *) echo 'its filter of sy
 const END = '\necho works\n'
 const TRIAL_BOUNDS = { msMax: 10_000, bytesMax: 64 * 1024 }
 
+/** Where one of the folders can be written: that one alone. */
+const WRITING_TRIAL = `
+read -r word < "$1/word" && [ "$word" = shown ] || { echo 'it does not show what it should'; exit; }
+{ : > "$1/made"; } 2>/dev/null && { echo 'files can be written in it'; exit; }
+{ : > /made; } 2>/dev/null && { echo 'the root can be written in it'; exit; }
+{ read -r word < "$2/word"; } 2>/dev/null && { echo 'it shows what it should not'; exit; }
+{ : > "$3/made"; } 2>/dev/null || { echo 'the working folder cannot be written in it'; exit; }
+`
+const LINUX_WRITING_TRIAL = `${WRITING_TRIAL}
+[ "$$" = 1 ] || { echo 'it has no process tree of its own'; exit; }
+{ : >> /proc/sys/kernel/core_pattern; } 2>/dev/null && { echo 'the system can be changed in it'; exit; }
+while read -r line; do case $line in *lo:*|Inter*|face*) ;; *) echo 'it has a network'; exit;; esac; done < /proc/net/dev
+chmod 4755 "$3/made" 2>/dev/null && { echo 'its filter of system calls does not work'; exit; }
+`
+
+/** Undefined: what writes can run in it too. */
+export async function tryWriting(launcher: Launcher, env: ChildEnvironment): Promise<string | undefined> {
+  return await problemOf(launcher, env, launcher.by === 'bubblewrap' ? LINUX_WRITING_TRIAL : WRITING_TRIAL)
+}
+
 /** Undefined: it works. */
 async function problemOf(
   launcher: Launcher,
   env: ChildEnvironment,
   script: string,
 ): Promise<string | undefined> {
+  const writes = script.includes(WRITING_TRIAL)
   const bash = await findProgram('bash', `/usr/bin:/bin:${env['PATH'] ?? ''}`)
   if (bash === undefined) return 'bash was not found'
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-sandbox-')))
   try {
-    const [shown, other] = [join(folder, 'shown'), join(folder, 'other')]
-    await Promise.all([mkdir(shown), mkdir(other)])
+    const [shown, other, open] = [join(folder, 'shown'), join(folder, 'other'), join(folder, 'open')]
+    await Promise.all([mkdir(shown), mkdir(other), mkdir(open)])
     await writeFile(join(shown, 'word'), 'shown\n')
     await writeFile(join(other, 'word'), 'other\n')
     const scratch = ['/tmp', '/dev/shm'].map((path): Mount => ({
@@ -153,9 +178,16 @@ async function problemOf(
       ...(await systemMounts('/', launcher.by === 'bubblewrap' ? 'linux' : 'darwin')),
       ...scratch,
       { kind: 'shown', path: shown },
+      ...(writes ? [{ kind: 'writable', path: open } as const] : []),
     ]
-    const args = ['-c', `${script}${END}`, 'bash', shown, other]
-    const plan = { mounts, cwd: shown, program: bash.path, args }
+    const args = ['-c', `${script}${END}`, 'bash', shown, other, open]
+    const plan = {
+      mounts,
+      cwd: shown,
+      program: bash.path,
+      args,
+      kind: writes ? 'writing' : 'reading',
+    } as const
     return problemIn(await runProcess({ ...launcher.start(plan), cwd: folder, env }, TRIAL_BOUNDS))
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -13,7 +13,8 @@ import { parseModelName } from 'palimpsest/wire'
 
 import { PERMISSION_MODES, findPermissionMode, type PermissionMode } from '../permissions/permission-mode.ts'
 import { parseRule, type Rule, type RuleEffect } from '../permissions/rule.ts'
-import { SANDBOX_POLICIES } from '../sandbox/sandbox.ts'
+import { isRequired, SANDBOX_POLICIES, type SandboxPolicy, type WritingPolicy } from '../sandbox/sandbox.ts'
+import { hostProblem } from '../sandbox/writing/allowed-host.ts'
 import {
   boundForProjects,
   byDefault,
@@ -76,6 +77,50 @@ export interface SetUrl {
 
 const TOKENS_MIN = 1000
 
+const SANDBOX_WORD = choice(
+  'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. A project cannot weaken it. Default: auto',
+  SANDBOX_POLICIES,
+)
+const SANDBOX_SWITCH: Shape<SandboxPolicy> = mapped(
+  flag(
+    'true: commands that write run unasked too, in a sandbox that writes in the working folders only and reaches nobody; false is "off"',
+  ),
+  (isOn) => (isOn ? { writes: true, network: [], required: false } : 'off'),
+)
+const SANDBOX_MEMBERS = object(
+  'an object: as true; `network` is a list of hosts that it reaches ("registry.npmjs.org", "*.github.com"), `required: true` lets no command run without it',
+  {
+    network: list('Hosts that are reached from the sandbox', text('A host', hostProblem)),
+    required: flag('No command runs without it'),
+  },
+)
+const SANDBOX_GROUP: Shape<SandboxPolicy> = single(SANDBOX_MEMBERS.schema, (node, name, reading) => {
+  const found = SANDBOX_MEMBERS.read(node, name, reading)
+  if (found === undefined) return undefined
+  const policy: WritingPolicy = {
+    writes: true,
+    network: found.network ?? [],
+    required: found.required ?? false,
+  }
+  return policy
+})
+
+/** What a project asks for is added to what the user wants. */
+const SANDBOX: Shape<SandboxPolicy, SandboxPolicy> = {
+  ...single<SandboxPolicy>(
+    { anyOf: [SANDBOX_WORD.schema, SANDBOX_SWITCH.schema, SANDBOX_GROUP.schema] },
+    (node, name, reading) => {
+      const shape =
+        node.kind === 'boolean' ? SANDBOX_SWITCH : node.kind === 'object' ? SANDBOX_GROUP : SANDBOX_WORD
+      return shape.read(node, name, reading)
+    },
+  ),
+  outline: (node) => (node.kind === 'object' ? SANDBOX_MEMBERS : SANDBOX_WORD).outline(node),
+  none: 'auto',
+  add: (before, more) =>
+    typeof before === 'object' && more === 'required' ? { ...before, required: true } : more,
+}
+
 /** A number that a project can only lower. */
 const atMost = (description: string, usual: number, min: number) =>
   boundForProjects(byDefault(number(description, min), usual), {
@@ -105,20 +150,11 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       told: 'cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings',
     }),
   }),
-  sandbox: boundForProjects(
-    byDefault(
-      choice(
-        'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. A project cannot weaken it',
-        SANDBOX_POLICIES,
-      ),
-      'auto',
-    ),
-    {
-      isAllowed: (policy) => policy === 'required',
-      allowed: '`required`',
-      told: 'can only be "required" in a project. Set it in your own settings',
-    },
-  ),
+  sandbox: boundForProjects(SANDBOX, {
+    isAllowed: (policy) => typeof policy === 'string' && isRequired(policy),
+    allowed: '`required`',
+    told: 'can only be "required" in a project. Set it in your own settings',
+  }),
   env: record('Environment variables for commands that the agent runs', text('The value')),
   hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
   disableAllHooks: byDefault(flag('Run none of the hooks, wherever they are set'), false),

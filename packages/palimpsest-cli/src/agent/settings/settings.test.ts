@@ -126,9 +126,29 @@ describe('settings', () => {
       await places({ user: '{"sandbox":"off"}', project: '{"sandbox":"required"}' }),
     )
     expect([asked.settings.sandbox, asked.problems]).toEqual(['required', []])
-    // What a later version may mean by it is not taken for anything now.
-    const later = await loadSettings(await places({ user: '{"sandbox":true}' }))
-    expect(later.problems).toMatchObject([{ severity: 'error' }])
+  })
+
+  test('the sandbox that writes is for the user alone to set; a project can require it', async () => {
+    const sandboxOf = async (user: string, project = '{}'): Promise<unknown> => {
+      const { settings, problems: found } = await loadSettings(await places({ user, project }))
+      return [settings.sandbox, found.map(({ message }) => message)]
+    }
+    const writes = { writes: true, network: [], required: false }
+    const asked = expect.stringContaining('can only be "required" in a project')
+    expect(await sandboxOf('{"sandbox":true}')).toEqual([writes, []])
+    expect(await sandboxOf('{"sandbox":false}')).toEqual(['off', []])
+    expect(await sandboxOf('{"sandbox":true}', '{"sandbox":"required"}')).toEqual([
+      { ...writes, required: true },
+      [],
+    ])
+    for (const project of ['true', 'false', '{"network":["a.test"]}'])
+      expect(await sandboxOf('{}', `{"sandbox":${project}}`)).toEqual(['auto', [asked]])
+    const list = '{"sandbox":{"network":["*.github.com","a.test:8080","https://b.test"],"required":true}}'
+    expect(await sandboxOf(list)).toEqual([
+      { writes: true, network: ['*.github.com', 'a.test:8080'], required: true },
+      [expect.stringContaining('must be a host such as')],
+    ])
+    expect(await sandboxOf('{"sandbox":7}')).toEqual(['auto', [expect.stringContaining('must be one of')]])
   })
 
   test('a project cannot lift all questions', async () => {

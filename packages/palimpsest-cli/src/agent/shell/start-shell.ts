@@ -13,6 +13,8 @@ export interface ShellCommand {
   readonly command: string
   /** A bash with the arguments of `shellArguments`, wherever it runs. */
   readonly start: ProcessStart
+  /** Once it has ended, with all it started: lines to add to what it printed. */
+  readonly onEnd?: ((end: ShellEnd) => Promise<readonly string[]>) | undefined
   /** Told what it prints, as it comes. */
   readonly onOutput?: ((chunk: Uint8Array) => void) | undefined
 }
@@ -60,7 +62,19 @@ export function boundedArguments(command: string): readonly string[] {
   return ['-c', `ulimit -u ${PROCESSES_MAX} 2>/dev/null; ${WRAPPER}`, 'bash', command]
 }
 
-export function startShell({ start, onOutput }: ShellCommand): RunningShell {
+/** The same, with a way out of the sandbox started before it. It is nobody's job, so that `wait` does not wait for it. */
+export function forwardedArguments(
+  command: string,
+  { node, script, socket }: { readonly node: string; readonly script: string; readonly socket: string },
+): readonly string[] {
+  const quotedWords = [node, '-e', script, socket].map(
+    (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
+  )
+  const begin = `: "$(${quotedWords.join(' ')} 9>&- 2>/dev/null & )"`
+  return ['-c', `${begin}; ulimit -u ${PROCESSES_MAX} 2>/dev/null; ${WRAPPER}`, 'bash', command]
+}
+
+export function startShell({ start, onOutput, onEnd }: ShellCommand): RunningShell {
   const output = createOutputBuffer(OUTPUT_LIMITS)
   const channels = Array.from({ length: STATE_CHANNEL + 1 }, (_, channel) =>
     channel === 1 || channel === 2 || channel === STATE_CHANNEL ? ('pipe' as const) : ('ignore' as const),
@@ -75,9 +89,11 @@ export function startShell({ start, onOutput }: ShellCommand): RunningShell {
   }
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', take)
   const told = collect(child.stdio.at(STATE_CHANNEL))
-  const ended = endOf(child, streams).then((end) => {
-    running = false
+  const ended = endOf(child, streams).then(async (end) => {
     hasLeftovers = groupExists(child)
+    const notes = (await onEnd?.(end)) ?? []
+    if (notes.length > 0) output.push(Buffer.from(`\n${notes.join('\n')}`))
+    running = false
     return { ...end, told: stateIn(told()) }
   })
   return {

@@ -10,6 +10,7 @@ import { Refusal } from '../refusal.ts'
 import { findProgram } from '../sandbox/find-program.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { sandboxNote } from '../sandbox/sandbox-note.ts'
+import { writingNote, writingReason } from '../sandbox/writing/writing-notes.ts'
 import type { Shells } from '../shell/shells.ts'
 import {
   FRESH_SHELL,
@@ -117,6 +118,8 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
   const wanted = await permittedShell(command, folder, options, context.toolUseId)
   if (input.inBackground) {
     const started = shells.startBackground(wanted.shell)
+    // What was prepared for it is given up.
+    if (started === undefined) await wanted.shell.onEnd?.({ kind: 'not-started', message: 'too many run' })
     if (started === undefined)
       throw new Refusal('Too many commands run in the background. End one with TaskStop.')
     return {
@@ -139,7 +142,7 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
     ...endNotes(end, stopped.reason(), timeoutMs),
     ...moved,
     ...kept,
-    ...(wanted.isInside ? sandboxNote({ output, failed: isError, folders: access.folders }) : []),
+    ...insideNotes(wanted, { output, failed: isError }, options),
   ]
   const content = [
     ...(output === '' && notes.length === 0 ? ['(The command printed nothing.)'] : [output]),
@@ -148,7 +151,23 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
   return { content: content.filter((part) => part !== '').join('\n'), ...(isError ? { isError } : {}) }
 }
 
+function insideNotes(
+  { isInside, writes }: WantedShell,
+  ended: { readonly output: string; readonly failed: boolean },
+  { access, sandbox }: BashOptions,
+): readonly string[] {
+  if (!isInside) return []
+  if (writes === undefined) return sandboxNote({ ...ended, folders: access.folders })
+  const reason = writingReason(ended.output, ended.failed)
+  if (reason === undefined) return []
+  // What it was refused by name says more.
+  if (sandbox.writing?.reasonOf(writes) === undefined) sandbox.writing?.keepReason(writes, reason)
+  return [writingNote(reason)]
+}
+
 interface WantedShell {
+  /** The command, where it ran in the sandbox that writes. */
+  readonly writes?: string
   readonly shell: ShellCommand
   /** What it starts with, where it is the shell that is kept; one that runs unasked starts with nothing, and leaves nothing. */
   readonly state?: ShellState
@@ -196,6 +215,16 @@ async function permittedShell(
       throw new Refusal(
         `The sandbox cannot run it (${enclosed.why}). Nothing was done. Set outside_sandbox to true to have the user asked.`,
       )
+    }
+    case 'writing': {
+      const enclosed = await sandbox.writing?.encloseCommand(command, { cwd: folder, shown: way.shown })
+      if (enclosed?.ok !== true)
+        throw new Refusal(
+          `The sandbox cannot run it (${enclosed?.why ?? 'there is none'}). Nothing was done. Set outside_sandbox to true to have the user asked.`,
+        )
+      const onEnd = (end: ShellEnd): Promise<readonly string[]> =>
+        enclosed.leave({ wasKilled: end.kind === 'killed' })
+      return { shell: { command, start: enclosed.start, onEnd }, isInside: true, writes: command }
     }
     default:
       way satisfies never

@@ -1,0 +1,212 @@
+import { lstat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import type { Access } from '../../paths/access.ts'
+import { isInside, realPathOf } from '../../paths/real-path.ts'
+import { namedByGit } from '../../permissions/named-by-git.ts'
+import type { Mount } from '../mount.ts'
+import { shownPlaces } from '../shown-places.ts'
+import { keepDevices } from './keep-devices.ts'
+import { createLookThrough, ENTRIES_MAX, type FolderLook, type Protected } from './look-through.ts'
+import { moveAway, type Moved } from './move-away.ts'
+
+// What keeps the working folders from being used against whoever works outside. Protected files that are there are mounted read-only. A name
+// that is not there cannot be mounted without making it, so whatever stands under such a name after a command is moved away.
+//
+// Folders above a protected or hidden file are mounted onto themselves: what is a mount cannot be renamed, so nobody moves such a file
+// to where it counts for less, or puts a link in the place of its folder while the next command is being set up.
+
+export interface GuardOptions {
+  readonly access: Access
+  /** Where what is moved away goes. */
+  readonly quarantine: string
+  /** Real paths in the work that run by themselves: programs on the search path, our own files. */
+  readonly alsoProtected: () => Promise<readonly string[]>
+  readonly now: () => number
+}
+
+export interface Ground {
+  readonly mounts: readonly Mount[]
+  readonly folders: readonly string[]
+}
+
+export interface Guard {
+  readonly enter: () => Promise<
+    ({ readonly ok: true } & Ground) | { readonly ok: false; readonly why: string }
+  >
+  /** What was moved away. */
+  readonly leave: (end: { readonly wasKilled: boolean }) => Promise<readonly Moved[]>
+  readonly expect: (path: string) => void
+}
+
+interface Baseline extends Ground {
+  readonly rules: Access['rules']
+  readonly ids: ReadonlySet<string>
+  /** Of links: a mount cannot hold them, so they must be the same. */
+  readonly links: ReadonlyMap<string, Protected>
+  readonly slots: ReadonlySet<string>
+  /** Not there, and not to be made. */
+  readonly missing: readonly string[]
+  readonly restoreDevices: () => Promise<void>
+}
+
+/** Arguments of one program; and each takes a moment to be mounted. */
+const COVERS_MAX = 1_000
+/** A command that was ended is gone a moment after the program that held it. */
+const GONE_MS = 100
+
+export function createGuard(options: GuardOptions): Guard {
+  const look = createLookThrough(options.now)
+  const expected = new Set<string>()
+  let baseline: Baseline | undefined
+  let running = 0
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const next = last.then(run, run)
+    last = next.catch(() => undefined)
+    return next
+  }
+  const check = async (held: Baseline): Promise<readonly Moved[]> => {
+    const found = await look(options.access.folders, {
+      isClosed: isClosedIn(held.mounts),
+      entriesMax: Number.POSITIVE_INFINITY,
+    })
+    await held.restoreDevices()
+    const isExpected = (path: string): boolean => [...expected].some((one) => isInside(path, one))
+    const intruders = (found?.protected ?? []).filter((one) => isNew(one, held) && !isExpected(one.path))
+    const made = await existing(held.missing.filter((path) => !isExpected(path)))
+    return await moveAway(intruders, made, { links: held.links, quarantine: options.quarantine })
+  }
+  return {
+    enter: () =>
+      inTurn(async () => {
+        if (running === 0) {
+          expected.clear()
+          const found = await findBaseline(options, look)
+          if (typeof found === 'string') return { ok: false, why: found }
+          baseline = found
+        } else if (baseline !== undefined) {
+          if (baseline.rules !== options.access.rules)
+            return { ok: false, why: 'rules changed while another command runs in it' }
+          await check(baseline)
+        }
+        if (baseline === undefined) return { ok: false, why: 'the folder could not be looked through' }
+        running++
+        return { ok: true, mounts: baseline.mounts, folders: baseline.folders }
+      }),
+    leave: ({ wasKilled }) =>
+      inTurn(async () => {
+        if (wasKilled) await wait(GONE_MS)
+        const moved = baseline === undefined ? [] : await check(baseline)
+        running--
+        return moved
+      }),
+    expect: (path) => void expected.add(path),
+  }
+}
+
+/** A mount in the sandbox cannot be replaced from there; a link can. */
+function isNew(one: Protected, { ids, slots, links }: Baseline): boolean {
+  const link = links.get(one.slot)
+  if (link !== undefined) return link.id !== one.id || link.target !== one.target
+  return !slots.has(one.slot) && !ids.has(one.id)
+}
+
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map((path) => lstat(path).catch(() => undefined)))
+  return paths.filter((_, index) => found[index] !== undefined)
+}
+
+type Look = ReturnType<typeof createLookThrough>
+
+/** A sentence: why nothing may be written here. */
+async function findBaseline(options: GuardOptions, look: Look): Promise<Baseline | string> {
+  const { access } = options
+  const { rules } = access
+  const places = await shownPlaces(access)
+  if (!places.ok) return places.why
+  const found = await look(access.folders, { isClosed: isClosedIn(places.mounts), entriesMax: ENTRIES_MAX })
+  if (found === undefined) return 'there are too many files to look through'
+  const odd = found.protected.find(({ kind }) => kind === 'odd')
+  if (odd !== undefined) return `${dirname(odd.path)} holds a name that is no text`
+  const { covers, missing } = await findCovers(found, options)
+  if (covers.some((path) => access.folders.includes(path)))
+    return 'the working folder is itself among what runs by itself'
+  if (covers.length + found.doors.length > COVERS_MAX) return 'it holds very many protected files'
+  const mounts = [...places.mounts, ...coverMounts(covers, found.doors, { access, places: places.mounts })]
+  return {
+    ...{ rules, mounts, folders: places.folders, missing },
+    ids: new Set(found.protected.flatMap(({ id, kind }) => (kind === 'link' ? [] : [id]))),
+    slots: new Set(found.protected.map(({ slot }) => slot)),
+    links: new Map(found.protected.flatMap((one) => (one.kind === 'link' ? [[one.slot, one] as const] : []))),
+    restoreDevices: await keepDevices(),
+  }
+}
+
+function isClosedIn(mounts: readonly Mount[]): (path: string) => boolean {
+  const closed = new Set(mounts.flatMap(({ kind, path }) => (kind === 'closed' ? [path] : [])))
+  return (path) => closed.has(path)
+}
+
+/** Real paths to be mounted read-only, and those that do not exist. */
+async function findCovers(
+  found: FolderLook,
+  { access, alsoProtected }: GuardOptions,
+): Promise<{ readonly covers: readonly string[]; readonly missing: readonly string[] }> {
+  const links = found.protected.filter(({ kind }) => kind === 'link')
+  const targets = await Promise.all(links.map(({ path }) => realPathOf(path).catch(() => undefined)))
+  const trees = found.protected.filter(({ path }) => /\/\.git$/i.test(path)).map(({ path }) => dirname(path))
+  const above = access.folders.flatMap(foldersFrom)
+  const named = await Promise.all(
+    [...new Set([...trees, ...above])].map((tree) => namedByGit(tree, access.home)),
+  )
+  const isWork = (path: string): boolean => access.folders.some((folder) => isInside(folder, path))
+  const wanted = [
+    ...found.protected.flatMap(({ path, kind, isHead }) =>
+      kind === 'link' ? [] : [isHead ? dirname(path) : path],
+    ),
+    ...found.shared,
+    ...targets.flatMap((path) => path ?? []),
+    ...named.flat(),
+    ...(await alsoProtected()),
+  ].filter((path) => isWork(path))
+  const unique = [...new Set(wanted)]
+  const there = new Set(await existing(unique))
+  // A whole working folder among the words of a configuration is a word, and no file.
+  const isFolder = new Set(access.folders)
+  const isMeant = (path: string): boolean =>
+    !isFolder.has(path) || found.protected.some(({ isHead, path: at }) => isHead && dirname(at) === path)
+  return {
+    covers: unique.filter((path) => there.has(path) && isMeant(path)),
+    missing: unique.filter((path) => !there.has(path)),
+  }
+}
+
+function foldersFrom(path: string): readonly string[] {
+  return dirname(path) === path ? [path] : [path, ...foldersFrom(dirname(path))]
+}
+
+function coverMounts(
+  covers: readonly string[],
+  doors: readonly string[],
+  { access, places }: { readonly access: Access; readonly places: readonly Mount[] },
+): readonly Mount[] {
+  const closed = places.flatMap(({ kind, path }) => (kind === 'closed' ? [path] : []))
+  const isBelow = (path: string, others: readonly string[]): boolean =>
+    others.some((other) => other !== path && isInside(other, path))
+  const isFree = (path: string): boolean =>
+    !closed.includes(path) && !isBelow(path, closed) && !isBelow(path, covers)
+  const [shown, shut] = [covers.filter(isFree), doors.filter(isFree)]
+  const roots = new Set(access.folders)
+  const held = new Set(
+    [...shown, ...shut, ...closed].flatMap((path) =>
+      foldersFrom(dirname(path)).filter((above) => isBelow(above, access.folders) && !roots.has(above)),
+    ),
+  )
+  return [
+    ...[...held].filter(isFree).map((path): Mount => ({ kind: 'writable', path })),
+    ...shown.map((path): Mount => ({ kind: 'shown', path })),
+    ...shut.map((path): Mount => ({ kind: 'closed', path, isFolder: false })),
+  ]
+}

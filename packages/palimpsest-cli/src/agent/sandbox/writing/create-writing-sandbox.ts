@@ -1,0 +1,216 @@
+import { existsSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import type { Access } from '../../paths/access.ts'
+import { isInside, realPathOf } from '../../paths/real-path.ts'
+import { isSystemFolder } from '../../permissions/protected-files.ts'
+import {
+  buildingEnvironment,
+  withVariables,
+  type ChildEnvironment,
+  type Environment,
+} from '../../process/child-environment.ts'
+import { boundedArguments, forwardedArguments } from '../../shell/start-shell.ts'
+import { findProgram } from '../find-program.ts'
+import type { Mount } from '../mount.ts'
+import type {
+  EnclosedWriting,
+  InsideStart,
+  SandboxKeep,
+  SandboxProblem,
+  WritingPolicy,
+  WritingSandbox,
+} from '../sandbox.ts'
+import type { Launcher } from '../try-sandbox.ts'
+import { createGuard, type Ground, type Guard } from './create-guard.ts'
+import { FORWARDER, GATE, PROXY_VARIABLES } from './forwarder.ts'
+import { movedNotes, refusedNotes } from './writing-notes.ts'
+import { openNetworkGate } from './network-gate.ts'
+import { toolMounts } from './tool-places.ts'
+
+export interface WritingOptions {
+  readonly policy: WritingPolicy
+  readonly access: Access
+  readonly env: Environment
+  /** What of the system is shown. */
+  readonly system: () => Promise<readonly Mount[]>
+  readonly isShown: (path: string, mounts: readonly Mount[]) => boolean
+  /** Undefined where there is no sandbox. */
+  readonly launcher: () => Promise<Launcher | SandboxProblem>
+  /** Why that one cannot hold what writes. */
+  readonly trial: (launcher: Launcher) => Promise<string | undefined>
+  readonly keep: SandboxKeep
+}
+
+/** Names of what a command is refused are kept for the question that follows; a session asks a few. */
+const REASONS_MAX = 200
+
+export function createWritingSandbox(options: WritingOptions): WritingSandbox {
+  const { access, policy, env, isShown } = options
+  const variables = withVariables(buildingEnvironment(env, access.cwd), {
+    HOME: access.home === '/' ? '/tmp' : access.home,
+    TMPDIR: access.folders.some((folder) => isInside(folder, '/tmp')) ? '/dev/shm' : '/tmp',
+  })
+  const { quarantine, box } = options.keep
+  const guard = createGuard({
+    ...{ access, quarantine, now: Date.now },
+    alsoProtected: () => runningPlaces(access, env),
+  })
+  const tools = once(() => toolMounts(access.home, access.folders))
+  const ready = once(async (): Promise<Launcher | SandboxProblem> => {
+    const launcher = await options.launcher()
+    if (!('start' in launcher)) return launcher
+    const problem = folderProblem(access) ?? (await options.trial(launcher))
+    return problem === undefined ? launcher : { why: problem, cure: 'work in a folder of a project' }
+  })
+  const reasons = new Map<string, string>()
+  let count = 0
+  const system = async (): Promise<readonly Mount[]> => [...(await options.system()), ...(await tools())]
+  return {
+    keep: options.keep,
+    hasNetwork: policy.network.length > 0,
+    variables,
+    showsSystem: async (path) => isShown(path, await system()),
+    problem: async () => {
+      const launcher = await ready()
+      return 'start' in launcher ? undefined : launcher
+    },
+    expect: guard.expect,
+    reasonOf: (command) => reasons.get(command),
+    keepReason: (command, reason) => {
+      if (reasons.size < REASONS_MAX) reasons.set(command, reason)
+    },
+    encloseCommand: async (command, start) => {
+      const launcher = await ready()
+      if (!('start' in launcher)) return { ok: false, why: launcher.why }
+      const hosts = launcher.by === 'bubblewrap' ? policy.network : []
+      const ground = { launcher, access, isShown, variables, guard, hosts, system: await system() }
+      return await enclose(command, start, {
+        ...ground,
+        folder: box.folder,
+        gateName: () => `gate-${++count}`,
+        keepReason: (reason) => void reasons.set(command, reason),
+      })
+    },
+    close: box.close,
+  }
+}
+
+interface Enclosing extends Pick<WritingOptions, 'access' | 'isShown'> {
+  readonly launcher: Launcher
+  readonly variables: ChildEnvironment
+  readonly guard: Guard
+  readonly hosts: readonly string[]
+  readonly system: readonly Mount[]
+  readonly folder: () => Promise<string>
+  readonly gateName: () => string
+  readonly keepReason: (reason: string) => void
+}
+
+async function enclose(
+  command: string,
+  { cwd, shown = [] }: Pick<InsideStart, 'cwd' | 'shown'>,
+  { launcher, access, isShown, variables, guard, hosts, system, ...own }: Enclosing,
+): Promise<EnclosedWriting> {
+  const bash = (await findProgram('bash', `/usr/bin:/bin:${variables['PATH'] ?? ''}`))?.path
+  if (bash === undefined) return { ok: false, why: 'bash was not found' }
+  const folder = await own.folder()
+  const socket = join(folder, own.gateName())
+  const gate = hosts.length === 0 ? undefined : await openNetworkGate(socket, hosts)
+  const entered = await guard.enter()
+  if (!entered.ok) {
+    await gate?.close()
+    return entered
+  }
+  const more = [...shown, ...(gate ? [process.execPath] : [])]
+  const mounts = [
+    ...planMounts(entered, { access, folder, system, more, isShown }),
+    ...(gate ? [{ kind: 'shown', path: GATE, from: socket } as const] : []),
+  ]
+  const forwarded = { node: process.execPath, script: FORWARDER, socket: GATE }
+  const args = gate ? forwardedArguments(command, forwarded) : boundedArguments(command)
+  const started = launcher.start({ mounts, cwd, program: bash, args, kind: 'writing' })
+  const env = withVariables(variables, gate ? PROXY_VARIABLES : {})
+  return {
+    ok: true,
+    start: { ...started, env, cwd: await realpath(cwd).catch(() => '/') },
+    leave: async (end) => {
+      await gate?.close()
+      const moved = await guard.leave(end)
+      const refused: ReadonlyMap<string, string> = gate?.refused ?? new Map<string, string>()
+      const notes = [...movedNotes(moved, access.cwd), ...refusedNotes(refused)]
+      if (notes.length > 0) own.keepReason(reasonIn(moved.length, refused))
+      return notes
+    },
+  }
+}
+
+function reasonIn(movedCount: number, refused: ReadonlyMap<string, string>): string {
+  const [host] = refused.keys()
+  if (movedCount > 0) return 'it makes files that run by themselves outside the sandbox'
+  return `it wants to reach ${host ?? 'a host'}, which "sandbox.network" does not list`
+}
+
+/** Where it would be too much to let things be written unasked. */
+function folderProblem({ folders, realHome, home, privatePlaces }: Access): string | undefined {
+  const bad = folders.find(
+    (folder) =>
+      [realHome, home].some((place) => isInside(folder, place)) ||
+      isSystemFolder(folder) ||
+      privatePlaces.some((place) => isInside(place, folder)),
+  )
+  return bad === undefined ? undefined : `${bad} is too much to be written unasked`
+}
+
+interface Around {
+  readonly access: Access
+  readonly folder: string
+  readonly system: readonly Mount[]
+  readonly more: readonly string[]
+  readonly isShown: WritingOptions['isShown']
+}
+
+function planMounts({ mounts, folders }: Ground, around: Around): readonly Mount[] {
+  const { access, folder, system, more, isShown } = around
+  const covered = (path: string): boolean => folders.some((one) => isInside(one, path))
+  const work = mounts.map((mount): Mount => {
+    if (mount.kind === 'shown' && access.folders.includes(mount.path))
+      return { kind: 'writable', path: mount.path }
+    if (mount.kind !== 'scratch' || mount.path === '/dev/shm') return mount
+    return { kind: 'writable', path: mount.path, from: join(folder, mount.path === '/tmp' ? 'tmp' : 'home') }
+  })
+  return [
+    ...system.filter(({ kind, path }) => kind === 'closed' || !covered(path)),
+    ...work,
+    ...more
+      .filter((path) => !covered(path) && !isShown(path, system))
+      .map((path): Mount => ({ kind: 'shown', path })),
+  ]
+}
+
+/** In the work, and run without anybody building it: folders of programs, and this very program. */
+async function runningPlaces({ folders }: Access, env: Environment): Promise<readonly string[]> {
+  const entries = (env['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
+  const own = [import.meta.url, import.meta.resolve('palimpsest/wire')].map((url) =>
+    packageOf(fileURLToPath(url)),
+  )
+  const places = [...entries, process.execPath, ...own]
+  const real = await Promise.all(places.map((path) => realPathOf(path).catch(() => path)))
+  return real.filter((path) => folders.some((folder) => path !== folder && isInside(folder, path)))
+}
+
+/** With all that is installed beside it. */
+function packageOf(file: string): string {
+  const at = file.indexOf('/node_modules/')
+  if (at !== -1) return file.slice(0, at + '/node_modules'.length)
+  let folder = dirname(file)
+  while (dirname(folder) !== folder && !existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  return folder
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= run())
+}

@@ -1,0 +1,17 @@
+// A program in the sandbox talks to a proxy by an address, and the way out is a socket. What joins the two runs in there, in the Node that
+// runs us; it decides nothing. The network in there has nobody else in it, so the port is always free.
+
+export const PROXY_PORT = 3128
+/** Where the socket is in there. */
+export const GATE = '/run/palimpsest-gate'
+
+/** Tells that it listens by closing its output. */
+export const FORWARDER = `const net=require('net');net.createServer(a=>{const b=net.connect(process.argv[1]);const e=()=>{a.destroy();b.destroy()};a.on('error',e);b.on('error',e);a.on('close',e);b.on('close',e);a.pipe(b);b.pipe(a)}).listen(${PROXY_PORT},'127.0.0.1',()=>{const f=require('fs');f.closeSync(1);f.openSync('/dev/null','w')})`
+
+const ADDRESS = `http://127.0.0.1:${PROXY_PORT}`
+const OWN = 'localhost,127.0.0.1,::1'
+
+export const PROXY_VARIABLES = {
+  ...{ http_proxy: ADDRESS, https_proxy: ADDRESS, HTTP_PROXY: ADDRESS, HTTPS_PROXY: ADDRESS },
+  ...{ no_proxy: OWN, NO_PROXY: OWN, NODE_USE_ENV_PROXY: '1' },
+}

@@ -1,0 +1,49 @@
+import { relative } from 'node:path'
+
+import { isInside } from '../../paths/real-path.ts'
+import { toPrintable } from '../../printable.ts'
+import type { Moved } from './move-away.ts'
+
+// What a model and its user are told when the sandbox that writes was in the way.
+
+const CURE =
+  'To have the user asked and run it as it is, send the same command again with outside_sandbox set to true.'
+const SHOWN_MAX = 5
+
+export function movedNotes(moved: readonly Moved[], cwd: string): readonly string[] {
+  if (moved.length === 0) return []
+  const lines = moved.slice(0, SHOWN_MAX).map(({ from, to }) => {
+    const name = isInside(cwd, from) ? relative(cwd, from) : from
+    return `${toPrintable(name)} is now ${toPrintable(to)}`
+  })
+  const rest = moved.length > SHOWN_MAX ? [`and ${moved.length - SHOWN_MAX} more`] : []
+  return [
+    `[The sandbox moved files away that would run by themselves outside it: ${[...lines, ...rest].join('; ')}. ${CURE}]`,
+  ]
+}
+
+export function refusedNotes(refused: ReadonlyMap<string, string>): readonly string[] {
+  return [...refused]
+    .slice(0, SHOWN_MAX)
+    .map(
+      ([host, why]) =>
+        `[The sandbox did not let it reach ${toPrintable(host)}: ${why}. The user can list it in the settings, "sandbox": { "network": [${JSON.stringify(toPrintable(host))}] }. ${CURE}]`,
+    )
+}
+
+const UNWRITABLE = /Read-only file system|EROFS|Device or resource busy|EBUSY/i
+const UNREACHED =
+  /Network is unreachable|ENETUNREACH|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|ENOTFOUND|Couldn't connect to server|ECONNREFUSED|CONNECT tunnel failed|error while loading shared libraries/i
+const LIKELY = /Permission denied|EACCES|Operation not permitted|EPERM/i
+
+/** Why a command that failed may have done so because of the sandbox. */
+export function writingReason(output: string, failed: boolean): string | undefined {
+  if (UNWRITABLE.test(output)) return 'it wants to write where the sandbox is read-only'
+  if (!failed) return undefined
+  if (UNREACHED.test(output)) return 'it wants to reach a host, and the sandbox does not let it'
+  return LIKELY.test(output) ? 'it wants a file or a right that the sandbox does not have' : undefined
+}
+
+export function writingNote(reason: string): string {
+  return `[It ran in a sandbox that writes in the working folders only, not in protected files such as .git, and reaches only the hosts of the setting "sandbox.network". It may have failed because ${reason}. ${CURE}]`
+}

@@ -1,0 +1,361 @@
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import { createServer as createSocket, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import { sandboxWorks } from '../../../../../../test/kit/sandbox-works.ts'
+import {
+  createWorkbench,
+  textOf,
+  type Workbench,
+  type WorkbenchOptions,
+} from '../../../../../../test/kit/workbench.ts'
+import type { WritingPolicy } from '../sandbox.ts'
+
+// Commands that nobody was asked about write in the working folder, and try all that they must not.
+
+const hasSandbox = await sandboxWorks()
+const hasPython = existsSync('/usr/bin/python3')
+/** Until something is seen, on a machine that does much else. */
+const LONG = { timeout: 60_000, interval: 20 }
+const WRITES: WritingPolicy = { writes: true, network: [], required: false }
+
+let bench: Workbench
+const open = async (options: WorkbenchOptions = {}): Promise<void> => {
+  await bench?.dispose()
+  bench = await createWorkbench({
+    sandbox: WRITES,
+    env: { ANTHROPIC_API_KEY: 'sk-secret-0123456789', OTHER_SECRET: 'hunter2-hunter2' },
+    answer: () => ({ kind: 'no' }),
+    ...options,
+  })
+  writeFileSync(join(bench.work, 'a.txt'), 'alpha\n')
+  writeFileSync(join(bench.outside, 'b.txt'), 'SECRET-OUTSIDE\n')
+  mkdirSync(join(bench.home, '.ssh'))
+  writeFileSync(join(bench.home, '.ssh', 'id_rsa'), 'SECRET-KEY\n')
+}
+beforeEach(() => open())
+afterEach(() => bench.dispose())
+
+const bash = async (
+  command: string,
+  more: { outside_sandbox?: boolean; run_in_background?: boolean } = {},
+): Promise<string> => textOf(await bench.call('Bash', { command, ...more }))
+
+describe.runIf(hasSandbox)('a command that writes', () => {
+  test('runs unasked in the working folder, and what it wrote is there', async () => {
+    expect(
+      await bash('echo beta > b.txt && mkdir -p src && cat a.txt b.txt > src/c.txt && chmod +x b.txt'),
+    ).toBe('(The command printed nothing.)')
+    expect(readFileSync(join(bench.work, 'src/c.txt'), 'utf8')).toBe('alpha\nbeta\n')
+    expect(statSync(join(bench.work, 'b.txt')).mode & 0o111).not.toBe(0)
+    expect(bench.questions).toEqual([])
+  })
+
+  test('keeps what it put into /tmp and into its home for the next, and outside there is none of it', async () => {
+    await bash('echo x > /tmp/palimpsest-x && mkdir ~/cache')
+    expect(bench.questions.map(({ why }) => why)).toEqual([expect.stringMatching(/is in your home/)])
+    await bash("echo x > /tmp/palimpsest-x; printf 'mkdir %s/cache' ~ > made.sh; bash made.sh")
+    expect(await bash('sort /tmp/palimpsest-x > copy; cat copy')).toBe('x')
+    expect([existsSync('/tmp/palimpsest-x'), readdirSync(bench.home)]).toEqual([false, ['.ssh']])
+  })
+
+  test('is asked about where it plainly wants more, and the question says why', async () => {
+    const lines = [
+      'git commit -m x',
+      'sudo make',
+      'npm install left-pad',
+      'curl https://example.com > x',
+      'make &',
+      'export A=1',
+    ]
+    for (const line of lines) await bash(line)
+    expect(bench.questions.map(({ why }) => why)).toEqual([
+      expect.stringContaining('does not let repositories change'),
+      expect.stringContaining('no such rights'),
+      expect.stringContaining('reaches nobody'),
+      expect.stringContaining('reaches nobody'),
+      'it leaves something running',
+      'it changes the shell for later commands',
+    ])
+  })
+
+  test('that the sandbox was in the way of is asked about when it is sent again, with the reason', async () => {
+    expect(await bash('touch /usr/palimpsest-new')).toMatch(
+      /Read-only file system[^]*outside_sandbox set to true/,
+    )
+    await bash('touch /usr/palimpsest-new', { outside_sandbox: true })
+    expect(bench.questions.map(({ why }) => why)).toEqual([
+      'it is to run outside the sandbox: it wants to write where the sandbox is read-only',
+    ])
+  })
+
+  test('is refused in plan mode, and asked about where a rule says so', async () => {
+    await open({ mode: 'plan' })
+    expect(await bash('touch new')).toMatch(/plan mode/)
+    await open({ rules: { ask: ['Bash(touch:*)'], deny: ['Bash(rm:*)'] } })
+    await bash('touch new')
+    expect(bench.questions.map(({ why }) => why)).toEqual(['the rule Bash(touch:*) asks first'])
+    expect(await bash('rm a.txt')).toMatch(/forbids/)
+    expect(readdirSync(bench.work)).toEqual(['a.txt'])
+  })
+
+  test('does not run unasked where the folder is a home, or holds one', async () => {
+    await open({ additional: ['home'] })
+    await bash('touch new')
+    expect(bench.questions.map(({ why }) => why)).toEqual([
+      expect.stringMatching(/too much to be written unasked/),
+    ])
+  })
+})
+
+/** What a project may hold that runs by itself, or leads out. */
+function furnish({ work, outside }: Workbench): void {
+  const git = (...args: readonly string[]): void =>
+    void execFileSync('git', ['-C', work, '-c', 'init.defaultBranch=main', ...args])
+  git('init', '-q')
+  git('init', '-q', 'nested')
+  git('init', '-q', '--bare', 'fixtures/bare')
+  git('config', 'filter.x.clean', './tools/clean.sh')
+  git('config', 'alias.y', '!tools/not-there.sh')
+  for (const folder of ['tools', 'deep/er', '.vscode', '.claude', 'secret'])
+    mkdirSync(join(work, folder), { recursive: true })
+  const files = [
+    '.envrc',
+    'AGENTS.md',
+    'tools/clean.sh',
+    '.vscode/tasks.json',
+    '.claude/settings.json',
+    'deep/er/.envrc',
+    'secret/key',
+  ]
+  for (const file of files) writeFileSync(join(work, file), `own ${file}\n`)
+  symlinkSync('AGENTS.md', join(work, 'CLAUDE.md'))
+  symlinkSync(outside, join(work, 'out'))
+  symlinkSync('missing-target', join(work, '.npmrc'))
+  writeFileSync(join(outside, 'shared.txt'), 'own shared\n')
+  linkSync(join(outside, 'shared.txt'), join(work, 'shared.txt'))
+}
+
+/** Found by a list that is the test's own. */
+const RUNS_BY_ITSELF =
+  /(^|\/)(\.git|\.envrc|\.vscode|\.idea|\.palimpsest|\.claude|\.npmrc|\.husky|\.github|\.bashrc|\.gitattributes|\.gitmodules|\.mcp\.json|AGENTS\.md|CLAUDE\.md|lefthook\.yml|Jenkinsfile|mise\.toml|flake\.nix|missing-target|not-there\.sh|clean\.sh)(\/|$)/i
+
+/** Everything outside of the work, and all of it that runs by itself: paths with what they hold. */
+function guarded({ root, work, outside, home }: Workbench): readonly string[] {
+  const list = (folder: string, isMeant: (path: string) => boolean): readonly string[] =>
+    execFileSync('find', [folder, '-printf', '%P|%y|%l|%m\\n'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => isMeant(line.split('|')[0] ?? '') || /(^|\/)HEAD\|[^d]/.test(line))
+      .map((line) => {
+        const [path = '', kind] = line.split('|')
+        return kind === 'f' ? `${line}|${readFileSync(join(folder, path), 'latin1')}` : line
+      })
+      .toSorted()
+  return [
+    ...list(outside, () => true),
+    ...list(home, () => true),
+    ...list(work, (path) => RUNS_BY_ITSELF.test(path)),
+    ...readdirSync(root).toSorted(),
+  ]
+}
+
+const NAMES = [
+  '.git',
+  'sub/.git',
+  '.GIT',
+  'deep/.envrc',
+  '.idea',
+  '.palimpsest',
+  'deep/er/CLAUDE.md',
+  '.husky',
+  '.github',
+  '.gitattributes',
+  '.mcp.json',
+  'lefthook.yml',
+  'Jenkinsfile',
+  'mise.toml',
+  'sub/flake.nix',
+  'node_modules/x/.git',
+  'bare2/HEAD',
+  'missing-target',
+  'tools/not-there.sh',
+  'sub/HEAD',
+  '.bashrc',
+  '.vscode',
+  '.envrc',
+  'AGENTS.md',
+  'CLAUDE.md',
+  '.npmrc',
+  'tools/clean.sh',
+  'nested/.git/config',
+]
+const WAYS: readonly ((name: string) => string)[] = [
+  (name) => `mkdir -p "$(dirname ${name})"; echo evil > ${name}`,
+  (name) => `mkdir -p ${name} && echo evil > ${name}/config`,
+  (name) => `echo evil > made; mkdir -p "$(dirname ${name})"; mv -f made ${name}`,
+  (name) => `mkdir -p "$(dirname ${name})"; ln -sfn /etc/passwd ${name}`,
+  (name) => `rm -rf ${name}; mkdir -p ${name}; echo evil > ${name}/HEAD`,
+  (name) =>
+    `/usr/bin/python3 -c "import os,sys; os.makedirs(os.path.dirname('./${name}'), exist_ok=True); os.rename('a.txt', '${name}')"`,
+  (name) => `d=$(dirname ${name}); mv "$d" moved-$$ && mkdir -p "$d" && echo evil > ${name}`,
+]
+const OTHERS = [
+  'mv deep elsewhere; mkdir -p deep/er; echo evil > deep/er/.envrc',
+  'mv nested gone; mkdir -p nested/.git; echo evil > nested/.git/config',
+  'mv fixtures f2; mkdir -p fixtures/bare; echo evil > fixtures/bare/config; echo x >> f2/bare/config',
+  'echo evil >> .git/config; echo evil > .git/hooks/pre-commit; rm -rf .git; mv .git x; chmod 777 .git',
+  'ln .git/config hard; echo evil >> hard; ln .envrc hard2; echo evil >> hard2',
+  'echo evil > shared.txt; echo evil >> shared.txt; truncate -s 0 shared.txt',
+  'echo evil > out/b.txt; echo evil > out/new; cp a.txt out/; rm -rf out/*; cat out/b.txt',
+  'cd out && echo evil > new; cd ../../outside && echo evil > new2',
+  'mkdir d; mkdir d/.git; echo evil > d/.git/config; chmod 000 d',
+  `printf 'x' > x; d=$(printf 'odd\\377'); mkdir "$d"; mkdir "$d/.git"; echo evil > "$d/.git/config"`,
+  'touch setuid; chmod 4755 setuid; chmod u+s setuid; install -m 4755 a.txt setuid2; /usr/bin/python3 -c "import os; os.open(\'setuid3\', os.O_CREAT|os.O_WRONLY, 0o4755)"',
+  'chmod 000 /dev/null; chmod 600 /dev/full; chmod 777 /dev/tty',
+  'mount --bind /tmp .git; umount .git; unshare -rm true && echo evil > .git/config',
+  'cat ~/.ssh/id_rsa /etc/shadow /proc/*/environ ../outside/b.txt ../home/.ssh/id_rsa; env',
+  'echo evil > ../outside/new; echo evil > ../new; mkdir ../x; echo evil > ../session/new',
+  'mkfifo pipe; mknod dev c 1 3',
+  '(sleep 0.2; echo evil > .idea) & disown; setsid bash -c "sleep 0.2; echo evil > .husky" &',
+  'git init -q fresh; git -C fresh config core.fsmonitor ./evil; git worktree add wt; git config --global x.y z; git config core.hooksPath x',
+  'for i in 1 2 3; do mkdir -p many/$i/.git; done; cp -r .git copy; mv copy sub2; mkdir s && cp -r .git s/.git',
+]
+
+describe.runIf(hasSandbox)('what runs by itself outside the sandbox', () => {
+  const all = [...NAMES.flatMap((name) => WAYS.map((way) => way(name))), ...OTHERS]
+  const together = (lines: readonly string[]): string =>
+    lines.map((line) => `( ${line} ) 2>/dev/null`).join('\n')
+  /** In CI one command tries many of them; one by one they take minutes. */
+  const tries =
+    process.env['SOAK'] === undefined
+      ? [
+          ...WAYS.map((way) => together(NAMES.map(way))),
+          together(OTHERS.slice(0, 9)),
+          together(OTHERS.slice(9)),
+        ]
+      : all
+
+  test(
+    `is not written by ${NAMES.length * WAYS.length + OTHERS.length} ways to try, and nothing outside is changed or seen`,
+    { timeout: 600_000 },
+    async () => {
+      await open({ rules: { deny: ['Read(./secret/**)'] }, answer: () => ({ kind: 'yes' }) })
+      furnish(bench)
+      const before = guarded(bench)
+      const devices = ['null', 'full', 'tty'].map((name) => statSync(`/dev/${name}`).mode)
+      for (const line of tries) {
+        writeFileSync(join(bench.work, 'try.sh'), line)
+        const said = await bash('bash try.sh; rm -rf try.sh')
+        expect({ line, said }).not.toMatchObject({
+          said: expect.stringMatching(/SECRET|hunter2|sk-secret|own secret/),
+        })
+        expect({ line, after: guarded(bench) }).toEqual({ line, after: before })
+        expect(['null', 'full', 'tty'].map((name) => statSync(`/dev/${name}`).mode)).toEqual(devices)
+        const odd = execFileSync(
+          'find',
+          [bench.work, '-perm', '/6000', '-o', '-type', 'p', '-o', '-type', 'c'],
+          { encoding: 'utf8' },
+        )
+        expect({ line, odd }).toEqual({ line, odd: '' })
+      }
+      expect(bench.questions).toEqual([])
+    },
+  )
+})
+
+describe.runIf(hasSandbox)('an intruder', () => {
+  test('is moved to the session, where it is as it was, and the result says so and how to go on', async () => {
+    const said = await bash('mkdir -p sub/.git && echo evil > sub/.git/config && echo fine > sub/b.txt')
+    const [to = ''] = readdirSync(join(bench.sessionFolder, 'quarantine'))
+    expect(said).toContain(`sub/.git is now ${join(bench.sessionFolder, 'quarantine', to)}`)
+    expect(said).toContain('outside_sandbox set to true')
+    expect(readFileSync(join(bench.sessionFolder, 'quarantine', to, 'config'), 'utf8')).toBe('evil\n')
+    expect(readdirSync(join(bench.work, 'sub'))).toEqual(['b.txt'])
+    await bash('mkdir -p sub/.git && echo evil > sub/.git/config && echo fine > sub/b.txt', {
+      outside_sandbox: true,
+    })
+    expect(bench.questions.map(({ why }) => why)).toEqual([
+      'it is to run outside the sandbox: it makes files that run by themselves outside the sandbox',
+    ])
+  })
+
+  test('of a command in the background is found when another one starts, and when it ends', async () => {
+    expect(
+      await bash(
+        'echo evil > .envrc; touch began; while [ ! -e stop ]; do sleep 0.05; done; echo evil > .husky',
+        { run_in_background: true },
+      ),
+    ).toContain('shell_1')
+    await vi.waitFor(() => expect(existsSync(join(bench.work, 'began'))).toBe(true), LONG)
+    expect(await bash('touch second')).toBe('(The command printed nothing.)')
+    expect(existsSync(join(bench.work, '.envrc'))).toBe(false)
+    await bash('touch stop')
+    await bench.shells.find('shell_1')?.shell.ended
+    expect(readdirSync(bench.work).toSorted()).toEqual(['a.txt', 'began', 'second', 'stop'])
+    expect(textOf(await bench.call('TaskOutput', { task_id: 'shell_1' }))).toContain('.husky is now')
+  })
+
+  test('is no file that somebody allowed meanwhile', async () => {
+    await open({ answer: () => ({ kind: 'yes' }) })
+    await bash('touch began; while [ ! -e stop ]; do sleep 0.05; done', { run_in_background: true })
+    await bench.call('Write', { file_path: '.envrc', content: 'allowed\n' })
+    await bash('touch stop')
+    await bench.shells.find('shell_1')?.shell.ended
+    expect(readFileSync(join(bench.work, '.envrc'), 'utf8')).toBe('allowed\n')
+  })
+})
+
+describe.runIf(hasSandbox)('from the sandbox that writes', () => {
+  test.runIf(hasPython)('no socket of the outside is reached that lies in the work', async () => {
+    const path = join(bench.work, 'socket')
+    let connections = 0
+    const server = createSocket(() => void connections++)
+    await new Promise<void>((resolve) => void server.listen(path, resolve))
+    const said = await bash(
+      `/usr/bin/python3 -c "import socket; s = socket.socket(socket.AF_UNIX); s.connect('socket')" > out.txt 2>&1; cat out.txt`,
+    )
+    expect(said).toMatch(/refused|denied|socket operation/i)
+    server.close()
+    expect(connections).toBe(0)
+  })
+
+  test.runIf(hasPython)(
+    'nobody is reached without a list; with one only who is on it, and the result names the setting',
+    async () => {
+      const server = createServer((_request, response) => void response.end('from outside'))
+      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      const get = `import urllib.request as u; print(u.build_opener(u.ProxyHandler({'http': 'http://127.0.0.1:3128'})).open('http://localhost:${port}/').read().decode())`
+      const direct = `import urllib.request as u; print(u.build_opener(u.ProxyHandler({})).open('http://localhost:${port}/').read().decode())`
+      writeFileSync(join(bench.work, 'get.py'), get)
+      expect(
+        await bash('env -u no_proxy -u NO_PROXY /usr/bin/python3 get.py > out.txt 2>&1; tail -n 1 out.txt'),
+      ).toMatch(/refused/)
+      await open({ sandbox: { ...WRITES, network: [`localhost:${port}`] } })
+      writeFileSync(join(bench.work, 'get.py'), get)
+      writeFileSync(join(bench.work, 'direct.py'), direct)
+      writeFileSync(join(bench.work, 'other.py'), get.replace('localhost', '127.0.0.1'))
+      expect(await bash('env -u no_proxy -u NO_PROXY /usr/bin/python3 get.py > out.txt; cat out.txt')).toBe(
+        'from outside',
+      )
+      expect(await bash('/usr/bin/python3 direct.py > out.txt 2>&1; tail -n 1 out.txt')).toMatch(/refused/)
+      expect(
+        await bash('env -u no_proxy -u NO_PROXY /usr/bin/python3 other.py > out.txt 2>&1; tail -n 1 out.txt'),
+      ).toMatch(/403[^]*127\.0\.0\.1:\d+[^]*"sandbox\.network"/)
+      server.close()
+    },
+  )
+})
