@@ -144,17 +144,19 @@ function unknownSources(given: Memory, { before, known }: Judging): readonly str
     .map(({ message }) => message.slice(0, 40))
 }
 
-/** It was known since the oldest of what it is made of. A consolidation verifies nothing. */
+/** It was known since the oldest of what it is made of. It is verified by what was said, not by being consolidated. */
 function timesOf(
   given: Memory,
   was: Memory | undefined,
   { parts, source, known }: Pick<Resting, 'parts' | 'source' | 'known'>,
 ): Pick<Memory, 'created' | 'verified'> {
-  if (was)
+  if (was) {
+    const merged = given.verified > was.verified ? newestOf(was, parts) : was.verified
     return {
       created: was.created,
-      verified: given.verified > was.verified ? newestOf(was, parts) : was.verified,
+      verified: [merged, ...restatedAt(given, was, known)].toSorted().at(-1) ?? merged,
     }
+  }
   const said = known.found(source).map(({ at }) => at)
   const own = parts.filter((one) => one.source.some((a) => source.some((b) => a.message === b.message)))
   const times = [...said.map((at) => new Date(at).toISOString()), ...own.map(({ created }) => created)]
@@ -163,6 +165,18 @@ function timesOf(
     created: times.toSorted()[0] ?? unknown,
     verified: [...times, ...own.map(({ verified }) => verified)].toSorted().at(-1) ?? unknown,
   }
+}
+
+/** When the user said it again, in messages that it names anew. */
+function restatedAt(given: Memory, was: Memory, known: RewriteEvidence): readonly string[] {
+  const isOld = ({ session, message }: MemorySource): boolean =>
+    was.source.some((one) => one.session === session && one.message === message)
+  return given.source
+    .filter((one) => {
+      const lineage = known.lineage(given.description, [one], [])
+      return !isOld(one) && lineage.kind === 'said' && lineage.trust === 'user'
+    })
+    .flatMap((one) => known.found([one]).map(({ at }) => new Date(at).toISOString()))
 }
 
 function newestOf(was: Memory, parts: readonly Memory[]): string {

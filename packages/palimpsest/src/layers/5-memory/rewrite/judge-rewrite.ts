@@ -2,7 +2,7 @@ import type { MemoryChange, MemoryFiles, MemoryRecord } from '../../../ports.ts'
 import { printMemory } from '../front-matter.ts'
 import { INDEX_BYTES_MAX, INDEX_LINE_CHARS_MAX, INDEX_LINES_MAX, linesOf, pointedTo } from '../index-lines.ts'
 import { isMemoryName } from '../memory-name.ts'
-import { memoryText, type Memory } from '../memory.ts'
+import { memoryText, type Memory, type MemorySource } from '../memory.ts'
 import { holds, storedMemories } from '../stored-memories.ts'
 import type { Rewritten } from './consolidate-by-rules.ts'
 import { goneMax, goneNames } from './gone-limits.ts'
@@ -93,7 +93,11 @@ function whatOf(name: string, before: readonly Memory[], after: readonly Memory[
   if (is === undefined) return 'removed'
   if (was === undefined) return 'added'
   if (holds(was) && !holds(is)) return 'ended'
-  return is.source.length > was.source.length ? 'merged' : 'changed'
+  const isOf = ({ source }: Memory, { message }: MemorySource): boolean =>
+    source.some((one) => one.message === message)
+  const others = before.filter((one) => one !== was)
+  const isMerged = is.source.some((one) => !isOf(was, one) && others.some((other) => isOf(other, one)))
+  return isMerged ? 'merged' : 'changed'
 }
 
 function tooManyGone(

@@ -273,6 +273,25 @@ describe('a rewrite of memory', () => {
     expect(await whyNot(files, wanted, { evidence: [said('a', text, 'model')] })).toMatch(/did not say/)
   })
 
+  test('is verified by what the user said again, and by nothing else', async () => {
+    const [fact] = STANDING
+    if (!fact) throw new Error('unreachable: facts stand')
+    const verifiedBy = async (text: string, origin: SessionEvidence['origin'] = 'user') => {
+      const source = [...fact.source, { session: 's9', message: 'a' }]
+      const verdict = await judge(files, rewritten(files, [{ ...fact, source, verified: day(0) }]), {
+        evidence: [said('a', text, origin)],
+      })
+      const changed = verdict.kind === 'fine' && verdict.change.texts.get(fact.name)
+      return [
+        /^verified: (.*)$/m.exec(String(changed))?.[1],
+        verdict.kind === 'fine' && verdict.changed[0]?.what,
+      ]
+    }
+    expect(await verifiedBy('The staging server is still called heron.')).toEqual([day(1), 'changed'])
+    expect(await verifiedBy('The staging server is called heron.', 'tool')).toEqual([day(10), 'changed'])
+    expect(await verifiedBy('Is heron up?')).toEqual([day(10), 'changed'])
+  })
+
   test('at most 40% go within 30 days', async () => {
     const gone = memory('gone', 'Old', { trust: 'model' })
     const record = (id: string, ago: number): MemoryRecord => ({
