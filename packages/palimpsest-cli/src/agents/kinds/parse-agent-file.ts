@@ -97,6 +97,9 @@ export function findToolName(name: string): string | undefined {
   return OTHER_NAMES.get(name.toLowerCase())
 }
 
+/** A tool of a server, or all of them. */
+const MCP_TOOL = /^mcp__(.+?)(?:__|$)/
+
 function toolsOf(
   field: 'tools' | 'disallowedTools',
   fields: ReadonlyMap<string, HeadField>,
@@ -109,7 +112,12 @@ function toolsOf(
   const known = named.flatMap(({ name }) => findToolName(name) ?? [])
   const unknown = named.filter(({ name }) => findToolName(name) === undefined)
   const bound = named.filter(({ text, name }) => text !== name && findToolName(name) !== undefined)
-  if (unknown.length > 0) problems.push(`unknown ${field}: ${unknown.map(({ text }) => text).join(', ')}`)
+  const servers = [...new Set(unknown.flatMap(({ name }) => MCP_TOOL.exec(name)?.[1] ?? []))]
+  const strange = unknown.filter(({ name }) => !MCP_TOOL.test(name))
+  if (strange.length > 0) problems.push(`unknown ${field}: ${strange.map(({ text }) => text).join(', ')}`)
+  // One file may name dozens: the user connects servers, not tools.
+  if (servers.length > 0)
+    problems.push(`${field} of MCP servers that are not connected: ${servers.join(', ')}`)
   // What forbids a part of a tool forbids all of it; what gives a part gives no more than the parent has.
   if (bound.length > 0)
     problems.push(`patterns in ${field} are not used: ${bound.map(({ text }) => text).join(', ')}`)

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { loadAgentTypes } from '../packages/palimpsest-cli/src/agents/kinds/load-agent-types.ts'
+import { removeFolder } from './kit/temp-home.ts'
+
+// Agent files as people publish them, from the registry, unmodified. Without a network there are none: then the test is skipped, and says so.
+
+const run = promisify(execFile)
+
+/** Pinned, so that the test says the same tomorrow. `agents`: where in the package they lie. */
+const PACKAGES = [
+  { spec: 'claude-flow@3.43.0', agents: ['.claude/agents'] },
+  { spec: 'bmad-method@6.12.0', agents: ['src/bmm-skills/agents', 'src/bmm-skills/plan/bmad-prfaq/agents'] },
+] as const
+
+/** What may be said of such a file: each tells the user what is not used, and none of it keeps the agent from being used. */
+const SAID =
+  /^(unknown (tools|disallowedTools|fields): |(tools|disallowedTools) of MCP servers that are not connected: |patterns in |fields that have no effect yet: |".*" is described by .* already$|no front matter: )/
+
+/** Undefined where the registry is not reached. */
+async function unpacked(spec: string, folder: string): Promise<string | undefined> {
+  const args = ['pack', spec, '--silent', '--ignore-scripts', '--fetch-retries=0', '--fetch-timeout=20000']
+  try {
+    const { stdout } = await run('npm', args, { cwd: folder })
+    await run('tar', ['-xzf', stdout.trim().split('\n').at(-1) ?? ''], { cwd: folder })
+    return join(folder, 'package')
+  } catch {
+    return undefined
+  }
+}
+
+const hasHead = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)
+
+test.for(PACKAGES)('the agent files of $spec load as they are', async ({ spec, agents }, { skip }) => {
+  const root = await mkdtemp(join(tmpdir(), 'palimpsest-packages-'))
+  onTestFinished(async () => await removeFolder(root))
+  const folder = await unpacked(spec, root)
+  if (folder === undefined) return skip(`the registry is not reached: ${spec} was not tried`)
+  const project = join(root, 'project')
+  for (const place of agents)
+    await cp(join(folder, place), join(project, '.claude/agents', place), { recursive: true })
+  const names = await readdir(join(project, '.claude/agents'), { recursive: true })
+  const files = names.filter((name) => name.endsWith('.md') && !/^readme/i.test(basename(name)))
+  const texts = await Promise.all(
+    files.map(async (name) => await readFile(join(project, '.claude/agents', name), 'utf8')),
+  )
+  const loaded = await loadAgentTypes({
+    projectFolder: project,
+    home: join(root, 'home'),
+    userHome: join(root, 'user'),
+    isTrusted: true,
+  })
+  const own = loaded.types.filter(({ source }) => source === 'project')
+  const repeated = loaded.problems.filter(({ text }) => text.endsWith(' already'))
+  expect(own.length + repeated.length).toBe(texts.filter(hasHead).length)
+  expect(own.length).toBeGreaterThan(0)
+  expect(loaded.problems.filter(({ text }) => !SAID.test(text))).toEqual([])
+  expect(own.filter(({ prompt, description }) => prompt === '' || description === '')).toEqual([])
+  return undefined
+})
