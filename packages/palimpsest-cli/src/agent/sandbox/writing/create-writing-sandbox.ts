@@ -193,12 +193,19 @@ function planMounts({ mounts, folders }: Ground, around: Around): readonly Mount
 /** In the work, and run without anybody building it: folders of programs, and this very program. */
 async function runningPlaces({ folders }: Access, env: Environment): Promise<readonly string[]> {
   const entries = (env['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
-  const own = [import.meta.url, import.meta.resolve('palimpsest/wire')].map((url) =>
-    packageOf(fileURLToPath(url)),
-  )
+  const own = [import.meta.url, ...ownLibrary()].map((url) => packageOf(fileURLToPath(url)))
   const places = [...entries, process.execPath, ...own]
   const real = await Promise.all(places.map((path) => realPathOf(path).catch(() => path)))
   return real.filter((path) => folders.some((folder) => path !== folder && isInside(folder, path)))
+}
+
+/** In one file with the rest, or a package of its own. */
+function ownLibrary(): readonly string[] {
+  try {
+    return [import.meta.resolve('palimpsest/wire')]
+  } catch {
+    return []
+  }
 }
 
 /** With all that is installed beside it. */
