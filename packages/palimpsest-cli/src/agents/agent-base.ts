@@ -33,6 +33,8 @@ export interface AgentParent {
   readonly isForked: boolean
   /** How the user is told who asks; undefined for the conversation itself. */
   readonly label: string | undefined
+  /** Undefined for the conversation itself. */
+  readonly id: string | undefined
   /** The git worktree that it works in, its own or its parent's. */
   readonly place: AgentPlace | undefined
 }

@@ -25,6 +25,7 @@ import type { BackgroundTask } from '../tasks/background-task.ts'
 import { placeFor, whyNot, type Placed } from './admit-agent.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
 import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
+import { createBill } from './agent-bill.ts'
 import { linkToCall, type CallLink } from './call-link.ts'
 import { watchAgent } from './summary/watch-agent.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
@@ -187,6 +188,7 @@ function rootOf({ base }: State): AgentParent {
     tools: base?.scene.tools.map(({ name }) => name) ?? [],
     isForked: false,
     label: undefined,
+    id: undefined,
     place: undefined,
   }
 }
@@ -270,6 +272,7 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
   const { made, notes } = toolsFor(state, base, started)
   const job: AgentJob = { id, wish, type, fork, made, place }
   const written = new Set<string>()
+  const bill = createBill()
   const seen = {
     see: (event: LoopEvent): void => {
       if (event.type === 'tool-end' && ownNatureOf(event.name) === 'write')
@@ -277,7 +280,11 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
       state.listen({ kind: 'event', agent: working.agent, event })
       watch.see(event)
     },
-    spend: (spent: Spent): void => void (state.spent = [...state.spent, spent]),
+    spend: (spent: Spent): void => {
+      state.spent = [...state.spent, spent]
+      bill.add(spent)
+      base.tasks.changed()
+    },
   }
   state.listen({ kind: 'started', agent })
   const stopped = AbortSignal.any([link.signal, base.world.signal])
@@ -311,6 +318,14 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     status: watch.status,
     kill: link.abort,
     ended: report.then(() => undefined),
+    transcript: pathOf(base, id),
+    agent: {
+      parent: started.parent.id,
+      type: name,
+      description: wish.description,
+      isBackground: () => working.agent.isBackground,
+      spent: bill.spent,
+    },
   }
   const depth = started.parent.depth + 1
   const working: Working = { agent, depth, link, task, report, ended: undefined }
@@ -333,7 +348,7 @@ function firstLine(text: string): string {
 function toolsFor(
   state: State,
   base: AgentBase,
-  { parent, type, wish, place, notes: known, said }: Start,
+  { parent, type, wish, place, id, notes: known, said }: Start,
 ): { readonly made: AgentJob['made']; readonly notes: readonly string[] } {
   const tools = narrowTools(parent.tools, type ?? { tools: undefined, disallowedTools: [] })
   const mode = (): ReturnType<AgentParent['mode']> => narrowMode(parent.mode(), type?.mode).value
@@ -344,6 +359,7 @@ function toolsFor(
     tools: tools.value,
     isForked: parent.isForked || type === undefined,
     label,
+    id,
     place,
   }
   const agents = runnerFor(state, child)

@@ -94,6 +94,7 @@ async function openTranscriptOf(
     // Whoever finds the file again knows by it where the work is.
     cwd: place?.worktree.cwd ?? scene.wishes.cwd,
     version: world.version,
+    isSidechain: true,
     now: world.now,
     // What the parent paid for is on the parent's bill.
     costOf: (entry) => (isCopying ? 0 : cost(entry)),

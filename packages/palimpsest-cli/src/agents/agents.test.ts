@@ -62,6 +62,8 @@ describe('an agent', () => {
     expect(lines.at(-1)?.['total_cost_usd']).toBeCloseTo(cost, 8)
     const [file = ''] = await agentFiles(bench)
     expect(file).toContain('An egret is in a.txt:1.')
+    expect(file.match(/"isSidechain":false/g)).toBeNull()
+    expect(file).toContain('"isSidechain":true')
     const spent = (await onlyTranscript(bench)).filter((line) =>
       JSON.stringify(line).includes('"subagent:search"'),
     )

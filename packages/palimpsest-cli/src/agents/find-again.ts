@@ -118,7 +118,7 @@ export function tellFound(
     text: why ?? text.split('\n')[0] ?? '',
     toolCount: calls,
     files: [],
-    turns: [`transcript: ${found.path}`],
+    turns: [],
     startedAt: now,
     endedAt: now,
   }
@@ -129,6 +129,7 @@ export function tellFound(
     status: () => status,
     kill: () => undefined,
     ended: Promise.resolve(),
+    transcript: found.path,
   }
   return { text: foundText(found), task }
 }

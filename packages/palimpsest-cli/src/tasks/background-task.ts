@@ -24,6 +24,20 @@ export interface BackgroundTask {
   readonly kill: () => void
   /** Resolves when it has ended, however it did. */
   readonly ended: Promise<void>
+  /** Where it has a transcript of its own. */
+  readonly transcript?: string | undefined
+  /** Where it is an agent. */
+  readonly agent?: AgentOfTask | undefined
+}
+
+export interface AgentOfTask {
+  /** The id of the agent that started it; undefined: the conversation did. */
+  readonly parent: string | undefined
+  readonly type: string
+  readonly description: string
+  readonly isBackground: () => boolean
+  /** Tokens that the cache did not serve, and dollars. */
+  readonly spent: () => { readonly tokens: number; readonly costUsd: number }
 }
 
 export interface Tasks {

@@ -147,7 +147,7 @@ async function pick(
   prompt: (sign: string) => Promise<string | undefined>,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const shown: readonly StyledLine[] = proposal
+  const shown: readonly StyledLine[] = typeof proposal === 'function' ? proposal() : proposal
   write([toPrintable(title), ...shown.map(lineText)].join('\n'))
   const choices = items.map(({ label, detail, letter }, place) => {
     const below = detail === undefined ? '' : `\n     ${detail}`

@@ -10,7 +10,7 @@ import { createMarks } from './screen/terminal-marks.ts'
 import { createKeyboard } from './screen/keyboard.ts'
 import { createScreenState, give, nextAct, type ScreenState } from './screen/screen-state.ts'
 import { COMPACTING, saidLines, writingActivity } from './screen/turn-lines.ts'
-import { line } from './text/styled-line.ts'
+import { line, type StyledLine } from './text/styled-line.ts'
 import type { Question, Ui } from './ui.ts'
 
 // The screen: lines that stay go into the terminal's scrollback, the rest is a few lines at the bottom that are drawn again.
@@ -169,7 +169,11 @@ async function pick(
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   return await settled(signal, draw, (answer) => {
-    state.asked = { picker: createPicker(toPrintable(title), items, isSearched), proposal, answer }
+    state.asked = {
+      picker: createPicker(toPrintable(title), items, isSearched),
+      proposal: asFunction(proposal),
+      answer,
+    }
     return () => (state.asked = undefined)
   })
 }
@@ -206,4 +210,8 @@ async function settled(
     signal?.addEventListener('abort', onAbort)
     draw()
   })
+}
+
+function asFunction(proposal: NonNullable<Question['proposal']>): () => readonly StyledLine[] {
+  return typeof proposal === 'function' ? proposal : () => proposal
 }

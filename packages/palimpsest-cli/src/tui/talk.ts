@@ -14,6 +14,7 @@ import { coldCost } from './host/cold-cost.ts'
 import type { HostedConversation } from './host/host-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
 import { findTooLong } from './host/too-long.ts'
+import { agentLines } from './screen/agent-lines.ts'
 import { modeWords, nextMode } from './screen/mode-words.ts'
 import { statusLine } from './screen/status-line.ts'
 import { shellLines } from './screen/tool-lines.ts'
@@ -54,6 +55,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
       place,
     )
   })
+  ui.setLive({ agents: () => agentLines(conversation.prepared.dreaming.tasks.list(), ui.columns()) })
   showStatus(conversation, ui)
   ui.setPages({
     transcript: async () => await openTranscriptPage(conversation),

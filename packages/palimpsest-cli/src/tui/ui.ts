@@ -14,7 +14,8 @@ export type UserAct =
 export interface Question {
   readonly title: string
   /** What it is about: a diff, a command. */
-  readonly proposal?: readonly StyledLine[]
+  /** A function is asked again whenever the screen is drawn. */
+  readonly proposal?: readonly StyledLine[] | (() => readonly StyledLine[])
   readonly items: readonly PickItem[]
   readonly isSearched?: boolean
 }
@@ -29,6 +30,8 @@ export interface LiveParts {
   /** The end of what a running command printed. */
   readonly printing: () => readonly StyledLine[]
   readonly status: StyledLine
+  /** Agents that work, below the input. */
+  readonly agents: () => readonly StyledLine[]
 }
 
 export interface Pages {

@@ -18,9 +18,14 @@ export function toDocument(type: AgentType): object {
 
 const NAME_COLUMNS = 20
 
-export function typeLine({ name, description, source, tools, model }: AgentType): string {
+export function typeLine(type: AgentType): string {
+  return `${type.name.padEnd(NAME_COLUMNS)}  ${aboutType(type)}`
+}
+
+/** The same without its name. */
+export function aboutType({ description, source, tools, model }: AgentType): string {
   const about = [source, model, tools === undefined ? 'all tools' : tools.join(' ')].filter(Boolean)
-  return `${name.padEnd(NAME_COLUMNS)}  ${description}  (${about.join('; ')})`
+  return `${description}  (${about.join('; ')})`
 }
 
 /** What is not used, a line for each file. */

@@ -90,7 +90,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'tasks':
       return await tasks(words, place)
     case 'agents':
-      return print(await agentRows(place), place)
+      return printRows(await agentRows(place), place)
     case 'init':
       return await init(place)
     case 'status':

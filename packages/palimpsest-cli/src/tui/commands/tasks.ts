@@ -1,6 +1,10 @@
+import { openChain } from 'palimpsest/node'
+
 import { toPrintable } from '../../agent/printable.ts'
 import { isRunning, type BackgroundTask } from '../../tasks/background-task.ts'
-import { line } from '../text/styled-line.ts'
+import { conversationSource } from '../pager/conversation-source.ts'
+import { line, wrapLine, type StyledLine } from '../text/styled-line.ts'
+import { cutToWidth } from '../text/text-width.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 
 /** Background tasks: the list, one of them, or its end. `/tasks`, `/tasks ID`, `/tasks kill ID`. */
@@ -33,29 +37,49 @@ function rowOf(task: BackgroundTask, now: number): string {
   return `${task.id}  ${task.kind}  ${state}  ${seconds} s, ${toolCount} tool calls  ${text}`
 }
 
-/** As it is now, and again whenever the user wants to look. */
+/** As it is while one looks: what is shown changes with it. */
 async function watch(task: BackgroundTask, place: CommandPlace): Promise<undefined> {
   const { ui, world } = place
+  const { transcript } = task
+  const now = (): readonly StyledLine[] => watchedLines(task, world.now(), ui.columns())
   for (;;) {
-    const { files, turns } = task.status()
-    ui.show([
-      line(toPrintable(rowOf(task, world.now()))),
-      ...(files.length === 0 ? [] : [line(toPrintable(`  files: ${files.join(', ')}`))]),
-      ...turns.map((turn) => line(toPrintable(`  ${turn}`), 'dim')),
-      [],
-    ])
-    if (!isRunning(task.status())) return undefined
+    const isLive = isRunning(task.status())
     const answer = await ui.pick({
       title: `${task.kind} ${task.id}`,
+      proposal: now,
       items: [
-        { label: 'Look again', letter: 'l', value: 'look' },
-        { label: 'End it', letter: 'e', value: 'end' },
+        ...(transcript === undefined ? [] : [{ label: 'Open its transcript', letter: 't', value: 'open' }]),
+        ...(isLive ? LIVE_ITEMS : []),
         { label: 'Back', letter: 'b', value: 'back' },
       ],
     })
     if (answer === 'end') return await kill(task, place)
-    if (answer !== 'look') return undefined
+    if (answer === 'look') continue
+    if (answer !== 'open' || transcript === undefined) {
+      ui.show([...now(), []])
+      return undefined
+    }
+    await ui.page(await conversationSource(await openChain(transcript)))
   }
+}
+
+/** Where lines are printed once, one looks again. */
+const LIVE_ITEMS = [
+  { label: 'Look again', letter: 'l', value: 'look' },
+  { label: 'End it', letter: 'e', value: 'end' },
+]
+
+/** Of what it said and called, so much fits on a small screen beside the question. */
+const TURNS_SHOWN = 8
+
+function watchedLines(task: BackgroundTask, now: number, columns: number): readonly StyledLine[] {
+  const { files, turns } = task.status()
+  const hang = line('    ')
+  return [
+    ...wrapLine(line(toPrintable(rowOf(task, now))), columns, hang),
+    ...(files.length === 0 ? [] : wrapLine(line(toPrintable(`  files: ${files.join(', ')}`)), columns, hang)),
+    ...turns.slice(-TURNS_SHOWN).map((turn) => line(cutToWidth(toPrintable(`  ${turn}`), columns), 'dim')),
+  ]
 }
 
 async function kill(task: BackgroundTask, place: CommandPlace): Promise<undefined> {

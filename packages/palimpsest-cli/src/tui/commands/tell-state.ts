@@ -5,7 +5,7 @@ import { toPrintable } from '../../agent/printable.ts'
 import { loadSettings } from '../../agent/settings/load-settings.ts'
 import { isTrusted } from '../../agent/settings/trust.ts'
 import { loadAgentTypes } from '../../agents/kinds/load-agent-types.ts'
-import { problemLines, typeLine } from '../../agents/kinds/show-types.ts'
+import { problemLines, aboutType } from '../../agents/kinds/show-types.ts'
 import { DAILY_LIMIT } from '../../run/limits/day-purse.ts'
 import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import type { PreparedRun } from '../../run/prepare-run.ts'
@@ -77,12 +77,22 @@ export async function hookRows({ conversation, wishes, world }: CommandPlace): P
   return [...rows, ...none, ...off, ...notices.map((text) => `  ${text}`)].map(toPrintable)
 }
 
-export async function agentRows({ conversation, world }: CommandPlace): Promise<readonly string[]> {
+const AGENT_COLUMNS = 16
+
+export async function agentRows({ conversation, world }: CommandPlace): Promise<readonly NamedRow[]> {
   const home = palimpsestHome(world)
   const projectFolder = conversation.prepared.opened.project.project
   const trusted = await isTrusted(home, projectFolder)
   const loaded = await loadAgentTypes({ projectFolder, home, userHome: world.userHome, isTrusted: trusted })
-  return [...loaded.types.map(typeLine), ...problemLines(loaded)].map((text) => toPrintable(`  ${text}`))
+  const rows = loaded.types.map((type) => ({
+    name: `  ${type.name.padEnd(AGENT_COLUMNS)}`,
+    text: aboutType(type),
+  }))
+  const problems = problemLines(loaded).map((text) => ({ name: ' ', text }))
+  return [...rows, ...problems].map(({ name, text }) => ({
+    name: toPrintable(name),
+    text: toPrintable(text),
+  }))
 }
 
 const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const

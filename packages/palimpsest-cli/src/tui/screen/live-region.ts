@@ -20,6 +20,8 @@ export interface LiveView {
   readonly completions: readonly string[]
   readonly completion: number
   readonly status: StyledLine
+  /** Below the input. */
+  readonly agents: readonly StyledLine[]
   readonly hint: string
 }
 
@@ -70,9 +72,11 @@ function inputLines(view: LiveView, columns: number, room: number): LiveLayout {
   })
   const foot = hint === '' ? status : line(cutToWidth(hint, columns), 'warning')
   const rule = line('─'.repeat(columns), 'dim')
-  const input = editorLines(view.editor, columns, Math.max(1, room - list.length - 3))
+  // Where there is little room, whoever types goes first.
+  const agents = list.length > 0 ? [] : view.agents.slice(0, Math.floor(room / 3))
+  const input = editorLines(view.editor, columns, Math.max(1, room - list.length - agents.length - 3))
   return {
-    lines: [rule, ...input.lines, ...list, foot],
+    lines: [rule, ...input.lines, ...list, ...agents, foot],
     cursor: { row: input.cursor.row + 1, column: input.cursor.column },
   }
 }

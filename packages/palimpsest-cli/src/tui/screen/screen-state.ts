@@ -9,7 +9,7 @@ import type { LiveParts, UserAct } from '../ui.ts'
 
 export interface OpenQuestion {
   readonly picker: Picker
-  readonly proposal: readonly StyledLine[]
+  readonly proposal: () => readonly StyledLine[]
   readonly answer: (value: string | undefined) => void
 }
 
@@ -38,7 +38,13 @@ export interface ScreenState {
   toBackground: () => string | undefined
 }
 
-const NO_LIVE: LiveParts = { streaming: () => [], printing: () => [], activity: '', status: [] }
+const NO_LIVE: LiveParts = {
+  streaming: () => [],
+  printing: () => [],
+  activity: '',
+  status: [],
+  agents: () => [],
+}
 
 export function createScreenState(): ScreenState {
   return {

@@ -114,6 +114,7 @@ const VIEW: LiveView = {
   activity: '',
   printing: [],
   queued: [],
+  agents: [],
   proposal: [],
   editor: emptyEditor(),
   completions: [],

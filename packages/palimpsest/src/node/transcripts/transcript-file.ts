@@ -25,6 +25,8 @@ export interface TranscriptFileOptions {
   /** The agent's, for an agent's own transcript; the session's otherwise. */
   readonly path?: string
   readonly cwd: string
+  /** The transcript of an agent: each of its lines says so. */
+  readonly isSidechain?: boolean | undefined
   readonly version: string
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -99,7 +101,7 @@ interface OpenFile {
 }
 
 async function openWriter(options: TranscriptFileOptions, { path, handle, release }: OpenFile) {
-  const { cwd, version, sessionId, sync = 'each', costOf = () => 0 } = options
+  const { cwd, version, sessionId, isSidechain, sync = 'each', costOf = () => 0 } = options
   if (!(await handle.stat()).isFile()) {
     throw new StorageError('not-a-transcript', `${path} is not a file. Move it away`)
   }
@@ -110,7 +112,7 @@ async function openWriter(options: TranscriptFileOptions, { path, handle, releas
   const appender = createAppender({
     handle,
     path,
-    envelope: { sessionId, cwd, version },
+    envelope: { sessionId, cwd, version, isSidechain },
     size,
     totals: await readTotals(handle, Math.max(0, size - 1), costOf),
     offsets: loaded.offsets,

@@ -15,6 +15,8 @@ export interface Envelope {
   readonly sessionId: string
   readonly cwd: string
   readonly version: string
+  /** All of the file belongs to an agent. */
+  readonly isSidechain?: boolean | undefined
   /** Sums up to and with this line, so that a list of sessions reads only ends of files. On message lines. */
   readonly totals?: Totals
 }
@@ -46,7 +48,7 @@ export function openLine(entry: Entry, envelope: Envelope, start: LineStart, own
     uuid: entry.id,
     parentUuid: entry.parent,
     logicalParentUuid: start.logicalParentUuid,
-    isSidechain: entry.sidechain === true,
+    isSidechain: entry.sidechain === true || envelope.isSidechain === true,
     sessionId: envelope.sessionId,
     timestamp: iso,
     cwd: envelope.cwd,
