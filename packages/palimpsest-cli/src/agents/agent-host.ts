@@ -21,10 +21,11 @@ import type { AgentRunner, AgentWish } from '../agent/tools/agent-tool.ts'
 import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 import { sentenceOf } from '../report-error.ts'
 import { ID_CHARS } from '../stored/find-by-id.ts'
-import type { BackgroundTask } from '../tasks/background-task.ts'
+import type { AgentOfTask, BackgroundTask } from '../tasks/background-task.ts'
 import { placeFor, whyNot, type Placed } from './admit-agent.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
 import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
+import { hookEnd, hookStart } from './agent-hooks.ts'
 import { createBill } from './agent-bill.ts'
 import { linkToCall, type CallLink } from './call-link.ts'
 import { watchAgent } from './summary/watch-agent.ts'
@@ -255,13 +256,9 @@ interface Start extends Placed {
 function begin(state: State, base: AgentBase, started: Start, signal: AbortSignal | undefined): Working {
   const { wish, type, fork, toolUseId, id, place } = started
   const name = type?.name ?? 'fork'
-  const agent: StartedAgent = {
-    id,
-    type: name,
-    description: wish.description,
-    toolUseId,
-    isBackground: !signal,
-  }
+  const facts = { id, type: name, description: wish.description }
+  const agent: StartedAgent = { ...facts, toolUseId, isBackground: !signal }
+  const hooked = { ...facts, prompt: wish.prompt }
   const link = linkToCall(signal)
   const watch = watchAgent({
     name,
@@ -293,45 +290,62 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     description: wish.description,
     policy: base.policy,
     maxTurns: type?.maxTurns,
-    open: async (ending: AbortSignal) => await openAgent(base, job, state.joinConvoy, ending),
+    open: async (ending: AbortSignal) => {
+      const prompt = [wish.prompt, ...(await hookStart(base, hooked, ending))].join('\n\n')
+      return await openAgent(base, { ...job, wish: { ...wish, prompt } }, state.joinConvoy, ending)
+    },
     watch: seen,
     sentenceOf,
   }
   const report = runAgent(run, stopped).then(async (end: AgentEnd): Promise<AgentReport> => {
-    const left =
-      started.isOwn && place
-        ? await base.scene.isolate.leave({ ...place.worktree, written: [...written] })
-        : []
+    const left = await leavePlace(base, started, [...written])
     const whole = { ...agent, ...end, notes: [...notes, ...left] }
     link.letGo()
-    state.running--
     watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
-    working.ended = whole
-    if (working.agent.isBackground) state.mail = [...state.mail, notificationText(whole)]
-    state.listen({ kind: 'ended', agent: working.agent, report: whole, path: pathOf(base, id) })
+    conclude(state, working, whole, pathOf(base, id))
+    hookEnd(base, hooked, whole, pathOf(base, id))
     return whole
   })
+  const isBackground = (): boolean => working.agent.isBackground
   const task: BackgroundTask = {
-    id,
-    kind: 'agent',
-    title: `agent ${wish.name ?? name}`,
+    ...taskOf(base, started, { isBackground, spent: bill.spent }),
     status: watch.status,
     kill: link.abort,
     ended: report.then(() => undefined),
-    transcript: pathOf(base, id),
-    agent: {
-      parent: started.parent.id,
-      type: name,
-      description: wish.description,
-      isBackground: () => working.agent.isBackground,
-      spent: bill.spent,
-    },
   }
   const depth = started.parent.depth + 1
   const working: Working = { agent, depth, link, task, report, ended: undefined }
   state.all.set(id, working)
   base.tasks.add(task)
   return working
+}
+
+async function leavePlace(
+  { scene }: AgentBase,
+  { isOwn, place }: Start,
+  written: readonly string[],
+): Promise<readonly string[]> {
+  return isOwn && place ? await scene.isolate.leave({ ...place.worktree, written }) : []
+}
+
+/** Whoever waits for it, or was told that it works, is told that it ended. */
+function conclude(state: State, working: Working, report: AgentReport, path: string): void {
+  state.running--
+  working.ended = report
+  if (working.agent.isBackground) state.mail = [...state.mail, notificationText(report)]
+  state.listen({ kind: 'ended', agent: working.agent, report, path })
+}
+
+/** What lists and screens show of it, whatever it is at. */
+function taskOf(
+  base: AgentBase,
+  { id, wish, type, parent }: Start,
+  live: Pick<AgentOfTask, 'isBackground' | 'spent'>,
+): Pick<BackgroundTask, 'id' | 'kind' | 'title' | 'transcript' | 'agent'> {
+  const name = type?.name ?? 'fork'
+  const about = { parent: parent.id, type: name, description: wish.description }
+  const title = `agent ${wish.name ?? name}`
+  return { id, kind: 'agent', title, transcript: pathOf(base, id), agent: { ...about, ...live } }
 }
 
 function pathOf({ scene: { opened } }: AgentBase, id: string): string {

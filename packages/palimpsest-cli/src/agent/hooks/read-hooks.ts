@@ -30,12 +30,21 @@ export interface ReadHooks {
 }
 
 /** The events that are run. */
-export const HOOK_EVENTS = ['PreCompact', 'PostCompact', 'SessionStart', 'InstructionsLoaded'] as const
+export const HOOK_EVENTS = [
+  'PreCompact',
+  'PostCompact',
+  'SessionStart',
+  'InstructionsLoaded',
+  'SubagentStart',
+  'SubagentStop',
+  'TaskCreated',
+  'TaskCompleted',
+] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 /** Events of other agents. Whoever sets a hook for one counts on it, so it is said that it is not run. */
 const OTHER_EVENTS =
-  'Setup PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit UserPromptExpansion Stop StopFailure SubagentStart SubagentStop SessionEnd Notification PermissionRequest PermissionDenied TaskCreated TaskCompleted TeammateIdle ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult'.split(
+  'Setup PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit UserPromptExpansion Stop StopFailure SessionEnd Notification PermissionRequest PermissionDenied TeammateIdle ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult'.split(
     ' ',
   )
 
