@@ -13,6 +13,8 @@ import { SHARD_ROWS } from './write-rows.ts'
 const SHARDS = 6
 const LINES = 100
 const DAY_MS = 86_400_000
+/** However busy the machine is. */
+const LONG_MS = 60_000
 
 let home: string
 let recall: Recall
@@ -56,7 +58,7 @@ function lineOf(shard: number, i: number): string {
 }
 
 async function ids(wish: Partial<RecallSearch>): Promise<readonly string[]> {
-  return (await recall.search({ words: '', limit: 3, ...wish })).hits.map(({ id }) => id)
+  return (await recall.search({ words: '', limit: 3, indexMsMax: LONG_MS, ...wish })).hits.map(({ id }) => id)
 }
 
 test.each([
@@ -77,7 +79,7 @@ test('common words alone are found too', async () => {
 })
 
 test('a session, a time and their end are kept to', async () => {
-  const sessions = await recall.search({ words: 'lanterns', session: 's3', limit: 50 })
+  const sessions = await recall.search({ words: 'lanterns', session: 's3', limit: 50, indexMsMax: LONG_MS })
   expect(new Set(sessions.hits.map(({ session }) => session))).toEqual(new Set(['s3']))
   const since = Date.UTC(2026, 0, 2)
   const until = since + DAY_MS - 1
@@ -93,7 +95,7 @@ test('where every word stands in very many rows, those with two of them are foun
   db?.close()
   // The newest shard is not full: all its words count.
   const until = Date.UTC(2026, 0, SHARDS) - 1
-  const found = await recall.search({ words: 'gannet lantern', until, limit: 50 })
+  const found = await recall.search({ words: 'gannet lantern', until, limit: 50, indexMsMax: LONG_MS })
   expect(found.hits.length).toBeGreaterThan(0)
   expect(found.hits.filter(({ quote }) => !quote.includes('lantern') && !quote.includes('gannet'))).toEqual(
     [],

@@ -23,6 +23,8 @@ export interface RecallWish extends RowFilter {
   /** Messages that the asking model sees: they come after all others. */
   readonly inView?: ReadonlySet<EntryId> | undefined
   readonly limit: number
+  /** How long the index may be searched. What is older than what was searched by then is left out, and the answer says so. */
+  readonly indexMsMax?: number | undefined
 }
 
 export interface IndexAnswer {
@@ -71,7 +73,7 @@ interface FoundUnits {
 
 function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): FoundUnits {
   const now = (): number => performance.now()
-  const until = now() + SEARCH_MS
+  const until = now() + (wish.indexMsMax ?? SEARCH_MS)
   const { terms, named } = withoutNames(db, termsOf(query.text))
   const words = query.text.split(/\s+/u).length
   const filter = wish
@@ -82,7 +84,7 @@ function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): Fou
   const phrase = isPhrase
     ? queryShards(db, { terms, phrase: query.text, filter, rowsMax: PHRASE_ROWS_MAX, until }, now).rows
     : []
-  const contextUntil = now() + CONTEXT_MS
+  const contextUntil = now() + (wish.indexMsMax ?? CONTEXT_MS)
   const further = [
     { terms, isAbout: true, weight: ABOUT_WEIGHT },
     ...(wish.context ?? []).map(({ words: done, weight }) => ({
