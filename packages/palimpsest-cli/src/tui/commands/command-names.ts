@@ -22,7 +22,11 @@ export const COMMANDS = [
   { name: 'memory', words: '', summary: 'what is remembered, and what waits for you' },
   { name: 'dream', words: '', summary: 'consolidates memory now, in the background' },
   { name: 'tasks', words: '[kill] [ID]', summary: 'what runs in the background: list, watch, end' },
-  { name: 'agents', words: '', summary: 'the types of agents there are, and where they come from' },
+  {
+    name: 'agents',
+    words: '[create|edit NAME]',
+    summary: 'types of agents: lists them, makes or changes one',
+  },
   { name: 'init', words: '', summary: 'has AGENTS.md written: what agents must know of this project' },
   { name: 'status', words: '', summary: 'model, folder, mode, instructions, session' },
   { name: 'hooks', words: '', summary: 'commands that run by themselves, and when' },

@@ -9,6 +9,7 @@ import { memoryRows } from '../../memory/memory-rows.ts'
 import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import { line, wrapLine } from '../text/styled-line.ts'
+import { createType, editType } from './agents.ts'
 import { changeModel } from './change-model.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
@@ -90,7 +91,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'tasks':
       return await tasks(words, place)
     case 'agents':
-      return printRows(await agentRows(place), place)
+      return await agents(words, place)
     case 'init':
       return await init(place)
     case 'status':
@@ -120,6 +121,14 @@ const SHELL = ['!command', 'runs it in your shell, into the conversation'] as co
 const MEMORY = ['# text', 'adds a memory to the project, for later conversations'] as const
 /** With the margin still under a third of the narrowest usual screen, so that what wraps can hang below its text. */
 const KEY_COLUMNS = 23
+
+async function agents(words: string, place: CommandPlace): Promise<undefined> {
+  const [what = '', name = ''] = words.split(/\s+/)
+  if (what === 'create') return await createType(name, place)
+  if (what === 'edit') return await editType(name, place)
+  if (what !== '') return note('say /agents, /agents create [NAME] or /agents edit NAME', place)
+  return printRows(await agentRows(place), place)
+}
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, ui } = place

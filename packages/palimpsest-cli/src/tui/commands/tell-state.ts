@@ -4,6 +4,7 @@ import { readHooks } from '../../agent/hooks/read-hooks.ts'
 import { toPrintable } from '../../agent/printable.ts'
 import { loadSettings } from '../../agent/settings/load-settings.ts'
 import { isTrusted } from '../../agent/settings/trust.ts'
+import type { AgentTypes } from '../../agents/kinds/agent-type.ts'
 import { loadAgentTypes } from '../../agents/kinds/load-agent-types.ts'
 import { problemLines, aboutType } from '../../agents/kinds/show-types.ts'
 import { DAILY_LIMIT } from '../../run/limits/day-purse.ts'
@@ -79,11 +80,15 @@ export async function hookRows({ conversation, wishes, world }: CommandPlace): P
 
 const AGENT_COLUMNS = 16
 
-export async function agentRows({ conversation, world }: CommandPlace): Promise<readonly NamedRow[]> {
+export async function agentTypes({ conversation, world }: CommandPlace): Promise<AgentTypes> {
   const home = palimpsestHome(world)
   const projectFolder = conversation.prepared.opened.project.project
   const trusted = await isTrusted(home, projectFolder)
-  const loaded = await loadAgentTypes({ projectFolder, home, userHome: world.userHome, isTrusted: trusted })
+  return await loadAgentTypes({ projectFolder, home, userHome: world.userHome, isTrusted: trusted })
+}
+
+export async function agentRows(place: CommandPlace): Promise<readonly NamedRow[]> {
+  const loaded = await agentTypes(place)
   const rows = loaded.types.map((type) => ({
     name: `  ${type.name.padEnd(AGENT_COLUMNS)}`,
     text: aboutType(type),
