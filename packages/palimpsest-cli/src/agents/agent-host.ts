@@ -14,12 +14,13 @@ import {
 import { runAgent, type AgentEnd, type ConversationSetup, type Spent } from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
 import type { LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
-import { evidenceOf, type Evidence } from 'palimpsest/memory'
+import type { Evidence } from 'palimpsest/memory'
 import { agentTranscriptPath } from 'palimpsest/node'
 
 import type { AgentRunner, AgentWish } from '../agent/tools/agent-tool.ts'
 import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 import { sentenceOf } from '../report-error.ts'
+import { saidToParent } from '../memory/agent-memory.ts'
 import { ID_CHARS } from '../stored/find-by-id.ts'
 import type { AgentOfTask, BackgroundTask } from '../tasks/background-task.ts'
 import { placeFor, whyNot, type Placed } from './admit-agent.ts'
@@ -28,6 +29,7 @@ import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent
 import { hookEnd, hookStart } from './agent-hooks.ts'
 import { createBill } from './agent-bill.ts'
 import { linkToCall, type CallLink } from './call-link.ts'
+import { summaryAsker, type AskSummary } from './summary/ask-summary.ts'
 import { watchAgent } from './summary/watch-agent.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
 import { narrowMode } from './kinds/narrow-mode.ts'
@@ -89,6 +91,8 @@ interface State {
   mail: readonly string[]
   listen: (event: AgentEvent) => void
   readonly joinConvoy: ReturnType<typeof createConvoy>
+  /** Asks a model what an agent is at, where that is wanted. */
+  ask: AskSummary | undefined
 }
 
 /** Of those that have ended, so many are named after a compaction. */
@@ -103,6 +107,7 @@ export function createAgents(): Agents {
     mail: [],
     listen: () => undefined,
     joinConvoy: createConvoy(),
+    ask: undefined,
   }
   const working = (): readonly Working[] => [...state.all.values()].filter(({ ended }) => !ended)
   // Those of agents stay: whoever waits for an agent would otherwise go on without it.
@@ -110,7 +115,10 @@ export function createAgents(): Agents {
     working().filter(({ agent, depth }) => depth === 1 && !agent.isBackground)
   return {
     runner: runnerFor(state, undefined),
-    connect: (base) => void (state.base = base),
+    connect: (base) => {
+      state.base = base
+      state.ask = summaryAsker(base, (spent) => void (state.spent = [...state.spent, spent]))
+    },
     keeper: {
       take: () => take(state, 'spent'),
       mail: () => take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
@@ -218,23 +226,22 @@ async function start(
   const started = begin(
     state,
     base,
-    { parent, wish, type, fork, toolUseId, id, said: saidIn(parent, type, context), ...at },
+    {
+      parent,
+      wish,
+      type,
+      fork,
+      toolUseId,
+      id,
+      said: saidToParent(parent.depth, type?.memory, context.view),
+      ...at,
+    },
     wish.isBackground || type?.background ? undefined : signal,
   )
   if (started.agent.isBackground) return { content: startedText(started.agent) }
   const report = await Promise.race([started.report, started.link.moved])
   if (report === 'moved') return { content: movedText(started.agent) }
   return { content: reportText(report), isError: report.state !== 'completed' }
-}
-
-/** An agent of an agent hears the user only through others. */
-function saidIn(
-  { depth }: AgentParent,
-  type: AgentType | undefined,
-  { view }: ToolContext,
-): readonly Evidence[] {
-  if (depth > 0 || type?.memory === undefined) return []
-  return evidenceOf(view?.log ?? []).filter(({ origin }) => origin === 'user')
 }
 
 function refused(content: string): ToolOutput {
@@ -265,9 +272,11 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     now: base.world.now,
     onChange: base.tasks.changed,
     tell: (summary) => state.listen({ kind: 'progress', agent: working.agent, summary }),
+    ask: state.ask,
   })
   const { made, notes } = toolsFor(state, base, started)
-  const job: AgentJob = { id, wish, type, fork, made, place }
+  const { watched } = watch
+  const job: AgentJob = { id, wish, type, fork, made, place, watched }
   const written = new Set<string>()
   const bill = createBill()
   const seen = {

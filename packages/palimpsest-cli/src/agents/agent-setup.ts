@@ -30,6 +30,7 @@ import type { PlaceContext } from '../run/place-context.ts'
 import type { AgentTools } from '../run/set-scene.ts'
 import type { AgentBase } from './agent-base.ts'
 import type { AgentType } from './kinds/agent-type.ts'
+import type { WatchedAgent } from './summary/watch-agent.ts'
 import { worktreeText } from './worktree.ts'
 
 // What an agent of the command has of its own: its file in the session's folder, its tools and permissions, what a compaction of it shows
@@ -44,6 +45,8 @@ export interface AgentJob {
   /** Where the one that asks is forked. */
   readonly fork: AgentFork | undefined
   readonly made: AgentTools
+  /** Somebody looks at what is sent to its model. */
+  readonly watched: WatchedAgent['watched']
   /** Where it works, if that is not where the conversation works. */
   readonly place: AgentPlace | undefined
 }
@@ -72,7 +75,9 @@ export async function openAgent(
       await job.made.shells.killAll()
       await file.close()
     }
-    return { ...opened, close }
+    const { setup } = opened
+    const ports = { ...setup.ports, streamModel: job.watched(setup.ports.streamModel) }
+    return { ...opened, setup: { ...setup, ports }, close }
   } catch (error) {
     await file.close()
     throw error

@@ -4,6 +4,7 @@ import { StorageError } from 'palimpsest'
 import { evidenceOf, renderIndex, type Evidence, type MemoryMode } from 'palimpsest/memory'
 import { createMemoryFolder, type ProjectFolder } from 'palimpsest/node'
 
+import type { View } from 'palimpsest/transcript'
 import type { MemoryGate } from '../agent/files/memory-gate.ts'
 import { hashBytes } from '../agent/files/hash-bytes.ts'
 import type { World } from '../world.ts'
@@ -37,6 +38,16 @@ export interface AgentMemorySetup {
   readonly mode: MemoryMode
   readonly gateOf: (memories: readonly ScopedMemory<AnyScope>[], author: GateAuthor) => MemoryGate
   readonly report: (text: string) => void
+}
+
+/** What may become a memory of an agent at once. An agent of an agent hears the user only through others. */
+export function saidToParent(
+  depth: number,
+  scope: AnyScope | undefined,
+  view: View | undefined,
+): readonly Evidence[] {
+  if (depth > 0 || scope === undefined) return []
+  return evidenceOf(view?.log ?? []).filter(({ origin }) => origin === 'user')
 }
 
 const FOLDER = 'agent-memory'

@@ -237,6 +237,20 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       TOKENS_MIN,
     ),
     maxCostUsd: atMost('Dollars that one agent may cost', AGENT_USD_MAX, 0),
+    summary: boundForProjects(
+      byDefault(
+        choice(
+          'Who says in a few words what an agent is at: "computed", from its last calls; "model", a model every 30 seconds while something changed, as cheaply as it can be had',
+          ['computed', 'model'],
+        ),
+        'computed',
+      ),
+      {
+        isAllowed: (who) => who === 'computed',
+        allowed: '`computed`',
+        told: 'can only be "computed" in a project. Set it in your own settings',
+      },
+    ),
   }),
   limits: object('What may be spent', {
     dailyCostUsd: boundForProjects(

@@ -1,0 +1,163 @@
+import { mayCallBeside } from 'palimpsest/engine'
+import { priceOf } from 'palimpsest/ledger'
+import { createAskModel } from 'palimpsest/loop'
+import type { ConversationSetup, Spent } from 'palimpsest/conversation'
+import { estimateText } from 'palimpsest/tokens'
+import { findModelFacts, isClaudeId, MODEL_FACTS, type ModelFacts } from 'palimpsest/wire'
+
+import { toPrintable } from '../../agent/printable.ts'
+import { sentenceOf } from '../../report-error.ts'
+import type { AgentBase } from '../agent-base.ts'
+
+// What an agent is at, in a model's words: as a fork of the agent's last request, which the cache holds, or as a request of its own on the cheapest
+// model with the last rounds alone, whichever costs less. It is nobody's answer: it waits for nothing, and stays within the background's share.
+
+type ModelRequest = Parameters<ConversationSetup['ports']['streamModel']>[0]
+
+/** The newest request of an agent, and what it held. */
+export interface SentRequest {
+  readonly request: ModelRequest
+  readonly tokens: number
+  readonly at: number
+}
+
+export interface SummaryWish {
+  readonly sent: SentRequest | undefined
+  /** What the agent said and called, the newest last. */
+  readonly turns: readonly string[]
+}
+
+/** One question at a time. Undefined where a model has nothing to say: not now, or not any more. Never rejects. */
+export type AskSummary = (wish: SummaryWish, signal: AbortSignal) => Promise<string | undefined>
+
+export interface AskSetup {
+  readonly setup: Pick<ConversationSetup, 'ports' | 'totals' | 'spending'>
+  readonly model: string
+  readonly now: () => number
+  readonly spend: (spent: Spent) => void
+}
+
+/** After so many failures in a row no model is asked any more in this session. */
+const FAILURES_MAX = 3
+const SOURCE = 'agent-summary'
+const ASKED =
+  'In three to five words: what is this agent doing right now? Present tense, a verb in -ing first, and name the thing: a file, a function, a command. Call no tool, and answer with these words alone. For example: Tracing timeout in queue.ts'
+/** At most, and about what a few words come to. */
+const OUTPUT_TOKENS = 64
+const EXPECTED_TOKENS = 12
+const ROUNDS = 6
+/** What the cache holds is held so long. */
+const CACHED_MS = 5 * 60_000
+
+/** One for all agents of a session: where it fails, it fails for all. Undefined: the setting asks for none. */
+export function summaryAsker(
+  { setup, scene, world }: AgentBase,
+  spend: AskSetup['spend'],
+): AskSummary | undefined {
+  if (scene.ground.settings.agents.summary !== 'model') return undefined
+  return createAskSummary({ setup, model: setup.prefix.model, now: world.now, spend })
+}
+
+export function createAskSummary({ setup, model, now, spend }: AskSetup): AskSummary {
+  const { ports, totals, spending } = setup
+  const ask = createAskModel(ports)
+  let failures = 0
+  let isAsking = false
+  return async (wish, signal) => {
+    if (isAsking || failures >= FAILURES_MAX || !ports.flags.value('background-calls')) return undefined
+    const way = cheapest(wish, model, now())
+    if (!way) return undefined
+    const { request, facts, tokens } = way
+    const { costUsd: totalUsd, besideUsd = 0 } = totals()
+    const spent = { totalUsd, besideUsd, outputTokens: EXPECTED_TOKENS, elsewhere: spending?.elsewhere?.() }
+    if (!mayCallBeside(spent, facts, tokens)) return undefined
+    isAsking = true
+    try {
+      const outcome = await ask(request, signal)
+      if (outcome.kind !== 'failed')
+        spend({ kind: 'spent', source: SOURCE, model: request.model, usage: outcome.response.usage })
+      const words = outcome.kind === 'answered' ? wordsIn(outcome.text) : undefined
+      failures = words === undefined ? failures + 1 : 0
+      if (words === undefined) ports.trace({ name: SOURCE, reason: `no words: ${outcome.kind}` })
+      return words
+    } catch (error) {
+      // The agent has ended, nobody wants to know any more; or something is wrong that the computed words do without.
+      if (signal.aborted) return undefined
+      failures++
+      ports.trace({ name: SOURCE, reason: sentenceOf(error) })
+      return undefined
+    } finally {
+      isAsking = false
+    }
+  }
+}
+
+interface Way {
+  readonly request: ModelRequest
+  readonly facts: ModelFacts
+  readonly tokens: number
+  readonly usd: number
+}
+
+/** By the prices of the ledger. Undefined: nobody knows what the model costs. */
+function cheapest({ sent, turns }: SummaryWish, model: string, now: number): Way | undefined {
+  const own = findModelFacts(sent?.request.model ?? model)
+  const plain = plainWay(turns, sent?.request.model ?? model)
+  const fork = own && sent && now - sent.at < CACHED_MS ? forkWay(sent, own) : undefined
+  return fork && (!plain || fork.usd < plain.usd) ? fork : plain
+}
+
+/** The same bytes, and one message behind them. */
+function forkWay({ request, tokens }: SentRequest, facts: ModelFacts): Way | undefined {
+  if (!request.body.endsWith(END)) return undefined
+  const asked = JSON.stringify({ role: 'user', content: ASKED })
+  const body = `${request.body.slice(0, -END.length)},${asked}${END}`
+  const usd = usdOf(facts, { read: tokens, uncached: estimateText(ASKED) })
+  return { request: { ...request, body, source: SOURCE }, facts, tokens, usd }
+}
+
+const END = ']}'
+
+function plainWay(turns: readonly string[], own: string): Way | undefined {
+  const facts = cheapestModel(own)
+  if (!facts) return undefined
+  const content = `${ASKED}\n\nThe last that it said and called, the newest last:\n${turns.slice(-ROUNDS).join('\n')}`
+  const body = JSON.stringify({
+    model: facts.id,
+    max_tokens: OUTPUT_TOKENS,
+    stream: true,
+    messages: [{ role: 'user', content }],
+  })
+  const tokens = estimateText(content)
+  const usd = usdOf(facts, { read: 0, uncached: tokens })
+  return { request: { body, betas: [], model: facts.id, source: SOURCE }, facts, tokens, usd }
+}
+
+/** Of the same maker: another one's cannot be asked at the same place. */
+function cheapestModel(own: string): ModelFacts | undefined {
+  const facts = findModelFacts(own)
+  const others = isClaudeId(own) ? MODEL_FACTS.filter(({ id }) => isClaudeId(id)) : []
+  const [first] = [...others, ...(facts ? [facts] : [])].toSorted(
+    (a, b) => usdOf(a, { read: 0, uncached: 1 }) - usdOf(b, { read: 0, uncached: 1 }),
+  )
+  return first
+}
+
+function usdOf(
+  facts: ModelFacts,
+  { read, uncached }: { readonly read: number; readonly uncached: number },
+): number {
+  return priceOf({ read, uncached, written5m: 0, written1h: 0, output: EXPECTED_TOKENS }, facts.prices)
+}
+
+const WORDS_MIN = 2
+const WORDS_MAX = 8
+const CHARS_MAX = 60
+
+/** Undefined for what is no few words. */
+function wordsIn(text: string): string | undefined {
+  const line = toPrintable(text.trim()).replaceAll(/^["'`]+|["'`.]+$/g, '')
+  const count = line.split(/\s+/).length
+  const fits = count >= WORDS_MIN && count <= WORDS_MAX && line.length <= CHARS_MAX && !line.includes('\n')
+  return fits ? line : undefined
+}
