@@ -25,7 +25,7 @@ test('together, processes that run at once do not spend more than limits.dailyCo
   const codes = [...(await rounds()), ...(await rounds())]
   const answered = codes.filter((exit) => exit === 0).length
   expect({
-    codes: [...new Set(codes)].toSorted(),
+    codes: [...new Set(codes)].toSorted((a, b) => a - b),
     isWithin: bench.simulator.stats().cost_usd <= capUsd,
   }).toEqual({
     codes: answered === 0 ? [1] : [0, 1],

@@ -35,12 +35,18 @@ async function pickModel({ conversation, ui, world }: CommandPlace): Promise<str
   const picked = await ui.pick({
     title: `The model is ${toPrintable(model)}. Which one from now on?`,
     items: [
-      ...offered.map((one) => ({ label: offerText(one, width), value: one.name })),
+      ...currentFirst(offered, model).map((one) => ({ label: offerText(one, width), value: one.name })),
       { label: 'another one, by its name', value: OWN_NAME },
     ],
     isSearched: true,
   })
   return picked === OWN_NAME ? await ui.ask('Its name, for example openrouter/qwen/qwen3-coder:') : picked
+}
+
+/** Whoever presses Enter at once changes nothing. */
+function currentFirst(offered: readonly OfferedModel[], model: string): readonly OfferedModel[] {
+  const isCurrent = ({ name }: OfferedModel): boolean => name === model
+  return [...offered.filter(isCurrent), ...offered.filter((one) => !isCurrent(one))]
 }
 
 function offerText({ name, windowTokens, inputUsd, outputUsd }: OfferedModel, width: number): string {

@@ -33,7 +33,10 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
   const removals = description.removals.toReversed()
   for (;;) {
     const picked = await ui.pick({
-      title: removals.length > 0 ? 'Taken out of the window, newest first' : 'Nothing was taken out yet',
+      title:
+        removals.length > 0
+          ? 'Taken out of the window, newest first: choose one to see, undo or restore it'
+          : 'Nothing was taken out yet',
       items: [
         ...removals.map((removal) => ({ label: removalLabel(removal), value: removal.id })),
         { label: 'Pin a message: it stays through every compaction', letter: 'p', value: PIN },
