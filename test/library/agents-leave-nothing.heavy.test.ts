@@ -20,6 +20,8 @@ const AT_ONCE = 16
 /** Beside what it was: what the runtime keeps of code that has become warm. A conversation that stayed would be 100 KB each. */
 const HEAP_BYTES_MAX = 4 * 1024 * 1024
 
+const LOOKS_MAX = 200
+
 const SAID = 'The harbour opens at six and closes at nine. '.repeat(2_000)
 
 interface Held {
@@ -89,7 +91,10 @@ test('a hundred agents leave no handle, no open file and no memory behind', asyn
   await run()
   const before = await held()
   await run()
-  const after = await held()
+  // The test runner has timers and pipes of its own, which come and go.
+  let after = await held()
+  for (let i = 0; i < LOOKS_MAX && (after.handles > before.handles || after.files > before.files); i++)
+    after = await held()
   expect(after.handles).toBeLessThanOrEqual(before.handles)
   expect(after.files).toBeLessThanOrEqual(before.files)
   expect(after.heapBytes - before.heapBytes).toBeLessThan(HEAP_BYTES_MAX)
