@@ -38,18 +38,17 @@ describe.runIf(HAS_TMUX)(`agents on a terminal${where}`, () => {
       await terminal.type('Look')
       await terminal.press('Enter')
       await terminal.until(
-        /^└ search: look for egrets · Listing \*\.md · \S+ tokens · \$\S+\n.*running: agent search \(Ctrl-B: background\)/m,
+        /^└ search: look for egrets · [^·\n]+ · \S+ tokens · \$\S+\n.*running: agent search \(Ctrl-B: background\)/m,
       )
       await terminal.press('C-b')
-      await terminal.until(
-        /It works on\.[^]*^└ search: look for egrets · Listing \*\.md · background · \S+ tokens/m,
-      )
+      await terminal.until(/It works on\.[^]*^└ search: look for egrets · [^·\n]+ · background · \S+ tokens/m)
       await terminal.type('/tasks')
       await terminal.press('Enter')
       await terminal.until(/Background tasks\n▸/)
       await terminal.press('Enter')
-      const watched = await terminal.until(/\(t\) Open its transcript[^]*\(e\) End it/)
-      expect(watched).toContain('I begin. · Glob {"pattern":"*.md"}')
+      await terminal.until(
+        /I begin\. · Glob \{"pattern":"\*\.md"\}[^]*\(t\) Open its transcript[^]*\(e\) End it/,
+      )
       await terminal.type('t')
       await terminal.until(/q back/)
       await terminal.type('q')
