@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { StorageError } from 'palimpsest'
 import { evidenceOf, renderIndex, type Evidence, type MemoryMode } from 'palimpsest/memory'
 import { createMemoryFolder, type ProjectFolder } from 'palimpsest/node'
-
 import type { View } from 'palimpsest/transcript'
+
 import type { MemoryGate } from '../agent/files/memory-gate.ts'
 import { hashBytes } from '../agent/files/hash-bytes.ts'
 import type { World } from '../world.ts'
