@@ -156,7 +156,7 @@ const CHARS_MAX = 60
 
 /** Undefined for what is no few words. */
 function wordsIn(text: string): string | undefined {
-  const line = toPrintable(text.trim()).replaceAll(/^["'`]+|["'`.]+$/g, '')
+  const line = toPrintable(text.trim()).replaceAll(/^["'`]+|(?<!["'`.])["'`.]+$/g, '')
   const count = line.split(/\s+/).length
   const fits = count >= WORDS_MIN && count <= WORDS_MAX && line.length <= CHARS_MAX && !line.includes('\n')
   return fits ? line : undefined
