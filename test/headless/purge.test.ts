@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -38,6 +38,9 @@ async function secretEverywhere(): Promise<CommandBench> {
   const folder = join(bench.home, 'projects', bench.folder.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
   await writeFile(join(folder, 'word.md'), `The word is ${SECRET}\n`)
   await bench.run(['memory', 'rm', 'word'])
+  const shared = join(bench.folder, '.palimpsest/agent-memory/reviewer')
+  await mkdir(shared, { recursive: true })
+  await writeFile(join(shared, 'word.md'), `Reviewers say ${SECRET}\n`)
   await bench.run(['recall', 'passphrase'])
   return bench
 }
@@ -53,6 +56,8 @@ test('takes a text out of transcripts, stored results, notes, memories and their
   expect(out).toMatch(/^Removed \d+ occurrences from \d+ files:\n/)
   expect(out).not.toContain('4711')
   expect(await holders(bench)).toEqual([])
+  const shared = join(bench.folder, '.palimpsest/agent-memory/reviewer/word.md')
+  expect(await readFile(shared, 'utf8')).toMatch(/^Reviewers say \[purged\]/)
   expect(await bench.run(['purge', SECRET])).toMatchObject({
     exit: 0,
     out: 'Nothing that is stored holds it.\n',

@@ -1,11 +1,12 @@
 import type { Dirent } from 'node:fs'
-import { readdir, unlink } from 'node:fs/promises'
+import { readdir, realpath, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 import { StorageError } from '../errors.ts'
 import { writeAtomically } from './files/atomic-write.ts'
 import { requireInside } from './files/inside-home.ts'
 import { takeLock } from './files/lock.ts'
+import { projectIn } from './files/paths.ts'
 import { formsOf, holdsText, purgeFile } from './files/purge-file.ts'
 import { hasCode, toStorageError } from './files/to-storage-error.ts'
 import { NOTES_FOLDER } from './transcripts/notes-file.ts'
@@ -80,6 +81,7 @@ export async function purgeHome(
         async () => await inFiles(await filesIn(home, memory), project),
       )
     await inFiles(await otherFilesIn(home, project), project)
+    for (const [path, count] of await inSharedMemory(project, forms)) purge.set(path, count)
     if (!(await entriesIn(home, project)).some(({ name }) => name === BEGUN)) continue
     forget(project)
     await unlink(join(project, BEGUN))
@@ -94,6 +96,22 @@ export async function purgeHome(
     count: [...purge.values()].reduce((sum, count) => sum + count, 0),
     left,
   }
+}
+
+/** What agents remember beside the project's own files. A folder that leads elsewhere is left alone. */
+async function inSharedMemory(
+  project: string,
+  forms: ReturnType<typeof formsOf>,
+): Promise<ReadonlyMap<string, number>> {
+  const purged = new Map<string, number>()
+  const path = await projectIn(join(project, 'project.json')).catch(() => undefined)
+  const folder = path === undefined ? undefined : join(path, '.palimpsest', 'agent-memory')
+  if (folder === undefined || (await realpath(folder).catch(() => undefined)) !== folder) return purged
+  for (const file of await filesIn(folder, folder)) {
+    const count = await purgeFile(folder, file, forms, async () => {})
+    if (count > 0) purged.set(file, count)
+  }
+  return purged
 }
 
 interface StoredSession {
