@@ -69,3 +69,10 @@ describe('what mends a failure', () => {
     expect(commandKey('make').named).toBe('make')
   })
 })
+
+test('the exit code is that of the part that ran last, and a word before an operator is a program', () => {
+  expect(commandKey('env | rg TOKEN')).toMatchObject({ named: 'env |', last: 'rg TOKEN' })
+  expect(commandKey('time npm test').named).toBe('npm test')
+  expect(commandKey("cd a && ls | grep 'b | c' > out.txt").last).toBe("grep 'b | c' > out.txt")
+  expect(commandKey('npm test').last).toBe('npm test')
+})

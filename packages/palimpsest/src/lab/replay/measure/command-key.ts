@@ -14,6 +14,8 @@ export interface CommandKey {
   readonly checks: readonly string[]
   /** Something runs behind it whatever comes of it, so that its exit code is lost. */
   readonly losesExit: boolean
+  /** The part that runs last: the exit code is its own. */
+  readonly last: string
   /** Program and subcommand of each part that runs in turn. */
   readonly programs: readonly string[]
   /** Its first words, by which a text names it. */
@@ -23,7 +25,7 @@ export interface CommandKey {
 const SHELL_PREFIX = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c /
 /** Where it runs, under which variables, for how long. */
 const GOES_FIRST =
-  /^(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*|[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s;&|]*)\s+|(?:timeout\s+\S+|time|env|command|nice(?:\s+-n\s*\S+)?)\s+)+/
+  /^(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*|[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s;&|]*)\s+|(?:timeout\s+\S+|time|env|command|nice(?:\s+-n\s*\S+)?)\s+(?![|;&>]))+/
 const MERGED = / ?2>&1/g
 /** What the output of a check is looked at with. */
 const VIEWERS = /^(?:tail|head|cat|less|grep|egrep|rg|tee|sort|uniq|wc|sed|awk)\b/
@@ -46,9 +48,15 @@ export function commandKey(command: string): CommandKey {
       .map(withoutLooks)
       .filter((part) => isCheck && CHECK_WORDS.test(part)),
     losesExit: operatorsIn(plain).some(({ sign }) => sign === '|' || sign === '||' || sign === ';'),
+    last: plain.slice(startOfLast(plain)).trim(),
     programs: programsOf(command),
     named: same.split(' ').slice(0, NAMED_WORDS).join(' '),
   }
+}
+
+function startOfLast(command: string): number {
+  const operator = operatorsIn(command).findLast(({ sign }) => sign !== '>')
+  return operator ? operator.at + operator.sign.length : 0
 }
 
 /** By so many words a command is named in a text. */

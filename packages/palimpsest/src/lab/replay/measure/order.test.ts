@@ -55,6 +55,13 @@ describe('unresolved errors: the newest result of a command decides', () => {
     expect(scoreOf(red, [1], told).unresolved_errors).toBe(0)
   })
 
+  test('a line with the command and what went wrong will do in a long list of paths, too', () => {
+    const paths = Array.from({ length: 40 }, (_, i) => `src/rooms/room_${i}/door_${i}.ts`).join(', ')
+    const told = `Edited ${paths}\n\nNot resolved:\n- Bash \`npm test\`: FAIL login.test.ts > keeps the session`
+    expect(scoreOf(red, [0, 1], told).unresolved_errors).toBe(1)
+    expect(scoreOf(red, [0, 1], `npm test ${paths}\nlogin.test.ts`).unresolved_errors).toBe(0)
+  })
+
   test('a message that does not say which command it was will not', () => {
     const crumb = 'FAIL login.test.ts > keeps the session\nTests  1 failed (4)'
     expect(scoreOf(red, [0, 1], crumb).unresolved_errors).toBe(0)
@@ -95,6 +102,7 @@ describe('unresolved errors: the newest result of a command decides', () => {
     const refused = "The user doesn't want to proceed with this tool use."
     const script: Scripted[] = [
       bash('grep -rn nothing src', 'Exit code 1'),
+      bash('env | grep NOTHING', 'Exit code 1'),
       { calls: [{ name: 'Bash', input: { command: 'rm -rf build' }, result: refused, isError: true }] },
       { calls: [{ name: 'Edit', input: { file_path: '/p/a.ts' }, result: 'not found', isError: true }] },
     ]

@@ -33,9 +33,10 @@ const NAMED_CHARS = 300
 function isTold({ named }: Outcome, text: string, { messages }: Knowing): boolean {
   return messages.some((made) =>
     placesIn(made, text).some((at) => {
-      if (isInBareList(made, at)) return false
       const before = made.page.text.slice(Math.max(made.start, at - NAMED_CHARS), at)
-      return findWhole(before, named) !== -1
+      const inLine = before.slice(before.lastIndexOf('\n') + 1)
+      // A line that begins with the command and goes on with its result is told, however many such lines and paths stand around it.
+      return findWhole(inLine, named) !== -1 || (findWhole(before, named) !== -1 && !isInBareList(made, at))
     }),
   )
 }

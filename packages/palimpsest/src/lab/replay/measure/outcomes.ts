@@ -140,7 +140,7 @@ const DIAGNOSTIC = /^\s*(?:error\b.*|\S+\.\w+[:(]\d+(?:[:,]\d+)?\)?:? \S.*)/
 function endOf(text: string, isMarked: boolean, command: CommandKey | undefined): FoundOutcome['ended'] {
   if (NOT_RUN.test(text)) return 'not-run'
   const exit = exitCode(text)
-  if (exit === 1 && command && SAYS_NO.test(command.same)) return 'good'
+  if (exit === 1 && command && (SAYS_NO.test(command.same) || SAYS_NO.test(command.last))) return 'good'
   if (exit === undefined ? isMarked : exit !== 0) return 'failed'
   if (!command?.losesExit || !(command.isCheck || command.isRun)) return 'good'
   const lines = text.split('\n')
