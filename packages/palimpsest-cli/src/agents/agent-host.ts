@@ -8,6 +8,7 @@ import {
   notificationText,
   reportText,
   startedText,
+  toldEnds,
   type AgentFacts,
   type AgentReport,
 } from 'palimpsest/agents'
@@ -124,16 +125,15 @@ export function createAgents(): Agents {
       mail: () => take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
     },
     again: () => {
-      const ended = [...state.all.values()]
-        .filter((one) => one.ended && one.agent.isBackground)
-        .slice(-NAMED_MAX)
+      const background = [...state.all.values()].filter(({ agent }) => agent.isBackground)
+      const ended = background.filter((one) => one.ended).slice(-NAMED_MAX)
+      // The conversation knows of an end when it has been told: until then no report stands above.
+      const untold = new Set(state.mail.flatMap((text) => toldEnds(text)))
       return agentsAgain(
-        [...working().filter(({ agent }) => agent.isBackground), ...ended].map(
-          ({ agent, ended: report }) => ({
-            ...agent,
-            state: report?.state ?? 'running',
-          }),
-        ),
+        [...background.filter((one) => !one.ended), ...ended].map(({ agent, ended: report }) => ({
+          ...agent,
+          state: report && !untold.has(agent.id) ? report.state : 'running',
+        })),
       )
     },
     tell: (text) => void (state.mail = [...state.mail, text]),
