@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { call, createBench, text } from '../kit/headless.ts'
-import { HAS_TMUX, openTerminal } from '../kit/tmux.ts'
+import { call, createBench, text, type Bench } from '../kit/headless.ts'
+import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 
 // Plan mode, as a person sees it on two sizes of a terminal.
 
@@ -14,6 +14,15 @@ const PLAN = `# Rename the egret
 
 1. Rename it in \`a.txt\`.
 2. Run the **tests**.`
+
+async function openOn(
+  { folder, home, userHome, url }: Bench,
+  args: readonly string[],
+  size: { readonly columns?: number; readonly rows?: number } = {},
+): Promise<Terminal> {
+  const env = { PALIMPSEST_HOME: home, HOME: userHome, NO_COLOR: '1', PALIMPSEST_BASE_URL: url }
+  return await openTerminal({ folder, env, args: ['--model', 'claude-sonnet-5-5', ...args], ...size })
+}
 
 describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
   test.each([
@@ -27,14 +36,7 @@ describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
       { content: [call('Write', { file_path: 'a.txt', content: 'heron\n' })] },
       { content: [text('Renamed.')] },
     ])
-    const env = {
-      PALIMPSEST_HOME: bench.home,
-      HOME: bench.userHome,
-      NO_COLOR: '1',
-      PALIMPSEST_BASE_URL: bench.url,
-    }
-    const args = ['--model', 'claude-sonnet-5-5']
-    const terminal = await openTerminal({ folder: bench.folder, env, args, ...size })
+    const terminal = await openOn(bench, [], size)
     await terminal.until(READY)
     await terminal.type('/plan')
     await terminal.press('Enter')
@@ -75,5 +77,41 @@ describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
     expect(JSON.stringify(bench.simulator.requests().at(-1)?.body)).toContain(
       'The plan is not approved yet: Say so at the end',
     )
+  })
+
+  test('is gone on with by whoever left a session in plan mode and resumes it, unless the arguments name a mode', async () => {
+    const bench = await createBench()
+    const write = call('Write', { file_path: 'b.txt', content: 'heron\n' })
+    bench.simulator.addSteps([
+      { content: [text('I look.')] },
+      { content: [write] },
+      { content: [text('Not while we plan.')] },
+      { content: [text('So we are done planning.')] },
+    ])
+    const first = await openOn(bench, [])
+    await first.until(READY)
+    await first.type('/plan')
+    await first.press('Enter')
+    await first.until(/· mode plan: reads only/)
+    await first.type('Rename the egret')
+    await first.press('Enter')
+    await first.until(/I look\.[^]*^plan · /m)
+    await first.close()
+    const again = await openOn(bench, ['--continue'])
+    await again.until(/^plan · .*left · /m)
+    await again.type('Go on')
+    await again.press('Enter')
+    await again.until(/Not while we plan\.[^]*^plan · /m)
+    await again.close()
+    const told = (): string => JSON.stringify(bench.simulator.requests().at(-1)?.body)
+    expect(told()).toContain('in plan mode there is no place for')
+    expect(told().match(/Plan mode is on/g)).toHaveLength(1)
+    const other = await openOn(bench, ['--continue', '--permission-mode', 'default'])
+    await other.until(READY)
+    await other.type('And now')
+    await other.press('Enter')
+    const shown = await other.until(/So we are done planning\.[^]*left · /)
+    expect(shown).not.toMatch(/^plan · /m)
+    expect(told()).toContain('Plan mode is over')
   })
 })
