@@ -13,6 +13,7 @@ const REASONS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'something of that name is in the way',
   EACCES: 'the file system does not allow it (owner or mode)',
   EPERM: 'the file system does not allow it (owner or mode)',
   EROFS: 'the disk is read-only',
@@ -29,4 +30,10 @@ export function toRefusal(error: unknown, action: string, path: string): unknown
   const code = systemCode(error)
   if (error instanceof Refusal || code === undefined) return error
   return new Refusal(`Cannot ${action} ${path}: ${REASONS[code] ?? code}.`, { cause: error })
+}
+
+/** Why the system did not do it, in words. */
+export function reasonOf(error: unknown): string {
+  const code = systemCode(error)
+  return code === undefined ? String(error) : (REASONS[code] ?? code)
 }

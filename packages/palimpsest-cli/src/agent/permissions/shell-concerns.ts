@@ -22,9 +22,11 @@ export async function shellConcerns(
   // Nobody needs to be asked about what cannot run.
   const refused = findScreenProgram(facts.command) ?? (await requiredConcern(policy))
   if (refused !== undefined) return { kind: 'refused', why: refused }
-  const changed = await changedMeaning(facts.text, { ...policy, state: policy.access.shellState() })
+  const changed =
+    (await policy.sandbox.writing?.concern()) ??
+    (await changedMeaning(facts.text, { ...policy, state: policy.access.shellState() }))
   if (changed !== undefined) {
-    // Who allows every command allows this one, whatever its name means by now.
+    // Who allows every command allows this one, whatever its name means by now, and whatever else it runs.
     const byRule = rules.some(allowsAll) ? ({ kind: 'open' } as const) : undefined
     return { kind: 'judged', byRule, unasked: { ok: false, why: changed } }
   }

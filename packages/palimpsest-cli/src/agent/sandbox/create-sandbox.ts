@@ -45,7 +45,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       ? undefined
       : createWritingSandbox({
           ...{ policy, access, env, system, isShown },
-          keep: typeof quarantine === 'string' ? { quarantine, box: createBox() } : quarantine,
+          keep:
+            typeof quarantine === 'string' ? { quarantine, box: createBox(), guards: new Set() } : quarantine,
           launcher: async () => {
             const launcher = await tried()
             return launcher.works ? launcher : { why: launcher.why, cure: launcher.cure }

@@ -1,4 +1,5 @@
 import type { ProcessStart } from '../process/start-process.ts'
+import type { Guard } from './writing/create-guard.ts'
 
 // Where what runs unasked runs: it reads the working folders and the system's programs, writes nothing that stays, and reaches nobody.
 
@@ -55,6 +56,8 @@ export interface SandboxKeep {
   readonly quarantine: string
   /** Where commands have their `/tmp` and their home. */
   readonly box: { readonly folder: () => Promise<string>; readonly close: () => Promise<void> }
+  /** Those with commands that run, or with files that could not be moved away. */
+  readonly guards: Set<Pick<Guard, 'settle' | 'takeUntold' | 'isIdle'>>
 }
 
 /** One in which the working folders can be written, but for what runs by itself outside of it. */
@@ -69,6 +72,13 @@ export interface WritingSandbox {
     command: string,
     start: Pick<InsideStart, 'cwd' | 'shown'>,
   ) => Promise<EnclosedWriting>
+  /** Looks at what its commands made: why every command is to be asked about. Undefined: none of it is in the way. */
+  readonly concern: () => Promise<string | undefined>
+  /** The same right before a command runs outside of it: what to tell about, and what nobody was asked about yet. */
+  readonly lookAround: () => Promise<{
+    readonly notes: readonly string[]
+    readonly problem: string | undefined
+  }>
   /** A file that somebody allowed to write: it is no intruder. Real. */
   readonly expect: (path: string) => void
   /** Why this command did not get through in it, if it was tried. */

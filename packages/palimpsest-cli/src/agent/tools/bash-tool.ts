@@ -122,9 +122,8 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
     if (started === undefined) await wanted.shell.onEnd?.({ kind: 'not-started', message: 'too many run' })
     if (started === undefined)
       throw new Refusal('Too many commands run in the background. End one with TaskStop.')
-    return {
-      content: `Started in the background as ${started.id}. TaskOutput shows its output, TaskStop ends it.`,
-    }
+    const content = `Started in the background as ${started.id}. TaskOutput shows its output, TaskStop ends it.`
+    return { content: [content, ...(wanted.notes ?? [])].join('\n') }
   }
   const { toolUseId } = context
   const onOutput = (chunk: Uint8Array): void => options.onOutput?.(toolUseId, chunk)
@@ -142,6 +141,7 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
     ...endNotes(end, stopped.reason(), timeoutMs),
     ...moved,
     ...kept,
+    ...(wanted.notes ?? []),
     ...insideNotes(wanted, { output, failed: isError }, options),
   ]
   const content = [
@@ -166,6 +166,8 @@ function insideNotes(
 }
 
 interface WantedShell {
+  /** What to tell besides. */
+  readonly notes?: readonly string[]
   /** The command, where it ran in the sandbox that writes. */
   readonly writes?: string
   readonly shell: ShellCommand
@@ -189,13 +191,14 @@ async function permittedShell(
     shell: { command, start: { program: 'bash', args, cwd: folder, env: variables } },
     isInside: false,
   })
+  const notes = way.kind === 'open' || way.kind === 'proven' ? await lookAround(sandbox) : []
   switch (way.kind) {
     case 'open': {
       const state = access.shellState()
       // The shell itself is the one there was before any command changed the search path.
       const program = (await findProgram('bash', env['PATH'] ?? ''))?.path ?? 'bash'
       const { shell } = bash(keptArguments(way.command ?? command, state), keptEnvironment(env, state))
-      return { shell: { ...shell, start: { ...shell.start, program } }, isInside: false, state }
+      return { shell: { ...shell, start: { ...shell.start, program } }, isInside: false, state, notes }
     }
     case 'proven':
       // Its relative paths were looked at from there.
@@ -203,7 +206,7 @@ async function permittedShell(
         throw new Refusal(
           'The folder has changed since the command was permitted. Nothing was done; send it again.',
         )
-      return bash(shellArguments(way.command), provenEnv)
+      return { ...bash(shellArguments(way.command), provenEnv), notes }
     case 'inside': {
       const enclosed = await sandbox.enclose({
         program: 'bash',
@@ -230,6 +233,13 @@ async function permittedShell(
       way satisfies never
       throw new Refusal('This command was not permitted for this call. Nothing was done.')
   }
+}
+
+/** A command in the sandbox may still run, and have made what one outside would run. */
+async function lookAround({ writing }: Sandbox): Promise<readonly string[]> {
+  const { notes = [], problem } = (await writing?.lookAround()) ?? {}
+  if (problem === undefined) return notes
+  throw new Refusal(`Nothing was run: ${problem}. Send the command again to have the user asked.`)
 }
 
 /** Calls that run side by side each start with the same: only what one of them changed is kept. */

@@ -9,7 +9,7 @@ import type { Mount } from '../mount.ts'
 import { shownPlaces } from '../shown-places.ts'
 import { keepDevices } from './keep-devices.ts'
 import { createLookThrough, ENTRIES_MAX, type FolderLook, type Protected } from './look-through.ts'
-import { moveAway, type Moved } from './move-away.ts'
+import { moveAway, stillThere, type Moved, type MovedAway, type Stuck } from './move-away.ts'
 
 // What keeps the working folders from being used against whoever works outside. Protected files that are there are mounted read-only. A name
 // that is not there cannot be mounted without making it, so whatever stands under such a name after a command is moved away.
@@ -35,8 +35,14 @@ export interface Guard {
   readonly enter: () => Promise<
     ({ readonly ok: true } & Ground) | { readonly ok: false; readonly why: string }
   >
-  /** What was moved away. */
-  readonly leave: (end: { readonly wasKilled: boolean }) => Promise<readonly Moved[]>
+  /** What was moved away, and what could not be. */
+  readonly leave: (end: { readonly wasKilled: boolean }) => Promise<MovedAway>
+  /** Looks again while commands run, or something could not be moved away: what still cannot be. */
+  readonly settle: () => Promise<readonly Stuck[]>
+  /** What was moved away in between, once: no command has told it yet. */
+  readonly takeUntold: () => readonly Moved[]
+  /** Nothing runs, and nothing is left to look at or to tell. */
+  readonly isIdle: () => boolean
   readonly expect: (path: string) => void
 }
 
@@ -61,36 +67,45 @@ export function createGuard(options: GuardOptions): Guard {
   const expected = new Set<string>()
   let baseline: Baseline | undefined
   let running = 0
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
-    const next = last.then(run, run)
-    last = next.catch(() => undefined)
-    return next
-  }
-  const check = async (held: Baseline): Promise<readonly Moved[]> => {
+  let stuck: readonly Stuck[] = []
+  let untold: readonly Moved[] = []
+  const inTurn = createTurns()
+  const isExpected = (path: string): boolean => [...expected].some((one) => isInside(path, one))
+  const check = async (held: Baseline): Promise<MovedAway> => {
     const found = await look(options.access.folders, {
       isClosed: isClosedIn(held.mounts),
       entriesMax: Number.POSITIVE_INFINITY,
     })
     await held.restoreDevices()
-    const isExpected = (path: string): boolean => [...expected].some((one) => isInside(path, one))
     const intruders = (found?.protected ?? []).filter((one) => isNew(one, held) && !isExpected(one.path))
     const made = await existing(held.missing.filter((path) => !isExpected(path)))
-    return await moveAway(intruders, made, { links: held.links, quarantine: options.quarantine })
+    const wanted = intruders.map(({ path, slot }) => ({ path, target: held.links.get(slot)?.target }))
+    return await moveAway([...wanted, ...made.map((path) => ({ path }))], options.quarantine)
+  }
+  /** With no command running, whatever is new may be the user's own: only what could not be moved is tried again. */
+  const again = async (): Promise<MovedAway> => {
+    const left = (await stillThere(stuck)).filter(({ path }) => !isExpected(path))
+    const result =
+      running > 0 && baseline !== undefined ? await check(baseline) : await moveAway(left, options.quarantine)
+    stuck = result.stuck
+    return result
+  }
+  const settle = async (): Promise<readonly Stuck[]> => {
+    if (running > 0 || stuck.length > 0) untold = [...untold, ...(await again()).moved]
+    return stuck
   }
   return {
     enter: () =>
       inTurn(async () => {
+        const [left] = await settle()
+        if (left !== undefined) return { ok: false, why: `${left.path} could not be moved away: ${left.why}` }
         if (running === 0) {
           expected.clear()
           const found = await findBaseline(options, look)
           if (typeof found === 'string') return { ok: false, why: found }
           baseline = found
-        } else if (baseline !== undefined) {
-          if (baseline.rules !== options.access.rules)
-            return { ok: false, why: 'rules changed while another command runs in it' }
-          await check(baseline)
-        }
+        } else if (baseline !== undefined && baseline.rules !== options.access.rules)
+          return { ok: false, why: 'rules changed while another command runs in it' }
         if (baseline === undefined) return { ok: false, why: 'the folder could not be looked through' }
         running++
         return { ok: true, mounts: baseline.mounts, folders: baseline.folders }
@@ -98,11 +113,29 @@ export function createGuard(options: GuardOptions): Guard {
     leave: ({ wasKilled }) =>
       inTurn(async () => {
         if (wasKilled) await wait(GONE_MS)
-        const moved = baseline === undefined ? [] : await check(baseline)
-        running--
-        return moved
+        try {
+          return await again()
+        } finally {
+          running--
+        }
       }),
+    settle: () => inTurn(settle),
+    takeUntold: () => {
+      const taken = untold
+      untold = []
+      return taken
+    },
+    isIdle: () => running === 0 && stuck.length === 0 && untold.length === 0,
     expect: (path) => void expected.add(path),
+  }
+}
+
+function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (run) => {
+    const next = last.then(run, run)
+    last = next.catch(() => undefined)
+    return next
   }
 }
 

@@ -25,8 +25,16 @@ import type {
 } from '../sandbox.ts'
 import type { Launcher } from '../try-sandbox.ts'
 import { createGuard, type Ground, type Guard } from './create-guard.ts'
+import type { Stuck } from './move-away.ts'
 import { FORWARDER, GATE, PROXY_VARIABLES } from './forwarder.ts'
-import { movedNotes, refusedNotes } from './writing-notes.ts'
+import {
+  meanwhileNotes,
+  movedNotes,
+  refusedNotes,
+  stuckConcern,
+  stuckNotes,
+  type StuckPlace,
+} from './writing-notes.ts'
 import { openNetworkGate } from './network-gate.ts'
 import { toolMounts } from './tool-places.ts'
 
@@ -53,7 +61,8 @@ export function createWritingSandbox(options: WritingOptions): WritingSandbox {
     HOME: access.home === '/' ? '/tmp' : access.home,
     TMPDIR: access.folders.some((folder) => isInside(folder, '/tmp')) ? '/dev/shm' : '/tmp',
   })
-  const { quarantine, box } = options.keep
+  const { quarantine, box, guards } = options.keep
+  const place = { cwd: access.cwd, quarantine }
   const guard = createGuard({
     ...{ access, quarantine, now: Date.now },
     alsoProtected: () => runningPlaces(access, env),
@@ -77,6 +86,7 @@ export function createWritingSandbox(options: WritingOptions): WritingSandbox {
       const launcher = await ready()
       return 'start' in launcher ? undefined : launcher
     },
+    ...createLooks(guards, place),
     expect: guard.expect,
     reasonOf: (command) => reasons.get(command),
     keepReason: (command, reason) => {
@@ -89,6 +99,7 @@ export function createWritingSandbox(options: WritingOptions): WritingSandbox {
       const ground = { launcher, access, isShown, variables, guard, hosts, system: await system() }
       return await enclose(command, start, {
         ...ground,
+        ...{ guards, place },
         folder: box.folder,
         gateName: () => `gate-${++count}`,
         keepReason: (reason) => void reasons.set(command, reason),
@@ -102,6 +113,8 @@ interface Enclosing extends Pick<WritingOptions, 'access' | 'isShown'> {
   readonly launcher: Launcher
   readonly variables: ChildEnvironment
   readonly guard: Guard
+  readonly guards: SandboxKeep['guards']
+  readonly place: StuckPlace
   readonly hosts: readonly string[]
   readonly system: readonly Mount[]
   readonly folder: () => Promise<string>
@@ -124,6 +137,7 @@ async function enclose(
     await gate?.close()
     return entered
   }
+  own.guards.add(guard)
   const more = [...shown, ...(gate ? [process.execPath] : [])]
   const mounts = [
     ...planMounts(entered, { access, folder, system, more, isShown }),
@@ -138,18 +152,46 @@ async function enclose(
     start: { ...started, env, cwd: await realpath(cwd).catch(() => '/') },
     leave: async (end) => {
       await gate?.close()
-      const moved = await guard.leave(end)
+      const { moved, stuck } = await guard.leave(end)
+      const untold = guard.takeUntold()
+      if (guard.isIdle()) own.guards.delete(guard)
       const refused: ReadonlyMap<string, string> = gate?.refused ?? new Map<string, string>()
-      const notes = [...movedNotes(moved, access.cwd), ...refusedNotes(refused)]
-      if (notes.length > 0) own.keepReason(reasonIn(moved.length, refused))
-      return notes
+      const notes = [
+        ...movedNotes(moved, access.cwd),
+        ...stuckNotes(stuck, own.place),
+        ...refusedNotes(refused),
+      ]
+      if (notes.length > 0) own.keepReason(reasonIn(moved.length + stuck.length, refused))
+      return [...meanwhileNotes(untold, access.cwd), ...notes]
     },
   }
 }
 
-function reasonIn(movedCount: number, refused: ReadonlyMap<string, string>): string {
+function createLooks(
+  guards: SandboxKeep['guards'],
+  place: StuckPlace,
+): Pick<WritingSandbox, 'concern' | 'lookAround'> {
+  let known = new Set<string>()
+  const look = async (): Promise<readonly Stuck[]> =>
+    (await Promise.all([...guards].map((one) => one.settle()))).flat()
+  return {
+    concern: async () => {
+      const stuck = await look()
+      known = new Set(stuck.map(({ path, id }) => `${id} ${path}`))
+      return stuckConcern(stuck, place)
+    },
+    lookAround: async () => {
+      const stuck = (await look()).filter(({ path, id }) => !known.has(`${id} ${path}`))
+      const untold = [...guards].flatMap((one) => one.takeUntold())
+      for (const one of guards) if (one.isIdle()) guards.delete(one)
+      return { notes: meanwhileNotes(untold, place.cwd), problem: stuckConcern(stuck, place) }
+    },
+  }
+}
+
+function reasonIn(intruderCount: number, refused: ReadonlyMap<string, string>): string {
   const [host] = refused.keys()
-  if (movedCount > 0) return 'it makes files that run by themselves outside the sandbox'
+  if (intruderCount > 0) return 'it makes files that run by themselves outside the sandbox'
   return `it wants to reach ${host ?? 'a host'}, which "sandbox.network" does not list`
 }
 

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 
 import { isInside } from '../../paths/real-path.ts'
 import { toPrintable } from '../../printable.ts'
-import type { Moved } from './move-away.ts'
+import type { Moved, Stuck } from './move-away.ts'
 
 // What a model and its user are told when the sandbox that writes was in the way.
 
@@ -12,14 +12,48 @@ const SHOWN_MAX = 5
 
 export function movedNotes(moved: readonly Moved[], cwd: string): readonly string[] {
   if (moved.length === 0) return []
-  const lines = moved.slice(0, SHOWN_MAX).map(({ from, to }) => {
-    const name = isInside(cwd, from) ? relative(cwd, from) : from
-    return `${toPrintable(name)} is now ${toPrintable(to)}`
-  })
-  const rest = moved.length > SHOWN_MAX ? [`and ${moved.length - SHOWN_MAX} more`] : []
   return [
-    `[The sandbox moved files away that would run by themselves outside it: ${[...lines, ...rest].join('; ')}. ${CURE}]`,
+    `[The sandbox moved files away that would run by themselves outside it: ${placesOf(moved, cwd)}. ${CURE}]`,
   ]
+}
+
+/** Of files that another command made. */
+export function meanwhileNotes(moved: readonly Moved[], cwd: string): readonly string[] {
+  if (moved.length === 0) return []
+  return [
+    `[Another command in the sandbox made files that would run by themselves outside it. They were moved away: ${placesOf(moved, cwd)}.]`,
+  ]
+}
+
+function placesOf(moved: readonly Moved[], cwd: string): string {
+  const lines = moved.map(({ from, to }) => `${nameOf(from, cwd)} is now ${toPrintable(to)}`)
+  return someOf(lines).join('; ')
+}
+
+function nameOf(path: string, cwd: string): string {
+  return toPrintable(isInside(cwd, path) ? relative(cwd, path) : path)
+}
+
+function someOf(lines: readonly string[]): readonly string[] {
+  const rest = lines.length > SHOWN_MAX ? [`and ${lines.length - SHOWN_MAX} more`] : []
+  return [...lines.slice(0, SHOWN_MAX), ...rest]
+}
+
+export interface StuckPlace {
+  readonly cwd: string
+  readonly quarantine: string
+}
+
+export function stuckNotes(stuck: readonly Stuck[], place: StuckPlace): readonly string[] {
+  const why = stuckConcern(stuck, place)
+  return why === undefined ? [] : [`[Attention: ${why}. Until then every command is asked about.]`]
+}
+
+/** Why every command is asked about; undefined where nothing is stuck. */
+export function stuckConcern(stuck: readonly Stuck[], { cwd, quarantine }: StuckPlace): string | undefined {
+  if (stuck.length === 0) return undefined
+  const lines = stuck.map(({ path, why }) => `${nameOf(path, cwd)} (${why})`)
+  return `a command in the sandbox made files that may run by themselves outside it, and they could not be moved to ${toPrintable(quarantine)}: ${someOf(lines).join('; ')}. They are still there: remove them, or see to it that this folder can be written`
 }
 
 export function refusedNotes(refused: ReadonlyMap<string, string>): readonly string[] {

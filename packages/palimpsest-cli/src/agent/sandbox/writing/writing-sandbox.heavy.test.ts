@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -300,12 +301,41 @@ describe.runIf(hasSandbox)('an intruder', () => {
       ),
     ).toContain('shell_1')
     await vi.waitFor(() => expect(existsSync(join(bench.work, 'began'))).toBe(true), LONG)
-    expect(await bash('touch second')).toBe('(The command printed nothing.)')
+    expect(await bash('touch second')).toMatch(
+      /^\n?\[Another command in the sandbox made files[^]*\.envrc is now/,
+    )
     expect(existsSync(join(bench.work, '.envrc'))).toBe(false)
     await bash('touch stop')
     await bench.shells.find('shell_1')?.shell.ended
     expect(readdirSync(bench.work).toSorted()).toEqual(['a.txt', 'began', 'second', 'stop'])
     expect(textOf(await bench.call('TaskOutput', { task_id: 'shell_1' }))).toContain('.husky is now')
+  })
+
+  test('of a command that still runs is found before one runs outside', async () => {
+    await open({ answer: () => ({ kind: 'yes' }) })
+    await bash('echo evil > .envrc; touch began; while [ ! -e stop ]; do sleep 0.05; done', {
+      run_in_background: true,
+    })
+    await vi.waitFor(() => expect(existsSync(join(bench.work, 'began'))).toBe(true), LONG)
+    expect(await bash('ls -A', { outside_sandbox: true })).toMatch(/^a\.txt\nbegan\n[^]*\.envrc is now/)
+    await bash('touch stop')
+    await bench.shells.find('shell_1')?.shell.ended
+  })
+
+  test('that cannot be moved away is named, and every command is asked about until it is gone', async () => {
+    await open({ rules: { allow: ['Bash(ls:*)'] } })
+    const quarantine = join(bench.sessionFolder, 'quarantine')
+    writeFileSync(quarantine, 'a file where the folder should be')
+    expect(await bash('echo evil > .envrc')).toMatch(
+      /could not be moved to [^]*\.envrc \([^]*remove them[^]*every command is asked about/,
+    )
+    for (const line of ['touch new', 'cat a.txt', 'ls']) await bash(line)
+    expect(bench.questions.map(({ why, offer }) => [why, offer])).toEqual(
+      Array.from({ length: 3 }, () => [expect.stringContaining('.envrc ('), undefined]),
+    )
+    rmSync(quarantine)
+    expect(await bash('ls -A')).toMatch(/^a\.txt\n[^]*\.envrc is now/)
+    expect(bench.questions).toHaveLength(3)
   })
 
   test('is no file that somebody allowed meanwhile', async () => {
