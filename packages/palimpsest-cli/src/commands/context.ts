@@ -275,11 +275,8 @@ function toText({ document, history, autoEnabled }: ReadContext): string {
       .filter(([, tokens]) => tokens > 0)
       .map(([kind, tokens]) => `  ${kind.replace('_', ' ').padEnd(14)} ${String(tokens).padStart(8)}`),
     '',
-    ...Object.entries(thresholds).flatMap(([name, tokens]) =>
-      name === 'auto' && !autoEnabled
-        ? []
-        : [`  ${name.padEnd(14)} ${String(tokens).padStart(8)}  ${distance(tokens - used)}`],
-    ),
+    ...(autoEnabled ? [thresholdLine('compacts at', thresholds.auto, used)] : []),
+    thresholdLine('full at', thresholds.blocking, used),
     ...(removals.length > 0 ? ['', 'taken out:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [
       `  ${id}  layer ${layer}: ${what}, ${tokens} tokens${undo === null ? '; no undo' : ''}`,
@@ -309,6 +306,7 @@ function realisedText({ tokens, rewrite_tokens, rewrite_usd, rewrite_usd_expecte
   return `${wrote} for $${rewrite_usd.toFixed(4)}, $${rewrite_usd_expected.toFixed(4)} expected`
 }
 
-function distance(tokens: number): string {
-  return tokens > 0 ? `${tokens} to go` : `passed by ${-tokens}`
+function thresholdLine(name: string, at: number, used: number): string {
+  const distance = at > used ? `in ${at - used} tokens` : `passed by ${used - at} tokens`
+  return `  ${name.padEnd(14)} ${String(at).padStart(8)}  ${distance}`
 }

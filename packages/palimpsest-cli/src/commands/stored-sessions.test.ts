@@ -137,7 +137,7 @@ describe('palimpsest context', () => {
   test('tells how far each threshold is', async () => {
     const { out } = await run({}, 'context')
     expect(out).toMatch(/^\S+ {2}claude-sonnet-4-5\n~\d+ of 177000 tokens, \d+% left/)
-    expect(out).toMatch(/\n {2}auto +167000 {2}\d+ to go\n/)
+    expect(out).toMatch(/\n {2}compacts at +167000 {2}in \d+ tokens\n/)
   })
 
   test.each([

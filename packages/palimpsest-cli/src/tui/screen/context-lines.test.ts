@@ -43,8 +43,8 @@ test('the window is one bar of kinds with its thresholds marked, and their sizes
   expect(lines.map((spans) => lineText(spans).trimEnd())).toEqual([
     '150k of 177k tokens  10% left before compaction · cache 91% · $1.50',
     '',
-    '  █▒▒▒▚▚▓▓▓▓▓▓▓▓░░░░▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▐▐▐▐▐▐│▐···│···│··│',
-    '  │ warning passed │ low in 7.0k │ compacts in 17.0k │ full in 27.0k',
+    '  █▒▒▒▚▚▓▓▓▓▓▓▓▓░░░░▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▞▐▐▐▐▐▐▐▐·······│··│',
+    '  │ compacts in about 17.0k tokens │ full in about 27.0k tokens',
     '',
     '  █ system          3.0k   2%  ░ thinking        9.0k   6%',
     '  ▒ tools           6.0k   4%  ▞ tool results   88.0k  59%',

@@ -98,20 +98,21 @@ function joined(cells: readonly Span[]): readonly Span[] {
 
 interface Mark {
   readonly name: string
+  /** Once it is reached. */
+  readonly passed: string
   readonly at: number
 }
 
+/** What happens there. Where only the colour of the status line changes, nothing does. */
 function marksOf({ thresholds, autoEnabled }: StatusFacts): readonly Mark[] {
   return [
-    { at: thresholds.warning, name: 'warning' },
-    { at: thresholds.error, name: 'low' },
-    ...(autoEnabled ? [{ at: thresholds.auto, name: 'compacts' }] : []),
-    { at: thresholds.blocking, name: 'full' },
+    ...(autoEnabled ? [{ at: thresholds.auto, name: 'compacts', passed: 'compacts next' }] : []),
+    { at: thresholds.blocking, name: 'full', passed: 'full: /compact makes room' },
   ].toSorted((a, b) => a.at - b.at)
 }
 
-function markText({ name, at }: Mark, used: number): string {
-  return at > used ? `${name} in ${shortCount(at - used)}` : `${name} passed`
+function markText({ name, passed, at }: Mark, used: number): string {
+  return at > used ? `${name} in about ${shortCount(at - used)} tokens` : passed
 }
 
 function legendLines(
