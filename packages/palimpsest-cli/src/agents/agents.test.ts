@@ -186,4 +186,21 @@ describe('an agent', () => {
     await bench.run(['-p', 'Once more', '--continue'])
     expect(told(bench).match(/was under way when the program ended/g)).toHaveLength(1)
   })
+
+  test('of an agent, whose end was told to that one, is not taken for one that was under way', async () => {
+    const bench = await createBench()
+    bench.simulator.addSteps([
+      { content: [agent('x', { subagent_type: 'general' })] },
+      { content: [search('y')], when: { source: 'subagent:general' } },
+      { content: [text('An egret.')], when: { source: 'subagent:search' } },
+      { content: [text('It is an egret.')], when: { source: 'subagent:general' } },
+      { content: [text('Done.')] },
+      { content: [text('I see.')] },
+    ])
+    await bench.run(['-p', 'Look'])
+    expect(await agentFiles(bench)).toHaveLength(2)
+    await bench.run(['-p', 'And now?', '--continue'])
+    expect(told(bench)).toContain('And now?')
+    expect(told(bench)).not.toContain('was under way when the program ended')
+  })
 })

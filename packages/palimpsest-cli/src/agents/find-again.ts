@@ -30,14 +30,16 @@ export async function findAgentsAgain(
   const names = await readdir(join(folder, 'agents')).catch(() => [])
   const ids = names.flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []))
   if (ids.length === 0) return []
-  const told = new Set<string>()
-  const wanted = { isWanted: (line: string): boolean => line.includes('[agent ') }
-  for await (const item of readStoredFile(file.path, wanted, signal))
-    if (item.kind === 'entry' && item.entry.kind === 'message')
-      for (const id of toldEnds(item.entry.json)) told.add(id)
+  const told = await toldIn(file.path, signal)
+  const pathOf = (id: string): string => join(folder, 'agents', `${id}.jsonl`)
+  // Agents of agents: their end was told to who started them.
+  if (ids.some((id) => !told.has(id)))
+    for (const id of ids)
+      // One that cannot be read has told nobody anything that is known; below it is named.
+      for (const one of await toldToAgent(pathOf(id), signal).catch(() => [])) told.add(one)
   const found: FoundAgent[] = []
   for (const id of ids.filter((one) => !told.has(one) && isSessionId(one))) {
-    const path = join(folder, 'agents', `${id}.jsonl`)
+    const path = pathOf(id)
     try {
       const did = whatItDid(id, (await loadTranscript(path, [])).entries)
       found.push({ ...did, path, notes: await worktreeOf(id, path, isolate) })
@@ -46,6 +48,34 @@ export async function findAgentsAgain(
     }
   }
   return found.slice(-FOUND_MAX)
+}
+
+/** Ids of agents whose end the conversation of the user was told, in whatever words. */
+async function toldIn(path: string, signal: AbortSignal): Promise<Set<string>> {
+  const told = new Set<string>()
+  const wanted = { isWanted: (line: string): boolean => line.includes('[agent ') }
+  for await (const item of readStoredFile(path, wanted, signal))
+    if (item.kind === 'entry' && item.entry.kind === 'message')
+      for (const id of toldEnds(item.entry.json)) told.add(id)
+  return told
+}
+
+/** The same for an agent: only results of its own calls count. It may have looked at agents that the user's conversation waits for. */
+async function toldToAgent(path: string, signal: AbortSignal): Promise<readonly string[]> {
+  const calls = new Set<string>()
+  const told: string[] = []
+  const wanted = {
+    isWanted: (line: string): boolean => line.includes('[agent ') || line.includes('"Agent"'),
+  }
+  for await (const item of readStoredFile(path, wanted, signal)) {
+    if (item.kind !== 'entry' || item.entry.kind !== 'message') continue
+    for (const block of toBlocks(item.entry.message.content)) {
+      if (isBlock(block, 'tool_use') && block.name === 'Agent') calls.add(block.id)
+      if (isBlock(block, 'tool_result') && calls.has(block.tool_use_id))
+        told.push(...toldEnds(JSON.stringify(block.content ?? '')))
+    }
+  }
+  return told
 }
 
 /** Its lines say where it worked. A worktree that it left is looked at as at any agent's end. */
