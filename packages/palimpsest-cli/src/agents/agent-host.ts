@@ -341,7 +341,7 @@ async function leavePlace(
 function conclude(state: State, working: Working, report: AgentReport, path: string): void {
   state.running--
   working.ended = report
-  if (working.agent.isBackground) state.mail = [...state.mail, notificationText(report)]
+  if (working.agent.isBackground) state.mail = [...state.mail, notificationText({ ...report, path })]
   state.listen({ kind: 'ended', agent: working.agent, report, path })
 }
 

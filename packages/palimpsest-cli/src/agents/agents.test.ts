@@ -15,6 +15,7 @@ import {
   transcriptsOf,
   type Bench,
 } from '../../../../test/kit/headless.ts'
+import { longAnswers, longText, ROUNDS_TO_FILL, setFlags, WINDOW } from '../../../../test/kit/compacting.ts'
 
 /** Texts of the transcripts of agents. */
 async function agentFiles({ home }: Bench): Promise<readonly string[]> {
@@ -202,5 +203,37 @@ describe('an agent', () => {
     await bench.run(['-p', 'And now?', '--continue'])
     expect(told(bench)).toContain('And now?')
     expect(told(bench)).not.toContain('was under way when the program ended')
+  })
+
+  test('in the background whose report is long is told in part, and TaskOutput has the rest', async () => {
+    const bench = await createBench()
+    const report = `${'An egret. '.repeat(2_500)}The last of them.`
+    bench.simulator.addSteps([
+      { content: [agent('x', { subagent_type: 'search', run_in_background: true })] },
+      { content: [text(report)], when: subagent },
+      { content: [text('I wait.')] },
+      { content: [text('I see.')] },
+    ])
+    await bench.run(['-p', 'Look'])
+    const [id = ''] = /(?<=TaskOutput with the id )[\w-]+/.exec(told(bench)) ?? []
+    expect(told(bench)).toContain('[The report has 5017 characters more: TaskOutput with the id')
+    expect(told(bench)).toContain(`[agent ${id} completed.`)
+    expect(told(bench)).not.toContain('The last of them.')
+    bench.simulator.addSteps([{ content: [text('Again.')] }])
+    await bench.run(['-p', 'And now?', '--continue'])
+    expect(told(bench)).not.toContain('was under way when the program ended')
+  })
+
+  test('does not start in collapse mode when 95% of the window is full, and the model is told', async () => {
+    const bench = await createBench()
+    await setFlags(bench, { collapse: true, 'server-compaction': false, 'background-calls': false })
+    bench.simulator.addSteps([
+      ...longAnswers('x', ROUNDS_TO_FILL - 1),
+      { content: [text(longText('y') + longText('z').slice(0, 8_000)), search('Look.')] },
+      { content: [text('Done.')] },
+    ])
+    const { exit } = await bench.run(['-p', 'Go', '--window', WINDOW])
+    expect(exit).toBe(0)
+    expect(told(bench)).toContain('The window is almost full, and the report of an agent would not fit.')
   })
 })

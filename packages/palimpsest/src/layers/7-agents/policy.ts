@@ -10,6 +10,8 @@ export const AGENT_ROUNDS_MAX = 100
 export const AGENT_TOKENS_MAX = 2_000_000
 /** Of one agent, US dollars. */
 export const AGENT_USD_MAX = 5
+/** Of a report that comes as a message: as a result it would be stored, and be shown in part, by its size. */
+export const NOTICE_CHARS_MAX = 20_000
 
 /** What may be set of it. */
 export interface AgentPolicy {

@@ -1,3 +1,5 @@
+import { NOTICE_CHARS_MAX } from './policy.ts'
+
 // What the conversation is told of its agents. Whoever opens a stored session knows by these words which agents it was told of.
 
 export type AgentState = 'completed' | 'failed' | 'stopped'
@@ -40,9 +42,22 @@ export function reportText({ id, state, text, why, calls, notes = [] }: AgentRep
 }
 
 /** The same for one that worked in the background: nobody waits for its result. */
-export function notificationText(report: AgentReport): string {
-  const { id, type, description } = report
-  return `<task-notification>\nThe agent ${id} (${type}: ${description}) that you started in the background has ended. Its report:\n\n${reportText(report)}\n</task-notification>`
+export function notificationText(report: AgentReport & { readonly path: string }): string {
+  const { id, type, description, path } = report
+  const shown = shortened(report, `TaskOutput with the id ${id} shows them, and ${path} has them`)
+  return `<task-notification>\nThe agent ${id} (${type}: ${description}) that you started in the background has ended. Its report:\n\n${reportText(shown)}\n</task-notification>`
+}
+
+/** Nothing stores what comes as a message: a long report is shown as far as it is worth its room, with where the rest is. */
+function shortened<T extends Pick<AgentReport, 'text'>>(report: T, where: string): T {
+  const { text } = report
+  if (text.length <= NOTICE_CHARS_MAX) return report
+  // Never half of a character.
+  const head = text.slice(0, NOTICE_CHARS_MAX).replace(/[\uD800-\uDBFF]$/, '')
+  return {
+    ...report,
+    text: `${head}\n…\n\n[The report has ${text.length - head.length} characters more: ${where}.]`,
+  }
 }
 
 /** The result of a call that does not wait. */
@@ -58,7 +73,8 @@ export function movedText(agent: AgentFacts): string {
 /** Of an agent that a program's end cut off, or whose end nobody was told: told when the session is resumed. */
 export function foundText(report: Omit<AgentReport, 'notes'> & { readonly path: string }): string {
   const { description, path } = report
-  return `<task-notification>\nAn agent of this conversation was under way when the program ended (${description}). What it did is in ${path}. The last it said:\n\n${reportText(report)}\n</task-notification>`
+  const shown = shortened(report, 'that file has them')
+  return `<task-notification>\nAn agent of this conversation was under way when the program ended (${description}). What it did is in ${path}. The last it said:\n\n${reportText(shown)}\n</task-notification>`
 }
 
 /** After a compaction: agents that need not be started again. Empty where there are none. */
