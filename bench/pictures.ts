@@ -107,7 +107,10 @@ async function drawSession(): Promise<void> {
     await screen.untilIdle()
     await screen.say('/context')
     await screen.untilIdle()
-    await screen.draw('context', 'What fills the window, by kind, with the thresholds, and each removal')
+    await screen.draw(
+      'context',
+      'What fills the window, by kind, when it compacts and is full, and each removal',
+    )
   } finally {
     await screen.close()
     await served.close()
