@@ -250,6 +250,21 @@ function usageOf(requests: readonly Logged[]): SpawnResult['usage'] {
   }
 }
 
+test('a report that reached the output limit is told whole', async () => {
+  const types = { clerk: { prompt: 'You are a clerk.' } }
+  const script = [
+    calls(['stock'], clerk),
+    say('There are 42 bo', { ...clerk, stop_reason: 'max_tokens' }),
+    say('lts and no nu', { ...clerk, stop_reason: 'max_tokens' }),
+    say('ts.', clerk),
+  ]
+  const { agent } = make(script, { agents: { types } })
+  expect(await agent.spawn('clerk', 'Count.')).toMatchObject({
+    text: 'There are 42 bolts and no nuts.',
+    state: 'completed',
+  })
+})
+
 describe('an agent never has more than its parent', () => {
   test('what its parent must not do, it must not; its own permit only narrows', async () => {
     const types = {

@@ -85,7 +85,7 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Agen
 }
 
 function createTally(name: string, watch: AgentWatch, tooMuch: () => void, tokensMax: number) {
-  let [text, calls, tokens] = ['', 0, 0]
+  let [text, calls, tokens, goesOn] = ['', 0, 0, false]
   let end: TurnEnd = { reason: 'aborted' }
   return {
     take: (event: LoopEvent): void => {
@@ -93,7 +93,9 @@ function createTally(name: string, watch: AgentWatch, tooMuch: () => void, token
       if (event.type === 'turn-end') ({ end } = event)
       if (event.type === 'tool-end') calls++
       const said = textIn(event)
-      if (said.trim() !== '') text = said
+      if (said.trim() !== '') text = goesOn ? `${text}${said}` : said
+      if (event.type === 'message' && event.entry.message.role === 'assistant')
+        goesOn = isUnfinished(event.entry.message)
       for (const spent of spentIn(event, name)) {
         const { uncached, written, output } = servedTokens(spent.usage)
         tokens += uncached + written + output
@@ -124,6 +126,13 @@ function textIn(event: LoopEvent): string {
   if (event.type !== 'message' || event.entry.message.role !== 'assistant') return ''
   const blocks = toBlocks(event.entry.message.content)
   return blocks.flatMap((block) => (isBlock(block, 'text') ? [block.text] : [])).join('')
+}
+
+const CUT: ReadonlySet<unknown> = new Set(['max_tokens', 'pause_turn', 'model_context_window_exceeded'])
+
+/** The next answer goes on where this one stopped: a report is all of it. */
+function isUnfinished(message: object): boolean {
+  return 'stop_reason' in message && CUT.has(message.stop_reason)
 }
 
 /** Undefined where it answered. */
