@@ -126,6 +126,7 @@ describe('what fills the window', () => {
       setup,
     )
     expect(removals.map(({ id, layer }) => [id, layer])).toEqual([['s2', 1]])
+    expect(removals[0]?.what).toBe('the result of read a is in s/tool-results/t.txt')
   })
 
   test('what the provider cleared, and what lies behind a compaction, cannot be taken back', () => {

@@ -7,7 +7,8 @@ import { droppedBefore, settle, type ThinkingPolicy } from '../transcript/settle
 import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
-import { isThinking } from '../wire/message.ts'
+import { isBlock, isThinking, toBlocks, type ToolUseBlock } from '../wire/message.ts'
+import { readCall } from '../facts/read-call.ts'
 import type { CacheLifetimes } from '../request/build-request.ts'
 import { cacheHistory, type CacheEvent } from '../accounts/cache-history.ts'
 import type { CacheBreak } from '../accounts/cache-watch.ts'
@@ -157,13 +158,16 @@ function removalsOf(log: readonly Entry[]): Removal[] {
   const voided = voidedBy(log)
   const boundary = log.findLastIndex(({ kind, id }) => kind === 'boundary' && !voided.has(id))
   const newest = new Map(log.flatMap((entry) => (entry.kind === 'stored' ? [[entry.toolUseId, entry]] : [])))
+  const calls = callsIn(log, newest)
   return log.flatMap((entry, i) => {
     if (voided.has(entry.id)) return []
     // What was taken out before a compaction is behind it.
     if (entry.kind === 'edit') return [editRemoval(entry, i > boundary)]
     if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
     // A decision that was made anew before anybody saw it is one removal.
-    return entry.kind === 'stored' && newest.get(entry.toolUseId) === entry ? [storedRemoval(entry)] : []
+    return entry.kind === 'stored' && newest.get(entry.toolUseId) === entry
+      ? [storedRemoval(entry, calls.get(entry.toolUseId))]
+      : []
   })
 }
 
@@ -194,7 +198,24 @@ function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
   }
 }
 
-function storedRemoval({ id, at, toolUseId, blob }: StoredEntry): Removal {
+/** Calls whose results are stored: an id tells a reader nothing. */
+function callsIn(
+  log: readonly Entry[],
+  stored: ReadonlyMap<string, StoredEntry>,
+): ReadonlyMap<string, ToolUseBlock> {
+  const calls = new Map<string, ToolUseBlock>()
+  if (stored.size === 0) return calls
+  for (const entry of log)
+    for (const block of entry.kind === 'message' ? toBlocks(entry.message.content) : [])
+      if (isBlock(block, 'tool_use') && stored.has(block.id)) calls.set(block.id, block)
+  return calls
+}
+
+const TARGET_CHARS_MAX = 60
+
+function storedRemoval({ id, at, toolUseId, blob }: StoredEntry, call: ToolUseBlock | undefined): Removal {
   const tokens = Math.ceil(blob.bytes / CHARS_PER_TOKEN)
-  return { id, at, layer: 1, what: `the result of ${toolUseId} is in ${blob.path}`, tokens, canUndo: false }
+  const target = call ? readCall(call).target.replaceAll(/\s+/g, ' ').slice(0, TARGET_CHARS_MAX) : ''
+  const what = call ? `${call.name}${target === '' ? '' : ` ${target}`}` : toolUseId
+  return { id, at, layer: 1, what: `the result of ${what} is in ${blob.path}`, tokens, canUndo: false }
 }
