@@ -88,7 +88,7 @@ const SANDBOX_SWITCH: Shape<SandboxPolicy> = mapped(
   (isOn) => (isOn ? { writes: true, network: [], required: false } : 'off'),
 )
 const SANDBOX_MEMBERS = object(
-  'an object: as true; `network` is a list of hosts that it reaches ("registry.npmjs.org", "*.github.com"), `required: true` lets no command run without it',
+  'an object: as true; `network` is a list of hosts that it reaches ("packages.example.com", "*.github.com"), `required: true` lets no command run without it',
   {
     network: list('Hosts that are reached from the sandbox', text('A host', hostProblem)),
     required: flag('No command runs without it'),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { allowedAddress, hostProblem } from './allowed-host.ts'
 
 const NAMES = new Map([
-  ['registry.npmjs.org', ['104.16.0.1', '2606:4700::1']],
+  ['packages.example.com', ['104.16.0.1', '2606:4700::1']],
   ['api.github.com', ['140.82.112.5']],
   ['evil.github.com', ['10.0.0.1']],
   ['half.github.com', ['140.82.112.5', '127.0.0.1']],
@@ -15,7 +15,7 @@ const NAMES = new Map([
 const lookUp = async (host: string): Promise<readonly { readonly address: string }[]> =>
   (NAMES.get(host) ?? []).map((address) => ({ address }))
 const LIST = [
-  'registry.npmjs.org',
+  'packages.example.com',
   '*.github.com',
   'git.corp',
   'meta.corp',
@@ -29,8 +29,8 @@ const isReached = async (host: string, port = 443): Promise<boolean> =>
 
 describe('a host that the sandbox wants to reach', () => {
   test.each([
-    ['registry.npmjs.org', 443],
-    ['Registry.NPMjs.org.', 80],
+    ['packages.example.com', 443],
+    ['Packages.Example.com.', 80],
     ['api.github.com', 443],
     ['git.corp', 443],
     ['192.0.2.7', 443],
@@ -40,10 +40,10 @@ describe('a host that the sandbox wants to reach', () => {
   })
 
   test.each([
-    ['npmjs.org', 443, 'not listed'],
-    ['registry.npmjs.org', 22, 'another port'],
-    ['registry.npmjs.org.evil.test', 443, 'only begins so'],
-    ['evilregistry.npmjs.org', 443, 'only ends so'],
+    ['example.com', 443, 'not listed'],
+    ['packages.example.com', 22, 'another port'],
+    ['packages.example.com.evil.test', 443, 'only begins so'],
+    ['evilpackages.example.com', 443, 'only ends so'],
     ['github.com', 443, 'the pattern is for names below'],
     ['evil.github.com', 443, 'leads to a private address'],
     ['half.github.com', 443, 'one of its addresses is private'],
@@ -62,7 +62,7 @@ describe('a host that the sandbox wants to reach', () => {
 
   test('is told what is wrong with an entry of the list', () => {
     expect(
-      ['registry.npmjs.org', '*.github.com', 'a.test:8080', '10.0.0.1', '::1', 'localhost:3000'].map(
+      ['packages.example.com', '*.github.com', 'a.test:8080', '10.0.0.1', '::1', 'localhost:3000'].map(
         hostProblem,
       ),
     ).toEqual(Array.from({ length: 6 }, () => undefined))

@@ -73,5 +73,5 @@ export function hostProblem(entry: string): string | undefined {
   const { host } = parseHost(entry)
   const isName = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/.test(host)
   if (isName || isIP(host) !== 0) return undefined
-  return 'must be a host such as "registry.npmjs.org" or "*.github.com", with a port if it is not the usual one'
+  return 'must be a host such as "packages.example.com" or "*.github.com", with a port if it is not the usual one'
 }
