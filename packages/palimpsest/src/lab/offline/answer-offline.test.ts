@@ -6,6 +6,7 @@ import { answerOffline } from './answer-offline.ts'
 import { requestedForm } from './extract/requested-form.ts'
 import { pickSentences, splitSentences } from './pick-sentences.ts'
 import { summarizeOffline } from './summarize-offline.ts'
+import { turnSoFar } from './turn-so-far.ts'
 
 const CONVERSATION: WireMessage[] = [
   { role: 'user', content: 'Never edit src/generated/api.ts by hand. What listens on the port?' },
@@ -121,4 +122,18 @@ describe('the offline model', () => {
     expect(summarizeOffline([{ role: 'user', content: long }])).toContain('x'.repeat(1_000))
     expect(splitSentences(long)).toEqual([`${'x'.repeat(400)}…`])
   })
+})
+
+test('what is asked stands before the note on the mode', () => {
+  const asked = turnSoFar([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Where is the egret?' },
+        { type: 'text', text: '<plan-mode>\nPlan mode is on: nothing changes.\n</plan-mode>' },
+      ],
+    },
+    { role: 'user', content: '<plan-mode-over>\nPlan mode is over.\n</plan-mode-over>' },
+  ])
+  expect(asked).toMatchObject({ asked: 'Where is the egret?', at: 0 })
 })

@@ -31,13 +31,20 @@ export function turnSoFar(messages: readonly WireMessage[]): TurnSoFar {
 /** A message may begin with context that nobody typed; what was asked stands last. */
 function newestText(message: WireMessage | undefined): string | undefined {
   return toBlocks(message?.content)
-    .flatMap((block) => (isBlock(block, 'text') && block.text.trim() !== '' ? [block.text] : []))
+    .flatMap((block) => (isBlock(block, 'text') && isSaid(block.text) ? [block.text] : []))
     .at(-1)
+}
+
+/** Which mode it is stands at the end of a conversation, after what was asked. */
+const MODE = /^<plan-mode(?:-over)?>/
+
+function isSaid(text: string): boolean {
+  return text.trim() !== '' && !MODE.test(text)
 }
 
 function withoutNewestText(message: WireMessage | undefined): readonly WireMessage[] {
   const blocks = toBlocks(message?.content)
-  const newest = blocks.findLastIndex((block) => isBlock(block, 'text') && block.text.trim() !== '')
+  const newest = blocks.findLastIndex((block) => isBlock(block, 'text') && isSaid(block.text))
   const content = blocks.filter((_, i) => i !== newest)
   return message && content.length > 0 ? [{ ...message, content }] : []
 }
