@@ -1,6 +1,3 @@
-import { readdir } from 'node:fs/promises'
-import { basename } from 'node:path'
-
 import { UsageError } from 'palimpsest'
 import { openHome, purgeHome, removeRecallIndex } from 'palimpsest/node'
 
@@ -24,25 +21,7 @@ export async function runPurge({ words }: CommandInput, world: World): Promise<E
   world.print(`${toPrintable(told)}\n`)
   for (const { path, why } of left)
     world.printError(`palimpsest: ${toPrintable(`${path} still holds it: ${why}`)}\n`)
-  const named = await namedAfter(text, home)
-  for (const path of named)
-    world.printError(
-      `palimpsest: ${toPrintable(`the name of ${path} still spells it. \`palimpsest memory rm\` removes the memory; its history keeps the name`)}\n`,
-    )
-  return left.length === 0 && named.length === 0 ? DONE : FAILED
-}
-
-/** Memories are named after what they say: in small letters, with dashes. */
-async function namedAfter(text: string, home: string): Promise<readonly string[]> {
-  const slug = text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/\p{M}+/gu, '')
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-  if (slug.length < TEXT_CHARS_MIN) return []
-  const all = await readdir(home, { recursive: true })
-  return all.filter((path) => path.endsWith('.md') && basename(path).includes(slug)).toSorted()
+  return left.length === 0 ? DONE : FAILED
 }
 
 async function textOf([word]: readonly string[], world: World): Promise<string> {

@@ -1,13 +1,14 @@
 import type { Dirent } from 'node:fs'
-import { readdir, realpath, unlink } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { link, readdir, realpath, unlink } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
 
 import { StorageError } from '../errors.ts'
 import { writeAtomically } from './files/atomic-write.ts'
 import { requireInside } from './files/inside-home.ts'
 import { takeLock } from './files/lock.ts'
 import { projectIn } from './files/paths.ts'
-import { formsOf, holdsText, purgeFile } from './files/purge-file.ts'
+import { toSlug } from '../layers/5-memory/memory-name.ts'
+import { formsOf, holdsText, purgedName, purgeFile, type PurgedForm } from './files/purge-file.ts'
 import { hasCode, toStorageError } from './files/to-storage-error.ts'
 import { NOTES_FOLDER } from './transcripts/notes-file.ts'
 import { tornFilesOf } from './transcripts/torn-line.ts'
@@ -31,6 +32,8 @@ const BEGUN = '.purge-begun'
 const MADE = /^index\.sqlite|\.lock$/
 /** In the home, beside projects and memories. */
 const OTHER_FOLDERS = ['agent-memory', 'teams']
+/** A shorter name stands everywhere. */
+const SLUG_CHARS_MIN = 6
 
 /** `home`: from `openHome`. `forget`: removes what was made from the files of a project, its index above all. */
 export async function purgeHome(
@@ -40,13 +43,13 @@ export async function purgeHome(
 ): Promise<Purged> {
   const purge = new Map<string, number>()
   const left: { path: string; why: string }[] = []
-  const forms = formsOf(text)
+  const { forms, formsIn, inNames } = formsFor(home, text)
   const inFiles = async (paths: readonly string[], project?: string): Promise<void> => {
     const begin = async (): Promise<void> => {
       if (project !== undefined) await writeAtomically(home, join(project, BEGUN), '')
     }
     for (const path of paths) {
-      const count = await purgeFile(home, path, forms, begin)
+      const count = await purgeFile(home, path, formsIn(path), begin)
       if (count > 0) purge.set(path, count)
     }
   }
@@ -81,7 +84,8 @@ export async function purgeHome(
         async () => await inFiles(await filesIn(home, memory), project),
       )
     await inFiles(await otherFilesIn(home, project), project)
-    for (const [path, count] of await inSharedMemory(project, forms)) purge.set(path, count)
+    for (const [path, count] of await inSharedMemory(project, formsOf(text, inNames), inNames))
+      purge.set(path, count)
     if (!(await entriesIn(home, project)).some(({ name }) => name === BEGUN)) continue
     forget(project)
     await unlink(join(project, BEGUN))
@@ -90,6 +94,12 @@ export async function purgeHome(
   if (await isFolder(home, memory))
     await locked(join(memory, '.lock'), memory, async () => await inFiles(await filesIn(home, memory)))
   for (const folder of OTHER_FOLDERS) await inFiles(await filesIn(home, join(home, folder)))
+  // Last: as long as a name spells it, the next purge knows that this one was not done.
+  const memories = await memoryFoldersIn(home)
+  for (const folder of inNames === undefined ? [] : memories)
+    await locked(join(folder, '.lock'), folder, async () => {
+      left.push(...(await renameIn(home, folder, inNames ?? '')))
+    })
   left.push(...(await ownFiles(home, forms)))
   return {
     files: [...purge.keys()],
@@ -101,7 +111,8 @@ export async function purgeHome(
 /** What agents remember beside the project's own files. A folder that leads elsewhere is left alone. */
 async function inSharedMemory(
   project: string,
-  forms: ReturnType<typeof formsOf>,
+  forms: readonly PurgedForm[],
+  inNames: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const purged = new Map<string, number>()
   const path = await projectIn(join(project, 'project.json')).catch(() => undefined)
@@ -111,7 +122,61 @@ async function inSharedMemory(
     const count = await purgeFile(folder, file, forms, async () => {})
     if (count > 0) purged.set(file, count)
   }
+  if (inNames !== undefined)
+    for (const type of await foldersIn(folder, folder)) await renameIn(folder, type, inNames)
   return purged
+}
+
+interface Forms {
+  readonly forms: readonly PurgedForm[]
+  readonly formsIn: (path: string) => readonly PurgedForm[]
+  /** How the names of memories spell it. Not of a text that has too few letters for that. */
+  readonly inNames: string | undefined
+}
+
+/** Where the text itself could be a name, it is one only among the memories: elsewhere a clearer mark replaces it. */
+function formsFor(home: string, text: string): Forms {
+  const slug = toSlug(text)
+  const inNames = slug.length < SLUG_CHARS_MIN ? undefined : slug
+  const forms = formsOf(text, inNames === text ? undefined : inNames)
+  const inMemory = formsOf(text, inNames)
+  return { forms, formsIn: (path) => (isOfMemory(home, path) ? inMemory : forms), inNames }
+}
+
+function isOfMemory(home: string, path: string): boolean {
+  return path
+    .slice(home.length)
+    .split(sep)
+    .some((part) => part === 'memory' || part === 'agent-memory')
+}
+
+/** Folders with memories in them: of projects, of the user, of agents. */
+async function memoryFoldersIn(home: string): Promise<readonly string[]> {
+  const projects = await foldersIn(home, join(home, 'projects'))
+  const ofAgents = await Promise.all(
+    [home, ...projects].map(async (place) => await foldersIn(home, join(place, 'agent-memory'))),
+  )
+  const own = [home, ...projects].map((place) => join(place, 'memory'))
+  const isThere = await Promise.all(own.map(async (folder) => await isFolder(home, folder)))
+  return [...own.filter((_, i) => isThere[i]), ...ofAgents.flat()]
+}
+
+/** Gives memories that spell the text another name. One that has it already is not replaced: the first is told, and stays. */
+async function renameIn(home: string, folder: string, inNames: string): Promise<Purged['left'][number][]> {
+  const left: Purged['left'][number][] = []
+  for (const path of await filesIn(home, folder)) {
+    const name = basename(path)
+    const to = purgedName(name, inNames)
+    if (to === name) continue
+    try {
+      await link(path, join(dirname(path), to))
+      await unlink(path)
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw toStorageError(error, 'write', path)
+      left.push({ path, why: `its name spells it, and ${to} exists. Remove one of them` })
+    }
+  }
+  return left
 }
 
 interface StoredSession {
@@ -159,7 +224,7 @@ async function otherFilesIn(home: string, project: string): Promise<readonly str
 }
 
 /** Settings and rules are the user's own: he may want a key in them. */
-async function ownFiles(home: string, forms: ReturnType<typeof formsOf>): Promise<Purged['left'][number][]> {
+async function ownFiles(home: string, forms: readonly PurgedForm[]): Promise<Purged['left'][number][]> {
   const found: { path: string; why: string }[] = []
   for (const entry of await entriesIn(home, home)) {
     const path = join(home, entry.name)
@@ -169,7 +234,7 @@ async function ownFiles(home: string, forms: ReturnType<typeof formsOf>): Promis
   return found
 }
 
-async function holdsAny(home: string, path: string, forms: ReturnType<typeof formsOf>): Promise<boolean> {
+async function holdsAny(home: string, path: string, forms: readonly PurgedForm[]): Promise<boolean> {
   const files = (await isFolder(home, path)) ? await filesIn(home, path) : [path]
   for (const file of files) if (await holdsText(home, file, forms)) return true
   return false

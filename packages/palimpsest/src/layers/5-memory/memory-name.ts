@@ -17,14 +17,7 @@ export function isMemoryName(name: string): boolean {
 
 /** A name made of any text: the same text has the same name. */
 export function toMemoryName(text: string): string {
-  const slug = text
-    .slice(0, TEXT_CHARS_MAX)
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/\p{M}+/gu, '')
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/^-/, '')
-    .replace(/-$/, '')
+  const slug = toSlug(text)
   const short = atWordEnd(slug).replace(/-$/, '')
   const hash = hashText(text).slice(0, HASH_CHARS)
   if (short === '') return `memory-${hash}`
@@ -36,6 +29,18 @@ export function toMemoryName(text: string): string {
 
 /** More of a text does not become part of a name. */
 const TEXT_CHARS_MAX = 2000
+
+/** How a name spells a text: in small letters, with dashes. */
+export function toSlug(text: string): string {
+  return text
+    .slice(0, TEXT_CHARS_MAX)
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{M}+/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .replace(/-$/, '')
+}
 
 function atWordEnd(slug: string): string {
   if (slug.length <= SLUG_CHARS_MAX) return slug

@@ -10,19 +10,38 @@ import { openInside } from './inside-home.ts'
 
 const CHUNK_BYTES = 1 << 20
 const MARK = '[purged]'
+/** In names: they are made of letters, digits and dashes. */
+const NAME_MARK = 'purged'
 
-/** The text as it may stand in files: as it is, and inside of JSON, once and twice. */
-export function formsOf(text: string): readonly Buffer[] {
+/** One way in which the text may stand in a file, and what replaces it: as many bytes. */
+export interface PurgedForm {
+  readonly find: Buffer
+  readonly mark: string
+}
+
+/** The text as it may stand in files: as it is, inside of JSON, once and twice, and as names spell it. */
+export function formsOf(text: string, inNames?: string): readonly PurgedForm[] {
   const inJson = JSON.stringify(text).slice(1, -1)
   const inJsonTwice = JSON.stringify(inJson).slice(1, -1)
-  return [...new Set([text, inJson, inJsonTwice])].map((form) => Buffer.from(form, 'utf8'))
+  const asText = [...new Set([text, inJson, inJsonTwice])].map((form) => toForm(form, MARK))
+  return inNames === undefined ? asText : [toForm(inNames, NAME_MARK), ...asText]
+}
+
+function toForm(form: string, mark: string): PurgedForm {
+  const find = Buffer.from(form, 'utf8')
+  return { find, mark: mark.padEnd(find.length, 'x').slice(0, find.length) }
+}
+
+/** The name without what it spells. */
+export function purgedName(name: string, inNames: string): string {
+  return name.replaceAll(inNames, toForm(inNames, NAME_MARK).mark)
 }
 
 /** How often the text stood there. Zero: the file is as it was. `before`: where it stands there, and before it is taken out. */
 export async function purgeFile(
   home: string,
   path: string,
-  forms: readonly Buffer[],
+  forms: readonly PurgedForm[],
   before: () => Promise<void>,
 ): Promise<number> {
   const handle = await openInside(home, path, constants.O_RDONLY)
@@ -46,7 +65,7 @@ export async function purgeFile(
 }
 
 /** Whether a file holds the text. */
-export async function holdsText(home: string, path: string, forms: readonly Buffer[]): Promise<boolean> {
+export async function holdsText(home: string, path: string, forms: readonly PurgedForm[]): Promise<boolean> {
   const handle = await openInside(home, path, constants.O_RDONLY)
   try {
     return (await handle.stat()).isFile() && (await countIn(handle, forms)) > 0
@@ -55,7 +74,7 @@ export async function holdsText(home: string, path: string, forms: readonly Buff
   }
 }
 
-async function countIn(handle: FileHandle, forms: readonly Buffer[]): Promise<number> {
+async function countIn(handle: FileHandle, forms: readonly PurgedForm[]): Promise<number> {
   let count = 0
   for await (const { replaced } of purged(handle, forms)) count += replaced
   return count
@@ -67,8 +86,8 @@ interface Piece {
 }
 
 /** The file piece by piece; what may be the beginning of the text waits for the next piece. */
-async function* purged(handle: FileHandle, forms: readonly Buffer[]): AsyncGenerator<Piece> {
-  const held = Math.max(...forms.map((form) => form.length)) - 1
+async function* purged(handle: FileHandle, forms: readonly PurgedForm[]): AsyncGenerator<Piece> {
+  const held = Math.max(...forms.map(({ find }) => find.length)) - 1
   let rest = Buffer.alloc(0)
   for (let at = 0; ;) {
     const chunk = Buffer.alloc(CHUNK_BYTES)
@@ -86,14 +105,12 @@ async function* purged(handle: FileHandle, forms: readonly Buffer[]): AsyncGener
   }
 }
 
-function replaceIn(bytes: Buffer, forms: readonly Buffer[]): number {
+function replaceIn(bytes: Buffer, forms: readonly PurgedForm[]): number {
   let count = 0
-  for (const form of forms) {
-    const mark = MARK.padEnd(form.length, 'x').slice(0, form.length)
-    for (let at = bytes.indexOf(form); at !== -1; at = bytes.indexOf(form, at + form.length)) {
+  for (const { find, mark } of forms)
+    for (let at = bytes.indexOf(find); at !== -1; at = bytes.indexOf(find, at + find.length)) {
       bytes.write(mark, at, 'latin1')
       count++
     }
-  }
   return count
 }
