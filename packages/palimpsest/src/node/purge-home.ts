@@ -95,10 +95,9 @@ export async function purgeHome(
     await locked(join(memory, '.lock'), memory, async () => await inFiles(await filesIn(home, memory)))
   for (const folder of OTHER_FOLDERS) await inFiles(await filesIn(home, join(home, folder)))
   // Last: as long as a name spells it, the next purge knows that this one was not done.
-  const memories = await memoryFoldersIn(home)
-  for (const folder of inNames === undefined ? [] : memories)
+  for (const folder of await memoryFoldersIn(home))
     await locked(join(folder, '.lock'), folder, async () => {
-      left.push(...(await renameIn(home, folder, inNames ?? '')))
+      left.push(...(await renameIn(home, folder, inNames)))
     })
   left.push(...(await ownFiles(home, forms)))
   return {
@@ -122,8 +121,7 @@ async function inSharedMemory(
     const count = await purgeFile(folder, file, forms, async () => {})
     if (count > 0) purged.set(file, count)
   }
-  if (inNames !== undefined)
-    for (const type of await foldersIn(folder, folder)) await renameIn(folder, type, inNames)
+  for (const type of await foldersIn(folder, folder)) await renameIn(folder, type, inNames)
   return purged
 }
 
@@ -162,8 +160,13 @@ async function memoryFoldersIn(home: string): Promise<readonly string[]> {
 }
 
 /** Gives memories that spell the text another name. One that has it already is not replaced: the first is told, and stays. */
-async function renameIn(home: string, folder: string, inNames: string): Promise<Purged['left'][number][]> {
+async function renameIn(
+  home: string,
+  folder: string,
+  inNames: string | undefined,
+): Promise<Purged['left'][number][]> {
   const left: Purged['left'][number][] = []
+  if (inNames === undefined) return left
   for (const path of await filesIn(home, folder)) {
     const name = basename(path)
     const to = purgedName(name, inNames)
