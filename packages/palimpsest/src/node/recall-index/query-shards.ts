@@ -59,8 +59,8 @@ const OWN_COLUMNS = '{who about body parts}'
 const FULL_SHARDS_MAX = 3
 /** To look once more in what the calls name takes half as long again: too long for a sentence of common words in more shards. */
 const ABOUT_SHARDS_MAX = 1
-/** Of a word that few rows hold, others add little: so many rows of all shards are ranked, in some 40 ms. */
-const RARE_ROWS = 6_000
+/** Of a word that few rows hold, others add little: so many rows of all shards are ranked, in some 30 ms. */
+const RARE_ROWS = 5_000
 /** What is rare: where the rarest word stands in no more rows. */
 const RARE_MAX = 2_000
 const ROWS_PER_SHARD_MIN = 100
@@ -69,7 +69,7 @@ const ROWS_PER_SHARD = 400
 /** Of all of them, the best. */
 const LARGE_ROWS_MAX = 120
 /** To look for words in a row reads every place of every one of them. What is not reached is found by its words. */
-const PHRASE_MS = 10
+const PHRASE_MS = 8
 
 export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => number): ShardAnswer {
   const shards = shardsOf(db, query.filter)
@@ -81,8 +81,11 @@ export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => num
     if (whole.rows.length > 0 || whole.cutAt !== undefined) return whole
   }
   const until = isLarge && query.phrase !== undefined ? Math.min(query.until, now() + PHRASE_MS) : query.until
-  const counts = isLarge ? countsOf(db, query.terms) : NO_COUNTS
+  // Words in a row are looked for as they stand.
+  const counts = isLarge && query.phrase === undefined ? countsOf(db, query.terms) : NO_COUNTS
   const ranked = rankedPerShard(shards, query.terms, counts)
+  // No shard has more of the best than all of them together.
+  const rowsMax = isLarge ? Math.min(query.rowsMax, LARGE_ROWS_MAX) : query.rowsMax
   let isNarrowed = false
   const search = (mayNarrow: boolean): { readonly found: readonly FoundId[]; readonly cutAt?: number } => {
     const found: FoundId[] = []
@@ -94,7 +97,8 @@ export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => num
       isNarrowed ||= wanted.isEach
       const match = matchOf({ ...query, ...wanted })
       const isRanked = !isLarge || query.phrase === undefined
-      if (match !== undefined) found.push(...queryShard(db, { shard: id, match, isRanked }, query))
+      if (match !== undefined)
+        found.push(...queryShard(db, { shard: id, match, isRanked }, { ...query, rowsMax }))
     }
     return { found }
   }
@@ -262,10 +266,15 @@ function queryShard(
     .map((row) => ({ id: numberOf(row['id']), score: -numberOf(row['score']) }))
 }
 
-const ROW_AT = `SELECT chunks.*, files.session AS session, 0.0 AS score FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id = ?`
+const ROWS_AT = `SELECT chunks.*, files.session AS session, wanted.key AS place FROM json_each(?) AS wanted
+  CROSS JOIN chunks ON chunks.id = wanted.value JOIN files ON files.id = chunks.file`
 
+/** In the order of the ids. */
 function rowsAt(db: IndexDatabase, ids: readonly FoundId[]): readonly FoundRow[] {
-  return ids.flatMap(({ id, score }) => db.all(ROW_AT, id).map((row) => ({ ...toFoundRow(row), score })))
+  const rows = db.all(ROWS_AT, JSON.stringify(ids.map(({ id }) => id)))
+  return rows
+    .toSorted((a, b) => numberOf(a['place']) - numberOf(b['place']))
+    .map((row) => ({ ...toFoundRow(row), score: ids[numberOf(row['place'])]?.score ?? 0 }))
 }
 
 function toFoundRow(row: { readonly [column: string]: unknown }): FoundRow {
