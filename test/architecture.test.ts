@@ -100,7 +100,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   // Strategies try parts of layers by themselves. Whether a replayed request would be refused is for the judge to say.
   'lab/replay': [...ENGINE, 'facts', 'layers', 'context', 'lab/offline', 'lab/simulator'],
   // The disk knows lines and chains of them, not what the model sees; of memories, what their files are called and how one changed; of
-  // messages, what one is.
+  // messages, what one is, and of tasks, what is said about them.
   node: [
     ...FLOOR,
     'ports',
@@ -109,6 +109,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
     'layers/5-memory/memory-name',
     'layers/7-agents/mail/letter',
     'layers/7-agents/mail/memory-mailbox',
+    'layers/7-agents/team/task',
   ],
   // Beside them it knows what entries say.
   'node/recall-index': [...FLOOR, 'ports', ...LINES, 'recall', 'node'],

@@ -343,6 +343,16 @@ export interface Mailbox<Letter> {
   readonly settle: (id: string) => Promise<void>
 }
 
+/** What a team has to do, as events that are only added. Whoever changes it sees all that was added before, and nobody adds between. */
+export interface TaskLog<Event> {
+  /** Oldest first. `damaged`: what could not be read, for the user; nothing of it is removed. */
+  readonly read: () => Promise<{ readonly events: readonly Event[]; readonly damaged: readonly string[] }>
+  /** Adds what `decide` makes of the events; all events then. It stays, when it resolves, whatever dies. */
+  readonly change: (
+    decide: (events: readonly Event[]) => readonly Event[],
+  ) => Promise<{ readonly events: readonly Event[]; readonly damaged: readonly string[] }>
+}
+
 /** What everybody can see of consolidations: when the last one was, and who is at it. It decides nothing. */
 export interface ConsolidationRecord {
   /** One look at the file. `lastMs`: null where there was none. */

@@ -30,8 +30,8 @@ export interface Purged {
 const BEGUN = '.purge-begun'
 /** Made from what is in other files, or of nobody's words. */
 const MADE = /^index\.sqlite|\.lock$/
-/** In the home, beside projects and memories. */
-const OTHER_FOLDERS = ['agent-memory', 'teams']
+/** Whoever adds a task or takes one holds it. */
+const TASKS_LOCK = 'tasks.jsonl.lock'
 /** A shorter name stands everywhere. */
 const SLUG_CHARS_MIN = 6
 
@@ -68,13 +68,9 @@ export async function purgeHome(
     }
   }
   for (const project of await foldersIn(home, join(home, 'projects'))) {
-    for (const session of await sessionsIn(home, project)) {
-      const files = [session.transcript, ...session.others]
-      await locked(
-        `${session.transcript}.lock`,
-        session.transcript,
-        async () => await inFiles(files, project),
-      )
+    for (const { transcript, others } of await sessionsIn(home, project)) {
+      const inSession = async (): Promise<void> => await inFiles([transcript, ...others], project)
+      await locked(`${transcript}.lock`, transcript, inSession)
     }
     const memory = join(project, 'memory')
     if (await isFolder(home, memory))
@@ -93,7 +89,9 @@ export async function purgeHome(
   const memory = join(home, 'memory')
   if (await isFolder(home, memory))
     await locked(join(memory, '.lock'), memory, async () => await inFiles(await filesIn(home, memory)))
-  for (const folder of OTHER_FOLDERS) await inFiles(await filesIn(home, join(home, folder)))
+  for (const team of await foldersIn(home, join(home, 'teams')))
+    await locked(join(team, TASKS_LOCK), team, async () => await inFiles(await filesIn(home, team)))
+  await inFiles(await filesIn(home, join(home, 'agent-memory')))
   // Last: as long as a name spells it, the next purge knows that this one was not done.
   for (const folder of await memoryFoldersIn(home))
     await locked(join(folder, '.lock'), folder, async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageError } from '../../errors.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import { createExclusively, writeAtomically } from './atomic-write.ts'
@@ -31,6 +32,28 @@ const WRITING_MS = 5000
 /** Throws `StorageError('locked')`, naming the holder and the cure, where another process has it. */
 export async function takeLock(home: string, path: string): Promise<Lock> {
   return takeAt(home, path, 0)
+}
+
+/** A change under a lock takes milliseconds. Somebody who holds it longer than this is stuck, and the lock says who it is. */
+const LOCK_WAIT_MS = 20_000
+const LOCK_POLL_MS = 7
+
+/** For changes that everybody makes in turn: waits for whoever is at it. `what`: what is changed, for a sentence. */
+export async function waitForLock(home: string, path: string, what: string): Promise<Lock> {
+  const until = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    try {
+      return await takeLock(home, path)
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+      if (Date.now() > until)
+        throw new StorageError('locked', `somebody else is changing ${what}: ${path} names the process`, {
+          cause: error,
+        })
+      // Not in step with others who wait, too.
+      await sleep(LOCK_POLL_MS * (1 + Math.random()))
+    }
+  }
 }
 
 async function takeAt(home: string, path: string, depth: number): Promise<Lock> {

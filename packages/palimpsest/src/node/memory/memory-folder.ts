@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageError } from '../../errors.ts'
 import { applyPatch, makePatch } from '../../layers/5-memory/file-patch.ts'
 import { isMemoryName } from '../../layers/5-memory/memory-name.ts'
 import type { FilePatch, MemoryChange, MemoryFiles, MemoryFolder, MemoryRecord } from '../../ports.ts'
 import { syncFolder, writeAtomically } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'
-import { takeLock, type Lock } from '../files/lock.ts'
+import { waitForLock } from '../files/lock.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { appendDaily } from './daily-log.ts'
 import { readMemoryText } from './memory-text.ts'
@@ -21,10 +20,6 @@ import { openRecords, type Records } from './records.ts'
 
 export const INDEX = 'MEMORY'
 const LOCK = '.lock'
-
-/** A change takes milliseconds. Somebody who holds the lock longer than this is stuck, and says who he is. */
-const LOCK_WAIT_MS = 20_000
-const LOCK_POLL_MS = 7
 
 export interface MemoryFolderOptions {
   /** From `openHome`. */
@@ -39,7 +34,7 @@ export function createMemoryFolder(options: MemoryFolderOptions): MemoryFolder {
   const records = openRecords(home, path)
   const locked = async <T>(work: () => Promise<T>): Promise<T> => {
     await makeFolder(home, path)
-    const lock = await waitForLock(home, join(path, LOCK))
+    const lock = await waitForLock(home, join(path, LOCK), 'the memories')
     try {
       await finishBegun(options, records)
       return await work()
@@ -169,25 +164,5 @@ async function namesIn(home: string, path: string): Promise<readonly string[]> {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return []
     throw toStorageError(error, 'read', path)
-  }
-}
-
-async function waitForLock(home: string, path: string): Promise<Lock> {
-  const until = Date.now() + LOCK_WAIT_MS
-  for (;;) {
-    try {
-      return await takeLock(home, path)
-    } catch (error) {
-      if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
-      if (Date.now() > until)
-        throw new StorageError(
-          'locked',
-          `somebody else is changing the memories: ${path} names the process`,
-          {
-            cause: error,
-          },
-        )
-      await sleep(LOCK_POLL_MS * (1 + Math.random()))
-    }
   }
 }

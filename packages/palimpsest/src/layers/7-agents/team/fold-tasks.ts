@@ -1,0 +1,138 @@
+import type { TaskChanged, TaskCreated, TaskEvent, TaskState } from './task.ts'
+
+// What the events of a team's tasks come to. The order of events decides: of two that were decided under the same epoch the first counts, and
+// the second is left out and told.
+
+export interface TaskNote {
+  readonly at: number
+  readonly by: string
+  readonly text: string
+}
+
+/** A task as the events leave it. */
+export interface Task {
+  readonly id: number
+  readonly subject: string
+  readonly description: string
+  readonly createdBy: string
+  readonly state: TaskState
+  /** Who has it, or completed it. The lease says whether this still counts: ask `ownerAt`. */
+  readonly owner: string | undefined
+  readonly until: number
+  /** Its owner has it from somebody else, and has not begun. */
+  readonly isGiven: boolean
+  readonly epoch: number
+  readonly blockedBy: readonly number[]
+  /** Where the newest owner's work is. */
+  readonly branch: string | undefined
+  /** Who had it before, and where that work is. */
+  readonly former: readonly { readonly owner: string; readonly branch: string | undefined }[]
+  readonly notes: readonly TaskNote[]
+  /** All that counted, but for leases that were merely prolonged. */
+  readonly history: readonly TaskEvent[]
+}
+
+/** All tasks of a team. */
+export interface TaskBoard {
+  /** By id, oldest first. */
+  readonly tasks: ReadonlyMap<number, Task>
+  readonly nextId: number
+  /** Events that count for nothing, each with the reason. */
+  readonly ignored: readonly { readonly event: TaskEvent; readonly why: string }[]
+}
+
+/** The list that the events come to. */
+export function foldTasks(events: readonly TaskEvent[]): TaskBoard {
+  const tasks = new Map<number, Task>()
+  const ignored: { event: TaskEvent; why: string }[] = []
+  let nextId = 1
+  for (const event of events) {
+    // Also where the line that created it is damaged: nobody else gets its number.
+    nextId = Math.max(nextId, event.task + 1)
+    const next = applyEvent(tasks.get(event.task), event)
+    if (typeof next === 'string') ignored.push({ event, why: next })
+    else tasks.set(event.task, next)
+  }
+  return { tasks, nextId, ignored }
+}
+
+function applyEvent(task: Task | undefined, event: TaskEvent): Task | string {
+  if (event.kind === 'created') return task ? `there is a task ${event.task} already` : taskOf(event)
+  return task ? applyChange(task, event) : `there is no task ${event.task}`
+}
+
+function taskOf(event: TaskCreated): Task {
+  const { task: id, subject, description, by, blockedBy } = event
+  return {
+    id,
+    subject,
+    description,
+    createdBy: by,
+    state: 'pending',
+    owner: undefined,
+    until: 0,
+    isGiven: false,
+    epoch: 0,
+    blockedBy,
+    branch: undefined,
+    former: [],
+    notes: [],
+    history: [event],
+  }
+}
+
+function applyChange(task: Task, event: TaskChanged): Task | string {
+  const { at, by, epoch, owner, until, state, note, blockedBy, branch } = event
+  const isOfNobody = owner === undefined && until === undefined && state === undefined
+  const isNext = epoch === task.epoch + 1
+  // A note is kept whoever wrote it: what a former owner did is worth knowing.
+  if (!isNext && !(isOfNobody && blockedBy === undefined) && (owner !== undefined || epoch !== task.epoch))
+    return `task ${task.id} had changed hands meanwhile: what ${by} decided came too late`
+  const changesHands = owner !== undefined && owner !== task.owner
+  return {
+    ...task,
+    epoch: isNext ? epoch : task.epoch,
+    state: state ?? task.state,
+    owner: owner === undefined ? task.owner : (owner ?? undefined),
+    until: until ?? task.until,
+    isGiven: owner === undefined ? task.isGiven : owner !== null && owner !== by,
+    blockedBy: blockedBy ?? task.blockedBy,
+    branch: branch ?? (changesHands ? undefined : task.branch),
+    former:
+      changesHands && task.owner !== undefined
+        ? [...task.former, { owner: task.owner, branch: task.branch }]
+        : task.former,
+    notes: note === undefined ? task.notes : [...task.notes, { at, by, text: note }],
+    history:
+      isOfNobody || owner !== undefined || state !== undefined ? [...task.history, event] : task.history,
+  }
+}
+
+export function hasEnded({ state }: Task): boolean {
+  return state === 'completed' || state === 'cancelled'
+}
+
+/** Who has it now: nobody after the lease. */
+export function ownerAt(task: Task, now: number): string | undefined {
+  return hasEnded(task) || task.until > now ? task.owner : undefined
+}
+
+/** Of what blocks it, what has not ended. */
+export function blockersOf({ tasks }: TaskBoard, { blockedBy }: Task): readonly number[] {
+  return blockedBy.filter((id) => {
+    const blocker = tasks.get(id)
+    return blocker !== undefined && !hasEnded(blocker)
+  })
+}
+
+/** For anybody to take. */
+export function freeTasks(board: TaskBoard, now: number): readonly Task[] {
+  return [...board.tasks.values()].filter(
+    (task) => !hasEnded(task) && ownerAt(task, now) === undefined && blockersOf(board, task).length === 0,
+  )
+}
+
+/** The list is done when nothing is left to do. */
+export function isAllDone({ tasks }: TaskBoard): boolean {
+  return [...tasks.values()].every(hasEnded)
+}
