@@ -56,7 +56,7 @@ export function parseMemory(text: string, unknown: Omit<Memory, 'other' | 'body'
   return {
     name: unknown.name,
     description: oneLine(fields.get('description') ?? unknown.description),
-    type: MEMORY_TYPES.find((type) => type === fields.get('type')) ?? unknown.type,
+    type: typeIn(fields) ?? unknown.type,
     source: source ?? unknown.source,
     trust: TRUSTS.find((trust) => trust === fields.get('trust')) ?? unknown.trust,
     created: isoTime(fields.get('created')) ?? unknown.created,
@@ -69,6 +69,10 @@ export function parseMemory(text: string, unknown: Omit<Memory, 'other' | 'body'
       .join('\n')
       .trim(),
   }
+}
+
+function typeIn(fields: ReadonlyMap<string, string>): Memory['type'] | undefined {
+  return MEMORY_TYPES.find((type) => type === (fields.get('type') ?? fields.get('nested type')))
 }
 
 const OWN = new Set(['name', 'description', 'type', 'trust', 'created', 'verified', 'ended', 'ended_by'])
@@ -84,6 +88,7 @@ function readFields(lines: readonly string[]): Fields {
   const other: string[] = []
   let source: MemorySource[] | undefined
   let isInSource = false
+  let isInMetadata = false
   for (const line of lines) {
     const [, key = '', value = ''] = /^([A-Za-z_][\w-]*):(?![^\s])(.*)$/.exec(line) ?? []
     if (key === '' && isInSource) source = addSource(source ?? [], line)
@@ -92,8 +97,11 @@ function readFields(lines: readonly string[]): Fields {
     else {
       other.push(line)
       if (key === 'modified') fields.set(key, unquoted(value))
+      // Other agents have it one level down. What stands above counts more.
+      const [, nested] = isInMetadata ? (/^\s+type:\s*(\S+)\s*$/.exec(line) ?? []) : []
+      if (nested !== undefined && !fields.has('nested type')) fields.set('nested type', unquoted(nested))
     }
-    if (key !== '') isInSource = key === 'source'
+    if (key !== '') [isInSource, isInMetadata] = [key === 'source', key === 'metadata']
   }
   return { fields, source: source?.filter(({ message }) => message !== ''), other }
 }

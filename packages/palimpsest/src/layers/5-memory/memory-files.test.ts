@@ -8,6 +8,7 @@ import { oneLine, parseMemory, printMemory } from './front-matter.ts'
 import { INDEX_LINE_CHARS_MAX, indexLine, updateIndex } from './index-lines.ts'
 import { isMemoryName, toMemoryName } from './memory-name.ts'
 import { MEMORY_TYPES, TRUSTS, type Memory } from './memory.ts'
+import { renderIndex } from './render-index.ts'
 
 const NOW = '2026-03-01T10:00:00.000Z'
 const memory: Memory = {
@@ -89,6 +90,16 @@ Why: "firewall".
     })
     expect(parseMemory('no front matter', unknown)).toBeUndefined()
   })
+
+  it('reads the type where other agents have it, one level down', () => {
+    const text = '---\ndescription: d\nmetadata:\n  node: 1\n  type: user\n---\nBody\n'
+    const read = parseMemory(text, unknown)
+    expect(read).toMatchObject({ type: 'user', other: ['metadata:', '  node: 1', '  type: user'] })
+    expect(parseMemory(text.replace('metadata:', 'type: feedback\nmetadata:'), unknown)?.type).toBe(
+      'feedback',
+    )
+    expect(parseMemory(text.replace('metadata:', 'others:'), unknown)?.type).toBe('project')
+  })
 })
 
 describe('a memory’s name', () => {
@@ -143,6 +154,36 @@ describe('the index', () => {
     ).toBe(
       '# Mine\n- [staging-port](staging-port.md): Staging listens on port 4711\nsome words\n- [new](new.md): Staging listens on port 4711\n',
     )
+  })
+
+  it('is shown with half of its room for lines that point to memories, whatever else stands in it', () => {
+    const memories = Array.from({ length: 300 }, (_, i) => ({ ...memory, name: `fact-${i}` }))
+    const own = Array.from({ length: 300 }, (_, i) => `my line ${i}`)
+    const shownOf = (lines: readonly string[]): readonly string[] =>
+      renderIndex(
+        [
+          {
+            title: 'of this project',
+            path: '/m',
+            share: 1,
+            files: {
+              index: lines.join('\n'),
+              texts: new Map(memories.map((one) => [one.name, printMemory(one)])),
+              unusable: new Map(),
+            },
+          },
+        ],
+        Date.parse(NOW),
+      ).split('\n')
+    const count = (lines: readonly string[], start: string): number =>
+      lines.filter((line) => line.startsWith(start)).length
+    const pointers = memories.map((one) => indexLine(one))
+    const both = shownOf([...own, ...pointers])
+    expect([count(both, 'my line'), count(both, '- [fact-')]).toEqual([100, 100])
+    const few = shownOf([...own, ...pointers.slice(0, 20)])
+    expect([count(few, 'my line'), count(few, '- [fact-')]).toEqual([180, 20])
+    const some = shownOf([...pointers, ...own.slice(0, 5)])
+    expect([count(some, 'my line'), count(some, '- [fact-')]).toEqual([5, 195])
   })
 
   it('has no line for what ended', () => {

@@ -65,14 +65,33 @@ function withAge(line: string, memories: ReadonlyMap<string, Memory>, now: numbe
   return [`${line} (${ageInWords(memory.verified, now)}${isOwn ? '' : ', not confirmed'})`]
 }
 
+/** Where not all fit, what else stands in the file takes no more than half from the lines that point to memories. */
 function fitting(lines: readonly string[], linesMax: number, bytesMax: number): readonly string[] {
+  const isPointer = (line: string): boolean => pointedTo(line) !== undefined
+  const pointers = takeFirst(lines.filter(isPointer), linesMax, bytesMax)
+  const others = takeFirst(
+    lines.filter((line) => !isPointer(line)),
+    Math.max(linesMax / 2, linesMax - pointers.lines.length),
+    Math.max(bytesMax / 2, bytesMax - pointers.bytes),
+  )
+  const rest = takeFirst(pointers.lines, linesMax - others.lines.length, bytesMax - others.bytes)
+  let [pointersLeft, othersLeft] = [rest.lines.length, others.lines.length]
+  return lines.filter((line) => (isPointer(line) ? pointersLeft-- > 0 : othersLeft-- > 0))
+}
+
+function takeFirst(
+  lines: readonly string[],
+  linesMax: number,
+  bytesMax: number,
+): { readonly lines: readonly string[]; readonly bytes: number } {
   const encoder = new TextEncoder()
   let bytes = 0
-  const end = lines.findIndex((line, i) => {
-    bytes += encoder.encode(line).length + 1
-    return i >= linesMax || bytes > bytesMax
-  })
-  return end === -1 ? lines : lines.slice(0, end)
+  for (const [i, line] of lines.entries()) {
+    const size = encoder.encode(line).length + 1
+    if (i >= Math.floor(linesMax) || bytes + size > bytesMax) return { lines: lines.slice(0, i), bytes }
+    bytes += size
+  }
+  return { lines, bytes }
 }
 
 const NAMES_SHOWN = 30
