@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { realpath } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 import { StorageError } from 'palimpsest'
@@ -12,6 +12,7 @@ import {
   openProject,
   openTranscript,
   projectIn,
+  readPlainText,
   removeSession,
   transcriptPath,
   type ProjectFolder,
@@ -19,10 +20,13 @@ import {
   type TranscriptFile,
 } from 'palimpsest/node'
 import { emptyView, viewOf, type View } from 'palimpsest/transcript'
-import { isBlock, toBlocks } from 'palimpsest/wire'
+import { isBlock, isJsonObject, toBlocks, toModelName } from 'palimpsest/wire'
 
 import { createCostOf } from 'palimpsest/ledger'
+import { placeOwnFile } from '../agent/files/place-own-file.ts'
+import { planNewsIn } from '../agent/plan/plan-texts.ts'
 import { findSession, whichSession, type FoundSession } from '../stored/find-session.ts'
+import { serverOf } from './models/chat-servers.ts'
 import { palimpsestHome } from './palimpsest-home.ts'
 import { requireConversation } from '../stored/session-file.ts'
 import type { World } from '../world.ts'
@@ -32,12 +36,20 @@ import type { World } from '../world.ts'
 
 /** A session's folder of tool results that went to disk. */
 const RESULTS = 'tool-results'
+const CHOICES = 'choices.json'
+/** A name of a model, and two ids. */
+const CHOICES_BYTES_MAX = 10_000
 
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue' }
   /** An id of ours, an id of another agent's session of this project, or a path to one. */
-  | { readonly kind: 'resume'; readonly which: string }
+  | {
+      readonly kind: 'resume'
+      readonly which: string
+      /** Its own model, whatever the command line says: that was said of another session. */
+      readonly keepsModel?: boolean
+    }
   /** A session of ours, by id or the one used last, never a fork of it. */
   | { readonly kind: 'stored'; readonly id?: string | undefined }
 
@@ -48,10 +60,17 @@ export interface OpenedSession {
   /** Takes back a session that was made for this run and came to nothing; closes any other. */
   readonly giveUp: () => Promise<void>
   readonly isFork: boolean
+  readonly choices: SessionChoices
   /** For tool results, checkpoints and sub-agents. */
   readonly folder: string
   /** For the user: forks, torn lines, lines that could not be read. */
   readonly notices: readonly string[]
+}
+
+/** What the user chose in a session, until its transcript tells of it: that is with the next message, and there may never be one. */
+export interface SessionChoices {
+  readonly model?: string | undefined
+  readonly isPlanning?: boolean | undefined
 }
 
 export async function openSession(choice: SessionChoice, cwd: string, world: World): Promise<OpenedSession> {
@@ -71,6 +90,27 @@ export async function openSession(choice: SessionChoice, cwd: string, world: Wor
     if (error.failure !== 'locked' && error.failure !== 'not-a-transcript') throw error
     return await forkSession({ source: found.path, project, cwd, why: error.message }, world)
   }
+}
+
+/** What is wished of a model: by the command line, and by the user in the conversation, for it alone. */
+export interface ModelWish {
+  readonly session: SessionChoice
+  readonly model?: string | undefined
+  readonly baseUrl?: string | undefined
+  /** Instead of those two. */
+  readonly chosen?: { readonly model: string; readonly baseUrl: string | undefined } | undefined
+}
+
+/** The session's own model, unless another one is asked for. */
+export function modelWish(
+  { model, baseUrl, chosen, session: choice }: ModelWish,
+  { choices, session: { view } }: OpenedSession,
+): Pick<ModelWish, 'model' | 'baseUrl'> {
+  if (chosen) return chosen
+  const own = choices.model ?? (view.prefix && toModelName(view.prefix.model, view.prefix.betas))
+  const keepsOwn = choice.kind === 'resume' && choice.keepsModel === true
+  if (!keepsOwn || model === undefined || own === undefined) return { model: model ?? own, baseUrl }
+  return { model: own, baseUrl: serverOf(own) === serverOf(model) ? baseUrl : undefined }
 }
 
 /** Where the stored results of the conversation lie: its own, and those of the sessions it was forked from. */
@@ -109,6 +149,7 @@ async function createSession(
     project,
     folder: folderOf(file),
     isFork: false,
+    choices: {},
     giveUp: () => removeAgain(file, project),
     notices: [],
   }
@@ -134,6 +175,7 @@ async function resumeSession(
     project,
     folder: folderOf(file),
     isFork: false,
+    choices: await readChoices(folderOf(file), view),
     giveUp: () => file.close(),
     notices: [...loaded.warnings.map((warning) => asInSource(warning, shift).text), ...unaskedResults(view)],
   }
@@ -174,7 +216,8 @@ async function forkSession(
   const giveUp = (): Promise<void> => removeAgain(opened.file, project)
   const reason = why === undefined ? '' : ` (${why})`
   const notice = `resuming from a fork of ${basename(source, '.jsonl')}: ${sessionId}${reason}`
-  return { ...opened, isFork: true, giveUp, notices: [notice, ...opened.notices] }
+  const choices = await readChoices(folderOf({ path: source }), opened.session.view)
+  return { ...opened, isFork: true, choices, giveUp, notices: [notice, ...opened.notices] }
 }
 
 async function removeAgain(file: TranscriptFile, project: ProjectFolder): Promise<void> {
@@ -186,6 +229,39 @@ function fileOptions(project: ProjectFolder, sessionId: string, cwd: string, wor
   return { project, sessionId, cwd, version: world.version, now: world.now, costOf: createCostOf() }
 }
 
-function folderOf({ path }: TranscriptFile): string {
+/** Which entries told of model and mode when the user chose: a choice holds until others do. */
+function toldIn(view: View): { readonly prefix: string; readonly plan: string } {
+  return { prefix: view.prefix?.id ?? '', plan: planNewsIn(view)?.id ?? '' }
+}
+
+/** What is damaged was no choice. */
+async function readChoices(folder: string, view: View): Promise<SessionChoices> {
+  try {
+    const read: unknown = JSON.parse(await readPlainText(join(folder, CHOICES), CHOICES_BYTES_MAX))
+    if (!isJsonObject(read)) return {}
+    const { model, isPlanning, prefix, plan } = read
+    const told = toldIn(view)
+    return {
+      model: typeof model === 'string' && prefix === told.prefix ? model : undefined,
+      isPlanning: typeof isPlanning === 'boolean' && plan === told.plan ? isPlanning : undefined,
+    }
+  } catch {
+    return {}
+  }
+}
+
+export async function saveChoices(
+  { folder }: Pick<OpenedSession, 'folder'>,
+  choices: SessionChoices,
+  view: View,
+): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
+  const text = JSON.stringify({ ...choices, ...toldIn(view) })
+  await placeOwnFile(join(folder, CHOICES), Buffer.from(`${text}\n`))
+}
+
+const FOLDER_MODE = 0o700
+
+function folderOf({ path }: Pick<TranscriptFile, 'path'>): string {
   return join(dirname(path), basename(path, '.jsonl'))
 }

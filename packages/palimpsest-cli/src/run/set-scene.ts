@@ -3,8 +3,6 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import { createBlobStore, type BlobStore } from 'palimpsest/node'
 import type { LoopTool, Permit, TurnCompaction } from 'palimpsest/loop'
 import type { Models } from 'palimpsest/tokens'
-import type { View } from 'palimpsest/transcript'
-import { toModelName } from 'palimpsest/wire'
 
 import { createHooks, type Hooks } from '../agent/hooks/create-hooks.ts'
 import { createAccess, withOwnShell, type Access } from '../agent/paths/access.ts'
@@ -40,18 +38,15 @@ import type { World } from '../world.ts'
 import { chooseAndRoute } from './models/choose-and-route.ts'
 import type { ChosenModel } from './models/choose-model.ts'
 import { findGround, type Ground } from './find-ground.ts'
-import { resultFolders, type OpenedSession, type SessionChoice } from './open-session.ts'
+import { modelWish, resultFolders, type ModelWish, type OpenedSession } from './open-session.ts'
 import { createIsolate, type AgentPlace, type Isolate } from './isolate-agent.ts'
 import { createPlaceContext, type PlaceContext } from './place-context.ts'
 
 // What a run takes place in: settings, model, window, tools, hooks. Nothing here has been told or asked yet.
 
-export interface RunWishes {
+export interface RunWishes extends ModelWish {
   readonly prompt: string
   readonly cwd: string
-  readonly session: SessionChoice
-  readonly model?: string | undefined
-  readonly baseUrl?: string | undefined
   readonly window?: string | undefined
   readonly settingsFile?: string | undefined
   readonly trust: boolean
@@ -157,11 +152,10 @@ export async function setScene(
   const ground = await findGround({ ...wishes, home, projectFolder, askTrust: wishes.user?.trust }, world)
   const { settings, userSettings, isTrusted } = ground
   const { prefix } = session.view
-  const model = wishes.model ?? (prefix && toModelName(prefix.model, prefix.betas))
-  const chosen = chooseAndRoute({ model, baseUrl: wishes.baseUrl, settings, userSettings }, world)
+  const chosen = chooseAndRoute({ ...modelWish(wishes, opened), settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  let mode = firstMode(wishes, settings, session.view)
+  let mode = firstMode(wishes, settings, opened)
   const setMode = (wanted: PermissionMode): void => void (mode = wanted)
   const { cwd } = wishes
   const additionalFolders = additionalIn(wishes, settings)
@@ -210,8 +204,13 @@ export async function setScene(
 }
 
 /** Who left in the middle of a plan comes back to it. Without a user every run says what it may do. */
-function firstMode({ mode, user }: RunWishes, { permissions }: Settings, view: View): PermissionMode {
-  if (mode === undefined && user && isToldPlanMode(view)) return 'plan'
+function firstMode(
+  { mode, user }: RunWishes,
+  { permissions }: Settings,
+  { choices, session }: OpenedSession,
+): PermissionMode {
+  const isPlanning = choices.isPlanning ?? isToldPlanMode(session.view)
+  if (mode === undefined && user && isPlanning) return 'plan'
   return mode ?? permissions.defaultMode ?? 'default'
 }
 

@@ -117,6 +117,7 @@ async function enter(wishes: RunWishes, before: Entered | undefined, place: Plac
   }
   try {
     const entered = await open(wishes)
+    if (wishes.chosen) entered.conversation.keepChoices()
     greet(entered.conversation, { ...place, wishes, isSame: false })
     return entered
   } catch (error) {

@@ -64,12 +64,13 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   ui.setModeKey(() => {
     const { permissions } = conversation.prepared
     permissions.setMode(nextMode(permissions.mode()))
+    conversation.keepChoices()
     showStatus(conversation, ui)
     return `${modeWords(permissions.mode())} · Shift-Tab: the next mode`
   })
   ui.setBackgroundKey(() => movedWords(conversation))
   const picked = setup.picks ? await runCommand('/resume', place) : undefined
-  if (picked) return picked
+  if (picked?.next) return { next: withFlags(picked.next) }
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   while (!world.signal.aborted) {
     const act = await ui.next()
@@ -84,6 +85,12 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
     showStatus(conversation, ui)
   }
   return undefined
+}
+
+/** Who says --resume and --model means them of the same session. */
+function withFlags(wishes: RunWishes): RunWishes {
+  const { session } = wishes
+  return session.kind === 'resume' ? { ...wishes, session: { ...session, keepsModel: false } } : wishes
 }
 
 function movedWords({ prepared }: HostedConversation): string | undefined {

@@ -30,15 +30,22 @@ Plan mode is over: changes are possible again, and ${UNASKED[mode]}.${where}
 }
 
 /** Whether the conversation, as the model sees it, believes that it is in plan mode. */
-export function isToldPlanMode({ nodes }: Pick<View, 'nodes'>): boolean {
+export function isToldPlanMode(view: Pick<View, 'nodes'>): boolean {
+  return planNewsIn(view)?.isOn ?? false
+}
+
+/** What the conversation was told last of plan mode, and by which message. */
+export function planNewsIn({
+  nodes,
+}: Pick<View, 'nodes'>): { readonly isOn: boolean; readonly id: string } | undefined {
   for (const { source, blocks } of nodes.toReversed()) {
     if (source.origin !== 'engine') continue
     const [first] = blocks
     const text = first && isBlock(first.block, 'text') ? first.block.text : ''
-    if (text.startsWith(ON)) return true
-    if (text.startsWith(OFF)) return false
+    if (text.startsWith(ON)) return { isOn: true, id: source.id }
+    if (text.startsWith(OFF)) return { isOn: false, id: source.id }
   }
-  return false
+  return undefined
 }
 
 export type PlanState = 'draft' | 'approved'

@@ -14,14 +14,17 @@ export async function changeModel(named: string, place: CommandPlace): Promise<C
   const model = named || (await pickModel(place)) || ''
   if (model === '' || model === conversation.facts.model)
     return tell(`the model is ${conversation.facts.model}`, place)
-  if (named === '' && (await isForGood(model, place))) await setOwnModel(palimpsestHome(place.world), model)
+  const lasts = named === '' && (await isForGood(model, place))
+  if (lasts) await setOwnModel(palimpsestHome(place.world), model)
   const session =
     conversation.log().length === 0
       ? ({ kind: 'new' } as const)
       : ({ kind: 'resume', which: conversation.id } as const)
+  const { baseUrl: givenUrl } = wishes.chosen ?? wishes
   // An address that was given is the address of the provider it was given for.
-  const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? wishes.baseUrl : undefined
-  return { next: { ...wishes, model, baseUrl, session } }
+  const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? givenUrl : undefined
+  const others = lasts ? { ...wishes, model: undefined, baseUrl } : wishes
+  return { next: { ...others, chosen: { model, baseUrl }, session } }
 }
 
 async function pickModel({ conversation, ui, world }: CommandPlace): Promise<string | undefined> {

@@ -15,7 +15,8 @@ export async function resume(which: string, place: CommandPlace): Promise<Comman
   const { path } = await whichSession(named, { ...world, cwd: wishes.cwd })
   if (path === conversation.prepared.opened.file.path) return note('that is this session', place)
   ui.show([[]])
-  return { next: { ...wishes, session: { kind: 'resume', which: path } } }
+  const session = { kind: 'resume', which: path, keepsModel: true } as const
+  return { next: { ...wishes, chosen: undefined, session } }
 }
 
 async function pickSession(place: CommandPlace): Promise<string | undefined> {

@@ -77,7 +77,7 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
     case 'plan':
       return plan(place)
     case 'clear':
-      return { next: { ...wishes, session: { kind: 'new' } } }
+      return { next: { ...wishes, chosen: undefined, session: { kind: 'new' } } }
     case 'resume':
       return await resume(words, place)
     case 'rewind':
@@ -189,6 +189,7 @@ async function limitDay(words: string, place: CommandPlace): Promise<undefined> 
 function plan(place: CommandPlace): undefined {
   const { permissions } = place.conversation.prepared
   permissions.setMode(permissions.mode() === 'plan' ? 'default' : 'plan')
+  place.conversation.keepChoices()
   return tell(`mode ${modeWords(permissions.mode())}. Shift-Tab changes it`, place)
 }
 

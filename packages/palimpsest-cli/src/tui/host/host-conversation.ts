@@ -10,6 +10,7 @@ import { SHELL_HEAD } from '../screen/past-lines.ts'
 import { modeMark } from '../screen/mode-words.ts'
 import { estimated, type Figures, type StatusFacts } from '../screen/status-line.ts'
 import { attachFiles } from './attach-files.ts'
+import { createChoiceKeeper } from './choice-keeper.ts'
 import { figuresAfter, firstFigures } from './follow-figures.ts'
 import { runUserCommand } from './run-user-command.ts'
 import { watchSummary } from './watch-summary.ts'
@@ -26,6 +27,8 @@ export interface HostedConversation extends Conversation {
   readonly say: (text: string, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
   /** A command of the user's own: what it printed joins the conversation; nobody answers. */
   readonly runShell: (command: string, signal: AbortSignal) => Promise<EndedWork>
+  /** The user chose a model or a mode: a resumed session has it, whether anything is said before or not. */
+  readonly keepChoices: () => void
   /** What its calls are doing. */
   readonly work: WorkWatch
 }
@@ -60,6 +63,8 @@ export async function hostConversation(
   const conversation = openConversation(setup)
   const { sizeTokens, totals } = conversation
   const at = { figures: firstFigures(sizeTokens(), totals()), isClosed: false }
+  const model = wishes.chosen?.model ?? prepared.opened.choices.model
+  const keeper = createChoiceKeeper({ ...prepared, model }, conversation)
   const spentUsd = (): number => totals().costUsd
   const followed = <T>(events: AsyncGenerator<LoopEvent, T>): AsyncGenerator<LoopEvent, T> =>
     relay(events, (event) => {
@@ -84,6 +89,7 @@ export async function hostConversation(
     figures: () => at.figures,
     say: (text, signal) => followed(say(text, conversation, prepared, signal)),
     work,
+    keepChoices: keeper.keep,
     runShell: async (command, signal) =>
       await measured(runShell(command, conversation, { ...prepared, work }, signal)),
     compact: (wish, signal) => followed(conversation.compact(wish, signal)),
@@ -97,6 +103,7 @@ export async function hostConversation(
       // Side by side: nobody waits for one after the other. What the dream cost is on the bill when the conversation is closed.
       await Promise.all([drive(conversation.settle(LEAVING_WAIT_MS)), prepared.dreaming.close()])
       await conversation.close(0)
+      await keeper.settle()
       await prepared.close(conversation.isKept())
     },
   }

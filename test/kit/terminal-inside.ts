@@ -1,0 +1,128 @@
+import { PassThrough } from 'node:stream'
+import type { ReadStream, WriteStream } from 'node:tty'
+
+import { onTestFinished } from 'vitest'
+
+import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
+import type { Console, ConsoleEvents } from '../../packages/palimpsest-cli/src/tui/console.ts'
+import type { CommandBench, CommandEnv } from './command-bench.ts'
+import { createTextScreen } from './screen-of-text.ts'
+
+// The interactive command in the test's process, before a terminal that is a few lines of ours: keys go in, the screen is read back as text.
+// A session takes milliseconds. What a terminal does by itself (stopping a job, a window that closes) needs a real one: `tmux.ts`.
+
+export interface TerminalInside {
+  readonly type: (text: string) => void
+  readonly press: (...names: readonly KeyName[]) => void
+  readonly paste: (text: string) => void
+  readonly resize: (columns: number, rows: number) => void
+  readonly screen: () => string
+  /** The screen once it holds this. */
+  readonly until: (wanted: RegExp) => Promise<string>
+  /** The exit code, once it has ended, and what it printed after the screen was gone. */
+  readonly ended: Promise<{ readonly exit: number; readonly err: string }>
+}
+
+export interface InsideOptions {
+  readonly args?: readonly string[]
+  readonly env?: CommandEnv
+  readonly columns?: number
+  readonly rows?: number
+}
+
+const KEYS = {
+  Enter: '\r',
+  // As terminals send it that tell it from the beginning of another key.
+  Escape: '\x1b[27u',
+  Tab: '\t',
+  'Shift-Tab': '\x1b[Z',
+  Up: '\x1b[A',
+  Down: '\x1b[B',
+  'C-b': '\x02',
+  'C-c': '\x03',
+  'C-o': '\x0f',
+  'C-t': '\x14',
+} as const
+type KeyName = keyof typeof KEYS
+
+/** On a machine that does many things at once all takes long. */
+const WAIT_MS = 60_000
+
+export function openInside(bench: CommandBench, options: InsideOptions = {}): TerminalInside {
+  const { args = [], env = {}, columns = 80, rows = 24 } = options
+  const size = { columns, rows }
+  const screen = createTextScreen(columns, rows)
+  const watchers = new Set<() => void>()
+  let events: ConsoleEvents | undefined
+  const drawn = (): void => {
+    for (const look of watchers) look()
+  }
+  const console: Console = {
+    input: new PassThrough() as unknown as ReadStream,
+    output: new PassThrough() as unknown as WriteStream,
+    size: () => size,
+    write: (text) => {
+      screen.write(text)
+      drawn()
+    },
+    setOtherScreen: (isOn) => {
+      if (isOn !== screen.isOther()) screen.write(isOn ? '\x1b[?1049h' : '\x1b[?1049l')
+    },
+    takeInterrupts: () => () => undefined,
+    open: (told) => {
+      events = told
+    },
+    close: () => undefined,
+    suspend: async () => undefined,
+  }
+  const texts = { out: '', err: '' }
+  const stop = new AbortController()
+  const world = { ...bench.worldFor(texts, { TERM: 'screen', NO_COLOR: '1', ...env }), console }
+  const ended = runCli(args, { ...world, signal: stop.signal }).then((exit) => ({ exit, err: texts.err }))
+  onTestFinished(async () => {
+    stop.abort()
+    await ended
+  })
+  const input = (text: string): void => events?.input(text)
+  return {
+    type: input,
+    press: (...names) => names.forEach((name) => input(KEYS[name])),
+    paste: (text) => input(`\x1b[200~${text}\x1b[201~`),
+    resize: (columnsNow, rowsNow) => {
+      Object.assign(size, { columns: columnsNow, rows: rowsNow })
+      screen.resize(columnsNow, rowsNow)
+      events?.resized()
+    },
+    screen: screen.shown,
+    until: async (wanted) => await until(wanted, screen.shown, watchers, ended),
+    ended,
+  }
+}
+
+async function until(
+  wanted: RegExp,
+  screen: () => string,
+  watchers: Set<() => void>,
+  ended: Promise<unknown>,
+): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const leave = (): void => {
+      clearTimeout(timer)
+      watchers.delete(look)
+    }
+    const fail = (why: string): void => {
+      leave()
+      reject(new Error(`${String(wanted)} did not come${why}. The screen:\n${screen()}`))
+    }
+    const look = (): void => {
+      const shown = screen()
+      if (!wanted.test(shown)) return
+      leave()
+      resolve(shown)
+    }
+    const timer = setTimeout(() => fail(''), WAIT_MS)
+    watchers.add(look)
+    look()
+    void ended.then(() => fail(' before the command ended')).catch(reject)
+  })
+}
