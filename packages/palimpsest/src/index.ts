@@ -52,6 +52,7 @@ export type {
   History,
   Holder,
   KeptConversation,
+  Mailbox,
   MemoryChange,
   MemoryFiles,
   MemoryFolder,

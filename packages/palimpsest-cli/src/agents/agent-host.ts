@@ -3,37 +3,38 @@ import { randomUUID } from 'node:crypto'
 import {
   agentsAgain,
   createConvoy,
+  createLetters,
   movedText,
   narrowTools,
   notificationText,
   reportText,
   startedText,
   toldEnds,
-  type AgentFacts,
   type AgentReport,
 } from 'palimpsest/agents'
 import { runAgent, type AgentEnd, type ConversationSetup, type Spent } from 'palimpsest/conversation'
 import { messageBody } from 'palimpsest/engine'
-import type { LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
+import type { LetterKeeper, LoopEvent, ToolContext, ToolOutput } from 'palimpsest/loop'
 import type { Evidence } from 'palimpsest/memory'
-import { agentTranscriptPath } from 'palimpsest/node'
 
 import type { AgentRunner, AgentWish } from '../agent/tools/agent-tool.ts'
 import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 import { sentenceOf } from '../report-error.ts'
 import { saidToParent } from '../memory/agent-memory.ts'
 import { ID_CHARS } from '../stored/find-by-id.ts'
-import type { AgentOfTask, BackgroundTask } from '../tasks/background-task.ts'
+import type { BackgroundTask } from '../tasks/background-task.ts'
 import { placeFor, whyNot, type Placed } from './admit-agent.ts'
 import type { AgentBase, AgentParent } from './agent-base.ts'
 import { findAgentFork, openAgent, type AgentFork, type AgentJob } from './agent-setup.ts'
 import { hookEnd, hookStart } from './agent-hooks.ts'
 import { createBill } from './agent-bill.ts'
-import { linkToCall, type CallLink } from './call-link.ts'
+import { linkToCall } from './call-link.ts'
 import { summaryAsker, type AskSummary } from './summary/ask-summary.ts'
 import { watchAgent } from './summary/watch-agent.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
 import { narrowMode } from './kinds/narrow-mode.ts'
+import type { Seated } from '../team/open-seat.ts'
+import { firstLine, outputOf, pathOf, taskOf, type StartedAgent, type Working } from './working-agent.ts'
 
 // Agents of one session, whoever of them started which: how many work, what they cost, what they have to say.
 
@@ -69,20 +70,6 @@ export type AgentEvent = { readonly agent: StartedAgent } & (
   | { readonly kind: 'ended'; readonly report: AgentReport; readonly path: string }
 )
 
-export interface StartedAgent extends AgentFacts {
-  readonly toolUseId: string
-  readonly isBackground: boolean
-}
-
-interface Working {
-  agent: StartedAgent
-  readonly depth: number
-  readonly link: CallLink
-  readonly task: BackgroundTask
-  readonly report: Promise<AgentReport>
-  ended: AgentReport | undefined
-}
-
 interface State {
   base: AgentBase | undefined
   readonly all: Map<string, Working>
@@ -94,12 +81,15 @@ interface State {
   readonly joinConvoy: ReturnType<typeof createConvoy>
   /** Asks a model what an agent is at, where that is wanted. */
   ask: AskSummary | undefined
+  /** What others write to the conversation; undefined where nobody can. */
+  letters: LetterKeeper | undefined
 }
 
 /** Of those that have ended, so many are named after a compaction. */
 const NAMED_MAX = 8
 
-export function createAgents(): Agents {
+/** `seated`: the place in a team that the conversation has. */
+export function createAgents(seated?: Pick<Seated, 'mailbox'>): Agents {
   const state: State = {
     base: undefined,
     all: new Map(),
@@ -109,6 +99,7 @@ export function createAgents(): Agents {
     listen: () => undefined,
     joinConvoy: createConvoy(),
     ask: undefined,
+    letters: undefined,
   }
   const working = (): readonly Working[] => [...state.all.values()].filter(({ ended }) => !ended)
   // Those of agents stay: whoever waits for an agent would otherwise go on without it.
@@ -119,10 +110,16 @@ export function createAgents(): Agents {
     connect: (base) => {
       state.base = base
       state.ask = summaryAsker(base, (spent) => void (state.spent = [...state.spent, spent]))
+      state.letters =
+        seated &&
+        createLetters({ mailboxes: () => [seated.mailbox], history: base.setup.history, sentenceOf })
     },
     keeper: {
       take: () => take(state, 'spent'),
-      mail: () => take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
+      mail: () => ({
+        said: take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
+        letters: state.letters,
+      }),
     },
     again: () => {
       const background = [...state.all.values()].filter(({ agent }) => agent.isBackground)
@@ -178,15 +175,6 @@ function runnerFor(state: State, parent: AgentParent | undefined): AgentRunner {
     },
     ids: () => [...state.all.keys()],
   }
-}
-
-function outputOf({ agent, task, ended }: Working): string {
-  if (ended) return reportText(ended)
-  const { text, toolCount, turns } = task.status()
-  return [
-    `${agent.id} (${agent.type}: ${agent.description}) works: ${text}, ${toolCount} tool calls so far.`,
-    ...turns,
-  ].join('\n')
 }
 
 function rootOf({ base }: State): AgentParent {
@@ -343,28 +331,6 @@ function conclude(state: State, working: Working, report: AgentReport, path: str
   working.ended = report
   if (working.agent.isBackground) state.mail = [...state.mail, notificationText({ ...report, path })]
   state.listen({ kind: 'ended', agent: working.agent, report, path })
-}
-
-/** What lists and screens show of it, whatever it is at. */
-function taskOf(
-  base: AgentBase,
-  { id, wish, type, parent }: Start,
-  live: Pick<AgentOfTask, 'isBackground' | 'spent'>,
-): Pick<BackgroundTask, 'id' | 'kind' | 'title' | 'transcript' | 'agent'> {
-  const name = type?.name ?? 'fork'
-  const about = { parent: parent.id, type: name, description: wish.description }
-  const title = `agent ${wish.name ?? name}`
-  return { id, kind: 'agent', title, transcript: pathOf(base, id), agent: { ...about, ...live } }
-}
-
-function pathOf({ scene: { opened } }: AgentBase, id: string): string {
-  return agentTranscriptPath(opened.project, opened.session.id, id)
-}
-
-const LINE_CHARS_MAX = 120
-
-function firstLine(text: string): string {
-  return (text.trim().split('\n')[0] ?? '').slice(0, LINE_CHARS_MAX)
 }
 
 /** Tools and permit, each no wider than the parent's; what of the type did not hold is told. */

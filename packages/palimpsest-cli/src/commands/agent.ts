@@ -8,7 +8,8 @@ export const agent: Command = {
     '    [--permission-mode default|accept-edits|plan|bypass] [--allowed-tools RULES] [--disallowed-tools RULES]\n' +
     '    [--dangerously-skip-permissions] [--add-dir DIR] [--continue] [--resume ID]\n' +
     '    [--session-id UUID] [--window N] [--settings FILE] [--cwd DIR] [--max-cost USD] [--trust]\n' +
-    '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug] [--verbose] [--plain]',
+    '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug] [--verbose] [--plain]\n' +
+    '    [--team NAME --as AGENT [--stay]]',
   summary: 'one turn to its end; prints the answer. The prompt may come on stdin',
   options: {
     print: { type: 'boolean', short: 'p' },
@@ -31,6 +32,9 @@ export const agent: Command = {
     trust: { type: 'boolean' },
     'system-prompt': { type: 'string' },
     'append-system-prompt': { type: 'string' },
+    team: { type: 'string' },
+    as: { type: 'string' },
+    stay: { type: 'boolean' },
     debug: { type: 'boolean' },
     plain: { type: 'boolean' },
     // Scripts around other agents give it with stream-json; ours is whole anyway. Here it tells whom it asks.

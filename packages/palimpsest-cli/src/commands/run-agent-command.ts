@@ -15,6 +15,7 @@ import { howToCompact } from '../run/compaction/how-to-compact.ts'
 import { prepareRun } from '../run/prepare-run.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import { runHeadless } from '../print/run-headless.ts'
+import { seatOf } from '../team/seat.ts'
 import type { Console } from '../tui/console.ts'
 import { INPUT_BYTES_MAX } from '../run/read-input.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
@@ -89,8 +90,9 @@ async function runPrompt(
     }
     const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
     const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })
-    const { afterTurn, agents, planning } = prepared
-    const run = { conversation, prompt: wishes.prompt, now: world.now, afterTurn, agents, planning }
+    const { afterTurn, agents, planning, seated } = prepared
+    const prompt = { prompt: wishes.prompt, stays: wishes.stays === true }
+    const run = { conversation, ...prompt, now: world.now, afterTurn, agents, planning, seated }
     const output = createOutput(format, facts, world)
     agents.onEvent(output.agent)
     const result = await runHeadless(run, output, world.signal)
@@ -121,7 +123,16 @@ async function readWishes(prompt: string, input: CommandInput, world: World): Pr
       ...given('appendSystemPrompt', textOf(input, 'append-system-prompt')),
     },
     debug: input.flags['debug'] === true,
+    ...seatIn(input),
   }
+}
+
+function seatIn(input: CommandInput): Pick<RunWishes, 'seat' | 'stays'> {
+  const seat = seatOf(textOf(input, 'team'), textOf(input, 'as'))
+  const stays = input.flags['stay'] === true
+  if (stays && !seat)
+    throw new UsageError('--stay needs --team and --as: nobody else could write to this run')
+  return { seat, stays }
 }
 
 /** Folders beside the working folder. */

@@ -8,6 +8,7 @@ import { agentLine } from './agent-line.ts'
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
 import { problemOf } from '../run/turn-problem.ts'
 import { checkedText } from '../run/compaction/checked-text.ts'
+import { letterLine } from '../team/letter-line.ts'
 import type { World } from '../world.ts'
 
 // What a headless run prints. `stream-json` is the shape that scripts around existing coding agents read: one object a line, `init`
@@ -148,6 +149,10 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'
       noteEvent(event, world)
       if (event.type === 'message' || event.type === 'tool-end') tell(messageLine(event.entry, facts))
       if (event.type === 'cache-break') tell(breakLine(event.break, facts))
+      if (event.type === 'letter') {
+        const { from, summary } = event
+        tell({ type: 'system', subtype: 'agent_message', ...session, from, summary })
+      }
       if (event.type === 'compaction-start') tellStatus(true)
       if (event.type === 'compaction-end') tellStatus(false)
       if (event.type === 'engine')
@@ -285,6 +290,7 @@ function noteOf(event: LoopEvent): string | undefined {
   if (event.type === 'retry-wait')
     return `asking again in ${(event.waitMs / 1000).toFixed(1)} s: ${event.reason}`
   if (event.type === 'notice') return event.text
+  if (event.type === 'letter') return letterLine(event)
   if (event.type === 'cache-break') return breakNote(event.break)
   return event.type === 'tool-end' ? event.denied : undefined
 }

@@ -6,6 +6,7 @@ import { createCostOf } from 'palimpsest/ledger'
 import type { HandedPlan, Planning } from '../agent/plan/create-planning.ts'
 import type { Agents } from '../agents/agent-host.ts'
 import { sentenceOf } from '../report-error.ts'
+import type { Seated } from '../team/open-seat.ts'
 import { addUsage, answerText, NO_USAGE, type Output, type RunResult } from './output.ts'
 
 // One prompt, one turn, to its end.
@@ -17,17 +18,18 @@ export interface HeadlessRun {
   readonly now: () => number
   /** Agents in the background: what they bring is waited for. */
   readonly agents?: Pick<Agents, 'settled' | 'takeMail' | 'end'> | undefined
+  /** Its place in a team: what others wrote until the answer is answered too. */
+  readonly seated?: Pick<Seated, 'hasMail' | 'arrived'> | undefined
+  /** It waits for messages when it has answered. */
+  readonly stays?: boolean | undefined
   /** A plan that was handed in, and nobody was there to approve: it is the result. */
   readonly planning?: Pick<Planning, 'waiting'> | undefined
   /** Told all that the conversation says, once the turn has ended, and how. */
   readonly afterTurn?: ((log: ReturnType<Conversation['log']>, outcome: string) => Promise<void>) | undefined
 }
 
-export async function runHeadless(
-  { conversation, prompt, now, afterTurn, agents, planning }: HeadlessRun,
-  output: Output,
-  signal: AbortSignal,
-): Promise<RunResult> {
+export async function runHeadless(run: HeadlessRun, output: Output, signal: AbortSignal): Promise<RunResult> {
+  const { conversation, prompt, now, afterTurn, agents, planning } = run
   const tally = createTally(now)
   const told = (event: LoopEvent): void => {
     tally.take(event)
@@ -36,12 +38,7 @@ export async function runHeadless(
   output.begin()
   try {
     await drive(conversation.send({ content: prompt }, signal), told)
-    while (tally.result().end.reason === 'answered') {
-      await agents?.settled()
-      const content = agents?.takeMail()
-      if (content === undefined) break
-      await drive(conversation.send({ content, origin: 'peer' }, signal), told)
-    }
+    while (tally.result().end.reason === 'answered' && (await answerMail(run, told, signal))) {}
     await agents?.end()
     if (output.tellsCost) await drive(conversation.settle(COST_WAIT_MS), told)
   } catch (error) {
@@ -55,6 +52,30 @@ export async function runHeadless(
   // The answer is told: nobody waits for more than the end of the process.
   await conversation.close(ENDING_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0))
   return result
+}
+
+/** One turn on what agents and teammates have to say. False where nobody has, and nobody is waited for. */
+async function answerMail(
+  { conversation, agents, seated, stays }: HeadlessRun,
+  told: (event: LoopEvent) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await agents?.settled()
+  const content = agents?.takeMail()
+  if (content !== undefined) {
+    await drive(conversation.send({ content, origin: 'peer' }, signal), told)
+    return true
+  }
+  if (!seated || signal.aborted) return false
+  if (!(await seated.hasMail())) {
+    if (!stays) return false
+    await seated.arrived(signal)
+  }
+  if (signal.aborted) return false
+  const isAnswered = await drive(conversation.listen(signal), told)
+  // All that waits was refused, or had been read before and cannot be removed.
+  if (!isAnswered && stays) await seated.arrived(signal)
+  return isAnswered || stays === true
 }
 
 /** The plan, what the model says beside it, and why nothing came of it. */

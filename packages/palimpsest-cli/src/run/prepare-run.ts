@@ -25,6 +25,7 @@ import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 import { createAfterTurn, type AfterTurn } from '../memory/after-turn.ts'
 import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
+import { openSeat, type Seated } from '../team/open-seat.ts'
 import type { World } from '../world.ts'
 import type { ChosenModel } from './models/choose-model.ts'
 import { closeAll } from './close-all.ts'
@@ -73,6 +74,8 @@ export interface PreparedRun {
   /** Agents that work for the conversation. */
   readonly agents: Agents
   readonly planning: Scene['planning']
+  /** Where the run is one of a team. */
+  readonly seated?: Seated | undefined
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
@@ -80,21 +83,33 @@ export interface PreparedRun {
 export async function prepareRun(wishes: RunWishes, home: string, world: World): Promise<PreparedRun> {
   const { cwd } = wishes
   const opened = await openSession(wishes.session, cwd, world)
+  let seated: Seated | undefined
   try {
-    return await prepareWith(opened, wishes, home, world)
+    if (wishes.seat) seated = await openSeat(wishes.seat, home, world)
+    const prepared = await prepareWith({ opened, agents: createAgents(seated) }, wishes, home, world)
+    return seated ? withSeat(prepared, seated) : prepared
   } catch (error) {
+    await seated?.close()
     await opened.giveUp()
     throw error
   }
 }
 
+/** It is free again when all else is closed. */
+function withSeat(prepared: PreparedRun, seated: Seated): PreparedRun {
+  const close: PreparedRun['close'] = async (isKept) => {
+    await prepared.close(isKept)
+    await seated.close()
+  }
+  return { ...prepared, seated, close }
+}
+
 async function prepareWith(
-  opened: OpenedSession,
+  { opened, agents }: Pick<PreparedRun, 'opened' | 'agents'>,
   wishes: RunWishes,
   home: string,
   world: World,
 ): Promise<PreparedRun> {
-  const agents = createAgents()
   const scene = await setScene(opened, { ...wishes, agents: agents.runner }, home, world)
   const { ground, chosen, reading, blobs, tools, permit, allowOwn } = scene
   const [{ file, session }, { settings }, { model }] = [opened, ground, chosen]
@@ -169,7 +184,13 @@ function withPlanNews(
   { planning, wishes }: Pick<Scene, 'planning' | 'wishes'>,
 ): Agents['keeper'] {
   if (wishes.isMaintenance) return keeper
-  return { ...keeper, mail: (view) => [...keeper.mail(view), ...planning.news(view)] }
+  return {
+    ...keeper,
+    mail: (view) => {
+      const mail = keeper.mail(view)
+      return { ...mail, said: [...mail.said, ...planning.news(view)] }
+    },
+  }
 }
 
 /** From now on agents can start; those that were under way when a program ended are told of. */

@@ -34,6 +34,7 @@ import { createSessionMemory, type SessionMemory } from '../memory/session-memor
 import { createSessionRecall, type SessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
 import { rulesOf, type Settings } from '../agent/settings/settings-shape.ts'
+import type { Seat } from '../team/seat.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './models/choose-and-route.ts'
 import type { ChosenModel } from './models/choose-model.ts'
@@ -58,6 +59,10 @@ export interface RunWishes extends ModelWish {
   readonly maxCostUsd?: number | undefined
   readonly systemPrompt: PromptOptions
   readonly debug: boolean
+  /** Where the run is one of a team. */
+  readonly seat?: Seat | undefined
+  /** After its answer a run with a seat waits for messages, until it is asked to shut down and agrees. */
+  readonly stays?: boolean
   /** No turn is run: the session is only looked after. Nothing begins, so no hook is told of a beginning. */
   readonly isMaintenance?: boolean
   /** What the conversation began with stays in view, whatever is compacted. */

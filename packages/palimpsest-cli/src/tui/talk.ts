@@ -21,7 +21,7 @@ import { shellLines } from './screen/tool-lines.ts'
 import { noteLines, showEvent, TURN_START, type RemovedCounts, type TurnScreen } from './screen/turn-lines.ts'
 import { endMarkdown } from './text/markdown-lines.ts'
 import { toPrintable } from '../agent/printable.ts'
-import type { Ui } from './ui.ts'
+import type { Ui, UserAct } from './ui.ts'
 
 // What the user says, one after the other, and what becomes of it.
 
@@ -72,8 +72,20 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   const picked = setup.picks ? await runCommand('/resume', place) : undefined
   if (picked?.next) return { next: withFlags(picked.next) }
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
+  let said: Promise<UserAct> | undefined
   while (!world.signal.aborted) {
-    const act = await ui.next()
+    said ??= ui.next()
+    const act = await actOrMail(said, conversation, world.signal)
+    if (act === 'mail') {
+      await interruptible(
+        async (signal) => void (await place.follow(conversation.listen(signal))),
+        'interrupted',
+        ui,
+        world.signal,
+      )
+      continue
+    }
+    said = undefined
     if (act.kind === 'quit') return undefined
     try {
       const end = act.kind === 'rewind' ? await rewind(place) : await takeWords(act.text, place)
@@ -91,6 +103,22 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
 function withFlags(wishes: RunWishes): RunWishes {
   const { session } = wishes
   return session.kind === 'resume' ? { ...wishes, session: { ...session, keepsModel: false } } : wishes
+}
+
+/** Whoever has a place in a team answers when somebody writes, while the user is silent. */
+async function actOrMail(
+  said: Promise<UserAct>,
+  { prepared: { seated } }: HostedConversation,
+  signal: AbortSignal,
+): Promise<UserAct | 'mail'> {
+  if (!seated) return await said
+  const stop = new AbortController()
+  const arrived = seated.arrived(AbortSignal.any([signal, stop.signal])).then(() => 'mail' as const)
+  try {
+    return await Promise.race([said, arrived])
+  } finally {
+    stop.abort()
+  }
 }
 
 function movedWords({ prepared }: HostedConversation): string | undefined {

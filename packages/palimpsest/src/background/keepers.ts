@@ -2,7 +2,7 @@ import type { EntryBody } from '../situation/session.ts'
 import type { Sizing } from '../situation/size-of.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
-import type { MessageEntry } from '../transcript/entry.ts'
+import type { MailEntry, MessageEntry } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import type { Covering, Keeper } from './create-keeper.ts'
@@ -48,7 +48,28 @@ export type SpendingKeeper = Pick<Keeper<never, unknown>, 'take'>
 /** Agents that work for the conversation. */
 export interface AgentsKeeper extends SpendingKeeper {
   /** What they, or the host, have to say by now: joins the conversation before the next request. `view`: what the model sees. */
-  readonly mail: (view: View) => readonly EntryBody<MessageEntry>[]
+  readonly mail: (view: View) => Mail
+}
+
+export interface Mail {
+  readonly said: readonly EntryBody<MessageEntry>[]
+  /** Messages of others that may wait. Left out: nobody writes to this conversation. */
+  readonly letters?: LetterKeeper | undefined
+}
+
+/** Messages of others to one conversation. */
+export interface LetterKeeper {
+  /** `append` resolves when they are on the disk; only then they leave the mailbox. Fails only where it does. */
+  readonly take: (
+    view: View,
+    append: (bodies: readonly EntryBody<MailEntry | MessageEntry>[]) => Promise<void>,
+  ) => Promise<TakenLetters>
+}
+
+export interface TakenLetters {
+  readonly letters: readonly { readonly from: string; readonly summary: string }[]
+  /** For the user: what was refused, what waits, what went wrong. */
+  readonly notices: readonly string[]
 }
 
 /** A summary that was made before it was needed. */

@@ -5,6 +5,7 @@ import { drive, relay } from '../drive.ts'
 import { besideLimits } from '../engine/beside-limits.ts'
 import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
 import type { CompactionSpan } from '../layers/4-compaction/keep/keep-for.ts'
+import { admitLetters } from '../loop/admit-letters.ts'
 import { ownIds } from '../loop/answers/own-ids.ts'
 import type { LoopEvent, TurnEnd } from '../loop/events.ts'
 import { runCompaction } from '../loop/run-compaction.ts'
@@ -45,6 +46,8 @@ export interface Conversation extends ViewChanges {
   readonly isKept: () => boolean
   /** One turn, to the answer that calls no tool. */
   readonly send: (said: Said, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
+  /** One turn on what other agents wrote. Says whether there was something; where there was not, nobody answers. */
+  readonly listen: (signal: AbortSignal) => AsyncGenerator<LoopEvent, boolean>
   /** What is said joins the conversation; nobody answers. */
   readonly add: (said: Said, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
   readonly compact: (wish: CompactionWish, signal: AbortSignal) => AsyncGenerator<LoopEvent, CompactResult>
@@ -125,6 +128,7 @@ export function openConversation(given: ConversationSetup): Conversation {
     sizeTokens: () => sizeNow(state, setup),
     isKept: () => state.hasBegun || view().nodes.length > 0,
     send: (said, signal) => send(said, state, setup, signal),
+    listen: (signal) => listen(state, setup, signal),
     add: (said, signal) => add(said, state, setup, signal),
     compact: (wish, signal) => compact(wish, state, setup, signal),
     ...changes,
@@ -175,7 +179,34 @@ async function* send(
   setup: ConversationSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, undefined> {
-  const input = yield* inputOf(said, state, setup, signal)
+  yield* takeTurn(yield* inputOf(said, state, setup, signal), state, setup, signal)
+  return undefined
+}
+
+async function* listen(
+  state: State,
+  setup: ConversationSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, boolean> {
+  const mail = setup.agents?.mail(state.session.view)
+  if (!mail?.letters) return false
+  const opening = yield* openingOf('', state, setup, signal)
+  for (const body of [...opening, ...mail.said]) {
+    const { session, entry } = await appendMessage(state.session, body, setup.ports)
+    state.session = session
+    yield { type: 'message', entry }
+  }
+  const joined = yield* admitLetters(state, mail.letters, setup.ports)
+  if (joined > 0) yield* takeTurn([], state, setup, signal)
+  return joined > 0
+}
+
+async function* takeTurn(
+  input: readonly EntryBody<MessageEntry>[],
+  state: State,
+  setup: ConversationSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent> {
   const turn = setupOf(state, setup)
   const { view } = state.session
   if (setup.endsWithTurn) state.beside?.makeUp(view, besideLimits(view, turn))
@@ -191,7 +222,6 @@ async function* send(
     state.sizing = undefined
   }
   if (end?.reason === 'answered') considerExtraction(state, turn)
-  return undefined
 }
 
 /** What was said may matter in later conversations. */
@@ -223,12 +253,22 @@ async function* inputOf(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, readonly EntryBody<MessageEntry>[]> {
   const body = messageBody({ role: 'user', content }, origin, files.length > 0 ? { files } : {})
-  if (state.hasBegun) return [body]
   const prompt = words ?? (typeof content === 'string' ? content : '')
+  return [...(yield* openingOf(prompt, state, setup, signal)), body]
+}
+
+/** What stands before the first message of this run. */
+async function* openingOf(
+  prompt: string,
+  state: State,
+  setup: ConversationSetup,
+  signal: AbortSignal,
+): AsyncGenerator<LoopEvent, readonly EntryBody<MessageEntry>[]> {
+  if (state.hasBegun) return []
   const { session, opening } = yield* begin(state.session, prompt, setup, signal)
   state.hasBegun = true
   state.session = session
-  return [...opening, body]
+  return opening
 }
 
 async function* compact(

@@ -59,6 +59,8 @@ export type LoopEvent =
   /** Less was read from the cache than must have been in it. */
   | { readonly type: 'cache-break'; readonly break: CacheBreak }
   | { readonly type: 'notice'; readonly text: string }
+  /** A message of another agent joined the conversation. Its text follows as a message. */
+  | { readonly type: 'letter'; readonly from: string; readonly summary: string }
   /** Between the two the conversation is being compacted; `keep-alive` comes while a model is at it. */
   | { readonly type: 'compaction-start'; readonly cause: string }
   /** Told as it begins; where it comes to nothing, the next one is. */

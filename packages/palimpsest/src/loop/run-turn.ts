@@ -26,6 +26,7 @@ import type { Situation } from '../situation/situation.ts'
 import { isBlock, type ToolUseBlock } from '../wire/message.ts'
 import { promptTokens } from '../wire/usage.ts'
 import { NOTES_WAIT_MS, type NotesKeeper } from '../background/keepers.ts'
+import { admitLetters } from './admit-letters.ts'
 import { createAskModel } from './ask-once.ts'
 import { askOrRecover, type Recovering, type Remedies } from './ask-or-recover.ts'
 import { besideLimits, isMain } from '../engine/beside-limits.ts'
@@ -158,8 +159,9 @@ async function* runRounds(
   for (let round = 0; round < setup.roundsMax; round++) {
     signal.throwIfAborted()
     state.session = yield* withBeside(state.session, setup)
-    const mail = setup.keepers.agents?.mail(state.session.view) ?? []
-    for (const body of mail) yield* appendShown(state, body, setup)
+    const mail = setup.keepers.agents?.mail(state.session.view)
+    for (const body of mail?.said ?? []) yield* appendShown(state, body, setup)
+    if (mail?.letters) yield* admitLetters(state, mail.letters, setup.ports)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.spending.maySpend(state.session)) return { reason: 'max-cost' }

@@ -88,6 +88,7 @@ export async function hostConversation(
     },
     figures: () => at.figures,
     say: (text, signal) => followed(say(text, conversation, prepared, signal)),
+    listen: (signal) => followed(withAfterTurn(conversation.listen(signal), conversation, prepared)),
     work,
     keepChoices: keeper.keep,
     runShell: async (command, signal) =>
@@ -119,13 +120,22 @@ async function* say(
 ): AsyncGenerator<LoopEvent, undefined> {
   const { content, files, notices } = await attachFiles(text, setup, signal)
   for (const notice of notices) yield { type: 'notice', text: notice }
-  let outcome = 'failed'
-  yield* relay(conversation.send({ content, files, words: text }, signal), (event) => {
+  const sent = conversation.send({ content, files, words: text }, signal)
+  return yield* withAfterTurn(sent, conversation, { afterTurn })
+}
+
+async function* withAfterTurn<T>(
+  events: AsyncGenerator<LoopEvent, T>,
+  conversation: Conversation,
+  { afterTurn }: Pick<PreparedRun, 'afterTurn'>,
+): AsyncGenerator<LoopEvent, T> {
+  let outcome: string | undefined
+  const result = yield* relay(events, (event) => {
     if (event.type === 'turn-end') outcome = event.end.reason
     return event
   })
-  await afterTurn(conversation.log(), outcome)
-  return undefined
+  if (outcome !== undefined) await afterTurn(conversation.log(), outcome)
+  return result
 }
 
 async function runShell(

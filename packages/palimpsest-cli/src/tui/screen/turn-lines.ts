@@ -8,6 +8,7 @@ import type { EndedWork } from '../host/work-watch.ts'
 import { checkedText } from '../../run/compaction/checked-text.ts'
 import { problemOf } from '../../run/turn-problem.ts'
 import { endMarkdown, feedMarkdown, MARKDOWN_START, type MarkdownState } from '../text/markdown-lines.ts'
+import { letterLine } from '../../team/letter-line.ts'
 import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
 import { shortCount } from './status-line.ts'
 import { toolLabel, toolLines } from './tool-lines.ts'
@@ -96,6 +97,8 @@ export function showEvent(
       return note(endText(screen, columns), breakText(event.break), columns)
     case 'notice':
       return note(endText(screen, columns), event.text, columns)
+    case 'letter':
+      return noteOf(endText(screen, columns), letterLine(event), 'plain', columns)
     case 'compaction-start':
       return { screen: { ...screen, activity: COMPACTING }, lines: [] }
     case 'compaction-path':
@@ -255,9 +258,12 @@ function noteTo(screen: TurnScreen, lines: readonly StyledLine[], text: string, 
   return { screen: shown, lines: [...lines, ...kept] }
 }
 
-function note({ screen, lines }: TurnStep, text: string | undefined, columns: number): TurnStep {
-  if (text === undefined) return { screen, lines }
-  const added = apart(screen, noteLines(text, 'warning', columns))
+function note(step: TurnStep, text: string | undefined, columns: number): TurnStep {
+  return text === undefined ? step : noteOf(step, text, 'warning', columns)
+}
+
+function noteOf({ screen, lines }: TurnStep, text: string, style: Style, columns: number): TurnStep {
+  const added = apart(screen, noteLines(text, style, columns))
   return { screen: added.screen, lines: [...lines, ...added.lines] }
 }
 

@@ -77,7 +77,7 @@ export function createBill(): Bill {
     spent = []
     return taken
   }
-  return { add: (one) => void (spent = [...spent, one]), keeper: { take, mail: () => [] } }
+  return { add: (one) => void (spent = [...spent, one]), keeper: { take, mail: () => ({ said: [] }) } }
 }
 
 export interface Children {

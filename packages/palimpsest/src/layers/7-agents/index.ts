@@ -32,6 +32,8 @@ export {
 export type { AgentFacts, AgentReport, AgentState } from './prompt.ts'
 export { isAgentName, LETTER_CHARS_MAX, parseLetter, SUMMARY_CHARS_MAX } from './mail/letter.ts'
 export type { Letter, MailRequest } from './mail/letter.ts'
+export { createLetters } from './mail/create-letters.ts'
+export type { LettersSetup } from './mail/create-letters.ts'
 export { createMemoryMail } from './mail/memory-mailbox.ts'
 export { knownLetters, letterText, takeMail } from './mail/take-mail.ts'
 export type { TakenMail } from './mail/take-mail.ts'

@@ -13,24 +13,28 @@ export interface TakenMail {
   readonly letters: readonly Letter[]
   readonly more: number
   readonly refused: readonly { readonly name: string; readonly why: string }[]
+  /** Joined, and could not leave the mailbox: known by their ids, they do no harm there. */
+  readonly stayed: readonly { readonly id: string; readonly error: unknown }[]
 }
 
-/** `isKnown`: the conversation has it. `append`: returns when it is on the disk. */
+/** `isKnown`: the conversation has it. `append`: returns when it is on the disk. Fails where a mailbox cannot be read, or `append` fails. */
 export async function takeMail(
   mailbox: Mailbox<Letter>,
-  isKnown: (id: string) => boolean,
+  isKnown: (id: string) => boolean | Promise<boolean>,
   append: (bodies: readonly EntryBody<MailEntry | MessageEntry>[]) => Promise<void>,
 ): Promise<TakenMail> {
   const { letters, more, refused } = await mailbox.waiting(LETTERS_AT_ONCE)
   const taken: Letter[] = []
+  const stayed: { readonly id: string; readonly error: unknown }[] = []
   for (const letter of letters) {
-    if (!isKnown(letter.id) && taken.every(({ id }) => id !== letter.id)) {
+    const { id } = letter
+    if (!(await isKnown(id)) && taken.every((one) => one.id !== id)) {
       await append(letterBodies(letter))
       taken.push(letter)
     }
-    await mailbox.settle(letter.id)
+    await mailbox.settle(id).catch((error: unknown) => void stayed.push({ id, error }))
   }
-  return { letters: taken, more, refused }
+  return { letters: taken, more, refused, stayed }
 }
 
 /** The id, then the words: an id without its words was cut off between them, and counts for nothing. */

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { StorageError, UsageError, type Mailbox } from 'palimpsest'
+import { isAgentName, type Letter } from 'palimpsest/agents'
+import { openFileMailbox, takeLock } from 'palimpsest/node'
+
+import type { World } from '../world.ts'
+import type { Seat } from './seat.ts'
+
+// A seat that is taken: its mailbox, who else is in the team, and what tells that somebody wrote. One run has it at a time.
+
+export interface Seated {
+  readonly seat: Seat
+  readonly mailbox: Mailbox<Letter>
+  /** All who have a mailbox in the team, oneself too. */
+  readonly members: () => Promise<readonly string[]>
+  /** Resolves when it stays until the other one has read it. */
+  readonly send: (to: string, message: Letter['message'], summary: string) => Promise<Letter>
+  readonly hasMail: () => Promise<boolean>
+  /** Resolves a moment later at the earliest, when something waits, or when the signal says that nobody waits any more. */
+  readonly arrived: (signal: AbortSignal) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** So often a waiting run looks into its mailbox. */
+const LOOK_MS = 200
+const LETTER = /\.json$/
+
+export async function openSeat(seat: Seat, home: string, world: World): Promise<Seated> {
+  const { team, self } = seat
+  const folder = join(home, 'teams', team)
+  const mailbox = await openFileMailbox({ home, team, self })
+  const lock = await lockSeat(seat, home, join(folder, 'seats'))
+  const own = join(folder, 'mail', self)
+  const hasMail = async (): Promise<boolean> => (await readdir(own)).some((name) => LETTER.test(name))
+  return {
+    seat,
+    mailbox,
+    members: async () => (await readdir(join(folder, 'mail'))).filter((name) => isAgentName(name)).toSorted(),
+    send: async (to, message, summary) => {
+      const letter = { id: randomUUID(), from: self, to, at: world.now(), summary, message }
+      await mailbox.send(letter)
+      return letter
+    },
+    hasMail,
+    arrived: async (signal) => {
+      do await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      while (!signal.aborted && !(await hasMail()))
+    },
+    close: async () => await lock.release(),
+  }
+}
+
+async function lockSeat(
+  { team, self }: Seat,
+  home: string,
+  folder: string,
+): Promise<Awaited<ReturnType<typeof takeLock>>> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  try {
+    return await takeLock(home, join(folder, `${self}.lock`))
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
+    const why = `${self} of the team ${team} is somebody already: another run has that seat. End it there, or choose another name`
+    throw new UsageError(why, { cause: error })
+  }
+}

@@ -1,0 +1,29 @@
+import { UsageError } from 'palimpsest'
+import { isAgentName } from 'palimpsest/agents'
+
+/** Whose place in which team a run takes. */
+export interface Seat {
+  readonly team: string
+  readonly self: string
+  /** Who is asked for permission, and who decides about plans. */
+  readonly leader: string
+}
+
+/** The name of whoever leads a team. */
+export const LEADER = 'leader'
+
+/** `--team NAME --as AGENT`. Undefined where neither is given. */
+export function seatOf(team: string | undefined, self: string | undefined): Seat | undefined {
+  if (team === undefined && self === undefined) return undefined
+  if (team === undefined) throw new UsageError('--as needs --team: in which team?')
+  if (self === undefined)
+    throw new UsageError(`--team needs --as: who in the team? The leader is "${LEADER}"`)
+  requireName('--team', team)
+  requireName('--as', self)
+  return { team, self, leader: LEADER }
+}
+
+function requireName(flag: string, name: string): void {
+  if (!isAgentName(name))
+    throw new UsageError(`${flag} ${JSON.stringify(name)}: letters, digits, - and _, at most 64 of them`)
+}
