@@ -1,6 +1,6 @@
 import type { LoopEvent } from 'palimpsest/loop'
 import type { Stats } from 'palimpsest/simulator'
-import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
+import { isRemoval, type BoundaryEntry, type EditEntry, type Entry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { shortCount } from '../tui/screen/status-line.ts'
@@ -11,9 +11,16 @@ import type { WindowReading } from '../run/window-settings.ts'
 
 // What the demo shows of what happens: a line for each round, and one for everything that the layers do.
 
-/** What an event looks like; nothing for most. `nameOf` knows which tool a result belongs to. */
-export function eventLines(event: LoopEvent, nameOf: (toolUseId: string) => string): readonly StyledLine[] {
-  if (event.type === 'engine') return event.entries.flatMap((entry) => engineLines(entry, nameOf))
+export interface ShownResults {
+  /** Which tool a result belongs to. */
+  readonly nameOf: (toolUseId: string) => string
+  /** The first time that a result is asked about: which part of it stays may be decided again before anybody sees it. */
+  readonly isNew: (toolUseId: string) => boolean
+}
+
+/** What an event looks like; nothing for most. */
+export function eventLines(event: LoopEvent, shown: ShownResults): readonly StyledLine[] {
+  if (event.type === 'engine') return event.entries.flatMap((entry) => engineLines(entry, shown))
   if (event.type === 'cache-break')
     return [happened('cache', `broke: ${event.break.cause} at ${event.break.path}`, 'warning')]
   if (event.type !== 'message' || event.entry.message.role !== 'assistant') return []
@@ -26,22 +33,15 @@ export function eventLines(event: LoopEvent, nameOf: (toolUseId: string) => stri
   ]
 }
 
-function engineLines(entry: Entry, nameOf: (toolUseId: string) => string): readonly StyledLine[] {
+function engineLines(entry: Entry, { nameOf, isNew }: ShownResults): readonly StyledLine[] {
   switch (entry.kind) {
-    case 'stored':
-      return [
-        happened(
-          'stored',
-          `${nameOf(entry.toolUseId)}: ${number(entry.blob.bytes)} bytes to disk, a preview stays`,
-        ),
-      ]
+    case 'stored': {
+      const { toolUseId, blob } = entry
+      const text = `${nameOf(toolUseId)}: ${number(blob.bytes)} bytes to disk, a preview stays`
+      return isNew(toolUseId) ? [happened('stored', text)] : []
+    }
     case 'edit':
-      return [
-        happened(
-          'cleared',
-          `${entry.replace.length} old results, ${number(entry.freedTokens)} tokens; each leaves a line that names it`,
-        ),
-      ]
+      return isRemoval(entry) ? [clearedLine(entry)] : []
     case 'notes':
       return [happened('notes', 'kept beside the turn, from the same cached prefix')]
     case 'boundary':
@@ -51,13 +51,22 @@ function engineLines(entry: Entry, nameOf: (toolUseId: string) => string): reado
   }
 }
 
+function clearedLine({ replace, freedTokens }: EditEntry): StyledLine {
+  const { length } = replace
+  const what = length === 1 ? '1 old result' : `${length} old results`
+  return happened('cleared', `${what}, ${number(freedTokens)} tokens; each leaves a line that names it`)
+}
+
 function compactedLines({ meta }: BoundaryEntry): readonly StyledLine[] {
   const { preTokens, postTokens = 0, messagesSummarized = 0, path, proof } = meta
   const size = `${number(preTokens)} → ${number(postTokens)} tokens`
   const what = `by ${pathName(path)}: ${size}, ${messagesSummarized} messages`
   if (!proof) return [happened('compacted', what)]
-  const checked = checkedText(proof).replace(/^summary checked: /, '')
-  return [happened('compacted', what), happened('checked', `the summary: ${checked}`)]
+  // On one line of the narrowest screen.
+  const checked = checkedText(proof)
+    .replace(/^summary checked: /, '')
+    .replace(' of them', '')
+  return [happened('compacted', what), happened('checked', checked)]
 }
 
 const NAME_COLUMNS = 10

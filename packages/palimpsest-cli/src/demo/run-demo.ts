@@ -10,7 +10,7 @@ import type { Stats } from 'palimpsest/simulator'
 import { cutLine, line, paintLine, span, type StyledLine } from '../tui/text/styled-line.ts'
 import type { WindowReading } from '../run/window-settings.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
-import { barLine, eventLines, nextLines, reportLines } from './demo-lines.ts'
+import { barLine, eventLines, nextLines, reportLines, type ShownResults } from './demo-lines.ts'
 import { BREAK_MS, MODEL, playSession, type PlayEvent } from './play-session.ts'
 import { readRecording, RECORDING, type RecordedSession } from './recorded-session.ts'
 
@@ -90,6 +90,11 @@ function openShow({ turns }: RecordedSession, isFast: boolean, world: World): Sh
   const answers = turns.reduce((sum, turn) => sum + turn.answers.length, 0)
   const pauseMs = terminal === undefined || isFast ? 0 : SHOW_MS / answers
   const names = new Map<string, string>()
+  const stored = new Set<string>()
+  const shown: ShownResults = {
+    nameOf: (id) => names.get(id) ?? 'a result',
+    isNew: (id) => stored.size < stored.add(id).size,
+  }
   let reading: WindowReading | undefined
   let gauge = { used: 0, bill: NO_BILL }
   const paint = (shown: StyledLine): string => paintLine(cutLine(shown, columns), hasColour)
@@ -114,7 +119,7 @@ function openShow({ turns }: RecordedSession, isFast: boolean, world: World): Sh
         if (inner.type === 'tool-start') names.set(inner.toolUseId, inner.name)
         if (inner.type === 'message' && inner.entry.usage)
           gauge = { used: conversationTokens(inner.entry.usage), bill: event.bill }
-        const lines = eventLines(inner, (id) => names.get(id) ?? 'a result')
+        const lines = eventLines(inner, shown)
         if (lines.length > 0) print(lines)
         if (inner.type === 'message' && inner.entry.usage && pauseMs > 0)
           await sleep(pauseMs, undefined, { signal })

@@ -52,7 +52,7 @@ export function standInsFor(before: View, twins: ReadonlyMap<EntryId, EntryId>):
 }
 
 function editBody(replace: readonly Replacement[], drop: readonly EntryId[]): EntryBody<EditEntry> {
-  return { kind: 'edit', cause: 'forced', replace, drop, freedTokens: 0 }
+  return { kind: 'edit', cause: 'again', replace, drop, freedTokens: 0 }
 }
 
 interface RefTexts {

@@ -20,7 +20,7 @@ import { sizeOf } from '../situation/size-of.ts'
 import type { Situation, WindowReading } from '../situation/situation.ts'
 import { reportContext } from '../situation/thresholds.ts'
 import { factorOf } from '../tokens/calibrate.ts'
-import type { Entry } from '../transcript/entry.ts'
+import { isRemoval, type Entry } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
 import type { OwnerMark } from './breakpoint-marks.ts'
 import { buildOwnerRequest, type OwnerRequest } from './build-owner-request.ts'
@@ -256,7 +256,8 @@ export function listen(): Heard {
 
 function actionOf(entry: Entry): readonly PlannedAction[] {
   if (entry.kind === 'stored') return [{ kind: 'stored', id: entry.id, tokens: undefined }]
-  if (entry.kind === 'edit') return [{ kind: 'cleared', id: entry.id, tokens: entry.freedTokens }]
+  if (entry.kind === 'edit' && isRemoval(entry))
+    return [{ kind: 'cleared', id: entry.id, tokens: entry.freedTokens }]
   if (entry.kind !== 'boundary') return []
   const { preTokens, postTokens } = entry.meta
   const tokens = postTokens === undefined ? undefined : Math.max(0, preTokens - postTokens)

@@ -10,7 +10,7 @@ import {
 } from '../situation/session.ts'
 import type { Situation } from '../situation/situation.ts'
 import { sizeOf } from '../situation/size-of.ts'
-import type { BlockRef, Entry, EntryId } from '../transcript/entry.ts'
+import { isRemoval, type BlockRef, type Entry, type EntryId } from '../transcript/entry.ts'
 import { step, viewOf, type View } from '../transcript/view.ts'
 import { toBlocks } from '../wire/message.ts'
 
@@ -95,7 +95,7 @@ async function undo(id: EntryId, holder: SessionHolder, setup: ChangeSetup): Pro
   const session = holder.get()
   const target = await findEntry(id, session, setup)
   const isServers = target?.kind === 'edit' && target.cause === 'server'
-  if (!target || isServers || (target.kind !== 'edit' && target.kind !== 'boundary'))
+  if (!target || isServers || !isRemoval(target))
     return { kind: 'no-removal', what: isServers ? 'server' : target?.kind === 'stored' ? 'stored' : 'other' }
   if (session.view.log.some((entry) => entry.kind === 'void' && entry.target === target.id))
     return { kind: 'undone-already', id: target.id }

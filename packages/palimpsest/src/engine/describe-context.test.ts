@@ -109,10 +109,20 @@ describe('what fills the window', () => {
     const whole = [prefix, question, call, result]
     const edited = describeContext(viewOf([...whole, edit]), setup)
     expect(edited.removals).toEqual([
-      { id: 'e', at: 7, layer: 2, what: '1 blocks replaced (cold)', tokens: 800, canUndo: true },
+      {
+        id: 'e',
+        at: 7,
+        layer: 2,
+        what: '1 block replaced (nothing was cached any more)',
+        tokens: 800,
+        canUndo: true,
+      },
     ])
     expect(edited.used).toBeLessThan(describeContext(viewOf(whole), setup).used)
     expect(describeContext(viewOf([...whole, edit, undo]), setup).removals).toEqual([])
+    // What a compaction says again of what stood there before took nothing out.
+    const again: Entry = { ...edit, id: 'a', cause: 'again', freedTokens: 0 }
+    expect(describeContext(viewOf([...whole, edit, again]), setup).removals).toEqual(edited.removals)
   })
 
   test('a result whose storing was decided anew is one removal', () => {

@@ -2,7 +2,14 @@ import { factorOf, type Calibration } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { reportContext, type ContextReport, type Thresholds } from '../situation/thresholds.ts'
 import type { Window } from '../situation/window.ts'
-import type { BoundaryEntry, EditEntry, Entry, StoredEntry } from '../transcript/entry.ts'
+import {
+  isRemoval,
+  type BoundaryEntry,
+  type EditCause,
+  type EditEntry,
+  type Entry,
+  type StoredEntry,
+} from '../transcript/entry.ts'
 import { droppedBefore, settle, type ThinkingPolicy } from '../transcript/settle.ts'
 import type { ViewBlock } from '../transcript/view-block.ts'
 import type { View, ViewNode } from '../transcript/view.ts'
@@ -162,7 +169,7 @@ function removalsOf(log: readonly Entry[]): Removal[] {
   return log.flatMap((entry, i) => {
     if (voided.has(entry.id)) return []
     // What was taken out before a compaction is behind it.
-    if (entry.kind === 'edit') return [editRemoval(entry, i > boundary)]
+    if (entry.kind === 'edit' && isRemoval(entry)) return [editRemoval(entry, i > boundary)]
     if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
     // A decision that was made anew before anybody saw it is one removal.
     return entry.kind === 'stored' && newest.get(entry.toolUseId) === entry
@@ -171,14 +178,34 @@ function removalsOf(log: readonly Entry[]): Removal[] {
   })
 }
 
-function editRemoval({ id, at, cause, replace, drop, freedTokens }: EditEntry, isInForce: boolean): Removal {
+/** Why an edit was made, for people. */
+const WHY: { readonly [cause in EditCause]: string } = {
+  cold: 'nothing was cached any more',
+  batch: 'it saves more than it costs',
+  forced: 'the request was too long',
+  media: 'images and documents',
+  server: 'by the provider',
+  cache: "in the provider's cache",
+  snip: 'no longer needed',
+  collapse: 'folded',
+  restore: 'restored',
+  again: 'as before',
+}
+
+export function whyEdited({ cause }: Pick<EditEntry, 'cause'>): string {
+  return WHY[cause]
+}
+
+function editRemoval(entry: EditEntry, isInForce: boolean): Removal {
+  const { id, at, cause, replace, drop, freedTokens } = entry
+  const count = (length: number, one: string): string => `${length} ${one}${length === 1 ? '' : 's'}`
   const parts = [
-    ...(replace.length > 0 ? [`${replace.length} blocks replaced`] : []),
-    ...(drop.length > 0 ? [`${drop.length} messages dropped`] : []),
+    ...(replace.length > 0 ? [`${count(replace.length, 'block')} replaced`] : []),
+    ...(drop.length > 0 ? [`${count(drop.length, 'message')} dropped`] : []),
   ]
   // What the provider cleared it clears again of what is sent in full.
   const canUndo = isInForce && cause !== 'server'
-  const what = parts.length > 0 ? `${parts.join(', ')} (${cause})` : `cleared (${cause})`
+  const what = `${parts.length > 0 ? parts.join(', ') : 'cleared'} (${whyEdited(entry)})`
   return { id, at, layer: cause === 'collapse' ? 4 : 2, what, tokens: freedTokens, canUndo }
 }
 

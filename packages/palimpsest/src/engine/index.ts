@@ -41,7 +41,7 @@ export type {
   CompactWish,
 } from '../layers/4-compaction/compaction-setup.ts'
 export type { CompactionSpan } from '../layers/4-compaction/keep/keep-for.ts'
-export { CONTEXT_KINDS, describeContext } from './describe-context.ts'
+export { CONTEXT_KINDS, describeContext, whyEdited } from './describe-context.ts'
 export type {
   CacheHealth,
   ContextDescription,

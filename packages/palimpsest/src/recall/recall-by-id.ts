@@ -1,8 +1,8 @@
-import type { Entry, EntryId, StoredEntry } from '../transcript/entry.ts'
+import { isRemoval, type Entry, type EntryId, type StoredEntry } from '../transcript/entry.ts'
 import { RANGE_MARK } from '../transcript/recall-tool.ts'
 import { SHORT_ID_CHARS } from '../transcript/short-id.ts'
 import { recallRange } from './recall-range.ts'
-import { isRemoval, recallRemoval } from './recall-removal.ts'
+import { recallRemoval } from './recall-removal.ts'
 import { holding, ownId, resultIds, rowOf, textOf, type Recalled, type RecallSource } from './recalled.ts'
 
 // What an id stands for that a text named: a message by its id or the beginning of it, messages in a row by the first and the last,

@@ -1,15 +1,16 @@
-import { isPart, type BoundaryEntry, type EditEntry, type Entry, type EntryId } from '../transcript/entry.ts'
+import {
+  isPart,
+  type BoundaryEntry,
+  type EditEntry,
+  type Entry,
+  type EntryId,
+  type RemovalEntry,
+} from '../transcript/entry.ts'
 import { textsIn } from './recall-range.ts'
 import { ownId, rowOf, usesIn, type Recalled, type RecalledRow, type RecallSource } from './recalled.ts'
 import type { ToolUseBlock } from '../wire/message.ts'
 
 // What a compaction or a clearing took out of view: the messages themselves, as they were said.
-
-export type RemovalEntry = BoundaryEntry | EditEntry
-
-export function isRemoval(entry: Entry): entry is RemovalEntry {
-  return entry.kind === 'boundary' || entry.kind === 'edit'
-}
 
 export async function recallRemoval(
   removal: RemovalEntry,

@@ -1,5 +1,5 @@
 import type { Thresholds } from './thresholds.ts'
-import type { Entry } from '../transcript/entry.ts'
+import { isRemoval } from '../transcript/entry.ts'
 import { everInLog } from '../transcript/ever-in-log.ts'
 import { blockKey, type View } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
@@ -37,10 +37,6 @@ export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Und
 
 export function thresholdsAfterUndo(thresholds: Thresholds, { isAny }: Undone): Thresholds {
   return isAny ? { ...thresholds, auto: Math.max(thresholds.auto, thresholds.blocking) } : thresholds
-}
-
-function isRemoval({ kind }: Entry): boolean {
-  return kind === 'edit' || kind === 'boundary'
 }
 
 /** What was taken back since the newest answer is in view again, and the last request did not carry it. */

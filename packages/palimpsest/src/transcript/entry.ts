@@ -119,6 +119,8 @@ export type EditCause =
   | 'snip'
   | 'collapse'
   | 'restore'
+  /** Says again what stands in the place of blocks that a compaction or a branch repeats. It takes nothing out, and the prefix is new anyway. */
+  | 'again'
 
 /** A declared change of earlier messages: the only thing, besides a boundary, that may break the prefix. */
 export interface EditEntry extends EntryBase {
@@ -150,6 +152,13 @@ export interface BoundaryEntry extends EntryBase {
   readonly attachments: readonly EntryId[]
   readonly logicalParent: EntryId | null
   readonly meta: BoundaryMeta
+}
+
+/** What took something out of view, and can be undone. */
+export type RemovalEntry = BoundaryEntry | EditEntry
+
+export function isRemoval(entry: Entry): entry is RemovalEntry {
+  return entry.kind === 'boundary' || (entry.kind === 'edit' && entry.cause !== 'again')
 }
 
 /** The messages that a boundary brings with it. */

@@ -1,3 +1,4 @@
+import { whyEdited } from 'palimpsest/engine'
 import { openChain } from 'palimpsest/node'
 
 import { checkedText } from '../../run/compaction/checked-text.ts'
@@ -62,6 +63,6 @@ function headLines(conversation: HostedConversation, id: string, gone: number): 
     return [line(text, 'heading'), line(`${gone} messages removed; ${checked}`), undo]
   }
   if (entry?.kind !== 'edit') return [undo]
-  const text = `Cleared at ${at} (${entry.cause}): ${entry.freedTokens} tokens`
+  const text = `Cleared at ${at} (${whyEdited(entry)}): ${entry.freedTokens} tokens`
   return [line(text, 'heading'), line(`results of ${gone} messages, as they were`), undo]
 }

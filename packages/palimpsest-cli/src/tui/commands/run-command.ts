@@ -1,4 +1,5 @@
 import { drive } from 'palimpsest/conversation'
+import { isRemoval } from 'palimpsest/transcript'
 
 import { findById, ID_CHARS } from '../../stored/find-by-id.ts'
 import { readHistory } from '../../stored/session-history.ts'
@@ -194,7 +195,7 @@ function plan(place: CommandPlace): undefined {
 }
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
-  const removals = place.conversation.log().filter(({ kind }) => kind === 'boundary' || kind === 'edit')
+  const removals = place.conversation.log().filter(isRemoval)
   const found = findById(typed, removals, 'removals')
   if (!found) return note('undo which? /context lists removals by id', place)
   await undoRemoval(found.id, place)

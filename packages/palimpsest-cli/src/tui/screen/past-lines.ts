@@ -1,4 +1,5 @@
-import type { Entry, MessageEntry } from 'palimpsest/transcript'
+import { whyEdited } from 'palimpsest/engine'
+import { isRemoval, type Entry, type MessageEntry } from 'palimpsest/transcript'
 import { isBlock, isJsonObject, toBlocks, type Block } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
@@ -62,9 +63,14 @@ function isOurs({ origin }: MessageEntry): boolean {
 
 /** For reading everything: results and thinking in full, summaries where they took the place of something. */
 export function wholeLines(entry: Entry, columns: number): readonly StyledLine[] {
+  if (entry.kind === 'edit' && !isRemoval(entry)) return []
   if (entry.kind === 'edit')
     return [
-      ...noteLines(`cleared ${entry.freedTokens} tokens of old results (${entry.cause})`, 'dim', columns),
+      ...noteLines(
+        `cleared ${entry.freedTokens} tokens of old results (${whyEdited(entry)})`,
+        'dim',
+        columns,
+      ),
       [],
     ]
   if (entry.kind !== 'message') return entryLines(entry, columns, true)

@@ -1,6 +1,6 @@
-import type { CompactionPath } from 'palimpsest/engine'
+import { whyEdited, type CompactionPath } from 'palimpsest/engine'
 import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
-import type { BoundaryEntry, Entry } from 'palimpsest/transcript'
+import { isRemoval, type BoundaryEntry, type Entry } from 'palimpsest/transcript'
 import type { JsonObject } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
@@ -189,9 +189,9 @@ function showEntries(
   const lines = entries.flatMap((entry) => {
     if (entry.kind === 'boundary')
       return compactedLines(entry, countRemoved(entry), screen.toRemoved, columns)
-    if (entry.kind !== 'edit') return []
+    if (entry.kind !== 'edit' || !isRemoval(entry)) return []
     return noteLines(
-      `cleared ${shortCount(entry.freedTokens)} tokens of old results (${entry.cause})`,
+      `cleared ${shortCount(entry.freedTokens)} tokens of old results (${whyEdited(entry)})`,
       'dim',
       columns,
     )

@@ -20,6 +20,7 @@ const CAUSES = [
   'snip',
   'collapse',
   'restore',
+  'again',
 ] as const satisfies readonly EditCause[]
 
 export function encodeOwnKind(entry: OwnKind, envelope: Envelope): string {

@@ -169,7 +169,7 @@ function standInBodies(copied: readonly ViewNode[]): readonly EntryBody<EditEntr
     else standIns.set(blockKey(at), { at, with: [json] })
   }
   const replace = [...standIns.values()]
-  return replace.length > 0 ? [{ kind: 'edit', cause: 'forced', replace, drop: [], freedTokens: 0 }] : []
+  return replace.length > 0 ? [{ kind: 'edit', cause: 'again', replace, drop: [], freedTokens: 0 }] : []
 }
 
 function signedBody({ json, block, standsFor }: SignedBlock): EntryBody<MessageEntry> {
