@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest'
 
+import { createMemoryTaskLog } from '../packages/palimpsest/src/layers/7-agents/team/memory-task-log.ts'
+import { createTaskList } from '../packages/palimpsest/src/layers/7-agents/team/task-list.ts'
 import { createWorkbench } from './kit/workbench.ts'
 import { natureOf, type ToolNature } from '../packages/palimpsest/src/facts/tool-natures.ts'
 import { TOOL_NATURES, type OwnNature } from '../packages/palimpsest-cli/src/agent/tools/tool-natures.ts'
 
 test('every tool has a row, and no row is of a tool that is gone', async () => {
-  const bench = await createWorkbench()
+  const now = (): number => 1
+  const about = { self: 'ann', leaseMs: 1000 }
+  const list = createTaskList({ log: createMemoryTaskLog(), clock: { now }, isLeader: false, ...about })
+  const quiet = { now, members: async () => [], objections: async () => [], report: () => undefined }
+  const bench = await createWorkbench({ team: { list, ...about, ...quiet } })
   expect(bench.tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(TOOL_NATURES).toSorted())
   await bench.dispose()
 })
@@ -17,7 +23,7 @@ const KNOWN_AS: { readonly [Nature in OwnNature]: readonly ToolNature[] } = {
   write: ['write', 'edit'],
   run: ['run'],
   fetch: ['fetch'],
-  inner: ['todo', 'ask', 'plan', 'look', 'stop', 'recall', 'agent'],
+  inner: ['todo', 'ask', 'plan', 'look', 'stop', 'recall', 'agent', 'tasks'],
 }
 
 test.each(Object.entries(TOOL_NATURES))(

@@ -27,6 +27,7 @@ import type { Sandbox, SandboxPolicy } from '../../packages/palimpsest-cli/src/a
 import { createShells, type Shells } from '../../packages/palimpsest-cli/src/agent/shell/shells.ts'
 import type { AskUser } from '../../packages/palimpsest-cli/src/agent/tools/ask-user-tool.ts'
 import { createTools } from '../../packages/palimpsest-cli/src/agent/tools/create-tools.ts'
+import type { TeamTasks } from '../../packages/palimpsest-cli/src/agent/tools/team-task-tools.ts'
 
 // A folder on the real disk with the agent's tools and permit around it: `root/work` is the working folder, everything beside it is
 // outside.
@@ -76,6 +77,8 @@ export interface WorkbenchOptions {
   /** Our own home, below `root`. */
   readonly ownHome?: string
   readonly env?: { readonly [name: string]: string }
+  /** The tasks of the team that it is one of. */
+  readonly team?: TeamTasks
 }
 
 export async function createWorkbench(options: WorkbenchOptions = {}): Promise<Workbench> {
@@ -130,6 +133,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     sandbox,
     env,
     now: () => 1_700_000_000_000,
+    team: options.team,
     ...(askUser === undefined ? {} : { askUser }),
   })
   let calls = 0

@@ -76,6 +76,8 @@ export interface PreparedRun {
   readonly planning: Scene['planning']
   /** Where the run is one of a team. */
   readonly seated?: Seated | undefined
+  /** What its team has to do. */
+  readonly team: Scene['team']
   /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
@@ -86,7 +88,8 @@ export async function prepareRun(wishes: RunWishes, home: string, world: World):
   let seated: Seated | undefined
   try {
     if (wishes.seat) seated = await openSeat(wishes.seat, home, world)
-    const prepared = await prepareWith({ opened, agents: createAgents(seated) }, wishes, home, world)
+    const seatedWishes = { ...wishes, seated }
+    const prepared = await prepareWith({ opened, agents: createAgents(seated) }, seatedWishes, home, world)
     return seated ? withSeat(prepared, seated) : prepared
   } catch (error) {
     await seated?.close()
@@ -173,9 +176,9 @@ async function prepareWith(
   return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, agents, close, ...told }
 }
 
-function toldOf({ permissions, planning, chosen }: Scene) {
+function toldOf({ permissions, planning, chosen, team }: Scene) {
   const { endpoint, about, listModels } = chosen
-  return { permissions, planning, endpoint, about, listModels }
+  return { permissions, planning, team, endpoint, about, listModels }
 }
 
 /** Before a request the conversation hears what became of its agents, and whether it is in plan mode. */

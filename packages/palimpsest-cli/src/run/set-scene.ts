@@ -34,7 +34,9 @@ import { createSessionMemory, type SessionMemory } from '../memory/session-memor
 import { createSessionRecall, type SessionRecall } from '../recall/recall-session.ts'
 import { readWindow, type WindowReading } from './window-settings.ts'
 import { rulesOf, type Settings } from '../agent/settings/settings-shape.ts'
+import type { Seated } from '../team/open-seat.ts'
 import type { Seat } from '../team/seat.ts'
+import { openTeamTasks, type TeamWork } from '../team/team-tasks.ts'
 import type { World } from '../world.ts'
 import { chooseAndRoute } from './models/choose-and-route.ts'
 import type { ChosenModel } from './models/choose-model.ts'
@@ -61,6 +63,8 @@ export interface RunWishes extends ModelWish {
   readonly debug: boolean
   /** Where the run is one of a team. */
   readonly seat?: Seat | undefined
+  /** That place, taken. */
+  readonly seated?: Seated | undefined
   /** After its answer a run with a seat waits for messages, until it is asked to shut down and agrees. */
   readonly stays?: boolean
   /** No turn is run: the session is only looked after. Nothing begins, so no hook is told of a beginning. */
@@ -123,6 +127,8 @@ export interface Scene {
   readonly place: PlaceContext
   readonly memory: SessionMemory
   readonly planning: Planning
+  /** Of a run that is one of a team. */
+  readonly team: TeamWork | undefined
 }
 
 export interface AgentToolsWish {
@@ -167,7 +173,9 @@ export async function setScene(
   const stage = { opened, wishes, ground, mode: () => mode, setMode, home }
   const work = await findWork(stage, world)
   const { access, sandbox, memory } = work
-  const made = makeTools(work, stage, world)
+  const hooks = openHooks(stage, world)
+  const team = await openTeamTasks({ seated: wishes.seated, hooks, home, settings }, world)
+  const made = makeTools(work, { ...stage, team }, world)
   const all = await readModels(home, endpoint, world.now())
   const readWith = (name: string, models: Models): WindowReading =>
     readWindow(name, { ...world, env }, settings, { models, endpoint })
@@ -195,7 +203,8 @@ export async function setScene(
       changeRules: access.changeRules,
     },
     blobs: createBlobStore(project, session.id),
-    hooks: openHooks(stage, world),
+    hooks,
+    team,
     problems: [...unfit, ...work.problems],
     memory,
     sandbox,
@@ -294,7 +303,7 @@ async function memoryOf(
 
 function makeTools(
   { access, sandbox, memory, env }: Work,
-  { opened, wishes, ground, mode, setMode, home }: Stage,
+  { opened, wishes, ground, mode, setMode, home, team }: Stage & Pick<Scene, 'team'>,
   world: World,
 ): Pick<
   Scene,
@@ -305,7 +314,7 @@ function makeTools(
   const { project, session, file } = opened
   const blobs = createBlobStore(project, session.id)
   const recall = createSessionRecall({ project, id: session.id, path: file.path, blobs })
-  const common = { access, sandbox, sessionFolder: opened.folder, shells, env, now: world.now, recall }
+  const common = { access, sandbox, sessionFolder: opened.folder, shells, env, now: world.now, recall, team }
   const asked = user ? { askUser: user.answer } : {}
   const { view } = session
   const planning = createPlanning({ sessionFolder: opened.folder, view, mode, setMode, ask: user?.plan })

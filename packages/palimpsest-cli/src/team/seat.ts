@@ -7,6 +7,8 @@ export interface Seat {
   readonly self: string
   /** Who is asked for permission, and who decides about plans. */
   readonly leader: string
+  /** Where its work is, if it has a branch of its own. */
+  readonly branch?: string | undefined
 }
 
 /** The name of whoever leads a team. */

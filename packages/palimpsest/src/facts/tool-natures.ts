@@ -22,6 +22,8 @@ const NAMES = {
   /** A plan that the user decides about. */
   plan: 'exitplanmode exit_plan_mode',
   recall: 'recall',
+  /** Of a team, or of a whole session. */
+  tasks: 'taskcreate taskupdate tasklist',
 } as const
 
 export type ToolNature = keyof typeof NAMES

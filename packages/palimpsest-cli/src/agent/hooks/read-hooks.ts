@@ -39,12 +39,13 @@ export const HOOK_EVENTS = [
   'SubagentStop',
   'TaskCreated',
   'TaskCompleted',
+  'TeammateIdle',
 ] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 /** Events of other agents. Whoever sets a hook for one counts on it, so it is said that it is not run. */
 const OTHER_EVENTS =
-  'Setup PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit UserPromptExpansion Stop StopFailure SessionEnd Notification PermissionRequest PermissionDenied TeammateIdle ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult'.split(
+  'Setup PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit UserPromptExpansion Stop StopFailure SessionEnd Notification PermissionRequest PermissionDenied ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult'.split(
     ' ',
   )
 

@@ -8,6 +8,7 @@ import {
   AGENT_TOKENS_MAX,
   AGENT_USD_MAX,
   AGENTS_AT_ONCE_MAX,
+  TASK_LEASE_MINUTES,
 } from 'palimpsest/agents'
 import { parseModelName } from 'palimpsest/wire'
 
@@ -76,6 +77,8 @@ export interface SetUrl {
 }
 
 const TOKENS_MIN = 1000
+/** Half a second: a shorter lease ends before it can be prolonged. */
+const LEASE_MINUTES_MIN = 0.01
 
 const SANDBOX_WORD = choice(
   'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. A project cannot weaken it. Default: auto',
@@ -250,6 +253,15 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
         allowed: '`computed`',
         told: 'can only be "computed" in a project. Set it in your own settings',
       },
+    ),
+  }),
+  team: object('Teams', {
+    taskLeaseMinutes: byDefault(
+      number(
+        'Minutes after which the task of a teammate that is not heard of is free again',
+        LEASE_MINUTES_MIN,
+      ),
+      TASK_LEASE_MINUTES,
     ),
   }),
   limits: object('What may be spent', {

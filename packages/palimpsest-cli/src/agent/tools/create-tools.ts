@@ -26,6 +26,7 @@ import { createGrepTool } from './grep-tool.ts'
 import { createReadTool } from './read-tool.ts'
 import { createRecallTool } from './recall-tool.ts'
 import { findRipgrep } from './ripgrep.ts'
+import { createTeamTaskTools, keepLeases, type TeamTasks } from './team-task-tools.ts'
 import { createTodoWriteTool } from './todo-write-tool.ts'
 import { createWebFetchTool } from './web-fetch-tool.ts'
 import { watchTools, type ToolWatch } from './watch-tools.ts'
@@ -51,6 +52,8 @@ export interface ToolsOptions {
   readonly askUser?: AskUser
   /** Plan mode of the conversation. Absent for agents, and outside of one. */
   readonly planning?: Planning | undefined
+  /** The task list of the team, where the conversation is one of a team. */
+  readonly team?: TeamTasks | undefined
   /** Judges what Write and Edit do to memories. Absent outside a conversation. */
   readonly memory?: MemoryGate
   /** Somebody who sees what calls do. */
@@ -69,7 +72,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     checkpoints: createCheckpoints({ sessionFolder: options.sessionFolder, now: options.now }),
   }
   const search = { access, sandbox, env: reading, ripgrep: once(() => findRipgrep(reading, access.cwd)) }
-  const { watch } = options
+  const { watch, team } = options
   const tools = [
     withNotes(createReadTool({ access }), options.memory),
     createWriteTool(changes),
@@ -88,11 +91,13 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createRecallTool(options.recall),
     createAgentTool(options.agents),
     createExitPlanModeTool(options.planning, changes),
+    ...(team ? createTeamTaskTools(team) : []),
     // Not offered any more: conversations that began with them still call them.
     createBashOutputTool(shells),
     createKillShellTool(shells),
   ]
-  return watch ? watchTools(tools, watch) : tools
+  const kept = team ? keepLeases(tools, team) : tools
+  return watch ? watchTools(kept, watch) : kept
 }
 
 /** What only conversations of before have in their prefix. */

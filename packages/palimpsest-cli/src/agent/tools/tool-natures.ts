@@ -20,6 +20,10 @@ export const TOOL_NATURES = {
   Agent: 'inner',
   TaskOutput: 'inner',
   TaskStop: 'inner',
+  // They touch nothing but the list of the team.
+  TaskCreate: 'inner',
+  TaskUpdate: 'inner',
+  TaskList: 'inner',
 } as const
 
 export type ToolName = keyof typeof TOOL_NATURES

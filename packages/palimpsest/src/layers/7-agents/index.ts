@@ -18,6 +18,7 @@ export {
   AGENT_TOKENS_MAX,
   AGENT_USD_MAX,
   AGENTS_AT_ONCE_MAX,
+  TASK_LEASE_MINUTES,
 } from './policy.ts'
 export type { AgentPolicy } from './policy.ts'
 export {

@@ -12,6 +12,8 @@ export const AGENT_TOKENS_MAX = 2_000_000
 export const AGENT_USD_MAX = 5
 /** Of a report that comes as a message: as a result it would be stored, and be shown in part, by its size. */
 export const NOTICE_CHARS_MAX = 20_000
+/** So long a task of a team stays with an owner that is not heard of: longer than most calls of a tool, short enough to wait for. */
+export const TASK_LEASE_MINUTES = 10
 
 /** What may be set of it. */
 export interface AgentPolicy {
