@@ -162,7 +162,8 @@ async function realPrivatePlaces(home: string): Promise<readonly string[]> {
   const places = privatePlacesOf(home)
   const names = await readdir(home).catch(() => undefined)
   const realHome = await realPathOf(normalize(home)).catch(() => undefined)
-  if (names === undefined || realHome === undefined) return (await Promise.all(places.map(realOrNamed))).flat()
+  if (names === undefined || realHome === undefined)
+    return (await Promise.all(places.map(realOrNamed))).flat()
   // Some disks ignore case.
   const isThere = new Set(names.map((name) => name.toLowerCase()))
   const real = places.map(async (place): Promise<readonly string[]> => {
