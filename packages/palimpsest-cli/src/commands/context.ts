@@ -88,7 +88,7 @@ interface BreakerDocument {
 export const context: Command = {
   name: 'context',
   usage: '[--session ID] [--json]',
-  summary: 'what fills the window now, by kind, and how far each threshold is',
+  summary: 'what fills the window now, by kind, and how much room is left',
   options: { session: { type: 'string' }, json: { type: 'boolean' } },
   wordsMax: 0,
   run: runContext,

@@ -134,7 +134,7 @@ describe('palimpsest context', () => {
     expect(err).toContain('PALIMPSEST_BLOCKING_LIMIT=much is ignored')
   })
 
-  test('tells how far each threshold is', async () => {
+  test('tells how much room is left before each threshold', async () => {
     const { out } = await run({}, 'context')
     expect(out).toMatch(/^\S+ {2}claude-sonnet-4-5\n~\d+ of 177000 tokens, \d+% left/)
     expect(out).toMatch(/\n {2}compacts at +167000 {2}in \d+ tokens\n/)

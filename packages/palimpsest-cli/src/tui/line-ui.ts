@@ -35,6 +35,7 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
   return {
     ways: WAYS,
     columns,
+    rows: () => console.size().rows,
     show,
     showSaid: (text) => {
       // What was typed at the prompt stands there already.

@@ -118,7 +118,7 @@ async function enter(wishes: RunWishes, before: Entered | undefined, place: Plac
   try {
     const entered = await open(wishes)
     if (wishes.chosen) entered.conversation.keepChoices()
-    greet(entered.conversation, { ...place, wishes, isSame: false })
+    greet(entered.conversation, { ...place, wishes, knows: knownOf(entered, before) })
     return entered
   } catch (error) {
     if (!before) throw error
@@ -128,9 +128,16 @@ async function enter(wishes: RunWishes, before: Entered | undefined, place: Plac
       ? ({ kind: 'resume', which: conversation.id } as const)
       : ({ kind: 'new' } as const)
     const again = await open({ ...before.wishes, session })
-    greet(again.conversation, { ...place, wishes: again.wishes, isSame: true })
+    greet(again.conversation, { ...place, wishes: again.wishes, knows: 'all' })
     return again
   }
+}
+
+/** A conversation that goes on with another model is on the screen already. */
+function knownOf({ conversation, wishes }: Entered, before: Entered | undefined): Greeting['knows'] {
+  if (!before || !wishes.chosen) return 'nothing'
+  const isSame = before.conversation.id === conversation.id
+  return isSame || !before.conversation.isKept() ? 'conversation' : 'nothing'
 }
 
 /** Asked once: who said no is not asked again until the next start. */
@@ -270,8 +277,8 @@ async function tellLocalModels({ prepared }: HostedConversation, ui: Ui, world: 
 
 interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly wishes: RunWishes
-  /** The conversation was here a moment ago. */
-  readonly isSame: boolean
+  /** What the user sees already: the conversation may have another model now, or be the one of a moment ago. */
+  readonly knows: 'nothing' | 'conversation' | 'all'
 }
 
 /** Files that speak to the model from the start: whoever wonders why it does something looks there. */
@@ -285,27 +292,30 @@ function instructionLine(
   return [line(`instructions: ${toPrintable(names.join(', '))}`, 'dim')]
 }
 
-function greet(conversation: HostedConversation, { wishes, isSame, ui, world, noted }: Greeting): void {
+function greet(conversation: HostedConversation, { wishes, knows, ui, world, noted }: Greeting): void {
   const { prepared, facts, log } = conversation
   const columns = ui.columns()
-  const said = saidBefore(log())
-  ui.setHistory(said)
+  ui.setHistory(saidBefore(log()))
   const { project, file } = prepared.opened
   void readEarlierInputs(project.folder, file.path).then(ui.addHistory)
-  if (!isSame) void tellLocalModels(conversation, ui, world)
+  if (knows === 'nothing') void tellLocalModels(conversation, ui, world)
   ui.setFiles(async () => await listFiles(wishes.cwd, world))
   const fresh = prepared.notices.filter((notice) => !noted.has(notice))
   for (const notice of fresh) noted.add(notice)
   const notices = fresh.flatMap((notice) => noteLines(notice, 'warning', columns))
-  if (isSame) return notices.length > 0 ? ui.show([...notices, []]) : undefined
-  ui.show([
+  const start = (): readonly StyledLine[] => [
     [span('palimpsest ', 'heading'), span(world.version, 'dim'), span(`  ${facts.model}`)],
     line(toPrintable(prepared.about), 'dim'),
     line(`${toPrintable(wishes.cwd)} · /help lists commands and keys`, 'dim'),
     ...instructionLine(prepared.instructionPaths, wishes.cwd, world),
     [],
-    ...pastLines(log(), columns, ui.ways.toAll),
-    ...notices,
-    ...(notices.length > 0 ? [[]] : []),
-  ])
+    ...pastLines(log(), { columns, rows: ui.rows() }, ui.ways.toAll),
+  ]
+  const changed = (): readonly StyledLine[] => [
+    ...noteLines(`the model is ${facts.model}: ${toPrintable(prepared.about)}`, 'plain', columns),
+    [],
+  ]
+  const said = knows === 'nothing' ? start() : knows === 'conversation' ? changed() : []
+  const lines = [...said, ...notices, ...(notices.length > 0 ? [[]] : [])]
+  if (lines.length > 0) ui.show(lines)
 }

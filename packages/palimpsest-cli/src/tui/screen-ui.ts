@@ -60,6 +60,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
   return {
     ways: WAYS,
     columns: canvas.columns,
+    rows: () => console.size().rows,
     show: canvas.show,
     showSaid: (text) => canvas.show(saidLines(text, canvas.columns())),
     setLive: (parts) => {

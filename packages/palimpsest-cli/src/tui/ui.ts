@@ -50,6 +50,7 @@ export interface Ways {
 export interface Ui {
   readonly ways: Ways
   readonly columns: () => number
+  readonly rows: () => number
   /** Lines that stay. */
   readonly show: (lines: readonly StyledLine[]) => void
   /** What the user said, above its answer. */

@@ -14,6 +14,10 @@ import { noteLines, pathName, saidLines } from './turn-lines.ts'
 
 /** Messages that are shown of a session that is gone on with: enough to know where one stood. */
 const SHOWN_MAX = 12
+/** Of the screen, for what says which session this is, and for the input. */
+const OTHER_ROWS = 11
+/** Whoever has a smaller screen scrolls. */
+const PAST_ROWS_MIN = 8
 
 /** Before the command and what it printed, where the user ran one. */
 export const SHELL_HEAD = 'The user ran this command:\n\n$ '
@@ -37,11 +41,28 @@ export function saidText({ message }: MessageEntry): string {
   return command === undefined ? text : `!${command}`
 }
 
-export function pastLines(log: readonly Entry[], columns: number, toAll: string): readonly StyledLine[] {
+/** The end of it, as much as a screen holds: whole messages, or the end of the last one where that is longer. */
+export function pastLines(
+  log: readonly Entry[],
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  toAll: string,
+): readonly StyledLine[] {
   const shown = shownOf(log)
-  const left = shown.length - SHOWN_MAX
-  const note = left > 0 ? [line(`… ${left} earlier messages: ${toAll}`, 'dim'), []] : []
-  return [...note, ...shown.slice(-SHOWN_MAX).flatMap((entry) => entryLines(entry, columns, false))]
+  const room = Math.max(PAST_ROWS_MIN, rows - OTHER_ROWS)
+  const messages = shown.slice(-SHOWN_MAX).map((entry) => entryLines(entry, columns, false))
+  const lines: StyledLine[] = []
+  let count = 0
+  for (const message of messages.toReversed()) {
+    if (count > 0 && lines.length + message.length > room) break
+    lines.unshift(...message.slice(-room))
+    count++
+  }
+  const isCut = (messages.at(-1)?.length ?? 0) > room
+  const left = shown.length - count
+  const earlier = left === 1 ? '1 earlier message' : `${left} earlier messages`
+  const parts = [...(isCut ? ['the beginning of this one'] : []), ...(left > 0 ? [earlier] : [])]
+  const note = parts.length > 0 ? [line(`… ${parts.join(' and ')}: ${toAll}`, 'dim'), []] : []
+  return [...note, ...lines]
 }
 
 /** What was undone is not told. */
