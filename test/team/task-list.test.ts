@@ -177,6 +177,21 @@ describe.each(Object.entries(LOGS))('a task list %s', (_, make) => {
     expect(said(await again.update({ task: 1, state: 'completed' }))).toBe('bob completed')
   })
 
+  test('whoever comes back under its name and does not take its task up again keeps nobody from it; what it was given stays its own', async () => {
+    const { join, clock } = createTeam(await make())
+    const lead = await join('lead', true)
+    for (const subject of ['begun', 'given']) await made(lead, subject)
+    await (await join('bob')).update({ task: 1, state: 'in_progress' })
+    await lead.update({ task: 2, owner: 'bob' })
+    const again = await join('bob')
+    for (let minute = 0; minute < 30; minute++) {
+      clock.ms += 60_000
+      await again.renew()
+    }
+    expect(freeTasks(await lead.board(), clock.ms).map(({ subject }) => subject)).toEqual(['begun'])
+    expect(said(await (await join('ann')).update({ task: 1, state: 'in_progress' }))).toBe('ann in_progress')
+  })
+
   test('the leader gives tasks to whom it likes, takes them away and opens them again; others only what is theirs or free', async () => {
     const { join, clock } = createTeam(await make())
     const [lead, ann, bob] = [await join('lead', true), await join('ann'), await join('bob')]

@@ -78,11 +78,11 @@ export function planChange(board: TaskBoard, wish: TaskWish, actor: TaskActor): 
 /** Of a lease: what is left of it when it is prolonged. */
 const RENEWED_BELOW = 0.75
 
-/** Of all tasks that this process has, those whose leases are to be prolonged. */
+/** Of all tasks that this process has, those whose leases are to be prolonged. Not those of one that was called the same and is gone. */
 export function planRenewals(board: TaskBoard, actor: TaskActor): readonly TaskChanged[] {
   const { self: by, now: at, leaseMs } = actor
   return [...board.tasks.values()]
-    .filter((task) => !hasEnded(task) && ownerAt(task, at) === by && !isLost(task, actor))
+    .filter((task) => !hasEnded(task) && ownerAt(task, at) === by && isHeld(task, actor))
     .filter(({ until }) => until - at < leaseMs * RENEWED_BELOW)
     .map(({ id, epoch }) => ({ kind: 'changed', task: id, at, by, epoch, until: at + leaseMs }))
 }
@@ -158,6 +158,11 @@ function planOpening(task: Task, state: TaskState | undefined, actor: TaskActor)
 /** This process has it, or one that was called the same and left it. */
 function isMine(task: Task, actor: TaskActor): boolean {
   return task.owner === actor.self && !isLost(task, actor)
+}
+
+/** This process has it, or was given it and has not begun. */
+function isHeld(task: Task, { epochOf }: TaskActor): boolean {
+  return task.isGiven || epochOf(task.id) === task.epoch
 }
 
 /** This process had it, and since then it changed hands, and was not given back to it by somebody. */
