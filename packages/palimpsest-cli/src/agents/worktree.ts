@@ -186,10 +186,17 @@ const STATUS = [
 const GIT_MS_MAX = 300_000
 const GIT_BYTES_MAX = 16 * 1024 * 1024
 
-type Ran = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }
+export type GitRan =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly why: string }
 
-function gitIn(cwd: string, env: ChildEnvironment): (...args: readonly string[]) => Promise<Ran> {
-  const own = withVariables(env, gitEnvironment('outside'))
+/** Git as it runs unasked: nothing of the repository or the user runs with it. */
+export function gitIn(
+  cwd: string,
+  env: ChildEnvironment,
+  more: { readonly [name: string]: string } = {},
+): (...args: readonly string[]) => Promise<GitRan> {
+  const own = withVariables(env, { ...gitEnvironment('outside'), ...more })
   return async (...args) => {
     const start = { program: 'git', args: ['--no-pager', ...args], cwd, env: own }
     const end = await runProcess(start, { msMax: GIT_MS_MAX, bytesMax: GIT_BYTES_MAX })

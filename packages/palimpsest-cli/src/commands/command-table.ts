@@ -13,6 +13,7 @@ import { replay } from './replay.ts'
 import { restore } from './restore.ts'
 import { sessions } from './sessions.ts'
 import { sim } from './sim.ts'
+import { team } from './team.ts'
 import { undo } from './undo.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   memory,
   dream,
   agents,
+  team,
   purge,
   doctor,
 ]
@@ -42,5 +44,4 @@ export const PLANNED: readonly PlannedCommand[] = [
   { name: 'run', usage: '-- COMMAND …', summary: 'a proxy of its own for one command' },
   { name: 'mcp', usage: '[--http PORT]', summary: 'recall and memory as an MCP server' },
   { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
-  { name: 'team', usage: '"goal" --agents N', summary: 'a leader and teammates' },
 ]

@@ -102,7 +102,7 @@ async function runPrompt(
   }
 }
 
-async function readWishes(prompt: string, input: CommandInput, world: World): Promise<RunWishes> {
+export async function readWishes(prompt: string, input: CommandInput, world: World): Promise<RunWishes> {
   const cwd = await folderOf(textOf(input, 'cwd'), world)
   return {
     prompt,
@@ -170,7 +170,7 @@ function sessionOf(input: CommandInput, world: World): SessionChoice {
   return id === undefined ? { kind: 'new' } : { kind: 'new', id }
 }
 
-function formatOf(input: CommandInput): Format {
+export function formatOf(input: CommandInput): Format {
   const text = textOf(input, 'output-format') ?? 'text'
   const format = FORMATS.find((known) => known === text)
   if (!format) throw new UsageError(`--output-format "${text}": it is one of ${FORMATS.join(', ')}`)

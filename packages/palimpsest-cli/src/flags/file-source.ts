@@ -69,7 +69,7 @@ function readSmallFile(path: string): ReadFile {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     if (!fstatSync(file).isFile()) return { problem: 'this is no plain file' }
-    const bytes = Buffer.allocUnsafe(PAYLOAD_BYTES_MAX + 1)
+    const bytes = Buffer.alloc(PAYLOAD_BYTES_MAX + 1)
     const length = readWhole(file, bytes)
     if (length > PAYLOAD_BYTES_MAX) return { problem: `it is larger than ${PAYLOAD_BYTES_MAX} bytes` }
     return { text: bytes.toString('utf8', 0, length) }

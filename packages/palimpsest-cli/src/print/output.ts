@@ -39,6 +39,8 @@ export interface RunResult {
   readonly compactions: { readonly [path: string]: number }
   /** Text of the last answer. */
   readonly text: string
+  /** Of the leader of a team: what the team did. */
+  readonly team?: object | undefined
 }
 
 /** What one run used: sums over its answers. */
@@ -247,6 +249,7 @@ function resultLine(result: RunResult, facts: RunFacts): object {
     ...(estimatedUsd > 0 && { estimated_cost_usd: estimatedUsd }),
     ...(Object.keys(compactions).length > 0 && { compactions }),
     usage,
+    ...(result.team && { team: result.team }),
   }
 }
 

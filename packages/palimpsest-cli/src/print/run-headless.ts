@@ -97,7 +97,7 @@ const COST_WAIT_MS = 2_000
 const CONVERSATION = 'main'
 
 /** Sums up a turn as it goes. */
-function createTally(now: () => number): {
+export function createTally(now: () => number): {
   readonly take: (event: LoopEvent) => void
   readonly result: () => RunResult
 } {

@@ -74,6 +74,8 @@ export interface PreparedRun {
   /** Agents that work for the conversation. */
   readonly agents: Agents
   readonly planning: Scene['planning']
+  /** Git worktrees for others that work with it. */
+  readonly isolate: Scene['isolate']
   /** Where the run is one of a team. */
   readonly seated?: Seated | undefined
   /** What its team has to do. */
@@ -176,9 +178,9 @@ async function prepareWith(
   return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, agents, close, ...told }
 }
 
-function toldOf({ permissions, planning, chosen, team }: Scene) {
+function toldOf({ permissions, planning, isolate, chosen, team }: Scene) {
   const { endpoint, about, listModels } = chosen
-  return { permissions, planning, team, endpoint, about, listModels }
+  return { permissions, planning, isolate, team, endpoint, about, listModels }
 }
 
 /** Before a request the conversation hears what became of its agents, and whether it is in plan mode. */

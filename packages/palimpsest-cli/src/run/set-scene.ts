@@ -75,6 +75,8 @@ export interface RunWishes extends ModelWish {
   readonly agents?: AgentRunner | undefined
   /** Absent: nobody is there to be asked. */
   readonly user?: UserThere | undefined
+  /** Whoever sits elsewhere, and is asked about permission alone. */
+  readonly permitElsewhere?: PermitOptions['ask']
 }
 
 /** Who answers, and sees what calls do. */
@@ -335,8 +337,9 @@ function makeTools(
   const permits = permitsIn({ access, sandbox })
   // Agents ask too: one question at a time, whoever asks.
   const inLine = createQueue()
+  const answering = user?.permit ?? wishes.permitElsewhere
   const ask: PermitOptions['ask'] =
-    user && (async (question, signal) => await inLine(async () => await user.permit(question, signal)))
+    answering && (async (question, signal) => await inLine(async () => await answering(question, signal)))
   const permit = createPermit({ ...permits, mode, ...(ask ? { ask } : {}) })
   const forkTools: Scene['forkTools'] = (gate) => ({
     tools: createTools({ ...common, memory: gate }),

@@ -88,19 +88,19 @@ interface LineReader {
 function createReader({ input, output, takeInterrupts }: Console, signal: AbortSignal): LineReader {
   const reader = createInterface({ input, output, terminal: false })
   const lines: string[] = []
-  let waiting: ((text: string | undefined) => void) | undefined
+  /** Whoever asked last is answered first: a question stands below the prompt. */
+  const waiting: ((text: string | undefined) => void)[] = []
   let ended = false
   let interrupt: (() => void) | undefined
   const give = (text: string | undefined): void => {
-    const taker = waiting
-    waiting = undefined
+    const taker = waiting.pop()
     if (taker) taker(text)
     else if (text !== undefined) lines.push(text)
   }
   const end = (): void => {
     ended = true
     interrupt?.()
-    give(undefined)
+    for (const taker of waiting.splice(0)) taker(undefined)
   }
   const onInterrupt = (): void => (interrupt ? interrupt() : end())
   reader.on('line', give).on('close', end)
@@ -112,9 +112,7 @@ function createReader({ input, output, takeInterrupts }: Console, signal: AbortS
     read: async () => {
       const known = lines.shift()
       if (known !== undefined || ended) return known
-      return await new Promise((resolve) => {
-        waiting = resolve
-      })
+      return await new Promise((resolve) => void waiting.push(resolve))
     },
     setInterrupt: (fresh) => {
       interrupt = fresh

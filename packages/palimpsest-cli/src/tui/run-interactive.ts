@@ -6,6 +6,7 @@ import type { AskTrust, TrustMatter } from '../agent/settings/trust.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import type { Offer } from '../agent/permissions/always/offer.ts'
 import { storeRules } from '../agent/permissions/always/stored-rules.ts'
+import type { TeamFace, TeamHost } from '../team/leading/team-host.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
 import type { Console } from './console.ts'
 import { readEarlierInputs } from './host/earlier-inputs.ts'
@@ -34,6 +35,8 @@ export interface InteractiveOptions {
   readonly picks: boolean
   /** Lines alone, nothing that moves. */
   readonly isPlain: boolean
+  /** The team that the conversation leads. */
+  readonly team?: TeamHost | undefined
 }
 
 export async function runInteractive(
@@ -61,7 +64,15 @@ export async function runInteractive(
     while (at) {
       const { conversation, wishes: current }: Entered = at
       try {
-        const end = await talk(conversation, { wishes: current, prompt, picks, ui, world: told })
+        await options.team?.begin(conversation, conversation.prepared, teamFace(place, at.ask))
+        const end = await talk(conversation, {
+          wishes: current,
+          prompt,
+          picks,
+          ui,
+          world: told,
+          team: options.team,
+        })
         // Whoever picks a session says it there.
         prompt = picks && end?.next ? prompt : ''
         picks = false
@@ -74,6 +85,7 @@ export async function runInteractive(
       }
     }
   } finally {
+    await options.team?.end()
     ui.close()
   }
   if (last !== '') world.printError(`palimpsest: to resume: palimpsest --resume ${last}\n`)
@@ -101,19 +113,28 @@ interface Place {
 interface Entered {
   readonly conversation: HostedConversation
   readonly wishes: RunWishes
+  /** Asks about permission, as for its own calls. */
+  readonly ask: TeamFace['ask']
+}
+
+function teamFace({ ui }: Place, ask: TeamFace['ask']): TeamFace {
+  return {
+    ask,
+    show: (text) => ui.show(noteLines(text, 'plain', ui.columns())),
+    changed: () => ui.setLive({}),
+  }
 }
 
 /** The conversation that is wished for; where it cannot be opened, the one before again, with a line that says why. */
 async function enter(wishes: RunWishes, before: Entered | undefined, place: Place): Promise<Entered> {
   const { ui, told, home, trust } = place
   const open = async (wanted: RunWishes): Promise<Entered> => {
-    const conversation = await hostConversation(
-      asking(wanted, ui, trust, () => conversation),
-      home,
-      told,
-      { onSummary: (chars) => ui.setWritten(chars), onWork: (since) => ui.setLive({ since }) },
-    )
-    return { conversation, wishes: wanted }
+    const asked = asking(wanted, ui, trust, () => conversation)
+    const conversation = await hostConversation(asked, home, told, {
+      onSummary: (chars) => ui.setWritten(chars),
+      onWork: (since) => ui.setLive({ since }),
+    })
+    return { conversation, wishes: wanted, ask: asked.user.permit }
   }
   try {
     const entered = await open(wishes)
@@ -184,7 +205,7 @@ function asking(
   ui: Ui,
   trust: AskTrust,
   conversation: () => HostedConversation,
-): RunWishes {
+): RunWishes & { readonly user: NonNullable<RunWishes['user']> } {
   return {
     ...wishes,
     user: {

@@ -2,6 +2,7 @@ import { sentenceOf } from '../report-error.ts'
 import { toPrintable } from '../agent/printable.ts'
 import type { Console } from './console.ts'
 import { emptyEditor, withEarlier, withWords } from './input/edit-text.ts'
+import { createQueue } from '../agent/permissions/create-permit.ts'
 import { createPicker } from './input/pick-item.ts'
 import { createPager } from './pager/create-pager.ts'
 import type { PageSource } from './pager/page-source.ts'
@@ -42,6 +43,7 @@ const WAYS = {
 
 export function openScreen(console: Console, options: ScreenOptions): Ui {
   const state = createScreenState()
+  const inLine = createQueue()
   const canvas = createCanvas(console, state, options)
   const keys = createKeyboard(state, options.now, canvas, console)
   const closed = (): void => {
@@ -80,8 +82,9 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
       state.interrupt = interrupt
       marks.setBusy(interrupt !== undefined)
     },
-    pick: async (question, signal) => await pick(state, question, canvas, signal),
-    ask: async (title, signal) => await ask(state, title, canvas, signal),
+    // Others ask too, whatever is asked already: one question at a time.
+    pick: async (question, signal) => await inLine(async () => await pick(state, question, canvas, signal)),
+    ask: async (title, signal) => await inLine(async () => await ask(state, title, canvas, signal)),
     page,
     setPages: ({ transcript, removed }) => {
       const hint = (text: string): void => {

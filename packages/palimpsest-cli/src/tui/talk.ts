@@ -14,7 +14,8 @@ import { coldCost } from './host/cold-cost.ts'
 import type { HostedConversation } from './host/host-conversation.ts'
 import { removedBy } from './host/removed-by.ts'
 import { findTooLong } from './host/too-long.ts'
-import { agentLines } from './screen/agent-lines.ts'
+import type { TeamHost } from '../team/leading/team-host.ts'
+import { agentLines, teamLines } from './screen/agent-lines.ts'
 import { modeWords, nextMode } from './screen/mode-words.ts'
 import { statusLine } from './screen/status-line.ts'
 import { shellLines } from './screen/tool-lines.ts'
@@ -33,16 +34,19 @@ export interface TalkSetup {
   readonly picks: boolean
   readonly ui: Ui
   readonly world: World
+  /** The team that it leads. */
+  readonly team?: TeamHost | undefined
 }
 
 /** What to open next; nothing where the user leaves. */
 export async function talk(conversation: HostedConversation, setup: TalkSetup): Promise<CommandEnd> {
-  const { ui, wishes, world } = setup
+  const { ui, wishes, world, team } = setup
   const place: CommandPlace = {
     conversation,
     wishes,
     ui,
     world,
+    team,
     follow: async (events) => await follow(events, conversation, ui),
     interruptible: async (work, told = 'interrupted') => await interruptible(work, told, ui, world.signal),
   }
@@ -55,7 +59,12 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
       place,
     )
   })
-  ui.setLive({ agents: () => agentLines(conversation.prepared.dreaming.tasks.list(), ui.columns()) })
+  ui.setLive({
+    agents: () => [
+      ...agentLines(conversation.prepared.dreaming.tasks.list(), ui.columns()),
+      ...teamLines(team?.rows() ?? [], ui.columns()),
+    ],
+  })
   showStatus(conversation, ui)
   ui.setPages({
     transcript: async () => await openTranscriptPage(conversation),
@@ -74,6 +83,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   let said: Promise<UserAct> | undefined
   while (!world.signal.aborted) {
+    await team?.afterTurn()
     said ??= ui.next()
     const act = await actOrMail(said, conversation, world.signal)
     if (act === 'mail') {

@@ -1,6 +1,3 @@
-import { readdir } from 'node:fs/promises'
-import { join, normalize, relative, sep } from 'node:path'
-
 import { hiddenBy, withLinksFollowed } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
 import { FRESH_SHELL, type ShellState } from '../shell/shell-state.ts'
@@ -72,7 +69,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const additional = await Promise.all((options.additionalFolders ?? []).map(realPathOf))
   const readable = await Promise.all((options.readableFolders ?? []).map(realPathOf))
   const own = options.ownHome === undefined ? [] : [options.ownHome]
-  const places = await Promise.all([realPrivatePlaces(options.home), ...own.map(realOrNamed)])
+  const places = await Promise.all([...privatePlacesOf(options.home), ...own].map(realOrNamed))
   const grants = new Map<string, string>()
   const commands = new Map<string, CommandGrant>()
   let shellFolder = cwd
@@ -155,23 +152,6 @@ export function withOwnShell(access: Access, { isJudged, closed, open }: AgentAc
 /** Takes a real path. */
 export function isWorkPath(access: Pick<Access, 'folders'>, path: string): boolean {
   return access.folders.some((folder) => isInside(folder, path))
-}
-
-/** Most of them are not there, as the home itself says: then nobody needs to follow each. */
-async function realPrivatePlaces(home: string): Promise<readonly string[]> {
-  const places = privatePlacesOf(home)
-  const names = await readdir(home).catch(() => undefined)
-  const realHome = await realPathOf(normalize(home)).catch(() => undefined)
-  if (names === undefined || realHome === undefined)
-    return (await Promise.all(places.map(realOrNamed))).flat()
-  // Some disks ignore case.
-  const isThere = new Set(names.map((name) => name.toLowerCase()))
-  const real = places.map(async (place): Promise<readonly string[]> => {
-    const below = relative(normalize(home), place)
-    const [first = ''] = below.split(sep)
-    return isThere.has(first.toLowerCase()) ? await realOrNamed(place) : [place, join(realHome, below)]
-  })
-  return (await Promise.all(real)).flat()
 }
 
 /** A place counts under its name too: a link there may be made later. */

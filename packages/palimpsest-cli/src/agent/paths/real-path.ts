@@ -20,16 +20,15 @@ export async function realPathOf(path: string): Promise<string> {
   return walk(start)
 }
 
-/** Something on the way is not there: from what is there, part by part. */
+/** Something on the way is not there: mostly the last part alone, which is about to be written. Otherwise part by part. */
 async function walk(path: string): Promise<string> {
-  const { folder, rest } = await deepestFolder(path)
-  const parts = rest.split('/')
-  let at = folder
+  const last = path.lastIndexOf('/') + 1
+  const parent = await existing(path.slice(0, last))
+  const parts = parent === undefined ? path.split('/') : [path.slice(last)]
+  let at = parent ?? '/'
   let links = LINKS_MAX
   /** How many of the last parts of `at` are not there: nothing is below them. */
   let missing = 0
-  /** Of the first part it is known that it leads nowhere: it is missing, or a link that dangles. */
-  let isKnown = true
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     if (part === '' || part === '.') continue
     if (part === '..') {
@@ -38,9 +37,8 @@ async function walk(path: string): Promise<string> {
       continue
     }
     const here = join(at, part)
-    const found = missing > 0 || isKnown ? undefined : await existing(here)
+    const found = missing > 0 ? undefined : await existing(here)
     const target = found === undefined && missing === 0 ? await linkTarget(here) : undefined
-    isKnown = false
     if (target === undefined) {
       at = found ?? here
       if (found === undefined) missing++
@@ -51,15 +49,6 @@ async function walk(path: string): Promise<string> {
     parts.unshift(...target.split('/'))
   }
   return at
-}
-
-/** The longest beginning of a path that is there, real, and what follows. The next part leads nowhere. */
-async function deepestFolder(path: string): Promise<{ readonly folder: string; readonly rest: string }> {
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    const folder = await existing(path.slice(0, end))
-    if (folder !== undefined) return { folder, rest: path.slice(end + 1) }
-  }
-  return { folder: '/', rest: path }
 }
 
 /**

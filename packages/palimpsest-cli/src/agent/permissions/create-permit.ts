@@ -53,8 +53,7 @@ const NO_CONCERNS: ShellConcerns = { kind: 'refused', why: 'it is no command' }
 export function createPermit(options: PermitOptions): Permit {
   const { access } = options
   const queue = createQueue()
-  // Looked for with the first call, and once: many a run calls nothing.
-  let programFolders: Promise<readonly string[]> | undefined
+  const programFolders = findProgramFolders(options)
   const decideWith = async (
     tool: LoopTool,
     facts: CallFacts,
@@ -77,7 +76,6 @@ export function createPermit(options: PermitOptions): Permit {
     return decide(tool.name, facts, { mode, rules, cwd, home }, concerns)
   }
   const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
-    programFolders ??= findProgramFolders(options)
     const folders = [...options.protectedFolders, ...(await programFolders)]
     const facts = await factsOf(tool, input, access, folders)
     return { facts, decision: await decideWith(tool, facts) }

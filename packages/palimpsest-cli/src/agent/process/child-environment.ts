@@ -132,7 +132,7 @@ function withoutKeys(env: Environment): { readonly [name: string]: string } {
   return Object.fromEntries(kept)
 }
 
-function holdsSecret(address: string): boolean {
+export function holdsSecret(address: string): boolean {
   const url = URL.parse(address)
   return url !== null && (url.username !== '' || url.password !== '' || url.search !== '')
 }

@@ -42,15 +42,22 @@ export function startProcess(
   return child
 }
 
-/** Our own command, in a process that goes on when this one ends. It needs what this one was given, keys included; nobody reads its output. */
+/**
+ * Our own command, in a process that goes on when this one ends. It needs what this one was given, keys included. What it prints goes to the
+ * open file `output`; nobody reads it where there is none. Says whether it has ended.
+ */
 export function startBeside(
   { program, args, cwd }: Pick<ProcessStart, 'program' | 'args' | 'cwd'>,
   env: { readonly [name: string]: string | undefined },
-): void {
-  const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: 'ignore', detached: true })
+  output: number | 'ignore' = 'ignore',
+): () => boolean {
+  const stdio = ['ignore', output, output] as const
+  const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: [...stdio], detached: true })
+  let hasEnded = false
   // Whoever could not start it does without.
-  child.on('error', () => undefined)
+  child.on('error', () => (hasEnded = true)).on('exit', () => (hasEnded = true))
   child.unref()
+  return () => hasEnded
 }
 
 export interface ProcessBounds {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 import { StorageError } from 'palimpsest'
@@ -98,8 +98,6 @@ function readFrom(path: string, offset: number): Buffer {
 
 function openOrNone(path: string): number | undefined {
   try {
-    // Most days of a month have none. An error for each is dearer than the look.
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined
     return openSync(path, OURS | constants.O_RDONLY)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined

@@ -22,6 +22,7 @@ export const COMMANDS = [
   { name: 'memory', words: '', summary: 'what is remembered, and what waits for you' },
   { name: 'dream', words: '', summary: 'consolidates memory now, in the background' },
   { name: 'tasks', words: '[kill] [ID]', summary: 'what runs in the background: list, watch, end' },
+  { name: 'shutdown', words: '', summary: 'ends the team that this conversation leads' },
   {
     name: 'agents',
     words: '[create|edit NAME]',

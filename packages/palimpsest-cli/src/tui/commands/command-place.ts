@@ -1,6 +1,7 @@
 import type { LoopEvent } from 'palimpsest/loop'
 
 import type { RunWishes } from '../../run/set-scene.ts'
+import type { TeamHost } from '../../team/leading/team-host.ts'
 import type { World } from '../../world.ts'
 import type { HostedConversation } from '../host/host-conversation.ts'
 import { noteLines } from '../screen/turn-lines.ts'
@@ -12,6 +13,8 @@ export interface CommandPlace {
   readonly wishes: RunWishes
   readonly ui: Ui
   readonly world: World
+  /** The team that the conversation leads. */
+  readonly team?: TeamHost | undefined
   readonly follow: <T>(events: AsyncGenerator<LoopEvent, T>) => Promise<T>
   /** `told`: what an interruption came to. */
   readonly interruptible: (work: (signal: AbortSignal) => Promise<void>, told?: string) => Promise<void>

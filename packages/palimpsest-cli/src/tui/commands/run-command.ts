@@ -45,6 +45,12 @@ export async function runCommand(text: string, place: CommandPlace): Promise<Com
   }
 }
 
+async function shutdown(place: CommandPlace): Promise<undefined> {
+  if (!place.team) return note('this conversation leads no team; `palimpsest team "goal"` starts one', place)
+  await place.team.end()
+  return undefined
+}
+
 function unknownText(typed: string): string {
   if (PLANNED_COMMANDS.includes(typed)) return `/${typed} is not built yet; /help lists what is`
   const similar = findSimilarName(typed, COMMAND_NAMES)
@@ -77,6 +83,8 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return await permissions(words, place)
     case 'plan':
       return plan(place)
+    case 'shutdown':
+      return await shutdown(place)
     case 'clear':
       return { next: { ...wishes, chosen: undefined, session: { kind: 'new' } } }
     case 'resume':

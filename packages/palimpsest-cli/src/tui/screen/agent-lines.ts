@@ -1,5 +1,6 @@
 import { toPrintable } from '../../agent/printable.ts'
 import { isRunning, type AgentOfTask, type BackgroundTask } from '../../tasks/background-task.ts'
+import type { TeamRow } from '../../team/leading/team-host.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth, textWidth } from '../text/text-width.ts'
 import { dollars, shortCount } from './status-line.ts'
@@ -27,6 +28,17 @@ export function agentLines(tasks: readonly BackgroundTask[], columns: number): r
   if (rows.length <= ROWS_MAX) return rows
   const shown = rows.slice(0, ROWS_MAX - 1)
   return [...shown, line(`  and ${rows.length - shown.length} more: /tasks lists them`, 'dim')]
+}
+
+/** Teammates, each with what it does and has cost. */
+export function teamLines(rows: readonly TeamRow[], columns: number): readonly StyledLine[] {
+  return rows.map(({ name, state, doing, tokens, costUsd }, place) => {
+    const start = place === rows.length - 1 ? '└ ' : '├ '
+    const end = `${doing === state ? '' : ` · ${state}`} · ${shortCount(tokens)} tokens · $${dollars(costUsd)}`
+    const text = toPrintable(`${start}${name}: ${doing}`).replaceAll('\n', ' ')
+    const room = Math.max(1, columns - textWidth(end))
+    return line(cutToWidth(`${cutToWidth(text, room)}${end}`, columns), 'dim')
+  })
 }
 
 interface Branch {

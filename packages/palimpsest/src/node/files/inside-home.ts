@@ -50,9 +50,6 @@ async function makeWithParents(path: string): Promise<void> {
 /** Makes a folder below the home, each part with mode 0700. Parts that exist are left as they are. */
 export async function makeFolder(home: string, folder: string): Promise<string> {
   const parts = partsBelow(home, folder)
-  // Mostly it is there. Whatever is in the way is told part by part.
-  const whole = join(home, ...parts)
-  if (await isFolderInside(home, whole)) return whole
   let path = home
   for (const part of parts) {
     path = join(path, part)
@@ -77,13 +74,6 @@ export async function requireInside(home: string, folder: string): Promise<void>
     throw toStorageError(error, 'use', folder)
   }
   throw new StorageError('not-found', `cannot use ${folder}: it is a file, not a folder. Move it away`)
-}
-
-async function isFolderInside(home: string, folder: string): Promise<boolean> {
-  return await requireInside(home, folder).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** Opens a file below the home. The last part of the path is never followed if it is a link. */

@@ -89,8 +89,8 @@ interface Piece {
 async function* purged(handle: FileHandle, forms: readonly PurgedForm[]): AsyncGenerator<Piece> {
   const held = Math.max(...forms.map(({ find }) => find.length)) - 1
   let rest = Buffer.alloc(0)
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let at = 0; ;) {
+    const chunk = Buffer.alloc(CHUNK_BYTES)
     const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at)
     at += bytesRead
     const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)])

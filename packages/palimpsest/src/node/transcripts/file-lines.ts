@@ -36,8 +36,7 @@ export async function openToRead(path: string): Promise<FileHandle> {
 
 /** All lines up to `end`, in order, from where one begins. */
 export async function* readLines(handle: FileHandle, end: number, begin = 0): AsyncGenerator<RawLine> {
-  // No larger than what is there to read: most files are small, and memory that nobody has used yet is dear.
-  const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, end - begin)))
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   let parts: Buffer[] = []
   let length = 0
   let lineStart = begin
@@ -45,10 +44,9 @@ export async function* readLines(handle: FileHandle, end: number, begin = 0): As
     const wanted = Math.min(CHUNK_BYTES, end - at)
     const { bytesRead } = await handle.read(chunk, 0, wanted, at)
     if (bytesRead === 0) break
-    const read = chunk.subarray(0, bytesRead)
     let start = 0
-    for (let stop = read.indexOf(NEWLINE, start); stop !== -1;) {
-      const piece = read.subarray(start, stop)
+    for (let stop = chunk.indexOf(NEWLINE, start); stop !== -1 && stop < bytesRead;) {
+      const piece = chunk.subarray(start, stop)
       length += piece.length
       const bytes =
         length > LINE_BYTES_MAX ? undefined : parts.length === 0 ? piece : Buffer.concat([...parts, piece])
@@ -57,9 +55,9 @@ export async function* readLines(handle: FileHandle, end: number, begin = 0): As
       parts = []
       length = 0
       start = stop + 1
-      stop = read.indexOf(NEWLINE, start)
+      stop = chunk.indexOf(NEWLINE, start)
     }
-    const rest = read.subarray(start)
+    const rest = chunk.subarray(start, bytesRead)
     length += rest.length
     if (rest.length > 0) parts = length > LINE_BYTES_MAX ? [] : [...parts, Buffer.from(rest)]
     at += bytesRead

@@ -259,14 +259,13 @@ async function decodeLines(handle: FileHandle, lines: readonly LinkedLine[]) {
   const problems: BadSpan[] = []
   let block: Buffer = Buffer.alloc(0)
   let blockStart = 0
-  const linesEnd = lines.reduce((end, { offset, length }) => Math.max(end, offset + length), 0)
   for (const { offset, length, assumed } of lines) {
     if (assumed) {
       entries.push(assumed)
       continue
     }
     if (offset < blockStart || offset + length > blockStart + block.length) {
-      block = await readBytes(handle, offset, Math.min(linesEnd, offset + Math.max(length, BLOCK_BYTES)))
+      block = await readBytes(handle, offset, offset + Math.max(length, BLOCK_BYTES))
       blockStart = offset
     }
     const line = decodeWholeLine(block.subarray(offset - blockStart, offset - blockStart + length))

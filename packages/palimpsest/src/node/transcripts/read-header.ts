@@ -5,8 +5,6 @@ import { NEWLINE, readBytes, withoutMark } from './file-lines.ts'
 
 /** More than any header: a path has at most 4,096 bytes, six times as many when escaped. */
 const HEADER_BYTES_MAX = 1 << 16
-/** Holds the header of most sessions. */
-const HEADER_BYTES = 1 << 12
 
 export interface FoundHeader {
   readonly header: Header
@@ -16,8 +14,7 @@ export interface FoundHeader {
 
 /** Undefined where the first line is none. A newer format is refused. */
 export async function readHeader(handle: FileHandle, path: string): Promise<FoundHeader | undefined> {
-  const first = await readBytes(handle, 0, HEADER_BYTES)
-  const start = first.includes(NEWLINE) ? first : await readBytes(handle, 0, HEADER_BYTES_MAX)
+  const start = await readBytes(handle, 0, HEADER_BYTES_MAX)
   const newline = start.indexOf(NEWLINE)
   const line = withoutMark(start.toString('utf8', 0, newline === -1 ? start.length : newline))
   const read = decodeHeader(line)

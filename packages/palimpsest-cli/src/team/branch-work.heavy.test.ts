@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { removeFolder } from '../../../../test/kit/temp-home.ts'
+import { readingEnvironment } from '../agent/process/child-environment.ts'
+import { commitWork, mergeWork } from './branch-work.ts'
+
+// Real repositories and a real git.
+
+const env = readingEnvironment({ PATH: process.env['PATH'] }, [])
+const USER = { name: 'A', email: 'a@example.test' }
+
+interface Repository {
+  /** Where the leader works. */
+  readonly main: string
+  /** A teammate's worktree. */
+  readonly side: string
+  readonly git: (...args: readonly string[]) => string
+}
+
+async function createRepository(): Promise<Repository> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-branch-')))
+  onTestFinished(async () => await removeFolder(root))
+  const [main, side] = [join(root, 'main'), join(root, 'side')]
+  const plain = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.test', ...args], {
+      cwd: main,
+      encoding: 'utf8',
+      env: plain,
+    }).trim()
+  execFileSync('git', ['init', '-q', '-b', 'main', main], { env: plain })
+  await writeFile(join(main, 'a.txt'), 'a\n')
+  await writeFile(join(main, 'b.txt'), 'b\n')
+  git('add', '.')
+  git('commit', '-qm', 'first')
+  git('worktree', 'add', '-q', '-b', 'side', side)
+  return { main, side, git }
+}
+
+/** What the teammate changed, as a commit of its branch. */
+async function committed({ side }: Repository, files: { readonly [name: string]: string }): Promise<string> {
+  for (const [name, words] of Object.entries(files)) await writeFile(join(side, name), words)
+  const done = await commitWork(side, 'Change it', USER, env)
+  if (!done.ok) throw new Error(done.why)
+  return done.head
+}
+
+async function merge({ main }: Repository, commit: string): ReturnType<typeof mergeWork> {
+  return await mergeWork(main, { commit, branch: 'side', subject: 'Merge it' }, USER, env)
+}
+
+test('finished work becomes a commit of its branch, and the leader merges it', async () => {
+  const repository = await createRepository()
+  const { main, git } = repository
+  const commit = await committed(repository, { 'a.txt': 'changed\n', 'new.txt': 'new\n' })
+  expect(git('log', '-1', '--format=%s %an', 'side')).toBe('Change it A')
+  await writeFile(join(main, 'b.txt'), 'of the user, not committed\n')
+  expect((await merge(repository, commit)).kind).toBe('merged')
+  expect(await readFile(join(main, 'a.txt'), 'utf8')).toBe('changed\n')
+  expect(await readFile(join(main, 'b.txt'), 'utf8')).toBe('of the user, not committed\n')
+  expect(git('log', '-1', '--format=%s %p').split(' ')).toHaveLength(4)
+  expect(await merge(repository, commit)).toEqual({ kind: 'nothing' })
+})
+
+test('what the user has not committed stands in the way, and stays as it is', async () => {
+  const repository = await createRepository()
+  const { main, git } = repository
+  const commit = await committed(repository, { 'a.txt': 'changed\n', 'new.txt': 'new\n' })
+  const before = git('rev-parse', 'HEAD')
+  await writeFile(join(main, 'new.txt'), 'of the user\n')
+  expect(await merge(repository, commit)).toEqual({ kind: 'in-the-way', files: ['new.txt'] })
+  git('add', 'new.txt')
+  expect(await merge(repository, commit)).toEqual({ kind: 'in-the-way', files: ['new.txt'] })
+  expect(git('rev-parse', 'HEAD')).toBe(before)
+  expect(git('status', '--porcelain')).toBe('A  new.txt')
+})
+
+test('where both sides changed a file, nothing is merged and nothing is changed', async () => {
+  const repository = await createRepository()
+  const { main, git } = repository
+  const commit = await committed(repository, { 'a.txt': 'theirs\n', 'new.txt': 'new\n' })
+  await writeFile(join(main, 'a.txt'), 'ours\n')
+  git('commit', '-qam', 'ours')
+  await writeFile(join(main, 'b.txt'), 'of the user, not committed\n')
+  const before = git('rev-parse', 'HEAD')
+  expect(await merge(repository, commit)).toEqual({ kind: 'conflict', files: ['a.txt'] })
+  expect(git('rev-parse', 'HEAD')).toBe(before)
+  expect(git('status', '--porcelain')).toBe('M b.txt')
+  expect(await readFile(join(main, 'b.txt'), 'utf8')).toBe('of the user, not committed\n')
+})
+
+test('nothing of the repository runs: hooks and signatures are passed over', async () => {
+  const repository = await createRepository()
+  const { main, side, git } = repository
+  const hook = '#!/bin/sh\necho ran >> "$(git rev-parse --show-toplevel)/ran"\nexit 1\n'
+  for (const name of ['pre-commit', 'commit-msg', 'post-commit', 'pre-merge-commit', 'post-merge'])
+    await writeFile(join(main, '.git/hooks', name), hook, { mode: 0o755 })
+  git('config', 'commit.gpgsign', 'true')
+  const commit = await committed(repository, { 'a.txt': 'changed\n' })
+  expect((await merge(repository, commit)).kind).toBe('merged')
+  for (const folder of [main, side])
+    expect(await readFile(join(folder, 'ran'), 'utf8').catch(() => 'absent')).toBe('absent')
+})

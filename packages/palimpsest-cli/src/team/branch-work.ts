@@ -1,0 +1,131 @@
+import { findGitRisk } from '../agent/permissions/find-git-risk.ts'
+import type { ChildEnvironment } from '../agent/process/child-environment.ts'
+import { runProcess } from '../agent/process/start-process.ts'
+import { gitIn, type GitRan } from '../agents/worktree.ts'
+
+// What becomes of finished work, without a model: it is committed on the teammate's branch, and that commit is merged where the leader works.
+// What the user has not committed is never touched: a merge that would need it is refused, and the branch waits.
+
+export interface GitUser {
+  readonly name: string
+  readonly email: string
+  /** The user's own list of what is ignored everywhere. */
+  readonly excludesFile?: string | undefined
+}
+
+/** Who commits here: asked of git alone, since everything else runs without the user's own settings. */
+export async function findGitUser(cwd: string, env: ChildEnvironment): Promise<GitUser> {
+  const setting = async (...args: readonly string[]): Promise<string | undefined> => {
+    const start = { program: 'git', args: ['config', '--get', ...args], cwd, env }
+    const end = await runProcess(start, { msMax: ASK_MS_MAX, bytesMax: ASK_BYTES_MAX })
+    return end.kind === 'exited' && end.code === 0 ? end.stdout.trim() || undefined : undefined
+  }
+  const login = env['USER'] ?? env['LOGNAME'] ?? 'palimpsest'
+  const name = (await setting('user.name')) ?? login
+  const email = (await setting('user.email')) ?? `${login}@localhost`
+  return { name, email, excludesFile: await setting('--path', 'core.excludesFile') }
+}
+
+const ASK_MS_MAX = 60_000
+const ASK_BYTES_MAX = 64 * 1024
+
+export type Committed =
+  /** Where the branch stands now. */
+  { readonly ok: true; readonly head: string } | { readonly ok: false; readonly why: string }
+
+/** All that is changed in a worktree becomes a commit; nothing, where nothing is. */
+export async function commitWork(
+  path: string,
+  subject: string,
+  user: GitUser,
+  env: ChildEnvironment,
+): Promise<Committed> {
+  const risk = await findGitRisk(path, { isForWorktree: true })
+  if (risk !== undefined) return { ok: false, why: risk }
+  const ignoring = user.excludesFile === undefined ? [] : ['-c', `core.excludesFile=${user.excludesFile}`]
+  const git = gitIn(path, env, asUser(user))
+  const head = async (): Promise<Committed> => {
+    const at = await git('rev-parse', '--verify', 'HEAD')
+    return at.ok ? { ok: true, head: at.text.trim() } : at
+  }
+  const status = await git(...ignoring, 'status', '--porcelain', '-z', '--untracked-files=normal')
+  if (!status.ok) return status
+  if (status.text === '') return await head()
+  const steps = [
+    [...ignoring, 'add', '--all'],
+    ['commit', '--quiet', '--no-verify', '--no-gpg-sign', '--cleanup=whitespace', '-m', subject],
+  ]
+  for (const step of steps) {
+    const ran = await git(...step)
+    if (!ran.ok) return ran
+  }
+  return await head()
+}
+
+function asUser({ name, email }: GitUser): { readonly [name: string]: string } {
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  }
+}
+
+export interface MergeWish {
+  readonly commit: string
+  readonly branch: string
+  /** Of the commit that merges. */
+  readonly subject: string
+  /** Without a commit that merges, where none is needed. */
+  readonly isShort?: boolean
+}
+
+export type Merged =
+  | { readonly kind: 'merged'; readonly head: string }
+  /** It is there already. */
+  | { readonly kind: 'nothing' }
+  /** Both sides changed them. Nothing was changed here. */
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  /** The user has changes of their own there. Nothing was changed here. */
+  | { readonly kind: 'in-the-way'; readonly files: readonly string[] }
+  | { readonly kind: 'failed'; readonly why: string }
+
+export async function mergeWork(
+  cwd: string,
+  { commit, branch, subject, isShort = false }: MergeWish,
+  user: GitUser,
+  env: ChildEnvironment,
+): Promise<Merged> {
+  const risk = await findGitRisk(cwd, { isForWorktree: true })
+  if (risk !== undefined) return { kind: 'failed', why: risk }
+  const top = await gitIn(cwd, env)('rev-parse', '--show-toplevel')
+  if (!top.ok) return { kind: 'failed', why: top.why }
+  const git = gitIn(top.text.trim(), env, asUser(user))
+  if ((await git('merge-base', '--is-ancestor', commit, 'HEAD')).ok) return { kind: 'nothing' }
+  const changed = await git('diff', '--name-only', '-z', '--no-renames', `HEAD...${commit}`)
+  const dirty = await git('status', '--porcelain', '-z', '--no-renames', '--untracked-files=all')
+  const staged = await git('diff', '--cached', '--name-only', '-z', '--no-renames')
+  for (const one of [changed, dirty, staged]) if (!one.ok) return { kind: 'failed', why: one.why }
+  const own = new Set([...partsOf(dirty).map((entry) => entry.slice(3)), ...partsOf(staged)])
+  const files = partsOf(changed).filter((path) => own.has(path))
+  // Git merges into an index that is as the last commit, or not at all.
+  const inTheWay = partsOf(staged).length > 0 ? partsOf(staged) : files
+  if (inTheWay.length > 0) return { kind: 'in-the-way', files: inTheWay }
+  const message = `${subject}\n\nMerges ${branch}.`
+  const ran = await git('merge', isShort ? '--ff' : '--no-ff', ...MERGE, '-m', message, commit)
+  const head = await git('rev-parse', '--verify', 'HEAD')
+  if (ran.ok && head.ok) return { kind: 'merged', head: head.text.trim() }
+  const conflicts = partsOf(await git('diff', '--name-only', '-z', '--diff-filter=U'))
+  const isBegun = (await git('rev-parse', '--verify', '--quiet', 'MERGE_HEAD')).ok
+  const undone = isBegun ? await git('merge', '--abort') : ran
+  if (isBegun && !undone.ok) return { kind: 'failed', why: `the merge could not be undone: ${undone.why}` }
+  return conflicts.length > 0
+    ? { kind: 'conflict', files: conflicts }
+    : { kind: 'failed', why: ran.ok ? 'git does not say where it stands' : ran.why }
+}
+
+const MERGE = ['--no-edit', '--no-verify', '--no-gpg-sign', '--no-stat', '--quiet']
+
+function partsOf(ran: GitRan): readonly string[] {
+  return ran.ok ? ran.text.split('\0').filter(Boolean) : []
+}

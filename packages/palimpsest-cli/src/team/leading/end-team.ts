@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { stateOf } from 'palimpsest/node'
+
+import { leaveWorktree } from '../../agents/worktree.ts'
+import type { SeenMember } from './look-around.ts'
+import type { Steward, TeamLook } from './steward.ts'
+
+// The end of a team: teammates are asked to leave, then told, then made to. No process stays, and no worktree without work in it.
+
+/** Who is at a turn may finish what it is at. */
+const ASKED_MS = 20_000
+/** Who was told closes its session in this time. */
+const TOLD_MS = 10_000
+const LOOK_MS = 100
+
+export interface EndedTeam {
+  readonly look: TeamLook
+  /** For the user: worktrees that are kept, and why. */
+  readonly kept: readonly string[]
+}
+
+/** `isCalledOff`: nobody waits for turns under way. */
+export async function endTeam(steward: Steward, isCalledOff: boolean): Promise<EndedTeam> {
+  if (steward.team().state === 'working') await steward.change({ state: 'ending' })
+  const isOver = async (): Promise<boolean> => running(await steward.look()).length === 0
+  if (!isCalledOff && (await within(ASKED_MS, isOver))) return await leave(steward)
+  await signalAll(steward, 'SIGTERM')
+  if (!(await within(TOLD_MS, isOver))) await signalAll(steward, 'SIGKILL')
+  await within(TOLD_MS, isOver)
+  return await leave(steward)
+}
+
+function running({ members }: TeamLook): readonly SeenMember[] {
+  return members.filter(({ life }) => life === 'running' || life === 'starting')
+}
+
+async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
+  const until = performance.now() + ms
+  while (performance.now() < until) {
+    if (await isSo()) return true
+    await sleep(LOOK_MS)
+  }
+  return await isSo()
+}
+
+async function signalAll(steward: Steward, signal: NodeJS.Signals): Promise<void> {
+  for (const { record } of running(await steward.look())) {
+    if (!record || (await stateOf(record.process)) !== 'running') continue
+    try {
+      process.kill(record.process.pid, signal)
+    } catch {
+      // It ended in this moment.
+    }
+  }
+}
+
+async function leave(steward: Steward): Promise<EndedTeam> {
+  const look = await steward.look()
+  const { members, cwd } = steward.team()
+  const kept: string[] = []
+  for (const { worktree } of members) {
+    if (!worktree) continue
+    // What it began with does not matter: what is merged is here too.
+    const leaving = { path: worktree.path, branch: worktree.branch, written: [] }
+    kept.push(...(await leaveWorktree(leaving, cwd, steward.git)))
+  }
+  await steward.change({ state: 'ended' })
+  return { look, kept }
+}

@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { freeTasks, hasEnded, ownerAt, type Task, type TaskBoard } from 'palimpsest/agents'
+import { stateOf } from 'palimpsest/node'
+
+import { isReady } from '../mates/next-step.ts'
+import {
+  readMember,
+  teamFolder,
+  workKey,
+  type FinishedWork,
+  type MemberRecord,
+  type TeamMember,
+  type TeamRecord,
+} from '../team-record.ts'
+
+// How a team stands, as its leader sees it: who is there, what is finished, whether anything can still happen by itself.
+
+export interface SeenMember {
+  readonly member: TeamMember
+  /** Undefined: it has not said anything yet. */
+  readonly record: MemberRecord | undefined
+  /** `gone`: its process ended without a word. */
+  readonly life: 'starting' | 'running' | 'ended' | 'gone'
+  readonly hasMail: boolean
+}
+
+export interface SeenTeam {
+  readonly members: readonly SeenMember[]
+  readonly board: TaskBoard
+}
+
+export async function seeMembers(home: string, team: TeamRecord): Promise<readonly SeenMember[]> {
+  return await Promise.all(
+    team.members.map(async (member) => {
+      const record = await readMember(home, team.name, member.name)
+      const hasMail = await hasLetters(join(teamFolder(home, team.name), 'mail', member.name))
+      return { member, record, life: await lifeOf(record), hasMail }
+    }),
+  )
+}
+
+async function lifeOf(record: MemberRecord | undefined): Promise<SeenMember['life']> {
+  if (!record) return 'starting'
+  const isGone = (await stateOf(record.process)) === 'gone'
+  if (record.state === 'ended') return isGone ? 'ended' : 'running'
+  return isGone ? 'gone' : 'running'
+}
+
+async function hasLetters(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => [])
+  return names.some((name) => name.endsWith('.json'))
+}
+
+export interface UnsettledWork extends FinishedWork {
+  readonly member: TeamMember
+}
+
+/** Finished, and neither merged nor told of. */
+export function unsettledWork(
+  members: readonly SeenMember[],
+  { settled }: Pick<TeamRecord, 'settled'>,
+): readonly UnsettledWork[] {
+  return members.flatMap(({ member, record }) =>
+    (record?.finished ?? [])
+      .filter((work) => !Object.hasOwn(settled, workKey(work)))
+      .map((work): UnsettledWork => ({ ...work, member })),
+  )
+}
+
+/** `done`: nothing is left to do. `still`: something is, and nobody will do it. */
+export type TeamPace = 'moving' | 'done' | 'still'
+
+export function paceOf({ members, board }: SeenTeam, team: TeamRecord, now: number): TeamPace {
+  const isBusy = members.some(({ life, record, hasMail }) =>
+    life === 'starting' || life === 'gone'
+      ? true
+      : life === 'running' && (record?.state === 'working' || hasMail),
+  )
+  if (isBusy || unsettledWork(members, team).length > 0) return 'moving'
+  const tasks = [...board.tasks.values()]
+  if (tasks.every(hasEnded)) return isTold(tasks, members) ? 'done' : 'moving'
+  const ready = new Set(
+    members.flatMap(({ member, life, record }) =>
+      life === 'running' && record?.state === 'idle' ? [member.name] : [],
+    ),
+  )
+  const isTaken = (task: Task): boolean =>
+    !hasEnded(task) && ready.has(ownerAt(task, now) ?? '') && isReady(task, board, team)
+  const isFree = ready.size > 0 && freeTasks(board, now).some((task) => isReady(task, board, team))
+  return isFree || tasks.some(isTaken) ? 'moving' : 'still'
+}
+
+/** Whoever completed a task has also said what it came to. */
+function isTold(tasks: readonly Task[], members: readonly SeenMember[]): boolean {
+  return tasks.every(({ id: task, epoch, owner, state }) => {
+    const by = members.find(({ member }) => member.name === owner)
+    if (state !== 'completed' || !by || by.life !== 'running') return true
+    return by.record?.finished.some((work) => workKey(work) === workKey({ task, epoch })) ?? false
+  })
+}

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+import { UsageError } from 'palimpsest'
+import { createTaskList, isAgentName, TASK_LEASE_MINUTES } from 'palimpsest/agents'
+import { openFileTaskLog, ownIdentity, stateOf } from 'palimpsest/node'
+
+import { readingEnvironment } from '../../agent/process/child-environment.ts'
+import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
+import type { CommandInput } from '../../commands/command.ts'
+import type { PreparedRun } from '../../run/prepare-run.ts'
+import type { World } from '../../world.ts'
+import { memberNames, MEMBERS_MAX } from './member-names.ts'
+import { placeMembers, startMember, type StartedMember } from './start-members.ts'
+import { createSteward, type Steward } from './steward.ts'
+import { LEADER } from '../seat.ts'
+import { makeTeamFolders, readTeam, teamNames, writeTeam, type TeamRecord } from '../team-record.ts'
+
+// A team comes to be, or is found again: its folder, its members, their processes.
+
+export interface TeamWish {
+  readonly name: string
+  readonly goal: string
+  readonly agents: number
+  readonly hasWorktrees: boolean
+  readonly hasScreen: boolean
+  readonly flags: TeamRecord['flags']
+}
+
+export interface OpenedTeam {
+  readonly steward: Steward
+  readonly notices: readonly string[]
+}
+
+/** Once the leader's own run is prepared. */
+export async function openTeam(
+  wish: TeamWish,
+  prepared: Pick<PreparedRun, 'isolate' | 'permissions' | 'setup'>,
+  place: { readonly home: string; readonly cwd: string },
+  world: World,
+): Promise<OpenedTeam> {
+  const { home, cwd } = place
+  const { name, goal, flags, hasScreen } = wish
+  await makeTeamFolders(home, name)
+  const isolate = wish.hasWorktrees ? prepared.isolate : undefined
+  const { members, notice } = await placeMembers(memberNames(wish.agents), { name, cwd }, isolate)
+  const team: TeamRecord = {
+    name,
+    goal,
+    cwd,
+    startedAt: world.now(),
+    state: 'working',
+    hasScreen,
+    mode: prepared.permissions.mode(),
+    flags,
+    leader: await ownIdentity(),
+    leaderSession: prepared.setup.session.id,
+    members,
+    settled: {},
+  }
+  await writeTeam(home, team)
+  const started = new Map<string, StartedMember>()
+  for (const member of members) started.set(member.name, await startMember(member, team, home, world))
+  const steward = await stewardOf(team, { home, started }, prepared.permissions.mode, world)
+  return { steward, notices: notice === undefined ? [] : [notice] }
+}
+
+/** Those that live are found again, and the others are started with the first look. */
+export async function findTeam(
+  team: TeamRecord,
+  prepared: Pick<PreparedRun, 'permissions' | 'setup'>,
+  { home, hasScreen }: { readonly home: string; readonly hasScreen: boolean },
+  world: World,
+): Promise<OpenedTeam> {
+  const again: TeamRecord = {
+    ...team,
+    state: 'working',
+    hasScreen,
+    mode: prepared.permissions.mode(),
+    leader: await ownIdentity(),
+    leaderSession: prepared.setup.session.id,
+  }
+  await writeTeam(home, again)
+  return {
+    steward: await stewardOf(again, { home, started: new Map() }, prepared.permissions.mode, world),
+    notices: [],
+  }
+}
+
+export async function stewardOf(
+  team: TeamRecord,
+  { home, started }: { readonly home: string; readonly started: Map<string, StartedMember> },
+  mode: () => PermissionMode,
+  world: World,
+): Promise<Steward> {
+  const log = await openFileTaskLog({ home, team: team.name })
+  const clock = { now: world.now }
+  const tasks = createTaskList({ log, clock, self: LEADER, isLeader: true, leaseMs: LEASE_MS })
+  const git = readingEnvironment(world.env, [team.cwd])
+  return createSteward({ home, team, tasks, mode, git, started }, world)
+}
+
+/** It only looks: what it would own counts for as long as anybody's. */
+const LEASE_MS = TASK_LEASE_MINUTES * 60_000
+
+/** A team that is there and whose leader is not. */
+export async function requireLeaderless(home: string, name: string): Promise<TeamRecord> {
+  const team = await requireTeam(home, name)
+  if (team.state === 'ended')
+    throw new UsageError(
+      `the team ${name} has ended. \`palimpsest --resume ${team.leaderSession}\` resumes its leader's session`,
+    )
+  if ((await stateOf(team.leader)) === 'gone') return team
+  throw new UsageError(`the team ${name} has a leader: process ${team.leader.pid}. End it there first`)
+}
+
+export async function requireTeam(home: string, name: string): Promise<TeamRecord> {
+  const team = await readTeam(home, name)
+  if (team) return team
+  const names = await teamNames(home)
+  throw new UsageError(
+    `there is no team called ${JSON.stringify(name)}${names.length > 0 ? `; there is ${names.join(', ')}` : ''}`,
+  )
+}
+
+export function agentCount(text: string | undefined): number {
+  const count = Number(text ?? AGENTS_DEFAULT)
+  if (Number.isInteger(count) && count >= 1 && count <= MEMBERS_MAX) return count
+  throw new UsageError(`--agents "${text}": a whole number from 1 to ${MEMBERS_MAX}`)
+}
+
+/** As many as somebody can follow. */
+const AGENTS_DEFAULT = 3
+
+/** A name that nobody has: the one that is wanted, or of the goal. */
+export async function teamName(home: string, wanted: string | undefined, goal: string): Promise<string> {
+  const name = wanted ?? `${slugOf(goal)}-${randomBytes(2).toString('hex')}`
+  if (!isAgentName(name) || name.length > NAME_CHARS_MAX)
+    throw new UsageError(
+      `--name ${JSON.stringify(name)}: letters, digits, - and _, at most ${NAME_CHARS_MAX}`,
+    )
+  await mkdir(join(home, 'teams'), { recursive: true, mode: FOLDER_MODE })
+  if (await readTeam(home, name))
+    throw new UsageError(`there is a team called ${name} already. Choose another --name, or --resume ${name}`)
+  return name
+}
+
+const FOLDER_MODE = 0o700
+/** Branches and folders are named after it. */
+const NAME_CHARS_MAX = 40
+const SLUG_CHARS_MAX = 20
+
+function slugOf(goal: string): string {
+  const words = goal.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.slice(0, 3).join('-').slice(0, SLUG_CHARS_MAX).replace(/-$/, '') || 'team'
+}
+
+/** Not for teammates: which session, how it is shown, where it is; the limit is shared. */
+const OWN_FLAGS = new Set(
+  'print output-format continue resume session-id cwd agents name no-worktrees shutdown plain debug verbose team as stay help'.split(
+    ' ',
+  ),
+)
+const PATH_FLAGS = new Set(['settings', 'add-dir'])
+
+/** What teammates and a resumed leader run with. Addresses that hold a secret are not kept. */
+export function sharedFlags({ flags }: CommandInput, { cwd }: Pick<World, 'cwd'>): TeamRecord['flags'] {
+  const entries = Object.entries(flags).flatMap(([name, value]): [string, string | boolean][] => {
+    if (value === undefined || OWN_FLAGS.has(name)) return []
+    return [[name, typeof value === 'string' && PATH_FLAGS.has(name) ? resolve(cwd, value) : value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Everybody may spend the same part of it. */
+export function shareOf(flags: TeamRecord['flags'], members: number): TeamRecord['flags'] {
+  const whole = Number(flags['max-cost'])
+  if (!Number.isFinite(whole) || whole <= 0) return flags
+  return { ...flags, 'max-cost': String(whole / (members + 1)) }
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+
+import { drive, type Conversation } from 'palimpsest/conversation'
+import { openFileMailbox } from 'palimpsest/node'
+
+import type { PermitOptions } from '../../agent/permissions/create-permit.ts'
+import { sentenceOf } from '../../report-error.ts'
+import type { PreparedRun } from '../../run/prepare-run.ts'
+import type { World } from '../../world.ts'
+import { endTeam } from './end-team.ts'
+import { watchFolders } from '../folder-watch.ts'
+import { stateText } from './lead.ts'
+import type { OpenedTeam } from './open-team.ts'
+import { attendDesk } from '../permission-desk.ts'
+import { LEADER } from '../seat.ts'
+import type { Steward, TeamLook } from './steward.ts'
+import { membersFolder, teamFolder, type MemberState } from '../team-record.ts'
+import { reportLines, reportOf } from './team-report.ts'
+import { doneText, leaderText, newsText, stillText } from '../team-texts.ts'
+
+// The leader before a screen: beside the conversation, the team is looked after. What needs the leader's model comes to it as mail.
+
+/** Who shows it. */
+export interface TeamFace {
+  /** Asks whoever sits there. */
+  readonly ask: NonNullable<PermitOptions['ask']>
+  readonly show: (text: string) => void
+  /** What is live is to be drawn again. */
+  readonly changed: () => void
+}
+
+export interface TeamRow {
+  readonly name: string
+  readonly state: MemberState | 'starting' | 'gone'
+  readonly doing: string
+  readonly tokens: number
+  readonly costUsd: number
+}
+
+export interface TeamHost {
+  /** The conversation that leads from now on. */
+  readonly begin: (conversation: Conversation, prepared: PreparedRun, face: TeamFace) => Promise<void>
+  readonly rows: () => readonly TeamRow[]
+  /** After a turn: where all is done and told, the team ends. */
+  readonly afterTurn: () => Promise<void>
+  readonly end: () => Promise<void>
+}
+
+/** The sender of what no agent says. */
+export const TEAM_SENDER = 'team'
+
+interface State {
+  steward: Steward | undefined
+  look: TeamLook | undefined
+  /** How the team stood when the leader was last asked what to do about it. */
+  asked: string
+  news: readonly string[]
+  face: TeamFace | undefined
+  leader: Conversation | undefined
+  heardAt: Map<string, number>
+  attending: Promise<unknown>
+}
+
+export function createTeamHost(
+  open: (prepared: PreparedRun) => Promise<OpenedTeam>,
+  home: string,
+  world: World,
+): TeamHost {
+  const stop = new AbortController()
+  const state: State = {
+    steward: undefined,
+    look: undefined,
+    asked: '',
+    news: [],
+    face: undefined,
+    leader: undefined,
+    heardAt: new Map(),
+    attending: Promise.resolve(),
+  }
+  const end = async (): Promise<void> => {
+    const { steward, face } = state
+    if (!steward || stop.signal.aborted) return
+    stop.abort()
+    await state.attending
+    face?.show('the team ends: teammates finish what they are at')
+    const ended = await endTeam(steward, world.signal.aborted)
+    const { promptTokens = 0, readTokens: cachedTokens = 0, costUsd = 0 } = state.leader?.totals() ?? {}
+    const spent = { promptTokens, cachedTokens, outputTokens: 0, costUsd }
+    for (const text of reportLines(reportOf(steward, ended, spent))) face?.show(text)
+    state.look = undefined
+    face?.changed()
+  }
+  return {
+    begin: async (conversation, prepared, face) => {
+      Object.assign(state, { face, leader: conversation })
+      if (state.steward) {
+        await state.steward.change({ leaderSession: conversation.id })
+      } else {
+        const { steward, notices } = await open(prepared)
+        state.steward = steward
+        for (const notice of notices) face.show(notice)
+        state.attending = Promise.all([
+          attend(state, steward, stop.signal),
+          attendDesk({ home, team: steward.team().name }, askNow(state), stop.signal),
+        ]).catch((error: unknown) => face.show(sentenceOf(error)))
+      }
+      if (stop.signal.aborted || conversation.view().nodes.length > 0) return
+      const content = leaderText(state.steward.team())
+      await drive(conversation.add({ content, origin: 'peer' }, world.signal))
+    },
+    rows: () => state.look?.members.map(rowOf) ?? [],
+    afterTurn: async () => {
+      const { steward } = state
+      if (!steward || stop.signal.aborted) return
+      const look = await steward.look()
+      const isOver = look.pace === 'done' && look.board.tasks.size > 0 && stateText(look) === state.asked
+      if (isOver) await end()
+    },
+    end,
+  }
+}
+
+/** Whoever sits there by then. */
+function askNow(state: State): TeamFace['ask'] {
+  return async (question, signal) => (await state.face?.ask(question, signal)) ?? { kind: 'no' }
+}
+
+async function attend(state: State, steward: Steward, signal: AbortSignal): Promise<void> {
+  const { home } = steward
+  const { name } = steward.team()
+  const mailbox = await openFileMailbox({ home, team: name, self: TEAM_SENDER })
+  const post = async (summary: string, message: string): Promise<void> =>
+    await mailbox.send({ id: randomUUID(), from: TEAM_SENDER, to: LEADER, at: Date.now(), summary, message })
+  const watch = watchFolders([teamFolder(home, name), membersFolder(home, name)])
+  try {
+    while (!signal.aborted) {
+      const look = await steward.look()
+      showNews(state, look)
+      await wake(state, look, post)
+      await watch.next(signal)
+    }
+  } finally {
+    watch.close()
+  }
+}
+
+function showNews(state: State, look: TeamLook): void {
+  const { face, heardAt, look: before } = state
+  for (const { text } of look.news) face?.show(text)
+  for (const { member, record } of look.members) {
+    const since = heardAt.get(member.name) ?? 0
+    for (const { at, from, summary } of record?.heard ?? [])
+      if (at > since) face?.show(`${from} to ${member.name}: ${summary}`)
+    heardAt.set(member.name, record?.heard.at(-1)?.at ?? since)
+    const was = before?.members.find((one) => one.member.name === member.name)?.record?.state
+    if (record?.state === 'idle' && was === 'working') face?.show(`${member.name} is idle`)
+  }
+  state.news = [...state.news, ...look.news.map(({ text }) => text)]
+  state.look = look
+  face?.changed()
+}
+
+async function wake(
+  state: State,
+  look: TeamLook,
+  post: (summary: string, message: string) => Promise<void>,
+): Promise<void> {
+  const { news } = state
+  const stands = stateText(look)
+  if (look.pace !== 'moving' && look.board.tasks.size > 0 && stands !== state.asked) {
+    state.asked = stands
+    state.news = []
+    if (look.pace === 'done') await post('all tasks have ended', doneText(look.board, news))
+    else await post('nobody works', stillText(look, news))
+  } else if (look.news.some(({ isUrgent }) => isUrgent)) {
+    state.news = []
+    await post('work could not be merged', newsText(news))
+  }
+}
+
+function rowOf({ member, record, life }: TeamLook['members'][number]): TeamRow {
+  const { promptTokens = 0, cachedTokens = 0, outputTokens = 0, costUsd = 0 } = record?.spent ?? {}
+  return {
+    name: member.name,
+    state: life === 'starting' || life === 'gone' ? life : (record?.state ?? 'ended'),
+    doing: record?.doing ?? '',
+    tokens: promptTokens - cachedTokens + outputTokens,
+    costUsd,
+  }
+}

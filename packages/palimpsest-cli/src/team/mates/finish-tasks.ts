@@ -1,0 +1,55 @@
+import type { ChildEnvironment } from '../../agent/process/child-environment.ts'
+import { gitIn } from '../../agents/worktree.ts'
+import { commitWork, findGitUser, mergeWork } from '../branch-work.ts'
+import { workKey, type FinishedWork, type TeamRecord } from '../team-record.ts'
+import type { Teammate } from './teammate-setup.ts'
+
+/** Tasks that it completed since the last time: what it changed for them becomes a commit of its branch, for the leader to merge. */
+export async function finishTasks({ work: { list }, member, own, git, say }: Teammate): Promise<void> {
+  const known = new Set(own.get().finished.map(workKey))
+  const done = [...(await list.board()).tasks.values()]
+    .filter(({ state, owner }) => state === 'completed' && owner === member.name)
+    .map(({ id: task, epoch, subject }) => ({ task, epoch, subject }))
+    .filter((work) => !known.has(workKey(work)))
+  if (done.length === 0) return
+  const commit = member.worktree && (await commitAll(member.worktree.path, done, git, say))
+  const finished: readonly FinishedWork[] = done.map((work) => ({ ...work, commit }))
+  await own.set({ finished: [...own.get().finished, ...finished] })
+}
+
+async function commitAll(
+  path: string,
+  done: readonly { readonly subject: string }[],
+  env: ChildEnvironment,
+  say: (text: string) => void,
+): Promise<string | undefined> {
+  const subject = done.map((work) => work.subject).join('; ')
+  const committed = await commitWork(path, subject, await findGitUser(path, env), env)
+  if (committed.ok) return committed.head
+  say(`what was changed could not be committed, and stays in ${path}: ${committed.why}`)
+  return undefined
+}
+
+/** A task begins with what is merged by now. A sentence for the model where it cannot. */
+export async function bringUpToDate(
+  { member, git, say }: Teammate,
+  { cwd }: Pick<TeamRecord, 'cwd'>,
+): Promise<readonly string[]> {
+  if (!member.worktree) return []
+  const { path, branch } = member.worktree
+  const head = await gitIn(cwd, git)('rev-parse', '--verify', 'HEAD')
+  if (!head.ok) return []
+  const wish = {
+    commit: head.text.trim(),
+    branch,
+    subject: `Merge what is done into ${branch}`,
+    isShort: true,
+  }
+  const merged = await mergeWork(path, wish, await findGitUser(path, git), git)
+  if (merged.kind === 'merged' || merged.kind === 'nothing') return []
+  const why = merged.kind === 'failed' ? merged.why : `both sides changed ${merged.files.join(', ')}`
+  say(`not brought up to date: ${why}`)
+  return [
+    `Your worktree could not be brought up to date with what others finished (${why}); its last commit of theirs is older.`,
+  ]
+}

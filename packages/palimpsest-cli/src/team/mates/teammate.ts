@@ -1,0 +1,218 @@
+import { drive } from 'palimpsest/conversation'
+import type { LoopEvent } from 'palimpsest/loop'
+import { stateOf } from 'palimpsest/node'
+import { servedTokens, type Usage } from 'palimpsest/wire'
+
+import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
+import { narrowMode } from '../../agents/kinds/narrow-mode.ts'
+import { watchAgent, type WatchedAgent } from '../../agents/summary/watch-agent.ts'
+import { sentenceOf } from '../../report-error.ts'
+import { problemOf } from '../../run/turn-problem.ts'
+import type { World } from '../../world.ts'
+import { bringUpToDate, finishTasks } from './finish-tasks.ts'
+import { nextStep, type Step } from './next-step.ts'
+import { letterLine } from '../letter-line.ts'
+import { LEADER } from '../seat.ts'
+import { HEARD_MAX, readTeam, type MemberSpent, type TeamRecord } from '../team-record.ts'
+import { memberText, taskAgainText, taskText } from '../team-texts.ts'
+import type { Teammate } from './teammate-setup.ts'
+import { driveWork, type WorkTurn } from './work-turn.ts'
+
+// A teammate: it takes a task, does it, and waits for the next one or for mail, until it is asked to leave. What it did stays, whatever
+// ends it.
+
+interface State {
+  team: TeamRecord
+  leaderGoneAt: number | undefined
+  idleTurns: number
+  turns: number
+  /** Told once, until there is work again. */
+  isWaiting: boolean
+}
+
+/** Leases are prolonged so often while it works. */
+const RENEW_MS = 20_000
+
+/** Resolves when it is to leave, with the reason. */
+export async function runTeammate(mate: Teammate, world: World): Promise<string> {
+  const { conversation, work, team, member, say, watch } = mate
+  const state: State = { team, leaderGoneAt: undefined, idleTurns: 0, turns: 0, isWaiting: false }
+  const startMode = mate.prepared.permissions.mode()
+  const renewing = setInterval(() => {
+    work.list.renew().catch((error: unknown) => say(sentenceOf(error)))
+  }, RENEW_MS)
+  try {
+    if (conversation.view().nodes.length === 0)
+      await drive(conversation.add({ content: memberText(team, member), words: team.goal }, world.signal))
+    // What an earlier run of it completed, and did not come to commit.
+    await finishTasks(mate)
+    while (!world.signal.aborted) {
+      const step = await look(mate, state, startMode, world)
+      if (step.kind === 'end') return step.why
+      if (step.kind === 'wait' || step.kind === 'stuck') {
+        const objections = await rest(mate, state, step, world.signal)
+        if (objections !== undefined)
+          await takeTurn(mate, state, { doing: 'working', content: objections }, world)
+        else await watch.next(world.signal)
+        continue
+      }
+      const end = await workOn(mate, state, step, world)
+      if (end !== undefined) return end
+    }
+    return 'it was stopped'
+  } finally {
+    clearInterval(renewing)
+  }
+}
+
+async function look(mate: Teammate, state: State, startMode: PermissionMode, world: World): Promise<Step> {
+  const { home, team, member, prepared, work } = mate
+  const found = await readTeam(home, team.name)
+  const now = world.now()
+  if (found) {
+    state.team = found
+    const isGone = (await stateOf(found.leader)) === 'gone'
+    state.leaderGoneAt = isGone ? (state.leaderGoneAt ?? now) : undefined
+    // Nobody has more than the leader, whatever the leader changes to.
+    prepared.permissions.setMode(narrowMode(found.mode, startMode).value)
+  }
+  const { leaderGoneAt, idleTurns, turns } = state
+  const board = await work.list.board()
+  const hasMail = (await prepared.seated?.hasMail()) ?? false
+  const about = { self: member.name, now, team: found, board, hasMail, isDismissed: false }
+  return nextStep({ ...about, leaderGoneAt, idleTurns, turns })
+}
+
+/** There is nothing to do: it says so once. What hooks of the user say against that is what it goes on with. */
+async function rest(
+  mate: Teammate,
+  state: State,
+  step: Extract<Step, { kind: 'wait' | 'stuck' }>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (state.isWaiting) return undefined
+  state.isWaiting = true
+  const { own, prepared, say, work } = mate
+  if (step.kind === 'wait') {
+    const objections = await work.idle(signal)
+    if (objections.length > 0) return objections.join('\n\n')
+    say('idle')
+    await own.set({ state: 'idle', doing: 'idle' })
+    return undefined
+  }
+  await giveBack(mate, step.why)
+  const text = `I stop taking tasks: ${step.why}. What I had is free again.`
+  say(text)
+  await own.set({ state: 'stuck', doing: step.why })
+  const sent = prepared.seated?.send(LEADER, text, 'stopped without progress')
+  await sent?.catch((error: unknown) => say(sentenceOf(error)))
+  return undefined
+}
+
+/** One turn. Says why it must be the last; undefined where it need not. */
+async function workOn(
+  mate: Teammate,
+  state: State,
+  step: Extract<Step, { kind: 'mail' | 'task' }>,
+  world: World,
+): Promise<string | undefined> {
+  if (step.kind === 'mail') return await takeTurn(mate, state, { doing: 'reading mail' }, world)
+  const content = await beginTask(mate, state, step)
+  if (content === undefined) return undefined
+  return await takeTurn(mate, state, { doing: step.task.subject, content }, world)
+}
+
+/** Without content: on the mail that waits. */
+async function takeTurn(
+  mate: Teammate,
+  state: State,
+  { doing, content }: { readonly doing: string; readonly content?: string },
+  world: World,
+): Promise<string | undefined> {
+  const { conversation, member, own, watch } = mate
+  state.isWaiting = false
+  state.turns++
+  await own.set({ state: 'working', doing })
+  const watched = watchAgent({
+    name: member.name,
+    now: world.now,
+    onChange: () => undefined,
+    tell: (words) => void own.set({ doing: words }).catch(() => undefined),
+  })
+  const events =
+    content === undefined
+      ? conversation.listen(world.signal)
+      : conversation.send({ content, origin: 'peer' }, world.signal)
+  const turn = await driveWork(events, async (event) => await see(event, mate, watched, world))
+  watched.end('completed', '')
+  await finishTasks(mate)
+  await afterTurn(turn, mate, state)
+  // All that waited was refused, or had been read before and cannot be removed.
+  if (turn.end === undefined) await watch.next(world.signal)
+  return whyLast(turn)
+}
+
+function whyLast({ end }: WorkTurn): string | undefined {
+  if (end?.reason !== 'max-cost') return undefined
+  return problemOf(end) ?? 'its share of --max-cost is spent'
+}
+
+async function see(event: LoopEvent, mate: Teammate, watched: WatchedAgent, world: World): Promise<void> {
+  const { own } = mate
+  watched.see(event)
+  if (event.type === 'notice') mate.say(event.text)
+  if (event.type === 'message' && event.entry.usage)
+    await own.set({ spent: spentBy(mate, event.entry.usage) })
+  if (event.type === 'letter') {
+    const heard = { at: world.now(), from: event.from, summary: event.summary }
+    mate.say(letterLine(event))
+    await own.set({ heard: [...own.get().heard, heard].slice(-HEARD_MAX) })
+  }
+  if (event.type === 'tool-start') mate.say(`· ${watched.status().text}`)
+  if (event.type !== 'tool-end') return
+  if (event.denied !== undefined) mate.say(event.denied)
+  if (event.name === 'TaskUpdate') await finishTasks(mate)
+}
+
+function spentBy({ own, conversation }: Teammate, usage?: Usage): MemberSpent {
+  const { promptTokens, readTokens: cachedTokens, costUsd } = conversation.totals()
+  const outputTokens = own.get().spent.outputTokens + (usage ? servedTokens(usage).output : 0)
+  return { promptTokens, cachedTokens, outputTokens, costUsd }
+}
+
+async function afterTurn(turn: WorkTurn, mate: Teammate, state: State): Promise<void> {
+  state.idleTurns = turn.hasProgress ? 0 : state.idleTurns + 1
+  const problem = turn.end && problemOf(turn.end)
+  if (problem !== undefined) mate.say(problem)
+  await mate.own.set({ spent: spentBy(mate) })
+}
+
+/** What to say of it; undefined where somebody else was faster. */
+async function beginTask(
+  mate: Teammate,
+  { team }: State,
+  { task, isOwn }: Extract<Step, { kind: 'task' }>,
+): Promise<string | undefined> {
+  const { work, say } = mate
+  if (isOwn && task.state === 'in_progress') return taskAgainText(task)
+  const taken = await work.list.update({ task: task.id, state: 'in_progress' })
+  if (!taken.ok) return undefined
+  say(`task ${task.id}: ${task.subject}`)
+  const behind = await bringUpToDate(mate, team)
+  return [taskText(taken.task), ...behind].join('\n\n')
+}
+
+async function giveBack({ work, member, say }: Teammate, why: string): Promise<void> {
+  for (const task of (await work.list.board()).tasks.values()) {
+    if (task.owner !== member.name || task.state !== 'in_progress') continue
+    const answer = await work.list.update({ task: task.id, owner: null, note: why })
+    if (!answer.ok) say(answer.why)
+  }
+}
+
+/** It leaves: others may take what it had not finished. */
+export async function leaveTeam(mate: Teammate, why: string): Promise<void> {
+  await giveBack(mate, `${mate.member.name} left: ${why}`)
+  await mate.own.set({ state: 'ended', doing: why })
+  mate.say(`ended: ${why}`)
+}

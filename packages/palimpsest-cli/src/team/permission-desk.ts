@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+
+import type { Mailbox } from 'palimpsest'
+import { LETTER_CHARS_MAX, type Letter } from 'palimpsest/agents'
+import { openFileMailbox } from 'palimpsest/node'
+import { isJsonObject, type JsonObject } from 'palimpsest/wire'
+
+import type {
+  PermissionAnswer,
+  PermissionQuestion,
+  PermitOptions,
+} from '../agent/permissions/create-permit.ts'
+import { watchFolders } from './folder-watch.ts'
+import { LEADER } from './seat.ts'
+import { readTeam, teamFolder } from './team-record.ts'
+
+// Questions about permission go from a teammate's process to the leader's, and answers back, by mailboxes of their own that no model reads or
+// writes: what the leader's model says is never an answer. Signed like all mail; an answer counts only for the question that waits for it.
+
+type Ask = NonNullable<PermitOptions['ask']>
+
+interface Desk {
+  readonly home: string
+  readonly team: string
+}
+
+/** Beside the team's own: nobody can be written to there by name. */
+function deskTeam(team: string): string {
+  return `${team}-desk`
+}
+
+async function openDesk({ home, team }: Desk, self: string): Promise<Mailbox<Letter>> {
+  return await openFileMailbox({ home, team: deskTeam(team), self })
+}
+
+function deskFolder({ home, team }: Desk, self: string): string {
+  return join(teamFolder(home, deskTeam(team)), 'mail', self)
+}
+
+/** Asks whoever sits before the leader's screen. `waits` is told what is waited for, and undefined when that is over. */
+export function askLeader(place: Desk, self: string, waits: (question: string | undefined) => void): Ask {
+  return async (question, signal) => {
+    const { tool, input, why } = question
+    const message = JSON.stringify({ tool, input, why })
+    if (message.length > LETTER_CHARS_MAX)
+      return { kind: 'no', words: 'The call is too large to be asked about from here. Split it.' }
+    // Whoever is asked first must have a mailbox to be asked in.
+    await openDesk(place, LEADER)
+    const desk = await openDesk(place, self)
+    const id = randomUUID()
+    await desk.send({ id, from: self, to: LEADER, at: Date.now(), summary: 'permission', message })
+    const watch = watchFolders([deskFolder(place, self), teamFolder(place.home, place.team)])
+    waits(`${tool}: ${why}`)
+    try {
+      for (;;) {
+        const answer = await findAnswer(desk, id)
+        if (answer) return answer
+        if (signal.aborted) return { kind: 'no' }
+        if ((await readTeam(place.home, place.team))?.state !== 'working')
+          return { kind: 'no', words: 'The team has ended.' }
+        await watch.next(signal)
+      }
+    } finally {
+      watch.close()
+      waits(undefined)
+    }
+  }
+}
+
+/** What nobody waits for any more is removed unread. */
+async function findAnswer(desk: Mailbox<Letter>, id: string): Promise<PermissionAnswer | undefined> {
+  const { letters } = await desk.waiting(AT_ONCE)
+  let answer: PermissionAnswer | undefined
+  for (const letter of letters) {
+    const value = letter.from === LEADER ? parse(letter.message) : undefined
+    if (value?.['question'] === id) answer ??= answerIn(value)
+    await desk.settle(letter.id)
+  }
+  return answer
+}
+
+const AT_ONCE = 20
+
+function answerIn({ kind, words }: JsonObject): PermissionAnswer {
+  if (kind === 'yes') return { kind }
+  return typeof words === 'string' ? { kind: 'no', words } : { kind: 'no' }
+}
+
+/** Takes questions of teammates one after the other, until it is to end. A question is settled when its answer is on its way. */
+export async function attendDesk(place: Desk, ask: Ask, signal: AbortSignal): Promise<void> {
+  const desk = await openDesk(place, LEADER)
+  const watch = watchFolders([deskFolder(place, LEADER)])
+  try {
+    while (!signal.aborted) {
+      const { letters } = await desk.waiting(AT_ONCE)
+      for (const letter of letters) {
+        const question = questionIn(letter)
+        const answer = question && (await ask(question, signal))
+        if (signal.aborted) return
+        if (answer) await reply(desk, letter, answer)
+        await desk.settle(letter.id)
+      }
+      if (letters.length === 0) await watch.next(signal)
+    }
+  } finally {
+    watch.close()
+  }
+}
+
+/** Without a screen nobody can be asked, as with `-p`. */
+export const NOBODY_THERE: Ask = async () => ({
+  kind: 'no',
+  words:
+    'nobody sits before the leader. Calls that need no question can be allowed with --allowed-tools or --permission-mode when the team is started',
+})
+
+/** It names who asks. "Always" is not offered: rules are the user's own, for this folder. */
+function questionIn({ from, message }: Letter): PermissionQuestion | undefined {
+  const value = parse(message)
+  const { tool, input, why } = value ?? {}
+  if (typeof tool !== 'string' || typeof why !== 'string' || !isJsonObject(input)) return undefined
+  return { tool, input, why: `${from} asks: ${why}` }
+}
+
+async function reply(desk: Mailbox<Letter>, { id, from }: Letter, answer: PermissionAnswer): Promise<void> {
+  const message = JSON.stringify({ question: id, ...answer, kind: answer.kind === 'no' ? 'no' : 'yes' })
+  await desk.send({ id: randomUUID(), from: LEADER, to: from, at: Date.now(), summary: 'answer', message })
+}
+
+function parse(message: Letter['message']): JsonObject | undefined {
+  if (typeof message !== 'string') return undefined
+  try {
+    const value: unknown = JSON.parse(message)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
