@@ -197,6 +197,9 @@ describe.each(Object.entries(LOGS))('a task list %s', (_, make) => {
     const [lead, ann, bob] = [await join('lead', true), await join('ann'), await join('bob')]
     for (const subject of ['one', 'two']) await made(lead, subject)
     expect(said(await lead.update({ task: 1, owner: 'bob' }))).toBe('bob pending')
+    expect(said(await lead.create({ subject: 'for ann', description: '', owner: 'ann' }))).toBe('ann pending')
+    expect(said(await bob.update({ task: 3, state: 'in_progress' }))).toContain('owned by ann')
+    expect(said(await ann.update({ task: 3, state: 'completed' }))).toBe('ann completed')
     expect(said(await ann.update({ task: 1, state: 'in_progress' }))).toContain('owned by bob')
     expect(said(await ann.update({ task: 1, owner: null }))).toBe(
       'task 1 is owned by bob, and only bob or the leader can release it',

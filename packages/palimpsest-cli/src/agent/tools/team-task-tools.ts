@@ -80,24 +80,27 @@ function createTaskCreateTool(tasks: TeamTasks): LoopTool {
     description: `Puts a task on the list of the team. Whoever takes it knows only what it says.
 - One task is what one teammate can finish alone, without touching what others work on.
 - subject says in a few words what is to be done; description all that is needed to do it, and how to see that it is done.
-- blocked_by names tasks that must be completed first.`,
+- blocked_by names tasks that must be completed first. owner gives it to a teammate from the start; without one, whoever is free takes it.`,
     properties: {
       subject: { type: 'string' },
       description: { type: 'string' },
       blocked_by: { ...IDS, description: 'Ids of tasks' },
+      owner: { type: 'string', description: 'The name of a teammate' },
     },
     required: ['subject', 'description'],
     parse: (input) => ({
       subject: requiredText(input, 'subject'),
       description: requiredText(input, 'description'),
       blockedBy: optionalIds(input, 'blocked_by'),
+      owner: optionalText(input, 'owner')?.trim() || undefined,
     }),
     isReadOnly: false,
     run: async (draft, { signal }) => {
+      await requireMember(tasks, draft.owner)
       const { task, board } = requireDone(await tasks.list.create(draft))
       const objections = await tasks.objections('TaskCreated', task, signal)
       if (objections.length > 0) await takeBack(tasks, task, objections)
-      return withDamage(tasks, `Task ${task.id} is on the list${waitText(board, task)}.`)
+      return withDamage(tasks, `Task ${task.id} is on the list${givenText(task)}${waitText(board, task)}.`)
     },
   })
 }
@@ -228,6 +231,10 @@ function nextText(board: TaskBoard, now: number): string {
   if (isAllDone(board)) return 'All tasks of the team have ended.'
   const free = freeTasks(board, now).map(({ id }) => id)
   return free.length === 0 ? 'No task is free now.' : `Free now: ${free.join(', ')}.`
+}
+
+function givenText({ owner }: Task): string {
+  return owner === undefined ? '' : `, for ${owner}`
 }
 
 function waitText(board: TaskBoard, task: Task): string {

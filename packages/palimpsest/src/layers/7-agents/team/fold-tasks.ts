@@ -62,16 +62,16 @@ function applyEvent(task: Task | undefined, event: TaskEvent): Task | string {
 }
 
 function taskOf(event: TaskCreated): Task {
-  const { task: id, subject, description, by, blockedBy } = event
+  const { task: id, subject, description, by, blockedBy, owner, until = 0 } = event
   return {
     id,
     subject,
     description,
     createdBy: by,
     state: 'pending',
-    owner: undefined,
-    until: 0,
-    isGiven: false,
+    owner,
+    until,
+    isGiven: owner !== undefined,
     epoch: 0,
     blockedBy,
     branch: undefined,

@@ -18,6 +18,8 @@ import {
 export interface TaskDraft {
   readonly subject: string
   readonly description: string
+  /** Whom it is for. */
+  readonly owner?: string | undefined
   readonly blockedBy?: readonly number[] | undefined
 }
 
@@ -54,10 +56,12 @@ export function planCreation(board: TaskBoard, draft: TaskDraft, actor: TaskActo
     return `the description has ${description.length} characters; at most ${DESCRIPTION_CHARS_MAX} are kept. Write the rest to a file and name it`
   if (board.tasks.size >= TASKS_MAX) return `the list has ${TASKS_MAX} tasks, and takes no more`
   const blockedBy = [...new Set(draft.blockedBy)]
-  const wrong = whyNotBlocked(board, board.nextId, blockedBy)
+  const wrong = whyNoOwner(draft.owner) ?? whyNotBlocked(board, board.nextId, blockedBy)
   if (wrong !== undefined) return wrong
-  const { self: by, now: at } = actor
-  return { kind: 'created', task: board.nextId, at, by, subject, description, blockedBy }
+  const { self: by, now: at, leaseMs } = actor
+  const { owner } = draft
+  const until = owner === undefined ? undefined : at + leaseMs
+  return { kind: 'created', task: board.nextId, at, by, subject, description, blockedBy, owner, until }
 }
 
 export function planChange(board: TaskBoard, wish: TaskWish, actor: TaskActor): TaskChanged | string {

@@ -20,6 +20,9 @@ export interface TaskCreated extends EventBase {
   readonly subject: string
   readonly description: string
   readonly blockedBy: readonly number[]
+  /** Whom it is for from the start, and until when nobody else may take it. */
+  readonly owner?: string | undefined
+  readonly until?: number | undefined
 }
 
 export interface TaskChanged extends EventBase {
@@ -67,22 +70,32 @@ function parseCreated(value: Fields, base: EventBase): TaskCreated | string {
   if (subject.length > SUBJECT_CHARS_MAX || description.length > DESCRIPTION_CHARS_MAX)
     return 'it is longer than any task'
   if (!isTaskIds(blockedBy)) return 'what blocks it is no list of tasks'
-  return { kind: 'created', ...base, subject, description, blockedBy }
+  const hands = parseHands(value)
+  if (typeof hands === 'string') return hands
+  const { owner, until } = hands
+  if (owner === null) return 'its owner has no valid name'
+  return { kind: 'created', ...base, subject, description, blockedBy, owner, until }
 }
 
 function parseChanged(value: Fields, base: EventBase): TaskChanged | string {
-  const { epoch, owner, until, note, blockedBy, branch } = value
+  const { epoch, note, blockedBy, branch } = value
   if (typeof epoch !== 'number' || !Number.isSafeInteger(epoch) || epoch < 0) return 'it has no epoch'
-  if (owner !== undefined && owner !== null && !(typeof owner === 'string' && isAgentName(owner)))
-    return 'its owner has no valid name'
-  if (until !== undefined && (typeof until !== 'number' || !Number.isFinite(until)))
-    return 'its lease has no valid end'
+  const hands = parseHands(value)
+  if (typeof hands === 'string') return hands
   const state = TASK_STATES.find((known) => known === value['state'])
   if (state === undefined && value['state'] !== undefined) return 'its state is not known'
   if (note !== undefined && !isTextOf(note, NOTE_CHARS_MAX)) return 'its note is no text, or too long'
   if (branch !== undefined && !isTextOf(branch, BRANCH_CHARS_MAX)) return 'its branch has no valid name'
   if (blockedBy !== undefined && !isTaskIds(blockedBy)) return 'what blocks it is no list of tasks'
-  return { kind: 'changed', ...base, epoch, owner, until, state, note, blockedBy, branch }
+  return { kind: 'changed', ...base, epoch, ...hands, state, note, blockedBy, branch }
+}
+
+function parseHands({ owner, until }: Fields): Pick<TaskChanged, 'owner' | 'until'> | string {
+  if (owner !== undefined && owner !== null && !(typeof owner === 'string' && isAgentName(owner)))
+    return 'its owner has no valid name'
+  if (until !== undefined && (typeof until !== 'number' || !Number.isFinite(until)))
+    return 'its lease has no valid end'
+  return { owner, until }
 }
 
 interface Fields {
