@@ -43,9 +43,12 @@ async function dreamer(settings: object = {}) {
   }
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(10)
+async function until(isSo: () => boolean | Promise<boolean>, pollMs = 10): Promise<void> {
+  while (!(await isSo())) await sleep(pollMs)
 }
+
+/** To look at all processes is work. */
+const LOOK_MS = 150
 
 /** Processes whose command line has this. */
 async function processesWith(words: string): Promise<readonly string[]> {
@@ -63,11 +66,11 @@ describe('a process that dreams', () => {
         { content: [call('Bash', { command: `sleep ${marker}` })], when: { source: 'dream' } },
       ])
       const started = bench.start(['dream', '--now'])
-      await until(async () => (await processesWith(`^sleep ${marker}`)).length > 0)
+      await until(async () => (await processesWith(`^sleep ${marker}$`)).length > 0, LOOK_MS)
       started.child.kill(signal)
       const { exit, err } = await started.ended
       expect({ exit, err }).toEqual({ exit: 1, err: expect.stringContaining(ENDED) })
-      expect(await processesWith(`^sleep ${marker}`)).toEqual([])
+      expect(await processesWith(`^sleep ${marker}$`)).toEqual([])
       expect(await bench.lock()).toBeUndefined()
       expect(await bench.bytes()).toEqual(bench.before)
       expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])

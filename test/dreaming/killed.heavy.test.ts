@@ -47,7 +47,7 @@ describe('a dreaming process that is killed', () => {
     let generation = 1
     let now = Date.now()
     const clock = (): number => now
-    for (let life = 0; life < cases(5, 100).numRuns; life++) {
+    for (let life = 0; life < cases(3, 100).numRuns; life++) {
       const done = await dreamAndDie(home, path, generation, (life * 37) % 90)
       const { texts, unusable } = await folder.read()
       const seen = new Set(texts.values())

@@ -15,8 +15,8 @@ import { tempProject } from '../kit/temp-home.ts'
 
 const CHILD = join(import.meta.dirname, '../kit/child-mailer.ts')
 const NAMES = ['ann', 'bob', 'cyd', 'dan']
-const EACH = cases(60, 2_500).numRuns
-const KILLS = cases(6, 120).numRuns
+const EACH = cases(30, 2_500).numRuns
+const KILLS = cases(4, 120).numRuns
 const KILL_AFTER_MS = 400
 
 interface Member {

@@ -12,7 +12,7 @@ import { call, createBench, text, type Bench } from '../../../../test/kit/headle
 // The program and all its agents are killed (SIGKILL) somewhere in their work. Whatever is on disk of an agent is told when the session is
 // resumed: who it is, and the last that it said.
 
-const KILLS = cases(5, 100).numRuns
+const KILLS = cases(3, 100).numRuns
 const KINDS = ['search', 'search', undefined]
 /** Rounds of all agents together. */
 const ROUNDS = 12

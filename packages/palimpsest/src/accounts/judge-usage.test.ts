@@ -102,7 +102,7 @@ describe('figures of a request of about 10,000 tokens', () => {
         expect(usd).toBeLessThan(15)
         expect(promptTokens(usage)).toBeLessThan(40_000)
       }),
-      cases(300, 20_000),
+      cases(100, 20_000),
     )
   })
 })
