@@ -54,7 +54,7 @@ test('takes a text out of transcripts, stored results, notes, memories and their
   const { exit, out, err } = await bench.run(['purge', SECRET])
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
   expect(out).toMatch(/^Removed \d+ occurrences from \d+ files:\n/)
-  expect(out).not.toContain('4711')
+  expect(out).not.toContain('heron-4711')
   expect(await holders(bench)).toEqual([])
   const shared = join(bench.folder, '.palimpsest/agent-memory/reviewer/word.md')
   expect(await readFile(shared, 'utf8')).toMatch(/^Reviewers say \[purged\]/)

@@ -48,7 +48,7 @@ function resultIn({ message }: MessageEntry): string {
 
 async function entriesOf({ home }: CommandBench): Promise<readonly MessageEntry[]> {
   const names = await readdir(join(home, 'projects'), { recursive: true })
-  const file = names.find((name) => name.endsWith('.jsonl')) ?? ''
+  const file = names.find((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name)) ?? ''
   const lines = (await readFile(join(home, 'projects', file), 'utf8')).split('\n').slice(1)
   return lines.flatMap((line) => {
     const entry = line === '' ? undefined : decodeLine(line)

@@ -133,7 +133,7 @@ async function idOf(bench: CommandBench, words: string): Promise<string> {
 /** All entries of the only session. */
 export async function entriesOf({ home }: Pick<CommandBench, 'home'>): Promise<readonly Entry[]> {
   const names = await readdir(join(home, 'projects'), { recursive: true })
-  const file = names.find((name) => name.endsWith('.jsonl')) ?? ''
+  const file = names.find((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name)) ?? ''
   const lines = (await readFile(join(home, 'projects', file), 'utf8')).split('\n').slice(1)
   return lines.flatMap((line) => {
     const entry = line === '' ? undefined : decodeLine(line)

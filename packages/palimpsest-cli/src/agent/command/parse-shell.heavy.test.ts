@@ -93,7 +93,7 @@ async function runWithStubs(line: string): Promise<readonly string[]> {
   writeFileSync(join(folder, 'a.txt'), 'alpha, 1\nbeta, 2\n')
   writeFileSync(log, '')
   await new Promise<void>((resolve) => {
-    const options = { cwd: folder, env: { PATH: stubs, HOME: folder }, timeout: 5_000 }
+    const options = { cwd: folder, env: { PATH: stubs, HOME: folder }, timeout: 30_000 }
     const child = execFile('/bin/bash', ['-c', line], options, () => resolve())
     child.stdin?.end()
   })

@@ -118,7 +118,7 @@ afterAll(() => bench.dispose())
 async function ran(line: string): Promise<readonly string[]> {
   rmSync(log, { force: true })
   await new Promise<void>((resolve) => {
-    const options = { cwd: bench.work, env: { PATH: stubs, HOME: bench.home }, timeout: 5_000 }
+    const options = { cwd: bench.work, env: { PATH: stubs, HOME: bench.home }, timeout: 30_000 }
     const child = execFile('/bin/bash', ['-c', line], options, () => resolve())
     child.stdin?.end()
   })

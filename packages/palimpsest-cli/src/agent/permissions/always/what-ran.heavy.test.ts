@@ -58,7 +58,7 @@ async function ran(line: string, cwd = bench.work): Promise<readonly string[]> {
     const options = {
       cwd,
       env: { PATH: `${stubs}:/usr/bin:/bin`, HOME: bench.home },
-      timeout: 5_000,
+      timeout: 30_000,
     }
     const child = execFile('bash', ['-c', line], options, () => resolve())
     child.stdin?.end()
