@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { constants } from 'node:fs'
-import { mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileOptions, say, tempFolder, tempProject } from '../../../../../test/kit/temp-home.ts'
@@ -8,7 +8,7 @@ import { UsageError } from '../../errors.ts'
 import { createExclusively, writeAtomically } from './atomic-write.ts'
 import { createBlobStore } from './blobs.ts'
 import { forkTranscript } from '../transcripts/fork-transcript.ts'
-import { makeFolder, openHome, openInside } from './inside-home.ts'
+import { createInsideOpener, makeFolder, openHome, openInside } from './inside-home.ts'
 import { openProject } from './paths.ts'
 import { createTranscript, openTranscript } from '../transcripts/transcript-file.ts'
 
@@ -85,6 +85,21 @@ describe('nothing is written outside the home', () => {
     const { home } = await homeAndOutside()
     await expect(openInside(home, join(home, '..', 'x'), constants.O_RDONLY)).rejects.toMatchObject(REFUSED)
     await expect(makeFolder(home, '/etc/x')).rejects.toMatchObject(REFUSED)
+  })
+
+  it('(S1) of many files that are opened for reading, none counts once their folder leads elsewhere', async () => {
+    const { home, outside } = await homeAndOutside()
+    const folder = await makeFolder(home, join(home, 'a'))
+    await writeFile(join(folder, 'file'), 'inside')
+    const opener = createInsideOpener(home)
+    await expect(opener.open(join(home, '..', 'x'))).rejects.toMatchObject(REFUSED)
+    const handle = await opener.open(join(folder, 'file'))
+    await handle.close()
+    expect(await opener.isStillInside()).toBe(true)
+    await rename(folder, join(home, 'moved'))
+    await symlink(outside, folder)
+    expect(await opener.isStillInside()).toBe(false)
+    await expect(createInsideOpener(home).open(join(folder, 'file'))).rejects.toMatchObject(REFUSED)
   })
 
   it('a home that is itself a link is followed: that is the user’s choice', async () => {

@@ -80,9 +80,47 @@ export async function requireInside(home: string, folder: string): Promise<void>
 export async function openInside(home: string, path: string, flags: number): Promise<FileHandle> {
   partsBelow(home, path)
   await requireInside(home, dirname(path))
-  const handle = await openPlain(path, flags)
+  const handle = await openNamed(path, flags)
   try {
     await requireInside(home, dirname(path))
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw toStorageError(error, 'open', path)
+  }
+}
+
+/** Opens many files to read: folders are looked at once for all of them, which is most of the work. */
+export interface InsideOpener {
+  readonly open: (path: string) => Promise<FileHandle>
+  /** Once more, after all is read and before any of it is used. False: a folder leads elsewhere meanwhile, or is gone. */
+  readonly isStillInside: () => Promise<boolean>
+}
+
+export function createInsideOpener(home: string): InsideOpener {
+  const folders = new Map<string, Promise<void>>()
+  return {
+    open: async (path) => {
+      partsBelow(home, path)
+      const folder = dirname(path)
+      const looked = folders.get(folder) ?? requireInside(home, folder)
+      folders.set(folder, looked)
+      await looked
+      return await openNamed(path, constants.O_RDONLY)
+    },
+    isStillInside: async () => {
+      const looked = await Promise.allSettled(
+        [...folders.keys()].map(async (folder) => await requireInside(home, folder)),
+      )
+      return looked.every(({ status }) => status === 'fulfilled')
+    },
+  }
+}
+
+/** The file that has this name, and has it still when it is open. */
+async function openNamed(path: string, flags: number): Promise<FileHandle> {
+  const handle = await openPlain(path, flags)
+  try {
     const [opened, named] = [await handle.stat(), await lstat(path)]
     if (opened.ino === named.ino && opened.dev === named.dev) return handle
     throw new StorageError('io', `cannot open ${path}: it changed meanwhile. Try again`)

@@ -1,9 +1,8 @@
-import { constants } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../../errors.ts'
 import { partsAt } from '../../recall/index-rows.ts'
-import { openInside } from '../files/inside-home.ts'
+import { createInsideOpener } from '../files/inside-home.ts'
 import { decodeWholeLine, readBytes, textBeside } from '../transcripts/file-lines.ts'
 import { BESIDE, WHOLE_PIECE } from './index-file.ts'
 import { textOf, type IndexDatabase } from './index-database.ts'
@@ -12,8 +11,8 @@ import type { FoundRow } from './query-shards.ts'
 // The text of a row, from the file it was taken from: a quote is what stands there now, or there is none.
 
 export interface RowReader {
-  /** The texts of the row, each with some lines around it. Empty where the file has changed meanwhile. */
-  readonly read: (row: FoundRow) => Promise<readonly string[]>
+  /** The texts of each row, with some lines around them. None where the file has changed meanwhile. */
+  readonly read: (rows: readonly FoundRow[]) => Promise<ReadonlyMap<FoundRow, readonly string[]>>
   /** Path of a row's file below the project's folder. */
   readonly pathOf: (row: FoundRow) => string
   readonly close: () => Promise<void>
@@ -23,6 +22,7 @@ export interface RowReader {
 const AROUND_CHARS = 400
 
 export function createRowReader(db: IndexDatabase, home: string, folder: string): RowReader {
+  const opener = createInsideOpener(home)
   const handles = new Map<number, Promise<FileHandle | undefined>>()
   // Rows of one result lie in one document.
   const documents = new Map<string, Promise<Buffer | undefined>>()
@@ -32,7 +32,7 @@ export function createRowReader(db: IndexDatabase, home: string, folder: string)
     const known = handles.get(row.file)
     if (known) return known
     const path = join(folder, pathOf(row))
-    const handle = openInside(home, path, constants.O_RDONLY).catch((error: unknown) => {
+    const handle = opener.open(path).catch((error: unknown) => {
       if (error instanceof StorageError) return undefined
       throw error
     })
@@ -51,9 +51,11 @@ export function createRowReader(db: IndexDatabase, home: string, folder: string)
   }
   return {
     pathOf,
-    read: async (row) => {
-      const bytes = await bytesOf(row)
-      return bytes ? textsAt(bytes, row) : []
+    read: async (rows) => {
+      // All at once: one after the other, each would wait for its turn on a busy machine.
+      const read = await Promise.all(rows.map(async (row) => [row, await bytesOf(row)] as const))
+      if (!(await opener.isStillInside())) return new Map()
+      return new Map(read.map(([row, bytes]) => [row, bytes ? textsAt(bytes, row) : []]))
     },
     close: async () => {
       for (const handle of handles.values()) await (await handle.catch(() => undefined))?.close()

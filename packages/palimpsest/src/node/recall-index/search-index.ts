@@ -168,10 +168,7 @@ async function quoteUnits(
   const terms = query ? termsOf(query.text) : []
   const read = units.filter(({ unit }, i) => i < wish.limit + UNITS_MORE || phrased.has(unit))
   const wanted = read.flatMap((unit) => unit.rows.slice(0, ROWS_PER_UNIT))
-  // All at once: one after the other, each would wait for its turn on a busy machine.
-  const textsOf = new Map(
-    await Promise.all(wanted.map(async (row) => [row, await reader.read(row)] as const)),
-  )
+  const textsOf = await reader.read(wanted)
   for (const { rows, score } of read)
     for (const row of rows.slice(0, ROWS_PER_UNIT)) {
       const texts = textsOf.get(row) ?? []
