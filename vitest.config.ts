@@ -23,6 +23,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    setupFiles: './test/kit/near-sources.ts',
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     reporters: ['default', dearestFiles],
