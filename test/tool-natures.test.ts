@@ -23,7 +23,7 @@ const KNOWN_AS: { readonly [Nature in OwnNature]: readonly ToolNature[] } = {
   write: ['write', 'edit'],
   run: ['run'],
   fetch: ['fetch'],
-  inner: ['todo', 'ask', 'plan', 'look', 'stop', 'recall', 'agent', 'tasks'],
+  inner: ['todo', 'ask', 'plan', 'look', 'stop', 'recall', 'agent', 'tasks', 'message'],
 }
 
 test.each(Object.entries(TOOL_NATURES))(

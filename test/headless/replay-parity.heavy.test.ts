@@ -22,7 +22,7 @@ const SILENT: ScriptStep = {
 }
 
 test.each([
-  { window: 60_000, lines: 300, turns: [5, 5] },
+  { window: 60_000, lines: 290, turns: [5, 5] },
   { window: 40_000, lines: 210, turns: [10] },
 ])('in a window of $window the command and the replay decide the same', async ({ window, lines, turns }) => {
   const bench = await createBench()

@@ -59,6 +59,7 @@ describe('the tools', () => {
       'Recall',
       'Agent',
       'ExitPlanMode',
+      'SendMessage',
     ])
     for (const bench of benches) await bench.dispose()
   })

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import {
   agentsAgain,
   createConvoy,
-  createLetters,
   movedText,
   narrowTools,
   notificationText,
@@ -33,7 +32,9 @@ import { summaryAsker, type AskSummary } from './summary/ask-summary.ts'
 import { watchAgent } from './summary/watch-agent.ts'
 import { findAgentType, type AgentType } from './kinds/agent-type.ts'
 import { narrowMode } from './kinds/narrow-mode.ts'
+import type { Correspondent } from '../team/correspondent.ts'
 import type { Seated } from '../team/open-seat.ts'
+import { createAgentPost, type AgentPost } from './agent-post.ts'
 import { firstLine, outputOf, pathOf, taskOf, type StartedAgent, type Working } from './working-agent.ts'
 
 // Agents of one session, whoever of them started which: how many work, what they cost, what they have to say.
@@ -58,6 +59,8 @@ export interface Agents {
   readonly isWaitedFor: () => boolean
   /** Ends all that work in the background. */
   readonly end: () => Promise<void>
+  /** Messages between them, the conversation and its team. */
+  readonly post: Pick<AgentPost, 'main' | 'onSent'>
   /** Told of what they do. One listener. */
   readonly onEvent: (listen: (event: AgentEvent) => void) => void
 }
@@ -81,15 +84,27 @@ interface State {
   readonly joinConvoy: ReturnType<typeof createConvoy>
   /** Asks a model what an agent is at, where that is wanted. */
   ask: AskSummary | undefined
-  /** What others write to the conversation; undefined where nobody can. */
+  /** Who writes to whom. */
+  readonly post: AgentPost
+  /** What others write to the conversation. */
   letters: LetterKeeper | undefined
 }
 
 /** Of those that have ended, so many are named after a compaction. */
 const NAMED_MAX = 8
 
-/** `seated`: the place in a team that the conversation has. */
-export function createAgents(seated?: Pick<Seated, 'mailbox'>): Agents {
+export interface AgentsSetup {
+  readonly now: () => number
+  /** The place in a team that the conversation has. */
+  readonly seated?: Seated | undefined
+}
+
+export function createAgents({ now, seated }: AgentsSetup): Agents {
+  const post = createAgentPost({
+    seated,
+    now,
+    onAnswer: (answer) => state.base?.scene.planning.answered(answer),
+  })
   const state: State = {
     base: undefined,
     all: new Map(),
@@ -100,25 +115,24 @@ export function createAgents(seated?: Pick<Seated, 'mailbox'>): Agents {
     joinConvoy: createConvoy(),
     ask: undefined,
     letters: undefined,
+    post,
   }
   const working = (): readonly Working[] => [...state.all.values()].filter(({ ended }) => !ended)
   // Those of agents stay: whoever waits for an agent would otherwise go on without it.
   const waitedFor = (): readonly Working[] =>
     working().filter(({ agent, depth }) => depth === 1 && !agent.isBackground)
   return {
-    runner: runnerFor(state, undefined),
+    runner: runnerFor(state, undefined, post.main),
     connect: (base) => {
       state.base = base
       state.ask = summaryAsker(base, (spent) => void (state.spent = [...state.spent, spent]))
-      state.letters =
-        seated &&
-        createLetters({ mailboxes: () => [seated.mailbox], history: base.setup.history, sentenceOf })
+      state.letters = post.main.letters(base.setup.history)
     },
     keeper: {
       take: () => take(state, 'spent'),
       mail: () => ({
         said: take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
-        letters: state.letters,
+        letters: seated || state.all.size > 0 ? state.letters : undefined,
       }),
     },
     again: () => {
@@ -136,9 +150,10 @@ export function createAgents(seated?: Pick<Seated, 'mailbox'>): Agents {
     tell: (text) => void (state.mail = [...state.mail, text]),
     takeMail: () => (state.mail.length === 0 ? undefined : take(state, 'mail').join('\n\n')),
     settled: async () => {
-      while (state.mail.length === 0 && working().length > 0)
-        await Promise.race(working().map(({ report }) => report))
+      while (state.mail.length === 0 && working().length > 0 && !(await post.main.hasMail()))
+        await firstOf(working(), post)
     },
+    post,
     isWaitedFor: () => waitedFor().length > 0,
     toBackground: () =>
       waitedFor().map((one) => {
@@ -154,6 +169,16 @@ export function createAgents(seated?: Pick<Seated, 'mailbox'>): Agents {
   }
 }
 
+/** Until one of them has ended, or somebody wrote to the conversation. */
+async function firstOf(working: readonly Working[], { main }: AgentPost): Promise<void> {
+  const stop = new AbortController()
+  try {
+    await Promise.race([...working.map(({ report }) => report), main.arrived(stop.signal)])
+  } finally {
+    stop.abort()
+  }
+}
+
 function take<Name extends 'spent' | 'mail'>(state: State, name: Name): State[Name] {
   const taken = state[name]
   state[name] = []
@@ -161,7 +186,7 @@ function take<Name extends 'spent' | 'mail'>(state: State, name: Name): State[Na
 }
 
 /** Undefined: the user's conversation asks. */
-function runnerFor(state: State, parent: AgentParent | undefined): AgentRunner {
+function runnerFor(state: State, parent: AgentParent | undefined, self: Correspondent): AgentRunner {
   return {
     start: async (wish, context) => await start(state, parent ?? rootOf(state), wish, context),
     output: (id) => {
@@ -174,6 +199,7 @@ function runnerFor(state: State, parent: AgentParent | undefined): AgentRunner {
       return found?.report.then((report) => `${id} ${report.state}.`)
     },
     ids: () => [...state.all.keys()],
+    send: self.send,
   }
 }
 
@@ -204,11 +230,15 @@ async function start(
   if (why !== undefined) return refused(why)
   const { signal, toolUseId } = context
   const id = randomUUID().slice(0, ID_CHARS)
+  const called = state.post.nameFor(wish.name, id)
+  if ('why' in called) return refused(called.why)
+  const self = state.post.join(called.name, id)
   // From here on: others that start while its worktree is made must not be one too many.
   state.running++
   const at = await placeFor(base, parent, { wish, type, id })
   if (typeof at === 'string') {
     state.running--
+    await state.post.leave(self)
     return refused(at)
   }
   const started = begin(
@@ -221,6 +251,7 @@ async function start(
       fork,
       toolUseId,
       id,
+      self,
       said: saidToParent(parent.depth, type?.memory, context.view),
       ...at,
     },
@@ -238,6 +269,7 @@ function refused(content: string): ToolOutput {
 
 interface Start extends Placed {
   readonly id: string
+  readonly self: Correspondent
   readonly parent: AgentParent
   readonly wish: AgentWish
   readonly type: AgentType | undefined
@@ -249,7 +281,7 @@ interface Start extends Placed {
 
 /** `signal`: of the call that waits for it; undefined where none does. */
 function begin(state: State, base: AgentBase, started: Start, signal: AbortSignal | undefined): Working {
-  const { wish, type, fork, toolUseId, id, place } = started
+  const { wish, type, fork, toolUseId, id, place, self } = started
   const name = type?.name ?? 'fork'
   const facts = { id, type: name, description: wish.description }
   const agent: StartedAgent = { ...facts, toolUseId, isBackground: !signal }
@@ -264,7 +296,7 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
   })
   const { made, notes } = toolsFor(state, base, started)
   const { watched } = watch
-  const job: AgentJob = { id, wish, type, fork, made, place, watched }
+  const job: AgentJob = { id, wish, type, fork, made, place, watched, self }
   const written = new Set<string>()
   const bill = createBill()
   const seen = {
@@ -300,6 +332,7 @@ function begin(state: State, base: AgentBase, started: Start, signal: AbortSigna
     link.letGo()
     watch.end(end.state === 'stopped' ? 'killed' : end.state, end.why ?? firstLine(end.text))
     conclude(state, working, whole, pathOf(base, id))
+    await state.post.leave(self)
     hookEnd(base, hooked, whole, pathOf(base, id))
     return whole
   })
@@ -337,7 +370,7 @@ function conclude(state: State, working: Working, report: AgentReport, path: str
 function toolsFor(
   state: State,
   base: AgentBase,
-  { parent, type, wish, place, id, notes: known, said }: Start,
+  { parent, type, wish, place, id, self, notes: known, said }: Start,
 ): { readonly made: AgentJob['made']; readonly notes: readonly string[] } {
   const tools = narrowTools(parent.tools, type ?? { tools: undefined, disallowedTools: [] })
   const mode = (): ReturnType<AgentParent['mode']> => narrowMode(parent.mode(), type?.mode).value
@@ -351,7 +384,7 @@ function toolsFor(
     id,
     place,
   }
-  const agents = runnerFor(state, child)
+  const agents = runnerFor(state, child, self)
   const memory = base.scene.memory.forAgent({ name: type?.name ?? 'fork', scope: type?.memory, said })
   const isFork = type === undefined
   const made = base.scene.agentTools({ mode, tools: tools.value, label, agents, place, memory, isFork })

@@ -31,6 +31,7 @@ import type { AgentTools } from '../run/set-scene.ts'
 import type { AgentBase } from './agent-base.ts'
 import type { AgentType } from './kinds/agent-type.ts'
 import type { WatchedAgent } from './summary/watch-agent.ts'
+import type { Correspondent } from '../team/correspondent.ts'
 import { worktreeText } from './worktree.ts'
 
 // What an agent of the command has of its own: its file in the session's folder, its tools and permissions, what a compaction of it shows
@@ -49,6 +50,8 @@ export interface AgentJob {
   readonly watched: WatchedAgent['watched']
   /** Where it works, if that is not where the conversation works. */
   readonly place: AgentPlace | undefined
+  /** As it writes to others, and they to it. */
+  readonly self: Pick<Correspondent, 'letters' | 'isLeaving'>
 }
 
 /** Of the one that is forked. */
@@ -141,8 +144,11 @@ async function setupOf(
   const wishes = { ...scene.wishes, cwd, user: undefined }
   const place = job.place?.context ?? scene.place
   const own = { ...scene, opened, tools: readers, permit, shells, wishes, place }
+  const history = historyOf(opened, signal)
+  const letters = job.self.letters(history)
   const more = { shown: base.shown, noting: base.noting, report: base.report }
   return {
+    isLeaving: job.self.isLeaving,
     directive: fork ? forkDirective(wish.prompt) : wish.prompt,
     setup: agentSetup(
       setup,
@@ -151,7 +157,8 @@ async function setupOf(
         model,
         session: opened.session,
         ports: { transcript: file },
-        history: historyOf(opened, signal),
+        history,
+        agents: { take: () => [], mail: () => ({ said: [], letters }) },
         totals: () => file.totals(),
         prefix: type ? prefixOf(base, { type, model, tools }) : forkPrefix(view, setup),
         opening: { first: type ? await openingOf(place, made.memory) : [], always: [] },

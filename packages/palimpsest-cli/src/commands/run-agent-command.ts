@@ -90,9 +90,9 @@ async function runPrompt(
     }
     const how = `To compact the conversation, run \`palimpsest compact --session ${setup.session.id}\`, then resume the session.`
     const conversation = openConversation({ ...setup, howToCompact: howToCompact(how, reading) })
-    const { afterTurn, agents, planning, seated } = prepared
+    const { afterTurn, agents, planning } = prepared
     const prompt = { prompt: wishes.prompt, stays: wishes.stays === true }
-    const run = { conversation, ...prompt, now: world.now, afterTurn, agents, planning, seated }
+    const run = { conversation, ...prompt, now: world.now, afterTurn, agents, planning }
     const output = createOutput(format, facts, world)
     agents.onEvent(output.agent)
     const result = await runHeadless(run, output, world.signal)

@@ -6,7 +6,6 @@ import { createCostOf } from 'palimpsest/ledger'
 import type { HandedPlan, Planning } from '../agent/plan/create-planning.ts'
 import type { Agents } from '../agents/agent-host.ts'
 import { sentenceOf } from '../report-error.ts'
-import type { Seated } from '../team/open-seat.ts'
 import { addUsage, answerText, NO_USAGE, type Output, type RunResult } from './output.ts'
 
 // One prompt, one turn, to its end.
@@ -17,9 +16,7 @@ export interface HeadlessRun {
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Agents in the background: what they bring is waited for. */
-  readonly agents?: Pick<Agents, 'settled' | 'takeMail' | 'end'> | undefined
-  /** Its place in a team: what others wrote until the answer is answered too. */
-  readonly seated?: Pick<Seated, 'hasMail' | 'arrived'> | undefined
+  readonly agents?: Pick<Agents, 'settled' | 'takeMail' | 'end' | 'post'> | undefined
   /** It waits for messages when it has answered. */
   readonly stays?: boolean | undefined
   /** A plan that was handed in, and nobody was there to approve: it is the result. */
@@ -56,25 +53,27 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
 
 /** One turn on what agents and teammates have to say. False where nobody has, and nobody is waited for. */
 async function answerMail(
-  { conversation, agents, seated, stays }: HeadlessRun,
+  { conversation, agents, stays }: HeadlessRun,
   told: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const main = agents?.post.main
+  if (main?.isLeaving()) return false
   await agents?.settled()
   const content = agents?.takeMail()
   if (content !== undefined) {
     await drive(conversation.send({ content, origin: 'peer' }, signal), told)
     return true
   }
-  if (!seated || signal.aborted) return false
-  if (!(await seated.hasMail())) {
+  if (!main || signal.aborted) return false
+  if (!(await main.hasMail())) {
     if (!stays) return false
-    await seated.arrived(signal)
+    await main.arrived(signal)
   }
   if (signal.aborted) return false
   const isAnswered = await drive(conversation.listen(signal), told)
   // All that waits was refused, or had been read before and cannot be removed.
-  if (!isAnswered && stays) await seated.arrived(signal)
+  if (!isAnswered && stays) await main.arrived(signal)
   return isAnswered || stays === true
 }
 

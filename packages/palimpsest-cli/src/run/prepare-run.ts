@@ -90,8 +90,12 @@ export async function prepareRun(wishes: RunWishes, home: string, world: World):
   let seated: Seated | undefined
   try {
     if (wishes.seat) seated = await openSeat(wishes.seat, home, world)
-    const seatedWishes = { ...wishes, seated }
-    const prepared = await prepareWith({ opened, agents: createAgents(seated) }, seatedWishes, home, world)
+    const prepared = await prepareWith(
+      { opened, agents: createAgents({ now: world.now, seated }) },
+      { ...wishes, seated },
+      home,
+      world,
+    )
     return seated ? withSeat(prepared, seated) : prepared
   } catch (error) {
     await seated?.close()

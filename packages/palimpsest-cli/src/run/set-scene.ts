@@ -9,6 +9,7 @@ import { createAccess, withOwnShell, type Access } from '../agent/paths/access.t
 import { isInside, realPathOf } from '../agent/paths/real-path.ts'
 import { createPlanning, planPath, type AskPlan, type Planning } from '../agent/plan/create-planning.ts'
 import { isToldPlanMode } from '../agent/plan/plan-texts.ts'
+import { trackMode, type TrackedMode } from '../agent/plan/track-mode.ts'
 import { createPermit, createQueue, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
@@ -35,6 +36,7 @@ import { createSessionRecall, type SessionRecall } from '../recall/recall-sessio
 import { readWindow, type WindowReading } from './window-settings.ts'
 import { rulesOf, type Settings } from '../agent/settings/settings-shape.ts'
 import type { Seated } from '../team/open-seat.ts'
+import { askLeaderOf } from '../team/ask-leader.ts'
 import type { Seat } from '../team/seat.ts'
 import { openTeamTasks, type TeamWork } from '../team/team-tasks.ts'
 import type { World } from '../world.ts'
@@ -168,11 +170,10 @@ export async function setScene(
   const chosen = chooseAndRoute({ ...modelWish(wishes, opened), settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  let mode = firstMode(wishes, settings, opened)
-  const setMode = (wanted: PermissionMode): void => void (mode = wanted)
+  const tracked = trackMode(firstMode(wishes, settings, opened))
   const { cwd } = wishes
   const additionalFolders = additionalIn(wishes, settings)
-  const stage = { opened, wishes, ground, mode: () => mode, setMode, home }
+  const stage = { opened, wishes, ground, ...tracked, home }
   const work = await findWork(stage, world)
   const { access, sandbox, memory } = work
   const hooks = openHooks(stage, world)
@@ -200,8 +201,8 @@ export async function setScene(
     reading: readingOf(chosen.named),
     readingOf,
     permissions: {
-      mode: () => mode,
-      setMode,
+      mode: tracked.mode,
+      setMode: tracked.setMode,
       changeRules: access.changeRules,
     },
     blobs: createBlobStore(project, session.id),
@@ -230,8 +231,7 @@ function firstMode(
   return mode ?? permissions.defaultMode ?? 'default'
 }
 
-interface Stage
-  extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'home'>, Pick<LivePermissions, 'mode' | 'setMode'> {}
+interface Stage extends Pick<Scene, 'opened' | 'wishes' | 'ground' | 'home'>, TrackedMode {}
 
 function additionalIn({ folders = [] }: RunWishes, { permissions }: Settings): readonly string[] {
   return [...permissions.additionalDirectories, ...folders]
@@ -305,12 +305,13 @@ async function memoryOf(
 
 function makeTools(
   { access, sandbox, memory, env }: Work,
-  { opened, wishes, ground, mode, setMode, home, team }: Stage & Pick<Scene, 'team'>,
+  stage: Stage & Pick<Scene, 'team'>,
   world: World,
 ): Pick<
   Scene,
   'tools' | 'permit' | 'allowOwn' | 'forkTools' | 'agentTools' | 'shells' | 'recall' | 'planning'
 > {
+  const { opened, wishes, ground, mode, home, team } = stage
   const { user } = wishes
   const shells = createShells()
   const { project, session, file } = opened
@@ -318,8 +319,7 @@ function makeTools(
   const recall = createSessionRecall({ project, id: session.id, path: file.path, blobs })
   const common = { access, sandbox, sessionFolder: opened.folder, shells, env, now: world.now, recall, team }
   const asked = user ? { askUser: user.answer } : {}
-  const { view } = session
-  const planning = createPlanning({ sessionFolder: opened.folder, view, mode, setMode, ask: user?.plan })
+  const planning = planningOf(stage)
   const tools = createTools({
     ...common,
     memory: memory.gate,
@@ -371,6 +371,14 @@ function makeTools(
   const allowOwn: Scene['allowOwn'] = (toolUseId, command) =>
     access.grantCommand(toolUseId, { command, way: { kind: 'open' } })
   return { tools, permit, allowOwn, forkTools, agentTools, shells, recall, planning }
+}
+
+/** Whoever sits there decides about plans; else the leader of the team does. */
+function planningOf({ opened, wishes, mode, setMode, afterPlan }: Stage): Planning {
+  const { folder, session } = opened
+  const modes = { mode, setMode, afterPlan }
+  const deciders = { ask: wishes.user?.plan, askLeader: askLeaderOf(wishes) }
+  return createPlanning({ sessionFolder: folder, view: session.view, ...modes, ...deciders })
 }
 
 /** The user sees who asks. */

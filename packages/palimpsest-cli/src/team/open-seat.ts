@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import { StorageError, UsageError, type Mailbox } from 'palimpsest'
 import { isAgentName, type Letter } from 'palimpsest/agents'
@@ -20,13 +19,9 @@ export interface Seated {
   /** Resolves when it stays until the other one has read it. */
   readonly send: (to: string, message: Letter['message'], summary: string) => Promise<Letter>
   readonly hasMail: () => Promise<boolean>
-  /** Resolves a moment later at the earliest, when something waits, or when the signal says that nobody waits any more. */
-  readonly arrived: (signal: AbortSignal) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** So often a waiting run looks into its mailbox. */
-const LOOK_MS = 200
 const LETTER = /\.json$/
 
 export async function openSeat(seat: Seat, home: string, world: World): Promise<Seated> {
@@ -46,10 +41,6 @@ export async function openSeat(seat: Seat, home: string, world: World): Promise<
       return letter
     },
     hasMail,
-    arrived: async (signal) => {
-      do await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
-      while (!signal.aborted && !(await hasMail()))
-    },
     close: async () => await lock.release(),
   }
 }

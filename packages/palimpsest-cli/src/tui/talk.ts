@@ -82,7 +82,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   if (picked?.next) return { next: withFlags(picked.next) }
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   let said: Promise<UserAct> | undefined
-  while (!world.signal.aborted) {
+  while (!world.signal.aborted && !conversation.prepared.agents.post.main.isLeaving()) {
     await team?.afterTurn()
     said ??= ui.next()
     const act = await actOrMail(said, conversation, world.signal)
@@ -118,12 +118,12 @@ function withFlags(wishes: RunWishes): RunWishes {
 /** Whoever has a place in a team answers when somebody writes, while the user is silent. */
 async function actOrMail(
   said: Promise<UserAct>,
-  { prepared: { seated } }: HostedConversation,
+  { prepared: { seated, agents } }: HostedConversation,
   signal: AbortSignal,
 ): Promise<UserAct | 'mail'> {
   if (!seated) return await said
   const stop = new AbortController()
-  const arrived = seated.arrived(AbortSignal.any([signal, stop.signal])).then(() => 'mail' as const)
+  const arrived = agents.post.main.arrived(AbortSignal.any([signal, stop.signal])).then(() => 'mail' as const)
   try {
     return await Promise.race([said, arrived])
   } finally {

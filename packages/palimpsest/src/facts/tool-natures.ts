@@ -24,6 +24,8 @@ const NAMES = {
   recall: 'recall',
   /** Of a team, or of a whole session. */
   tasks: 'taskcreate taskupdate tasklist',
+  /** To another agent. */
+  message: 'sendmessage send_message send_input',
 } as const
 
 export type ToolNature = keyof typeof NAMES

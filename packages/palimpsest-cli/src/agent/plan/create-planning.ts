@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { Restored } from 'palimpsest'
+import type { MailRequest } from 'palimpsest/agents'
 import { messageBody } from 'palimpsest/engine'
 import type { SeenFile, View } from 'palimpsest/transcript'
 
@@ -11,6 +13,7 @@ import { hashBytes } from '../files/hash-bytes.ts'
 import { readIfThere } from '../files/open-regular.ts'
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import { Refusal } from '../refusal.ts'
+import type { TrackedMode } from './track-mode.ts'
 import { isToldPlanMode, planAgainText, planModeOverText, planModeText, planStateIn } from './plan-texts.ts'
 
 // Plan mode of one conversation: what it is told, its plan file, and who decides about the plan.
@@ -37,9 +40,16 @@ export interface PlanningSetup {
   readonly setMode: (mode: PermissionMode) => void
   /** Absent: nobody is there to decide. */
   readonly ask?: AskPlan | undefined
+  /** Of a teammate whom no user watches: its leader decides, by a message. Takes the id of the question. */
+  readonly askLeader?: ((plan: HandedPlan, requestId: string) => Promise<void>) | undefined
+  readonly afterPlan: TrackedMode['afterPlan']
 }
 
-export interface Planning extends Pick<PlanningSetup, 'mode' | 'setMode' | 'ask'> {
+export interface Planning extends Pick<PlanningSetup, 'mode' | 'setMode' | 'ask' | 'askLeader'> {
+  /** The leader answered. Only a yes to the plan that was handed in last counts. */
+  readonly answered: (answer: MailRequest) => void
+  /** A new question to the leader; an older one has no effect any more. */
+  readonly newRequestId: () => string
   readonly path: string
   /** What the conversation must be told now of the mode; nothing where it knows. */
   readonly news: (view: View) => readonly ReturnType<typeof messageBody>[]
@@ -62,7 +72,9 @@ export function planPath(sessionFolder: string): string {
   return join(sessionFolder, 'plan.md')
 }
 
-export function createPlanning({ sessionFolder, mode, setMode, ask, view }: PlanningSetup): Planning {
+export function createPlanning(setup: PlanningSetup): Planning {
+  const { sessionFolder, mode, setMode, ask, askLeader, afterPlan, view } = setup
+  let requestId: string | undefined
   const path = planPath(sessionFolder)
   let seen = view
   let waiting: HandedPlan | undefined
@@ -71,6 +83,13 @@ export function createPlanning({ sessionFolder, mode, setMode, ask, view }: Plan
     mode,
     setMode,
     ask,
+    askLeader,
+    newRequestId: () => (requestId = `plan-${randomUUID()}`),
+    answered: ({ type, request_id: id, approve }) => {
+      if (type !== 'plan_approval_response' || id !== requestId || approve !== true) return
+      requestId = undefined
+      if (mode() === 'plan') setMode(afterPlan())
+    },
     news: (now) => {
       seen = now
       const current = mode()

@@ -5,6 +5,7 @@ import { Refusal } from '../refusal.ts'
 import type { Shells } from '../shell/shells.ts'
 import { createBashOutputTool, createKillShellTool } from './background-tools.ts'
 import { defineTool } from './define-tool.ts'
+import type { Messenger } from './send-message-tool.ts'
 import { optionalFlag, optionalText, requiredText } from './tool-input.ts'
 
 // The same bytes in every folder: types that a folder brings are named in the first message, not here.
@@ -30,7 +31,7 @@ export interface AgentWish {
 }
 
 /** Who runs agents for a conversation. */
-export interface AgentRunner {
+export interface AgentRunner extends Messenger {
   readonly start: (wish: AgentWish, context: ToolContext) => Promise<ToolOutput>
   /** What an agent is at, or what came of it; undefined where there is none of that id. */
   readonly output: (id: string) => string | undefined

@@ -26,6 +26,7 @@ import { createGrepTool } from './grep-tool.ts'
 import { createReadTool } from './read-tool.ts'
 import { createRecallTool } from './recall-tool.ts'
 import { findRipgrep } from './ripgrep.ts'
+import { createSendMessageTool } from './send-message-tool.ts'
 import { createTeamTaskTools, keepLeases, type TeamTasks } from './team-task-tools.ts'
 import { createTodoWriteTool } from './todo-write-tool.ts'
 import { createWebFetchTool } from './web-fetch-tool.ts'
@@ -91,6 +92,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createRecallTool(options.recall),
     createAgentTool(options.agents),
     createExitPlanModeTool(options.planning, changes),
+    createSendMessageTool(options.agents),
     ...(team ? createTeamTaskTools(team) : []),
     // Not offered any more: conversations that began with them still call them.
     createBashOutputTool(shells),

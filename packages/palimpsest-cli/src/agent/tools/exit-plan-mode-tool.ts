@@ -37,8 +37,15 @@ export function createExitPlanModeTool(planning: Planning | undefined, changes: 
   })
 }
 
+const SENT_TO_LEADER =
+  'The plan is sent to the leader of your team, who approves it or says what to change, by a message. It is still plan mode. Say in one sentence what you wait for, and end your turn.'
+
 async function decide(plan: KeptPlan, planning: Planning, signal: AbortSignal): Promise<ToolOutput> {
   const files = [plan.file]
+  if (planning.ask === undefined && planning.askLeader) {
+    await planning.askLeader(plan, planning.newRequestId())
+    return { content: SENT_TO_LEADER, files }
+  }
   if (planning.ask === undefined) {
     planning.leaveWaiting({ text: plan.text, path: plan.path })
     return {

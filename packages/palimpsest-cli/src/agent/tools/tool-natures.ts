@@ -24,6 +24,8 @@ export const TOOL_NATURES = {
   TaskCreate: 'inner',
   TaskUpdate: 'inner',
   TaskList: 'inner',
+  // What it says is data to whoever reads it.
+  SendMessage: 'inner',
 } as const
 
 export type ToolName = keyof typeof TOOL_NATURES

@@ -11,7 +11,16 @@ import { outputTokensFor } from '../request-prefix.ts'
 // An agent is a whole conversation: a window, a transcript and tools of its own, with all that keeps a conversation in its window. What it
 // shares with its parent is the model, the limits on spending, and the clock.
 
-type OwnPart = 'session' | 'history' | 'totals' | 'prefix' | 'opening' | 'tools' | 'permit' | 'compaction'
+type OwnPart =
+  | 'agents'
+  | 'session'
+  | 'history'
+  | 'totals'
+  | 'prefix'
+  | 'opening'
+  | 'tools'
+  | 'permit'
+  | 'compaction'
 
 /** What an agent has of its own. */
 export interface AgentOwn extends Pick<ConversationSetup, OwnPart> {
@@ -41,7 +50,7 @@ export function agentSetup(parent: ConversationSetup, own: AgentOwn, signal: Abo
     maxTokens: () => outputTokensFor(reading()),
     notes: parent.notes && { ...parent.notes, written: undefined, writer: NOWHERE },
     extraction: undefined,
-    agents: undefined,
+    agents: own.agents,
     limits: isSameModel ? parent.limits : undefined,
     howToCompact: undefined,
     roundsMax: limits.maxTurns,

@@ -32,6 +32,8 @@ export interface OpenedAgent {
   readonly setup: ConversationSetup
   /** The first thing said to it. */
   readonly directive: string
+  /** It agreed to shut down: what is written to it now is not read any more. */
+  readonly isLeaving?: (() => boolean) | undefined
   /** Ends what it started, and closes its transcript. */
   readonly close: () => Promise<void>
 }
@@ -56,11 +58,13 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Agen
   }
   const tally = createTally(name, watch, tooMuch, policy.maxTokens)
   try {
-    const { setup, directive, close } = await open(stop.signal)
+    const { setup, directive, isLeaving, close } = await open(stop.signal)
     const conversation = openConversation(setup)
     try {
       const said = { content: directive, words: `${name}: ${description}` }
       await drive(conversation.send(said, stop.signal), tally.take)
+      for (let turns = 0; turns < MAIL_TURNS_MAX && tally.end().reason === 'answered'; turns++)
+        if (isLeaving?.() || !(await drive(conversation.listen(stop.signal), tally.take))) break
     } finally {
       conversation.stop()
       await close()
@@ -84,13 +88,21 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Agen
   }
 }
 
+/** Turns on what others wrote when it had answered: two agents that thank each other come to an end. */
+const MAIL_TURNS_MAX = 8
+
 function createTally(name: string, watch: AgentWatch, tooMuch: () => void, tokensMax: number) {
   let [text, calls, tokens, goesOn] = ['', 0, 0, false]
   let end: TurnEnd = { reason: 'aborted' }
+  const told: string[] = []
   return {
     take: (event: LoopEvent): void => {
       watch.see(event)
-      if (event.type === 'turn-end') ({ end } = event)
+      if (event.type === 'turn-end') {
+        ;({ end } = event)
+        if (text.trim() !== '') told.push(text)
+        text = ''
+      }
       if (event.type === 'tool-end') calls++
       const said = textIn(event)
       if (said.trim() !== '') text = goesOn ? `${text}${said}` : said
@@ -103,7 +115,8 @@ function createTally(name: string, watch: AgentWatch, tooMuch: () => void, token
       }
       if (tokens > tokensMax) tooMuch()
     },
-    so: () => ({ text, calls }),
+    // What it says to others when it has answered is no reason to lose its answer.
+    so: () => ({ text: [...told, text].filter((part) => part !== '').join('\n\n'), calls }),
     end: () => end,
   }
 }

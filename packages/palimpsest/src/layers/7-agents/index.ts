@@ -31,11 +31,19 @@ export {
   toldEnds,
 } from './prompt.ts'
 export type { AgentFacts, AgentReport, AgentState } from './prompt.ts'
-export { isAgentName, LETTER_CHARS_MAX, parseLetter, SUMMARY_CHARS_MAX } from './mail/letter.ts'
+export {
+  isAgentName,
+  LETTER_CHARS_MAX,
+  parseLetter,
+  parseMailRequest,
+  SUMMARY_CHARS_MAX,
+} from './mail/letter.ts'
 export type { Letter, MailRequest } from './mail/letter.ts'
 export { createLetters } from './mail/create-letters.ts'
 export type { LettersSetup } from './mail/create-letters.ts'
 export { createMemoryMail } from './mail/memory-mailbox.ts'
+export { createRequests } from './mail/requests.ts'
+export type { Requests } from './mail/requests.ts'
 export { knownLetters, letterText, takeMail } from './mail/take-mail.ts'
 export type { TakenMail } from './mail/take-mail.ts'
 export { blockersOf, foldTasks, freeTasks, hasEnded, isAllDone, ownerAt } from './team/fold-tasks.ts'

@@ -2,7 +2,8 @@ import type { LetterKeeper, TakenLetters } from '../../../background/keepers.ts'
 import type { History, Mailbox } from '../../../ports.ts'
 import type { Entry } from '../../../transcript/entry.ts'
 import type { View } from '../../../transcript/view.ts'
-import type { Letter } from './letter.ts'
+import type { Letter, MailRequest } from './letter.ts'
+import type { Requests } from './requests.ts'
 import { knownLetters, takeMail } from './take-mail.ts'
 
 // The mail of one conversation, from all its mailboxes. What its transcript has is never taken in again, whatever of it is loaded.
@@ -11,13 +12,21 @@ export interface LettersSetup {
   readonly mailboxes: () => readonly Mailbox<Letter>[]
   /** Of the conversation: what is older than its newest boundary is not loaded. */
   readonly history: Pick<History, 'entries'>
-  /** Told of each that has joined. */
-  readonly onTaken?: ((letter: Letter) => void) | undefined
+  /** Questions and answers among them. */
+  readonly requests?: Pick<Requests, 'remarkOn' | 'taken'> | undefined
+  /** Told of each that has joined, with the answer that it is to something that was asked. */
+  readonly onTaken?: ((letter: Letter, answer: MailRequest | undefined) => void) | undefined
   /** What to say of an error. */
   readonly sentenceOf: (error: unknown) => string
 }
 
-export function createLetters({ mailboxes, history, onTaken, sentenceOf }: LettersSetup): LetterKeeper {
+export function createLetters({
+  mailboxes,
+  history,
+  requests,
+  onTaken,
+  sentenceOf,
+}: LettersSetup): LetterKeeper {
   let known: Set<string> | undefined
   const isKnown = async (view: View, id: string): Promise<boolean> => {
     known ??= new Set(await knownIn(view, history))
@@ -40,10 +49,11 @@ export function createLetters({ mailboxes, history, onTaken, sentenceOf }: Lette
                 throw error
               }
             },
+            requests?.remarkOn,
           )
           for (const letter of taken.letters) {
             known?.add(letter.id)
-            onTaken?.(letter)
+            onTaken?.(letter, requests?.taken(letter))
           }
           all.push({ letters: taken.letters, notices: noticesOf(taken, sentenceOf) })
         } catch (error) {

@@ -45,7 +45,7 @@ export function parseLetter(value: unknown): Letter | string {
   if (typeof at !== 'number' || !Number.isFinite(at)) return 'it does not say when it was sent'
   if (typeof summary !== 'string' || summary.includes('\n')) return 'it has no summary of one line'
   if (summary.length > SUMMARY_CHARS_MAX) return `its summary has more than ${SUMMARY_CHARS_MAX} characters`
-  const read = typeof message === 'string' ? message : parseRequest(message)
+  const read = typeof message === 'string' ? message : parseMailRequest(message)
   if (read === undefined) return 'its message is neither a text nor a request or response of a known type'
   if (sizeOf(read) > LETTER_CHARS_MAX) return `its message has more than ${LETTER_CHARS_MAX} characters`
   return { id, from, to, at, summary, message: read }
@@ -55,7 +55,8 @@ function sizeOf(message: string | MailRequest): number {
   return typeof message === 'string' ? message.length : JSON.stringify(message).length
 }
 
-function parseRequest(value: unknown): MailRequest | undefined {
+/** Undefined where it is none. */
+export function parseMailRequest(value: unknown): MailRequest | undefined {
   if (!isJsonObject(value)) return undefined
   const { request_id: requestId, approve, reason } = value
   const type = typeOf(value)

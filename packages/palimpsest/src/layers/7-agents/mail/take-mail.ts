@@ -22,6 +22,7 @@ export async function takeMail(
   mailbox: Mailbox<Letter>,
   isKnown: (id: string) => boolean | Promise<boolean>,
   append: (bodies: readonly EntryBody<MailEntry | MessageEntry>[]) => Promise<void>,
+  remarkOn: (letter: Letter) => string | undefined = () => undefined,
 ): Promise<TakenMail> {
   const { letters, more, refused } = await mailbox.waiting(LETTERS_AT_ONCE)
   const taken: Letter[] = []
@@ -29,7 +30,7 @@ export async function takeMail(
   for (const letter of letters) {
     const { id } = letter
     if (!(await isKnown(id)) && taken.every((one) => one.id !== id)) {
-      await append(letterBodies(letter))
+      await append(letterBodies(letter, remarkOn(letter)))
       taken.push(letter)
     }
     await mailbox.settle(id).catch((error: unknown) => void stayed.push({ id, error }))
@@ -48,8 +49,12 @@ export function knownLetters(log: readonly Entry[]): ReadonlySet<string> {
   return known
 }
 
-function letterBodies({ id, from, message, summary }: Letter): EntryBody<MailEntry | MessageEntry>[] {
-  const wire = { role: 'user' as const, content: letterText({ from, message, summary }) }
+function letterBodies(
+  { id, from, message, summary }: Letter,
+  remark: string | undefined,
+): EntryBody<MailEntry | MessageEntry>[] {
+  const text = letterText({ from, message, summary })
+  const wire = { role: 'user' as const, content: remark === undefined ? text : `${text}\n${remark}` }
   return [
     { kind: 'mail', messageId: id, from },
     { kind: 'message', origin: 'peer', message: wire, json: JSON.stringify(wire) },

@@ -1,0 +1,94 @@
+import { createMemoryMail, isAgentName, type Letter, type MailRequest } from 'palimpsest/agents'
+
+import type { Seated } from '../team/open-seat.ts'
+import { createCorrespondent, MAIN, POST, type Correspondent, type Neighbour } from '../team/correspondent.ts'
+
+// Who can write to whom among the agents of one session, and what becomes of messages to one that ends.
+
+export interface AgentPost {
+  /** The user's conversation. */
+  readonly main: Correspondent
+  /** How an agent is called; a sentence where it cannot be called that. */
+  readonly nameFor: (
+    wanted: string | undefined,
+    id: string,
+  ) => { readonly name: string } | { readonly why: string }
+  readonly join: (name: string, id: string) => Correspondent
+  /** It has ended. Whoever wrote what it did not read is told. */
+  readonly leave: (agent: Correspondent) => Promise<void>
+  /** Told of every message within the process. One listener. */
+  readonly onSent: (listen: (letter: Letter) => void) => void
+}
+
+export interface PostSetup {
+  readonly seated: Seated | undefined
+  readonly now: () => number
+  /** The conversation asked something, and is answered. */
+  readonly onAnswer: (answer: MailRequest, from: string) => void
+}
+
+/** More wait for one agent only where it does not come to its next request. */
+const WAITING_MAX = 1_000
+/** Nobody else is called that. */
+const RESERVED: ReadonlySet<string> = new Set([MAIN, POST, 'user'])
+
+export function createAgentPost({ seated, now, onAnswer }: PostSetup): AgentPost {
+  const mailFor = createMemoryMail(WAITING_MAX)
+  const agents = new Map<string, Neighbour>()
+  let listen: (letter: Letter) => void = () => undefined
+  const neighbours = (): readonly Neighbour[] => [{ name: MAIN, id: MAIN, isThere: true }, ...agents.values()]
+  const onSent = (letter: Letter): void => listen(letter)
+  const common = { neighbours, now, onSent }
+  const main = createCorrespondent({ ...common, name: MAIN, mailbox: mailFor(MAIN), seated, onAnswer })
+  return {
+    main,
+    nameFor: (wanted, id) => {
+      const name = nameIn(wanted ?? '') ?? id
+      if (!RESERVED.has(name) && !agents.get(name)?.isThere) return { name }
+      return { why: `Somebody is called ${name} already. Give the agent another name.` }
+    },
+    join: (name, id) => {
+      agents.set(name, { name, id, isThere: true })
+      return createCorrespondent({
+        ...common,
+        name,
+        mailbox: mailFor(name),
+        seated: undefined,
+        onAnswer: () => undefined,
+      })
+    },
+    leave: async (agent) => {
+      const { name } = agent
+      agents.set(name, { name, id: agents.get(name)?.id ?? name, isThere: false })
+      const left = mailFor(name)
+      for (const { id, from, summary } of await agent.unread()) {
+        await left.settle(id)
+        const there = from === MAIN || agents.get(from)?.isThere === true
+        if (from === POST || !there) continue
+        const text = `${name} ended before it read your message: ${summary}`
+        const told = {
+          id: `unread-${id}`,
+          from: POST,
+          to: from,
+          at: now(),
+          summary: `${name} did not read it`,
+          message: text,
+        }
+        await mailFor(POST).send(told)
+      }
+    },
+    onSent: (told) => void (listen = told),
+  }
+}
+
+/** As it was wished for, without what no name has; undefined where nothing is left. */
+function nameIn(wanted: string): string | undefined {
+  const words = wanted.split(/[^\w-]+/).filter((word) => word !== '')
+  const name = words
+    .join('-')
+    .replace(/^[-_]+/, '')
+    .slice(0, NAME_CHARS_MAX)
+  return isAgentName(name) ? name : undefined
+}
+
+const NAME_CHARS_MAX = 64
