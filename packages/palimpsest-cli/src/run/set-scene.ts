@@ -18,7 +18,6 @@ import { toPrintable } from '../agent/printable.ts'
 import { createSandbox } from '../agent/sandbox/create-sandbox.ts'
 import type { Sandbox } from '../agent/sandbox/sandbox.ts'
 import type { MemoryGate } from '../agent/files/memory-gate.ts'
-import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 import type { AskTrust } from '../agent/settings/trust.ts'
 import { commandEnvironment, type Environment } from '../agent/process/child-environment.ts'
 import { createShells, type Shells } from '../agent/shell/shells.ts'
@@ -45,6 +44,7 @@ import type { ChosenModel } from './models/choose-model.ts'
 import { findGround, type Ground } from './find-ground.ts'
 import { modelWish, resultFolders, type ModelWish, type OpenedSession } from './open-session.ts'
 import { createIsolate, type AgentPlace, type Isolate } from './isolate-agent.ts'
+import { permitForFork } from './permit-for-fork.ts'
 import { createPlaceContext, type PlaceContext } from './place-context.ts'
 
 // What a run takes place in: settings, model, window, tools, hooks. Nothing here has been told or asked yet.
@@ -384,20 +384,6 @@ function planningOf({ opened, wishes, mode, setMode, afterPlan }: Stage): Planni
 /** The user sees who asks. */
 function askAs(label: string, ask: NonNullable<PermitOptions['ask']>): NonNullable<PermitOptions['ask']> {
   return async (question, signal) => await ask({ ...question, why: `${label} asks: ${question.why}` }, signal)
-}
-
-/** What the conversation may do unasked, less what reaches out or leaves something behind. */
-function permitForFork(permits: Omit<PermitOptions, 'mode' | 'ask'>): Permit {
-  // What it may write are memories, whatever the settings say of commands.
-  const sandbox = { ...permits.sandbox, writing: undefined }
-  const permit = createPermit({ ...permits, sandbox, mode: 'default' })
-  return async (tool, input, context) => {
-    const nature = ownNatureOf(tool.name)
-    const isReading = nature === 'read' || nature === 'search' || tool.name === 'Recall'
-    const isFit = isReading || nature === 'write' || (nature === 'run' && tool.isReadOnly(input))
-    if (!isFit) return { allow: false, reason: `${tool.name} does not work beside the conversation.` }
-    return await permit(tool, input, context)
-  }
 }
 
 /** Where the user's programs lie: what is written there runs with the next word he types. Not where all of the work would be among them. */

@@ -79,7 +79,14 @@ async function look(mate: Teammate, state: State, startMode: PermissionMode, wor
   const { leaderGoneAt, idleTurns, turns } = state
   const board = await work.list.board()
   const hasMail = (await prepared.seated?.hasMail()) ?? false
-  const about = { self: member.name, now, team: found, board, hasMail, isDismissed: false }
+  const about = {
+    self: member.name,
+    now,
+    team: found,
+    board,
+    hasMail,
+    isDismissed: prepared.agents.post.main.isLeaving(),
+  }
   return nextStep({ ...about, leaderGoneAt, idleTurns, turns })
 }
 
