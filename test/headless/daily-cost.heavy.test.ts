@@ -11,7 +11,7 @@ const PROCESSES = process.env['SOAK'] === undefined ? 3 : 8
 test('together, processes that run at once do not spend more than limits.dailyCostUsd', async () => {
   const answer = { content: [text('a short answer')] }
   const bench = await createBench({ script: Array.from({ length: 1 + 2 * PROCESSES }, () => answer) })
-  expect(await bench.start(['-p', 'the first', '--output-format', 'json']).ended).toMatchObject({ exit: 0 })
+  expect(await bench.run(['-p', 'the first', '--output-format', 'json'])).toMatchObject({ exit: 0 })
   const one = bench.simulator.stats().cost_usd
   // One more is paid for, and a part of the next: its prompt, and not what it may answer at most.
   const capUsd = 2.5 * one

@@ -24,8 +24,8 @@ const SIZES = process.env['SOAK']
       { window: 16_000, tokens: 2_080_000, resultTokens: 700 },
     ]
   : [
-      { window: 60_000, tokens: 450_000, resultTokens: 2_600 },
-      { window: 16_000, tokens: 350_000, resultTokens: 1_100 },
+      { window: 60_000, tokens: 420_000, resultTokens: 2_600 },
+      { window: 16_000, tokens: 250_000, resultTokens: 1_100 },
     ]
 const NEWEST_FILES = 40
 const REPAIR_SHARE_MAX = 0.25
