@@ -49,6 +49,7 @@ const NOTHING_SET = {
     maxCostUsd: 5,
     summary: 'computed',
   },
+  team: { taskLeaseMinutes: 10 },
   limits: {},
   cache: { lifetime: 'auto' },
   clearing: {},

@@ -88,8 +88,8 @@ async function changeRules(
   }
 }
 
-/** A change takes milliseconds; whoever holds it longer than this is stuck. */
-const LOCK_MS_MAX = 5_000
+/** A change takes milliseconds, and many wait their turn on a busy machine; who waits longer than this waits for one that is stuck. */
+const LOCK_MS_MAX = 30_000
 const LOCK_PAUSE_MS = 10
 
 async function waitForLock(projectHome: string, path: string): Promise<Lock> {
