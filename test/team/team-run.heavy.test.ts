@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
+import { readMember, type MemberRecord } from '../../packages/palimpsest-cli/src/team/team-record.ts'
+import { stateOf } from '../../packages/palimpsest/src/node/files/process-identity.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { call, createBench, jsonObject, put, text, type Bench } from '../kit/headless.ts'
 
@@ -37,23 +40,14 @@ function fileSteps(subject: string, id: number, path: string) {
   ]
 }
 
-async function pidsOf({ home }: Bench, team: string): Promise<readonly number[]> {
-  const folder = join(home, 'teams', team, 'members')
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'))
-  const records = await Promise.all(
-    names.map(async (name) => jsonObject(await readFile(join(folder, name), 'utf8'))),
-  )
-  return records.flatMap(({ process: own }) =>
-    isJsonObject(own) && typeof own['pid'] === 'number' ? [own['pid']] : [],
-  )
+async function membersOf({ home }: Bench): Promise<readonly MemberRecord[]> {
+  const found = await Promise.all(['ada', 'ben'].map(async (name) => await readMember(home, 'crew', name)))
+  return found.flatMap((member) => member ?? [])
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+/** Also of one whose parent was killed, and that nobody has buried. */
+async function statesOf(bench: Bench): Promise<readonly string[]> {
+  return await Promise.all((await membersOf(bench)).map(async (member) => await stateOf(member.process)))
 }
 
 function listIn(value: JsonObject, name: string): readonly JsonObject[] {
@@ -107,5 +101,82 @@ test('a team does its tasks in worktrees of its own; the leader merges them, rep
     costs.reduce((sum, usd) => sum + usd, 0),
     9,
   )
-  expect((await pidsOf(bench, 'crew')).filter(isAlive)).toEqual([])
+  expect(await statesOf(bench)).toEqual(['gone', 'gone'])
 })
+
+test('a leader that is killed is resumed with its team: who lives is found again, who died is started again, nothing is lost', async () => {
+  const bench = await createRepository()
+  const [write, ...rest] = fileSteps('Write two.txt', 2, 'two.txt')
+  bench.simulator.addSteps([
+    { content: [create('Write one.txt'), create('Write two.txt')], when: LEADS },
+    { content: [text('Planned.')], when: LEADS },
+    ...fileSteps('Write one.txt', 1, 'one.txt'),
+    // It is killed while it waits for this.
+    { ...write, content: [text('Too late.')], delay_ms: 300_000 },
+  ])
+  const flags = ['--permission-mode', 'accept-edits', '--output-format', 'json']
+  const first = bench.start(['team', 'Write both files', '--agents', '2', '--name', 'crew', ...flags])
+  const before = await until(async () => {
+    const members = await membersOf(bench)
+    const isFinished = members.some(({ finished }) => finished.length > 0)
+    const [owner] = await ownersOf(bench, 2)
+    const bodies = bench.simulator.requests().map(({ body }) => textOf(body))
+    const isAsked = bodies.some((body) => body.includes('number=\\"2\\" by='))
+    const hasPlanned = bodies.filter((body) => body.includes(LEADS.bodyContains)).length >= 2
+    return isFinished && owner !== undefined && isAsked && hasPlanned ? { members, owner } : undefined
+  })
+  const dead = before.members.find(({ name }) => name === before.owner)
+  const alive = before.members.find(({ name }) => name !== before.owner)
+  first.child.kill('SIGKILL')
+  if (dead) process.kill(dead.process.pid, 'SIGKILL')
+  expect((await first.ended).signal).toBe('SIGKILL')
+  bench.simulator.addSteps([
+    { content: [text('I wait.')], when: LEADS },
+    { content: [text('All is done.')], when: LEADS },
+    ...(write ? [write, ...rest] : []),
+  ])
+  const ran = await bench.start(['team', '--resume', 'crew', ...flags]).ended
+  const result = jsonObject(ran.out === '' ? `{"err":${JSON.stringify(ran.err)}}` : ran.out)
+  const team = isJsonObject(result['team']) ? result['team'] : {}
+  expect([
+    ran.exit,
+    result['result'],
+    listIn(team, 'tasks').map(({ state, merge }) => [state, merge]),
+  ]).toEqual([
+    0,
+    'All is done.',
+    [
+      ['completed', 'merged'],
+      ['completed', 'merged'],
+    ],
+  ])
+  const after = await membersOf(bench)
+  const again = (name = ''): MemberRecord | undefined => after.find((member) => member.name === name)
+  expect(again(alive?.name)?.process).toEqual(alive?.process)
+  expect(again(dead?.name)?.sessionId).toBe(dead?.sessionId)
+  expect(again(dead?.name)?.process).not.toEqual(dead?.process)
+  expect(await readFile(join(bench.folder, 'one.txt'), 'utf8')).toBe('Write one.txt\n')
+  expect(await readFile(join(bench.folder, 'two.txt'), 'utf8')).toBe('Write two.txt\n')
+  expect(git(bench, 'worktree', 'list').split('\n')).toHaveLength(1)
+  expect(await statesOf(bench)).toEqual(['gone', 'gone'])
+})
+
+/** Waits for a state, however long the machine takes. */
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look().catch(() => undefined)
+    if (found !== undefined) return found
+    await sleep(50)
+  }
+}
+
+/** Who has the task, the newest first. */
+async function ownersOf({ home }: Bench, task: number): Promise<readonly string[]> {
+  const lines = (await readFile(join(home, 'teams/crew/tasks.jsonl'), 'utf8')).trim().split('\n')
+  const events = lines.map((line) => jsonObject(line)).filter((event) => event['task'] === task)
+  return events.flatMap(({ owner }) => (typeof owner === 'string' ? [owner] : [])).toReversed()
+}
+
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}

@@ -35,7 +35,7 @@ import { LEADER, seatOf } from '../team/seat.ts'
 import type { Steward } from '../team/leading/steward.ts'
 import { ADDRESS_VARIABLE } from '../team/leading/start-members.ts'
 import { membersFolder, readTeam, teamFolder, type TeamRecord } from '../team/team-record.ts'
-import { isWhole, reportDocument, reportLines, reportOf } from '../team/leading/team-report.ts'
+import { isWhole, reportDocument, reportLines, reportOf, spentIn } from '../team/leading/team-report.ts'
 import { leaderText, resumedText } from '../team/team-texts.ts'
 import { leaveTeam, runTeammate } from '../team/mates/teammate.ts'
 import { openTeammate } from '../team/mates/teammate-setup.ts'
@@ -215,7 +215,7 @@ async function leadToEnd(
     watch.close()
     unattended.abort()
     await desk
-    const ended = await endTeam(steward, world.signal.aborted)
+    const ended = await endTeam(steward, world.signal.aborted, world)
     for (const { text } of ended.look.news) say(text)
     await prepared.agents.end()
     return ended
@@ -247,10 +247,8 @@ async function conclude(
   world: World,
 ): Promise<ExitCode> {
   await drive(conversation.settle(SETTLE_MS), told)
-  const { promptTokens, readTokens: cachedTokens, costUsd } = conversation.totals()
   const result = tally.result()
-  const spent = { promptTokens, cachedTokens, outputTokens: result.usage.output_tokens, costUsd }
-  const report = reportOf(steward, ended, spent)
+  const report = reportOf(steward, ended, spentIn(conversation))
   output.end({ ...result, costUsd: report.total.costUsd, team: reportDocument(report) })
   if (format === 'text') world.print(`${reportLines(report).join('\n')}\n`)
   await conversation.close(CLOSE_MS)
@@ -270,7 +268,7 @@ async function shutDown(name: string, home: string, world: World): Promise<ExitC
   }
   if ((await stateOf(team.leader)) === 'running') return await askLeader(team, home, world)
   const steward = await stewardOf(team, { home, started: new Map() }, () => team.mode, world)
-  const { look, kept } = await endTeam(steward, false)
+  const { look, kept } = await endTeam(steward, false, world)
   for (const { text } of look.news) world.print(`${toPrintable(text)}\n`)
   for (const text of kept) world.print(`${toPrintable(text)}\n`)
   world.print(`the team ${name} has ended\n`)

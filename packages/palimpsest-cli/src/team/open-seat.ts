@@ -7,7 +7,7 @@ import { isAgentName, type Letter } from 'palimpsest/agents'
 import { openFileMailbox, takeLock } from 'palimpsest/node'
 
 import type { World } from '../world.ts'
-import type { Seat } from './seat.ts'
+import { TEAM_SENDER, type Seat } from './seat.ts'
 
 // A seat that is taken: its mailbox, who else is in the team, and what tells that somebody wrote. One run has it at a time.
 
@@ -34,7 +34,10 @@ export async function openSeat(seat: Seat, home: string, world: World): Promise<
   return {
     seat,
     mailbox,
-    members: async () => (await readdir(join(folder, 'mail'))).filter((name) => isAgentName(name)).toSorted(),
+    members: async () =>
+      (await readdir(join(folder, 'mail')))
+        .filter((name) => isAgentName(name) && name !== TEAM_SENDER)
+        .toSorted(),
     send: async (to, message, summary) => {
       const letter = { id: randomUUID(), from: self, to, at: world.now(), summary, message }
       await mailbox.send(letter)

@@ -31,6 +31,7 @@ async function createTeam() {
     leader: await ownIdentity(),
     leaderSession: 's',
     members: [],
+    panes: [],
     settled: {},
   })
   const stop = new AbortController()

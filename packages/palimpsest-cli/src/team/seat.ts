@@ -14,6 +14,9 @@ export interface Seat {
 /** The name of whoever leads a team. */
 export const LEADER = 'leader'
 
+/** Who tells a leader what no agent says: what was merged, that all is done. Nobody reads what is written to it. */
+export const TEAM_SENDER = 'team'
+
 /** `--team NAME --as AGENT`. Undefined where neither is given. */
 export function seatOf(team: string | undefined, self: string | undefined): Seat | undefined {
   if (team === undefined && self === undefined) return undefined

@@ -29,6 +29,8 @@ export interface TeamRecord {
   readonly leader: ProcessIdentity
   readonly leaderSession: string
   readonly members: readonly TeamMember[]
+  /** Of tmux, which show what teammates print. */
+  readonly panes: readonly string[]
   /** What became of finished work, by `workKey`; what is not here waits. */
   readonly settled: { readonly [work: string]: MergeOutcome }
 }
@@ -168,7 +170,7 @@ async function readJson(path: string): Promise<JsonObject | undefined> {
 }
 
 function parseTeam(value: JsonObject): TeamRecord | undefined {
-  const { name, goal, cwd, startedAt, leaderSession, settled } = value
+  const { name, goal, cwd, startedAt, leaderSession, panes, settled } = value
   const leader = parseProcess(value['leader'])
   const mode = findPermissionMode(textIn(value['mode']))
   if (typeof name !== 'string' || !isAgentName(name) || typeof cwd !== 'string') return undefined
@@ -185,6 +187,7 @@ function parseTeam(value: JsonObject): TeamRecord | undefined {
     leader,
     leaderSession,
     members: listIn(value['members']).flatMap((one) => parseTeamMember(one) ?? []),
+    panes: (Array.isArray(panes) ? panes : []).filter((pane) => typeof pane === 'string'),
     settled: settledIn(settled),
   }
 }

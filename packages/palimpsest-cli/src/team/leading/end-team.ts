@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { stateOf } from 'palimpsest/node'
 
 import { leaveWorktree } from '../../agents/worktree.ts'
+import type { World } from '../../world.ts'
 import type { SeenMember } from './look-around.ts'
 import type { Steward, TeamLook } from './steward.ts'
+import { closePanes } from './team-panes.ts'
 
 // The end of a team: teammates are asked to leave, then told, then made to. No process stays, and no worktree without work in it.
 
@@ -21,14 +23,18 @@ export interface EndedTeam {
 }
 
 /** `isCalledOff`: nobody waits for turns under way. */
-export async function endTeam(steward: Steward, isCalledOff: boolean): Promise<EndedTeam> {
+export async function endTeam(
+  steward: Steward,
+  isCalledOff: boolean,
+  world: Pick<World, 'env' | 'cwd'>,
+): Promise<EndedTeam> {
   if (steward.team().state === 'working') await steward.change({ state: 'ending' })
   const isOver = async (): Promise<boolean> => running(await steward.look()).length === 0
-  if (!isCalledOff && (await within(ASKED_MS, isOver))) return await leave(steward)
+  if (!isCalledOff && (await within(ASKED_MS, isOver))) return await leave(steward, world)
   await signalAll(steward, 'SIGTERM')
   if (!(await within(TOLD_MS, isOver))) await signalAll(steward, 'SIGKILL')
   await within(TOLD_MS, isOver)
-  return await leave(steward)
+  return await leave(steward, world)
 }
 
 function running({ members }: TeamLook): readonly SeenMember[] {
@@ -55,7 +61,8 @@ async function signalAll(steward: Steward, signal: NodeJS.Signals): Promise<void
   }
 }
 
-async function leave(steward: Steward): Promise<EndedTeam> {
+async function leave(steward: Steward, world: Pick<World, 'env' | 'cwd'>): Promise<EndedTeam> {
+  await closePanes(steward.team().panes, world)
   const look = await steward.look()
   const { members, cwd } = steward.team()
   const kept: string[] = []

@@ -13,6 +13,7 @@ import type { PreparedRun } from '../../run/prepare-run.ts'
 import type { World } from '../../world.ts'
 import { memberNames, MEMBERS_MAX } from './member-names.ts'
 import { placeMembers, startMember, type StartedMember } from './start-members.ts'
+import { openPanes } from './team-panes.ts'
 import { createSteward, type Steward } from './steward.ts'
 import { LEADER } from '../seat.ts'
 import { makeTeamFolders, readTeam, teamNames, writeTeam, type TeamRecord } from '../team-record.ts'
@@ -57,13 +58,16 @@ export async function openTeam(
     leader: await ownIdentity(),
     leaderSession: prepared.setup.session.id,
     members,
+    panes: [],
     settled: {},
   }
   await writeTeam(home, team)
   const started = new Map<string, StartedMember>()
   for (const member of members) started.set(member.name, await startMember(member, team, home, world))
   const steward = await stewardOf(team, { home, started }, prepared.permissions.mode, world)
-  return { steward, notices: notice === undefined ? [] : [notice] }
+  const shown = await openPanes(team, home, world)
+  if (shown.panes.length > 0) await steward.change({ panes: shown.panes })
+  return { steward, notices: [notice, shown.notice].flatMap((text) => text ?? []) }
 }
 
 /** Those that live are found again, and the others are started with the first look. */

@@ -12,10 +12,10 @@ import { watchFolders } from '../folder-watch.ts'
 import { stateText } from './lead.ts'
 import type { OpenedTeam } from './open-team.ts'
 import { attendDesk } from '../permission-desk.ts'
-import { LEADER } from '../seat.ts'
+import { LEADER, TEAM_SENDER } from '../seat.ts'
 import type { Steward, TeamLook } from './steward.ts'
-import { membersFolder, teamFolder, type MemberState } from '../team-record.ts'
-import { reportLines, reportOf } from './team-report.ts'
+import { membersFolder, NOTHING_SPENT, teamFolder, type MemberState } from '../team-record.ts'
+import { reportLines, reportOf, spentIn } from './team-report.ts'
 import { doneText, leaderText, newsText, stillText } from '../team-texts.ts'
 
 // The leader before a screen: beside the conversation, the team is looked after. What needs the leader's model comes to it as mail.
@@ -45,9 +45,6 @@ export interface TeamHost {
   readonly afterTurn: () => Promise<void>
   readonly end: () => Promise<void>
 }
-
-/** The sender of what no agent says. */
-export const TEAM_SENDER = 'team'
 
 interface State {
   steward: Steward | undefined
@@ -83,9 +80,8 @@ export function createTeamHost(
     stop.abort()
     await state.attending
     face?.show('the team ends: teammates finish what they are at')
-    const ended = await endTeam(steward, world.signal.aborted)
-    const { promptTokens = 0, readTokens: cachedTokens = 0, costUsd = 0 } = state.leader?.totals() ?? {}
-    const spent = { promptTokens, cachedTokens, outputTokens: 0, costUsd }
+    const ended = await endTeam(steward, world.signal.aborted, world)
+    const spent = state.leader ? spentIn(state.leader) : NOTHING_SPENT
     for (const text of reportLines(reportOf(steward, ended, spent))) face?.show(text)
     state.look = undefined
     face?.changed()

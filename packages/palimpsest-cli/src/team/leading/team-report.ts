@@ -1,4 +1,6 @@
 import type { Task } from 'palimpsest/agents'
+import type { Conversation } from 'palimpsest/conversation'
+import { servedTokens } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
 import type { EndedTeam } from './end-team.ts'
@@ -58,6 +60,20 @@ export function reportOf(steward: Steward, { look, kept }: EndedTeam, leader: Me
     ),
   ]
   return { name, tasks, members, total: members.reduce(add, NONE), kept }
+}
+
+/** Of a conversation, as far as it is loaded. Lines of one response each repeat its usage. */
+export function spentIn({ totals, log }: Pick<Conversation, 'totals' | 'log'>): MemberSpent {
+  const { promptTokens, readTokens: cachedTokens, costUsd } = totals()
+  const outputs = new Map(
+    log().flatMap((entry) =>
+      entry.kind === 'message' && entry.usage
+        ? [[entry.responseId ?? entry.id, servedTokens(entry.usage).output] as const]
+        : [],
+    ),
+  )
+  const outputTokens = [...outputs.values()].reduce((sum, tokens) => sum + tokens, 0)
+  return { promptTokens, cachedTokens, outputTokens, costUsd }
 }
 
 const NONE: MemberSpent = { promptTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: 0 }

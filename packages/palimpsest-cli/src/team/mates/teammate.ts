@@ -201,9 +201,10 @@ async function beginTask(
   { task, isOwn }: Extract<Step, { kind: 'task' }>,
 ): Promise<string | undefined> {
   const { work, say } = mate
-  if (isOwn && task.state === 'in_progress') return taskAgainText(task)
+  // Also what it had in another process: only who takes a task up keeps it.
   const taken = await work.list.update({ task: task.id, state: 'in_progress' })
   if (!taken.ok) return undefined
+  if (isOwn && task.state === 'in_progress') return taskAgainText(task)
   say(`task ${task.id}: ${task.subject}`)
   const behind = await bringUpToDate(mate, team)
   return [taskText(taken.task), ...behind].join('\n\n')
