@@ -1,0 +1,4 @@
+/** From degrees Fahrenheit. */
+export function celsius(fahrenheit) {
+  return Math.round((fahrenheit * 5) / 9 - 32)
+}

@@ -1,0 +1,113 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { expect, test } from 'vitest'
+
+import { parseSteps } from '../../packages/palimpsest/src/lab/simulator/index.ts'
+import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { createBench, jsonObject, type Bench } from '../kit/headless.ts'
+import { ROOT } from '../kit/source-tree.ts'
+
+// The example of a team, as its page tells to run it: a repository with six failing tests, a leader and three teammates in processes of their own.
+
+const EXAMPLE = join(ROOT, 'examples/team')
+
+function git({ folder }: Pick<Bench, 'folder'>, ...args: readonly string[]): string {
+  const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.test', '-c', 'init.defaultBranch=main']
+  const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+  return execFileSync('git', [...who, ...args], { cwd: folder, encoding: 'utf8', env }).trim()
+}
+
+/** What the simulator answers, as the example has it. */
+async function openExample(): Promise<Bench> {
+  const steps = parseSteps(JSON.parse(await readFile(join(EXAMPLE, 'script.json'), 'utf8')))
+  if (typeof steps === 'string') throw new Error(steps)
+  const bench = await createBench()
+  bench.simulator.addSteps(steps)
+  await cp(join(EXAMPLE, 'repository'), bench.folder, { recursive: true })
+  git(bench, 'init', '-q')
+  git(bench, 'add', '.')
+  git(bench, 'commit', '-qm', 'six mistakes')
+  return bench
+}
+
+/** How many tests of the main branch pass, and how many fail; all in one process. */
+async function countTests({ folder }: Bench): Promise<{ readonly ok: number; readonly failed: number }> {
+  const names = (await readdir(join(folder, 'test'))).map((name) => `./test/${name}`)
+  const all = names.map((name) => `await import(${JSON.stringify(name)})`).join('\n')
+  await writeFile(join(folder, ALL), all)
+  const ran = promisify(execFile)(process.execPath, ['--test-reporter=tap', ALL], { cwd: folder, env: {} })
+  const { stdout } = await ran.catch((error: { readonly stdout: string }) => error)
+  await rm(join(folder, ALL))
+  const lines = stdout.split('\n')
+  return {
+    ok: lines.filter((line) => line.startsWith('ok ')).length,
+    failed: lines.filter((line) => line.startsWith('not ok ')).length,
+  }
+}
+
+const ALL = 'all-tests.mjs'
+
+async function processesOf({ home }: Bench, team: string): Promise<readonly number[]> {
+  const folder = join(home, 'teams', team, 'members')
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'))
+  const records = await Promise.all(
+    names.map(async (name) => jsonObject(await readFile(join(folder, name), 'utf8'))),
+  )
+  return records.flatMap(({ process: own }) =>
+    isJsonObject(own) && typeof own['pid'] === 'number' ? [own['pid']] : [],
+  )
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function listIn(value: JsonObject, name: string): readonly JsonObject[] {
+  const found = value[name]
+  return Array.isArray(found) ? found.filter((one) => isJsonObject(one)) : []
+}
+
+test('three teammates fix six failing tests, two each, without a conflict; the report says who, and for how much', async () => {
+  const bench = await openExample()
+  expect(await countTests(bench)).toEqual({ ok: 0, failed: 6 })
+  const allowed = ['--permission-mode', 'accept-edits', '--allowed-tools', 'Bash(node --test:*)']
+  const flags = ['--agents', '3', '--name', 'kitchen', ...allowed, '--output-format', 'json']
+  const ran = await bench.start(['team', 'Fix the failing tests', ...flags]).ended
+  expect({ exit: ran.exit, err: ran.err }).toMatchObject({ exit: 0 })
+  expect(await countTests(bench)).toEqual({ ok: 6, failed: 0 })
+
+  const result = jsonObject(ran.out)
+  const team = isJsonObject(result['team']) ? result['team'] : {}
+  expect(listIn(team, 'tasks').map(({ owner, state, merge }) => [owner, state, merge])).toEqual(
+    ['ada', 'ada', 'ben', 'ben', 'cleo', 'cleo'].map((name) => [name, 'completed', 'merged']),
+  )
+  expect(result['result']).toContain('All six tests pass.')
+  const members = listIn(team, 'members')
+  expect(members.map(({ name, completed }) => [name, completed])).toEqual([
+    ['leader', []],
+    ['ada', [1, 2]],
+    ['ben', [3, 4]],
+    ['cleo', [5, 6]],
+  ])
+  expect(members.filter(({ cost_usd: usd }) => !(Number(usd) > 0))).toEqual([])
+  expect(team['kept']).toEqual([])
+
+  expect(git(bench, 'status', '--porcelain')).toBe('')
+  expect(git(bench, 'worktree', 'list').split('\n')).toHaveLength(1)
+  expect(git(bench, 'branch').split('\n')).toHaveLength(1)
+  expect(git(bench, 'log', '--merges', '--first-parent', '--format=%s').split('\n')).toHaveLength(6)
+  expect((await processesOf(bench, 'kitchen')).filter(isAlive)).toEqual([])
+  const bodies = bench.simulator.requests().map(({ body }) => JSON.stringify(body))
+  const lead = bodies.filter((body) => body.includes('You lead a team.')).at(-1)
+  expect(lead).toContain('both of mine are done')
+  // Every request was foreseen, and none refused.
+  const statuses = bench.simulator.requests().map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})
