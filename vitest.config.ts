@@ -44,7 +44,7 @@ export default defineConfig({
           pool: 'forks',
           isolate: false,
           // They throw away much of what they make: with more room for what is young, less of it is copied before that.
-          execArgv: ['--conditions=x-source', '--max-semi-space-size=64'],
+          execArgv: ['--conditions=x-source', '--max-semi-space-size=32'],
         },
       },
       {
