@@ -23,6 +23,7 @@ import { commandEnvironment, type Environment } from '../agent/process/child-env
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
 import type { AgentRunner } from '../agent/tools/agent-tool.ts'
+import { underCeiling } from '../agents/kinds/narrow-mode.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools, offeredTools } from '../agent/tools/create-tools.ts'
 import type { ToolWatch } from '../agent/tools/watch-tools.ts'
@@ -77,6 +78,8 @@ export interface RunWishes extends ModelWish {
   readonly agents?: AgentRunner | undefined
   /** Absent: nobody is there to be asked. */
   readonly user?: UserThere | undefined
+  /** Never more than this, whatever is set. */
+  readonly ceiling?: (() => PermissionMode) | undefined
   /** Whoever sits elsewhere, and is asked about permission alone. */
   readonly permitElsewhere?: PermitOptions['ask']
 }
@@ -170,7 +173,8 @@ export async function setScene(
   const chosen = chooseAndRoute({ ...modelWish(wishes, opened), settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  const tracked = trackMode(firstMode(wishes, settings, opened))
+  const modes = trackMode(firstMode(wishes, settings, opened))
+  const tracked = wishes.ceiling ? underCeiling(modes, wishes.ceiling) : modes
   const { cwd } = wishes
   const additionalFolders = additionalIn(wishes, settings)
   const stage = { opened, wishes, ground, ...tracked, home }

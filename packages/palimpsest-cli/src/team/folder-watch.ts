@@ -13,11 +13,16 @@ export interface FolderWatch {
 /** Leases and deaths are found out by looking; nobody waits for less than this to be seen. */
 const LOOK_MS = 2_000
 
-export function watchFolders(folders: readonly string[]): FolderWatch {
+/** `onChange`: told at once, also while nobody waits. */
+export function watchFolders(
+  folders: readonly string[],
+  onChange: () => void = () => undefined,
+): FolderWatch {
   let changed = false
   let waiting: (() => void) | undefined
   const poke = (): void => {
     changed = true
+    onChange()
     waiting?.()
   }
   const watchers = folders.flatMap((folder) => {

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 import { UsageError } from 'palimpsest'
 import { openConversation, type Conversation } from 'palimpsest/conversation'
 import { ownIdentity } from 'palimpsest/node'
@@ -13,7 +15,14 @@ import type { TeamWork } from '../team-tasks.ts'
 import { watchFolders, type FolderWatch } from '../folder-watch.ts'
 import { askLeader } from '../permission-desk.ts'
 import { keepOwnRecord, type OwnRecord } from './own-record.ts'
-import { NOTHING_SPENT, readMember, teamFolder, type TeamMember, type TeamRecord } from '../team-record.ts'
+import {
+  NOTHING_SPENT,
+  readMember,
+  readTeam,
+  teamFolder,
+  type TeamMember,
+  type TeamRecord,
+} from '../team-record.ts'
 
 /** All that a teammate works with. */
 export interface Teammate {
@@ -46,7 +55,9 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
   const waits = { tell: (_question: string | undefined): void => undefined }
   const ask = askLeader({ home, team: team.name }, member.name, (question) => waits.tell(question))
   const permitElsewhere = team.hasScreen ? ask : undefined
-  const prepared = await prepareRun({ ...wishes, session, permitElsewhere }, home, world)
+  const leader = { mode: team.mode }
+  const rights = { permitElsewhere, ceiling: () => leader.mode }
+  const prepared = await prepareRun({ ...wishes, session, ...rights }, home, world)
   const say = (text: string): void => world.print(`${toPrintable(text)}\n`)
   for (const notice of prepared.notices) say(notice)
   const { setup, reading } = prepared
@@ -77,10 +88,12 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
   }
   const { team: work } = prepared
   if (!work) throw new UsageError(`there is no list of tasks for ${member.name}`)
-  const watch = watchFolders([
-    teamFolder(home, team.name),
-    `${teamFolder(home, team.name)}/mail/${member.name}`,
-  ])
+  // Nobody has more than the leader, whatever the leader changes to, also in the middle of a turn.
+  const follow = async (): Promise<void> => {
+    leader.mode = (await readTeam(home, team.name))?.mode ?? leader.mode
+  }
+  const folder = teamFolder(home, team.name)
+  const watch = watchFolders([folder, join(folder, 'mail', member.name)], () => void follow())
   const close = async (): Promise<void> => {
     watch.close()
     await prepared.agents.end()

@@ -3,8 +3,6 @@ import type { LoopEvent } from 'palimpsest/loop'
 import { stateOf } from 'palimpsest/node'
 import { servedTokens, type Usage } from 'palimpsest/wire'
 
-import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
-import { narrowMode } from '../../agents/kinds/narrow-mode.ts'
 import { watchAgent, type WatchedAgent } from '../../agents/summary/watch-agent.ts'
 import { sentenceOf } from '../../report-error.ts'
 import { problemOf } from '../../run/turn-problem.ts'
@@ -37,7 +35,6 @@ const RENEW_MS = 20_000
 export async function runTeammate(mate: Teammate, world: World): Promise<string> {
   const { conversation, work, team, member, say, watch } = mate
   const state: State = { team, leaderGoneAt: undefined, idleTurns: 0, turns: 0, isWaiting: false }
-  const startMode = mate.prepared.permissions.mode()
   const renewing = setInterval(() => {
     work.list.renew().catch((error: unknown) => say(sentenceOf(error)))
   }, RENEW_MS)
@@ -47,7 +44,7 @@ export async function runTeammate(mate: Teammate, world: World): Promise<string>
     // What an earlier run of it completed, and did not come to commit.
     await finishTasks(mate)
     while (!world.signal.aborted) {
-      const step = await look(mate, state, startMode, world)
+      const step = await look(mate, state, world)
       if (step.kind === 'end') return step.why
       if (step.kind === 'wait' || step.kind === 'stuck') {
         const objections = await rest(mate, state, step, world.signal)
@@ -65,7 +62,7 @@ export async function runTeammate(mate: Teammate, world: World): Promise<string>
   }
 }
 
-async function look(mate: Teammate, state: State, startMode: PermissionMode, world: World): Promise<Step> {
+async function look(mate: Teammate, state: State, world: World): Promise<Step> {
   const { home, team, member, prepared, work } = mate
   const found = await readTeam(home, team.name)
   const now = world.now()
@@ -73,8 +70,6 @@ async function look(mate: Teammate, state: State, startMode: PermissionMode, wor
     state.team = found
     const isGone = (await stateOf(found.leader)) === 'gone'
     state.leaderGoneAt = isGone ? (state.leaderGoneAt ?? now) : undefined
-    // Nobody has more than the leader, whatever the leader changes to.
-    prepared.permissions.setMode(narrowMode(found.mode, startMode).value)
   }
   const { leaderGoneAt, idleTurns, turns } = state
   const board = await work.list.board()

@@ -1,17 +1,20 @@
+import { taskLines } from 'palimpsest/agents'
 import { openChain } from 'palimpsest/node'
 
 import { toPrintable } from '../../agent/printable.ts'
 import { isRunning, type BackgroundTask } from '../../tasks/background-task.ts'
+import type { TeamWork } from '../../team/team-tasks.ts'
 import { conversationSource } from '../pager/conversation-source.ts'
 import { line, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 
-/** Background tasks: the list, one of them, or its end. `/tasks`, `/tasks ID`, `/tasks kill ID`. */
+/** Background tasks: the list, one of them, or its end. `/tasks`, `/tasks ID`, `/tasks kill ID`. In a team also what it has to do. */
 export async function tasks(words: string, place: CommandPlace): Promise<undefined> {
-  const { dreaming } = place.conversation.prepared
+  const { dreaming, team } = place.conversation.prepared
   const all = dreaming.tasks.list()
-  if (all.length === 0) return tell('there are no background tasks', place)
+  if (team && words === '') await showTeamTasks(team, place)
+  if (all.length === 0) return team ? undefined : tell('there are no background tasks', place)
   const [first = '', second = ''] = words.split(/\s+/)
   const typed = first === 'kill' ? second : first
   const named = typed === '' ? await pickTask(all, place) : all.filter(({ id }) => id.startsWith(typed))
@@ -20,6 +23,11 @@ export async function tasks(words: string, place: CommandPlace): Promise<undefin
     return typed === '' ? undefined : note(`there is no one task "${typed}"; /tasks lists them`, place)
   if (first === 'kill') return await kill(task, place)
   return await watch(task, place)
+}
+
+async function showTeamTasks({ list, self, now }: TeamWork, { ui }: CommandPlace): Promise<void> {
+  const lines = taskLines(await list.board(), { now: now(), self })
+  ui.show([...lines.flatMap((text) => wrapLine(line(toPrintable(text)), ui.columns(), line('    '))), []])
 }
 
 async function pickTask(
