@@ -1,7 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
@@ -38,8 +37,8 @@ async function countTests({ folder }: Bench): Promise<{ readonly ok: number; rea
   const names = (await readdir(join(folder, 'test'))).map((name) => `./test/${name}`)
   const all = names.map((name) => `await import(${JSON.stringify(name)})`).join('\n')
   await writeFile(join(folder, ALL), all)
-  const ran = promisify(execFile)(process.execPath, ['--test-reporter=tap', ALL], { cwd: folder, env: {} })
-  const { stdout } = await ran.catch((error: { readonly stdout: string }) => error)
+  const options = { cwd: folder, env: {}, encoding: 'utf8' } as const
+  const { stdout } = spawnSync(process.execPath, ['--test-reporter=tap', ALL], options)
   await rm(join(folder, ALL))
   const lines = stdout.split('\n')
   return {
@@ -105,7 +104,7 @@ test('three teammates fix six failing tests, two each, without a conflict; the r
   expect(git(bench, 'log', '--merges', '--first-parent', '--format=%s').split('\n')).toHaveLength(6)
   expect((await processesOf(bench, 'kitchen')).filter(isAlive)).toEqual([])
   const bodies = bench.simulator.requests().map(({ body }) => JSON.stringify(body))
-  const lead = bodies.filter((body) => body.includes('You lead a team.')).at(-1)
+  const lead = bodies.findLast((body) => body.includes('You lead a team.'))
   expect(lead).toContain('both of mine are done')
   // Every request was foreseen, and none refused.
   const statuses = bench.simulator.requests().map(({ status }) => status)
