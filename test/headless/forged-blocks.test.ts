@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Json } from '../../packages/palimpsest/src/wire/json.ts'
 import { goodEvents, spell } from '../kit/hostile/answer-events.ts'
-import { head } from '../kit/hostile/faults.ts'
+import { head } from '../kit/hostile/plays.ts'
 import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
 import type { Play } from '../kit/hostile/hostile-server.ts'
 

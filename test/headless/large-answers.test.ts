@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { goodEvents, SAID, spell } from '../kit/hostile/answer-events.ts'
-import { head } from '../kit/hostile/faults.ts'
+import { head } from '../kit/hostile/plays.ts'
 import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
 import { sentBody } from '../kit/headless.ts'
 import type { Play } from '../kit/hostile/hostile-server.ts'

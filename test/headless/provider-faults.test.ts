@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
 import { CHAT } from '../kit/hostile/answer-events.ts'
-import { faultsIn, providerFaults, type ProviderFault } from '../kit/hostile/faults.ts'
+import { faultsIn, providerFaults } from '../kit/hostile/faults.ts'
+import type { ProviderFault } from '../kit/hostile/plays.ts'
 import {
   complaintsAbout,
   createHostileBench,

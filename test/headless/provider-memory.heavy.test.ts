@@ -3,7 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { providerFaults, type ProviderFault } from '../kit/hostile/faults.ts'
+import { providerFaults } from '../kit/hostile/faults.ts'
+import type { ProviderFault } from '../kit/hostile/plays.ts'
 import { complaintsAbout, createHostileBench, GOOD, type HostileBench } from '../kit/hostile/hostile-bench.ts'
 import { createBench, put, type Ran } from '../kit/headless.ts'
 

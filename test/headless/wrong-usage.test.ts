@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { cases } from '../kit/cases.ts'
 import { goodEvents, spell, withValue, ABSENT, type Place } from '../kit/hostile/answer-events.ts'
-import { head } from '../kit/hostile/faults.ts'
+import { head } from '../kit/hostile/plays.ts'
 import { complaintsAbout, createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
 import type { Play } from '../kit/hostile/hostile-server.ts'
 import type { Json } from '../../packages/palimpsest/src/wire/json.ts'
