@@ -52,7 +52,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const hasEnded = ({ state }: Member): boolean => state.hasEnded
 
-test(`of ${TASKS} tasks that ${WORKERS} processes race for, ${VICTIMS + KILLS} times killed, none has two owners and each is done once`, async () => {
+test(`(X2) of ${TASKS} tasks that ${WORKERS} processes race for, ${VICTIMS + KILLS} times killed, none has two owners and each is done once`, async () => {
   const { home } = await tempProject()
   const log = await openFileTaskLog({ home, team: 'team' })
   const clock = { now: Date.now }

@@ -270,7 +270,7 @@ function never(): never {
   throw new Error('there is no such task')
 }
 
-test('however a team behaves, a task has one owner at a time, and only who has it completes it', async () => {
+test('(X2) however a team behaves, a task has one owner at a time, and only who has it completes it', async () => {
   const step = fc.record({
     who: fc.integer({ min: 0, max: 3 }),
     task: fc.integer({ min: 1, max: 3 }),
