@@ -26,7 +26,7 @@ describe('the list of flags', () => {
 const deciding = globSync(
   [
     `${LIBRARY}/{situation,request,accounts,background,layers,engine,loop,context,proxy}/**/*.ts`,
-    'packages/palimpsest-cli/src/{*,commands/*,print/*,run/**/*,dream/*,agents/*}.ts',
+    'packages/palimpsest-cli/src/{*,commands/*,print/*,run/**/*,dream/*,agents/*,team/*}.ts',
   ],
   {
     cwd: ROOT,

@@ -7,6 +7,7 @@ import type { AgentPlace } from '../run/isolate-agent.ts'
 import type { Scene } from '../run/set-scene.ts'
 import type { Tasks } from '../tasks/background-task.ts'
 import type { World } from '../world.ts'
+import type { SessionPost } from '../team/session-post.ts'
 import type { AgentTypes } from './kinds/agent-type.ts'
 
 /** What agents have of the run that they work for. */
@@ -20,6 +21,8 @@ export interface AgentBase {
   /** The instruction files as the conversation began with them. */
   readonly shown: string
   readonly tasks: Tasks
+  /** Where other sessions can write to this one, or it was written to before. */
+  readonly sessions: SessionPost | undefined
   readonly report: (text: string) => void
   readonly world: World
 }

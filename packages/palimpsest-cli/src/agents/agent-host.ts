@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 
 import {
-  agentsAgain,
   createConvoy,
   movedText,
   narrowTools,
   notificationText,
   reportText,
   startedText,
-  toldEnds,
   type AgentReport,
 } from 'palimpsest/agents'
 import { runAgent, type AgentEnd, type ConversationSetup, type Spent } from 'palimpsest/conversation'
@@ -35,7 +33,15 @@ import { narrowMode } from './kinds/narrow-mode.ts'
 import type { Correspondent } from '../team/correspondent.ts'
 import type { Seated } from '../team/open-seat.ts'
 import { createAgentPost, type AgentPost } from './agent-post.ts'
-import { firstLine, outputOf, pathOf, taskOf, type StartedAgent, type Working } from './working-agent.ts'
+import {
+  agentsSoFar,
+  firstLine,
+  outputOf,
+  pathOf,
+  taskOf,
+  type StartedAgent,
+  type Working,
+} from './working-agent.ts'
 
 // Agents of one session, whoever of them started which: how many work, what they cost, what they have to say.
 
@@ -61,6 +67,8 @@ export interface Agents {
   readonly end: () => Promise<void>
   /** Messages between them, the conversation and its team. */
   readonly post: Pick<AgentPost, 'main' | 'onSent'>
+  /** Nobody can write to it any more. */
+  readonly closePost: () => Promise<void>
   /** Told of what they do. One listener. */
   readonly onEvent: (listen: (event: AgentEvent) => void) => void
 }
@@ -90,9 +98,6 @@ interface State {
   letters: LetterKeeper | undefined
 }
 
-/** Of those that have ended, so many are named after a compaction. */
-const NAMED_MAX = 8
-
 export interface AgentsSetup {
   readonly now: () => number
   /** The place in a team that the conversation has. */
@@ -102,6 +107,7 @@ export interface AgentsSetup {
 export function createAgents({ now, seated }: AgentsSetup): Agents {
   const post = createAgentPost({
     seated,
+    sessions: () => state.base?.sessions,
     now,
     onAnswer: (answer) => state.base?.scene.planning.answered(answer),
   })
@@ -132,21 +138,11 @@ export function createAgents({ now, seated }: AgentsSetup): Agents {
       take: () => take(state, 'spent'),
       mail: () => ({
         said: take(state, 'mail').map((text) => messageBody({ role: 'user', content: text }, 'peer')),
-        letters: seated || state.all.size > 0 ? state.letters : undefined,
+        letters:
+          seated || state.all.size > 0 || state.base?.sessions?.inbox.mailbox ? state.letters : undefined,
       }),
     },
-    again: () => {
-      const background = [...state.all.values()].filter(({ agent }) => agent.isBackground)
-      const ended = background.filter((one) => one.ended).slice(-NAMED_MAX)
-      // The conversation knows of an end when it has been told: until then no report stands above.
-      const untold = new Set(state.mail.flatMap((text) => toldEnds(text)))
-      return agentsAgain(
-        [...background.filter((one) => !one.ended), ...ended].map(({ agent, ended: report }) => ({
-          ...agent,
-          state: report && !untold.has(agent.id) ? report.state : 'running',
-        })),
-      )
-    },
+    again: () => agentsSoFar(state.all.values(), state.mail),
     tell: (text) => void (state.mail = [...state.mail, text]),
     takeMail: () => (state.mail.length === 0 ? undefined : take(state, 'mail').join('\n\n')),
     settled: async () => {
@@ -154,6 +150,7 @@ export function createAgents({ now, seated }: AgentsSetup): Agents {
         await firstOf(working(), post)
     },
     post,
+    closePost: async () => await state.base?.sessions?.close(),
     isWaitedFor: () => waitedFor().length > 0,
     toBackground: () =>
       waitedFor().map((one) => {

@@ -5,7 +5,12 @@ import { createAgentPost } from './agent-post.ts'
 // Messages within one process, without a model.
 
 function createPost() {
-  return createAgentPost({ seated: undefined, now: () => 1, onAnswer: () => undefined })
+  return createAgentPost({
+    seated: undefined,
+    sessions: () => undefined,
+    now: () => 1,
+    onAnswer: () => undefined,
+  })
 }
 
 const word = (to: string, message: string | object = 'hello') => ({

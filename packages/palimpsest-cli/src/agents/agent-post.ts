@@ -1,6 +1,7 @@
 import { createMemoryMail, isAgentName, type Letter, type MailRequest } from 'palimpsest/agents'
 
 import type { Seated } from '../team/open-seat.ts'
+import type { SessionPost } from '../team/session-post.ts'
 import { createCorrespondent, MAIN, POST, type Correspondent, type Neighbour } from '../team/correspondent.ts'
 
 // Who can write to whom among the agents of one session, and what becomes of messages to one that ends.
@@ -22,6 +23,8 @@ export interface AgentPost {
 
 export interface PostSetup {
   readonly seated: Seated | undefined
+  /** Absent until the run is prepared, and where there is none. */
+  readonly sessions: () => SessionPost | undefined
   readonly now: () => number
   /** The conversation asked something, and is answered. */
   readonly onAnswer: (answer: MailRequest, from: string) => void
@@ -32,14 +35,21 @@ const WAITING_MAX = 1_000
 /** Nobody else is called that. */
 const RESERVED: ReadonlySet<string> = new Set([MAIN, POST, 'user'])
 
-export function createAgentPost({ seated, now, onAnswer }: PostSetup): AgentPost {
+export function createAgentPost({ seated, sessions, now, onAnswer }: PostSetup): AgentPost {
   const mailFor = createMemoryMail(WAITING_MAX)
   const agents = new Map<string, Neighbour>()
   let listen: (letter: Letter) => void = () => undefined
   const neighbours = (): readonly Neighbour[] => [{ name: MAIN, id: MAIN, isThere: true }, ...agents.values()]
   const onSent = (letter: Letter): void => listen(letter)
   const common = { neighbours, now, onSent }
-  const main = createCorrespondent({ ...common, name: MAIN, mailbox: mailFor(MAIN), seated, onAnswer })
+  const main = createCorrespondent({
+    ...common,
+    name: MAIN,
+    mailbox: mailFor(MAIN),
+    seated,
+    sessions,
+    onAnswer,
+  })
   return {
     main,
     nameFor: (wanted, id) => {
@@ -54,6 +64,7 @@ export function createAgentPost({ seated, now, onAnswer }: PostSetup): AgentPost
         name,
         mailbox: mailFor(name),
         seated: undefined,
+        sessions: () => undefined,
         onAnswer: () => undefined,
       })
     },

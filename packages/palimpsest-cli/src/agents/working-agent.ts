@@ -1,4 +1,4 @@
-import { reportText, type AgentFacts, type AgentReport } from 'palimpsest/agents'
+import { agentsAgain, reportText, toldEnds, type AgentFacts, type AgentReport } from 'palimpsest/agents'
 import { agentTranscriptPath } from 'palimpsest/node'
 
 import type { AgentOfTask, BackgroundTask } from '../tasks/background-task.ts'
@@ -30,6 +30,23 @@ export function outputOf({ agent, task, ended }: Working): string {
     `${agent.id} (${agent.type}: ${agent.description}) works: ${text}, ${toolCount} tool calls so far.`,
     ...turns,
   ].join('\n')
+}
+
+/** Of those that have ended, so many are named after a compaction. */
+const NAMED_MAX = 8
+
+/** What a compaction says of those in the background; `mail`: what the conversation was not told yet. */
+export function agentsSoFar(all: Iterable<Working>, mail: readonly string[]): string {
+  const background = [...all].filter(({ agent }) => agent.isBackground)
+  const ended = background.filter((one) => one.ended).slice(-NAMED_MAX)
+  // The conversation knows of an end when it has been told: until then no report stands above.
+  const untold = new Set(mail.flatMap((text) => toldEnds(text)))
+  return agentsAgain(
+    [...background.filter((one) => !one.ended), ...ended].map(({ agent, ended: report }) => ({
+      ...agent,
+      state: report && !untold.has(agent.id) ? report.state : 'running',
+    })),
+  )
 }
 
 interface AgentStart {

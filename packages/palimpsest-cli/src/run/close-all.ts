@@ -1,11 +1,13 @@
 import type { OpenedFlags } from '../flags/open-flags.ts'
 import type { Dreaming } from '../dream/dreaming-for.ts'
 import type { KeptIndex } from '../recall/keep-indexed.ts'
+import type { Agents } from '../agents/agent-host.ts'
 import type { ModelListKeeper } from './models/reported-models.ts'
 import type { Scene } from './set-scene.ts'
 
 interface Started extends Pick<Scene, 'opened' | 'shells' | 'sandbox' | 'hooks' | 'recall'> {
   readonly index: KeptIndex
+  readonly agents: Pick<Agents, 'closePost'>
   readonly dreaming: Dreaming
   readonly flags: OpenedFlags
   readonly modelList: ModelListKeeper
@@ -18,12 +20,14 @@ export function closeAll({
   sandbox,
   hooks,
   recall,
+  agents,
   flags,
   modelList,
   index,
   dreaming,
 }: Started): (isKept?: boolean) => Promise<void> {
   return async (isKept = true) => {
+    await agents.closePost()
     await dreaming.close()
     flags.close()
     await index.close()

@@ -26,6 +26,7 @@ import { createAfterTurn, type AfterTurn } from '../memory/after-turn.ts'
 import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
 import { openSeat, type Seated } from '../team/open-seat.ts'
+import { sessionsFor } from '../team/session-post.ts'
 import type { World } from '../world.ts'
 import type { ChosenModel } from './models/choose-model.ts'
 import { closeAll } from './close-all.ts'
@@ -176,7 +177,8 @@ async function prepareWith(
   await connectAgents(agents, { scene, setup, noting, tasks: dreaming.tasks, start, report, world })
   const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices, ...(await dreaming.line())]
   const notices = [...(await placeNotices(scene)), ...warnings]
-  const close = closeAll({ ...scene, ...window, flags, dreaming, index: indexFor(scene, flags.flags, trace) })
+  const index = indexFor(scene, flags.flags, trace)
+  const close = closeAll({ ...scene, ...window, flags, agents, dreaming, index })
   const afterTurn = dreaming.after(afterTurnOf(scene, flags.flags, report, world))
   const told = { notices, instructionPaths: start.paths, ...toldOf(scene) }
   return { setup, reading: readingNow, opened, allowOwn, dreaming, day, afterTurn, agents, close, ...told }
@@ -205,11 +207,12 @@ function withPlanNews(
 /** From now on agents can start; those that were under way when a program ended are told of. */
 async function connectAgents(
   agents: Agents,
-  run: Omit<AgentBase, 'types' | 'policy' | 'shown'> & { readonly start: Start },
+  run: Omit<AgentBase, 'types' | 'policy' | 'shown' | 'sessions'> & { readonly start: Start },
 ): Promise<void> {
   const { scene, start, tasks, report, world } = run
   const { types, shown } = start
-  agents.connect({ ...run, types, shown, policy: scene.ground.settings.agents })
+  const sessions = await sessionsFor(scene, run.setup.ports.flags, report, world)
+  agents.connect({ ...run, types, shown, sessions, policy: scene.ground.settings.agents })
   if (scene.wishes.isMaintenance === true || scene.opened.session.view.nodes.length === 0) return
   for (const found of await findAgentsAgain(scene, report, world.signal)) {
     const { text, task } = tellFound(found, world.now())

@@ -4,11 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageError, UsageError, type History, type Mailbox } from 'palimpsest'
 import { createLetters, createRequests, type Letter, type MailRequest } from 'palimpsest/agents'
 import type { LetterKeeper } from 'palimpsest/loop'
+import { isSessionId } from 'palimpsest/node'
 
 import { Refusal } from '../agent/refusal.ts'
 import type { MessageOrder } from '../agent/tools/send-message-tool.ts'
 import { sentenceOf } from '../report-error.ts'
 import type { Seated } from './open-seat.ts'
+import type { SessionPost } from './session-post.ts'
 
 // One conversation among others: the user's, or an agent's. It writes to whoever is there, and reads what was written to it.
 
@@ -42,6 +44,8 @@ export interface CorrespondentSetup {
   readonly neighbours: () => readonly Neighbour[]
   /** Its place in a team. */
   readonly seated: Seated | undefined
+  /** The other sessions of the user. Undefined for an agent. */
+  readonly sessions: () => SessionPost | undefined
   readonly now: () => number
   /** A message is on its way within this process. */
   readonly onSent: (letter: Letter) => void
@@ -61,16 +65,21 @@ export function createCorrespondent(setup: CorrespondentSetup): Correspondent {
   const { name, mailbox, seated } = setup
   const requests = createRequests()
   const state = { isLeaving: false }
-  const boxes = seated ? [mailbox, seated.mailbox] : [mailbox]
-  const hasMail = async (): Promise<boolean> =>
-    (await mailbox.waiting(1)).letters.length > 0 || ((await seated?.hasMail()) ?? false)
+  const boxes = (): readonly Mailbox<Letter>[] =>
+    [mailbox, seated?.mailbox, setup.sessions()?.inbox.mailbox].filter((box) => box !== undefined)
+  const hasMail = async (): Promise<boolean> => {
+    const looks = await Promise.all(boxes().map(async (box) => await box.waiting(1)))
+    return looks.some(({ letters }) => letters.length > 0)
+  }
+  const remarkOn = (letter: Pick<Letter, 'from' | 'message'>): string | undefined =>
+    isSessionId(letter.from) ? sessionRemark(letter, setup.sessions()) : requests.remarkOn(letter)
   return {
     name,
     letters: (history) =>
       createLetters({
-        mailboxes: () => boxes,
+        mailboxes: boxes,
         history,
-        requests,
+        requests: { ...requests, remarkOn },
         onTaken: ({ from }, answer) => answer && setup.onAnswer(answer, from),
         sentenceOf,
       }),
@@ -94,12 +103,20 @@ export function createCorrespondent(setup: CorrespondentSetup): Correspondent {
   }
 }
 
+/** Another session is none of the team: what it asks in the form of a request has no effect here. */
+function sessionRemark(
+  { from, message }: Pick<Letter, 'from' | 'message'>,
+  post: SessionPost | undefined,
+): string {
+  const asked = typeof message === 'string' ? '' : ' Its request has no effect here: answer with a text.'
+  return `It came from another session of the same user.${asked} To write back: to "${post?.addressOf(from) ?? from}".`
+}
+
 async function deliver(order: MessageOrder, setup: CorrespondentSetup): Promise<string> {
   const { to } = order
   if (to.startsWith('bridge:'))
     throw new Refusal('"bridge:" is reserved for agents on other machines. Nothing can be sent there yet.')
-  if (to.startsWith('uds:'))
-    throw new Refusal('Other sessions of this machine cannot be written to in this run.')
+  if (to.startsWith('uds:')) return await deliverToSession(order, setup)
   if (to === '*') return await deliverToAll(order, setup)
   const neighbour = setup.neighbours().find(({ name, id }) => name === to || id === to)
   if (neighbour) {
@@ -117,6 +134,18 @@ async function deliver(order: MessageOrder, setup: CorrespondentSetup): Promise<
     throw new Refusal(`There is nobody called ${JSON.stringify(to)}. There are: ${await who(setup)}.`)
   await refusing(async () => void (await seated.send(to, order.message, order.summary)))
   return `Sent to ${to}. It joins its conversation with its next request.`
+}
+
+async function deliverToSession(order: MessageOrder, setup: CorrespondentSetup): Promise<string> {
+  const post = setup.sessions()
+  if (!post)
+    throw new Refusal(
+      setup.name === MAIN
+        ? 'Messages to other sessions are off (flag session-socket).'
+        : 'Only the conversation of the user writes to other sessions. Write to main.',
+    )
+  await refusing(async () => await post.send(order.to, order))
+  return 'The other session has it. It joins its conversation with its next request.'
 }
 
 async function deliverToAll(order: MessageOrder, setup: CorrespondentSetup): Promise<string> {

@@ -16,6 +16,8 @@ export const LEADER = 'leader'
 
 /** Who tells a leader what no agent says: what was merged, that all is done. Nobody reads what is written to it. */
 export const TEAM_SENDER = 'team'
+/** The mailboxes of sessions: no team is called that. */
+export const SESSIONS = 'sessions'
 
 /** `--team NAME --as AGENT`. Undefined where neither is given. */
 export function seatOf(team: string | undefined, self: string | undefined): Seat | undefined {
@@ -25,6 +27,7 @@ export function seatOf(team: string | undefined, self: string | undefined): Seat
     throw new UsageError(`--team needs --as: who in the team? The leader is "${LEADER}"`)
   requireName('--team', team)
   requireName('--as', self)
+  if (team === SESSIONS) throw new UsageError(`--team ${SESSIONS}: that name is reserved. Choose another one`)
   return { team, self, leader: LEADER }
 }
 

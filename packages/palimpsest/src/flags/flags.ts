@@ -110,6 +110,7 @@ export const FLAGS = {
   'daily-log': on(5, '0.1', 'one line a turn in the log of the day'),
   dreaming: on(6, '0.1', 'memory is consolidated after a day and five sessions'),
   agents: on(7, '0.1', 'the model may start agents'),
+  'session-socket': on(7, '0.1', 'other sessions of yours can write to this one'),
   'agent-summary': on(7, 'later', 'a few words on what an agent is doing'),
   'cache-break-detection': on('around', '0.1', 'a shortfall of cache reads is reported with its cause'),
   'recall-pointers': off(

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Flags, Mailbox } from 'palimpsest'
+import type { Letter } from 'palimpsest/agents'
+import { listenForLetters, openFileMailbox, sendToSocket, type SessionSocket } from 'palimpsest/node'
+
+import type { MessageOrder } from '../agent/tools/send-message-tool.ts'
+import { sentenceOf } from '../report-error.ts'
+import type { World } from '../world.ts'
+import { SESSIONS } from './seat.ts'
+
+// A session among the other sessions of the same user. What comes through its socket is kept in a mailbox of files before the sender is
+// told that it arrived; a session that was killed finds it there when it is resumed.
+
+export interface SessionPost {
+  /** `uds:` and a path. */
+  readonly send: (to: string, order: Pick<MessageOrder, 'message' | 'summary'>) => Promise<void>
+  /** There where something came, now or in an earlier run. */
+  readonly inbox: { readonly mailbox: Mailbox<Letter> | undefined }
+  /** Where the other sessions listen, as `to` names it. */
+  readonly others: () => Promise<readonly string[]>
+  /** How whoever sent a message is written to. */
+  readonly addressOf: (from: string) => string
+  readonly close: () => Promise<void>
+}
+
+export interface SessionRun {
+  readonly home: string
+  readonly opened: { readonly session: { readonly id: string } }
+  readonly wishes: {
+    readonly isMaintenance?: boolean
+    readonly stays?: boolean
+    readonly user?: object | undefined
+  }
+}
+
+/** Those who sit there, and those who stay, can be written to. A run that ends with its answer writes, and reads what came before. */
+export async function sessionsFor(
+  { home, wishes, opened: { session } }: SessionRun,
+  flags: Flags,
+  report: (text: string) => void,
+  { now }: Pick<World, 'now'>,
+): Promise<SessionPost | undefined> {
+  if (wishes.isMaintenance || !flags.value('session-socket')) return undefined
+  const listens = wishes.user !== undefined || wishes.stays === true
+  return await openSessionPost({ home, session: session.id, now, listens, report })
+}
+
+interface SessionPostSetup {
+  readonly home: string
+  readonly session: string
+  readonly now: () => number
+  /** Whether others can write to it: a run that ends with its answer needs no socket. */
+  readonly listens: boolean
+  readonly report: (text: string) => void
+}
+
+async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
+  const { home, session, now, listens, report } = setup
+  const place = { home, team: SESSIONS }
+  const has = await lstat(join(home, 'teams', SESSIONS, 'mail', session)).then(
+    () => true,
+    () => false,
+  )
+  const inbox = { mailbox: has ? await openFileMailbox({ ...place, self: session }) : undefined }
+  const accept = async (letter: Letter): Promise<void> => {
+    inbox.mailbox ??= await openFileMailbox({ ...place, self: session })
+    await (await openFileMailbox({ ...place, self: letter.from })).send(letter)
+  }
+  let socket: SessionSocket | undefined
+  if (listens)
+    try {
+      socket = await listenForLetters({ home, session, accept })
+    } catch (error) {
+      report(sentenceOf(error))
+    }
+  const addressOf = (from: string): string => `uds:${join(home, 'run', `${from}.sock`)}`
+  return {
+    send: async (to, { message, summary }) =>
+      await sendToSocket(to.slice('uds:'.length), {
+        id: randomUUID(),
+        from: session,
+        at: now(),
+        summary,
+        message,
+      }),
+    inbox,
+    others: async () => {
+      const names = await readdir(join(home, 'run')).catch(() => [])
+      const others = names.filter((name) => name.endsWith('.sock') && name !== `${session}.sock`)
+      return others.map((name) => addressOf(name.slice(0, -'.sock'.length)))
+    },
+    addressOf,
+    close: async () => await socket?.close(),
+  }
+}
