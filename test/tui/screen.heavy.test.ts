@@ -130,7 +130,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
         '',
         '────',
         '>',
-        '~98% context left · compacts in ~163k tokens · $0.0000 · palimpsest-offline',
+        '~97% context left · compacts in ~163k tokens · $0.0000 · palimpsest-offline',
       ].join('\n'),
     )
     await terminal.type('Where is the retry delay?')

@@ -4,13 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageError, UsageError, type History, type Mailbox } from 'palimpsest'
 import { createLetters, createRequests, type Letter, type MailRequest } from 'palimpsest/agents'
 import type { LetterKeeper } from 'palimpsest/loop'
-import { isSessionId } from 'palimpsest/node'
 
 import { Refusal } from '../agent/refusal.ts'
 import type { MessageOrder } from '../agent/tools/send-message-tool.ts'
 import { sentenceOf } from '../report-error.ts'
 import type { Seated } from './open-seat.ts'
-import type { SessionPost } from './session-post.ts'
+import { SESSION_ID, type SessionPost } from './session-post.ts'
 
 // One conversation among others: the user's, or an agent's. It writes to whoever is there, and reads what was written to it.
 
@@ -72,7 +71,7 @@ export function createCorrespondent(setup: CorrespondentSetup): Correspondent {
     return looks.some(({ letters }) => letters.length > 0)
   }
   const remarkOn = (letter: Pick<Letter, 'from' | 'message'>): string | undefined =>
-    isSessionId(letter.from) ? sessionRemark(letter, setup.sessions()) : requests.remarkOn(letter)
+    SESSION_ID.test(letter.from) ? sessionRemark(letter, setup.sessions()) : requests.remarkOn(letter)
   return {
     name,
     letters: (history) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Flags, Mailbox } from 'palimpsest'
+import { UsageError, type Flags, type Mailbox } from 'palimpsest'
 import type { Letter } from 'palimpsest/agents'
 import { listenForLetters, openFileMailbox, sendToSocket, type SessionSocket } from 'palimpsest/node'
 
@@ -13,6 +13,9 @@ import { SESSIONS } from './seat.ts'
 
 // A session among the other sessions of the same user. What comes through its socket is kept in a mailbox of files before the sender is
 // told that it arrived; a session that was killed finds it there when it is resumed.
+
+/** Nobody in a team is called that: whoever comes through a socket cannot pass for a leader. */
+export const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export interface SessionPost {
   /** `uds:` and a path. */
@@ -66,6 +69,8 @@ async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
   )
   const inbox = { mailbox: has ? await openFileMailbox({ ...place, self: session }) : undefined }
   const accept = async (letter: Letter): Promise<void> => {
+    if (!SESSION_ID.test(letter.from))
+      throw new UsageError(`only a session whose id is a UUID is heard, and it says ${letter.from}`)
     inbox.mailbox ??= await openFileMailbox({ ...place, self: session })
     await (await openFileMailbox({ ...place, self: letter.from })).send(letter)
   }
