@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -105,4 +105,50 @@ test('nothing of the repository runs: hooks and signatures are passed over', asy
   expect((await merge(repository, commit)).kind).toBe('merged')
   for (const folder of [main, side])
     expect(await readFile(join(folder, 'ran'), 'utf8').catch(() => 'absent')).toBe('absent')
+})
+
+test('what is ignored is the user’s too: no file is written over, no folder removed', async () => {
+  const repository = await createRepository()
+  const { main, side, git } = repository
+  await writeFile(join(main, '.gitignore'), '.env\nbuild\ndata\n')
+  git('add', '.gitignore')
+  git('commit', '-qm', 'ignore')
+  const plain = { env: { PATH: process.env['PATH'] }, cwd: side }
+  await mkdir(join(side, 'data'))
+  for (const name of ['.env', 'build', 'data/x']) await writeFile(join(side, name), 'theirs\n')
+  execFileSync('git', ['add', '--force', '.env', 'build', 'data/x'], plain)
+  const commit = await committed(repository, { 'a.txt': 'changed\n' })
+  await mkdir(join(main, 'build'))
+  for (const name of ['.env', 'build/kept', 'data']) await writeFile(join(main, name), 'of the user\n')
+  expect(await merge(repository, commit)).toEqual({ kind: 'in-the-way', files: ['.env', 'build', 'data'] })
+  for (const name of ['.env', 'build/kept', 'data'])
+    expect(await readFile(join(main, name), 'utf8')).toBe('of the user\n')
+  for (const name of ['.env', 'build', 'data']) await removeFolder(join(main, name))
+  expect((await merge(repository, commit)).kind).toBe('merged')
+  // A file that takes the place of a folder that git knows.
+  await removeFolder(join(side, 'data'))
+  const instead = await committed(repository, { 'b.txt': 'changed\n', data: 'a file now\n' })
+  expect((await merge(repository, instead)).kind).toBe('merged')
+})
+
+test('what the user is in the middle of is not ended, and nothing is half merged beside another git', async () => {
+  const repository = await createRepository()
+  const { main, git } = repository
+  const commit = await committed(repository, { 'new.txt': 'new\n' })
+  await writeFile(join(main, '.git/index.lock'), '')
+  expect((await merge(repository, commit)).kind).toBe('in-the-way')
+  await removeFolder(join(main, '.git/index.lock'))
+  git('checkout', '-qb', 'other')
+  await writeFile(join(main, 'a.txt'), 'other\n')
+  git('commit', '-qam', 'other')
+  git('checkout', '-q', 'main')
+  // Nothing is staged in it: what is merged is as it was.
+  git('merge', '-q', '--no-commit', '-s', 'ours', 'other')
+  expect(await merge(repository, commit)).toEqual({
+    kind: 'in-the-way',
+    files: ['a merge that is not concluded'],
+  })
+  expect(git('rev-parse', 'MERGE_HEAD')).toBe(git('rev-parse', 'other'))
+  git('commit', '-qm', 'concluded')
+  expect((await merge(repository, commit)).kind).toBe('merged')
 })

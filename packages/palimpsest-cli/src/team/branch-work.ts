@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { findGitRisk } from '../agent/permissions/find-git-risk.ts'
 import type { ChildEnvironment } from '../agent/process/child-environment.ts'
 import { runProcess } from '../agent/process/start-process.ts'
-import { gitIn, type GitRan } from '../agents/worktree.ts'
+import { gitIn } from '../agents/worktree.ts'
+import { findInTheWay, partsOf } from './merge-guard.ts'
 
 // What becomes of finished work, without a model: it is committed on the teammate's branch, and that commit is merged where the leader works.
 // What the user has not committed is never touched: a merge that would need it is refused, and the branch waits.
@@ -86,7 +89,7 @@ export type Merged =
   | { readonly kind: 'nothing' }
   /** Both sides changed them. Nothing was changed here. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
-  /** The user has changes of their own there. Nothing was changed here. */
+  /** The user has something of their own there, or is in the middle of something. Nothing was changed here. */
   | { readonly kind: 'in-the-way'; readonly files: readonly string[] }
   | { readonly kind: 'failed'; readonly why: string }
 
@@ -102,30 +105,41 @@ export async function mergeWork(
   if (!top.ok) return { kind: 'failed', why: top.why }
   const git = gitIn(top.text.trim(), env, asUser(user))
   if ((await git('merge-base', '--is-ancestor', commit, 'HEAD')).ok) return { kind: 'nothing' }
-  const changed = await git('diff', '--name-only', '-z', '--no-renames', `HEAD...${commit}`)
-  const dirty = await git('status', '--porcelain', '-z', '--no-renames', '--untracked-files=all')
-  const staged = await git('diff', '--cached', '--name-only', '-z', '--no-renames')
-  for (const one of [changed, dirty, staged]) if (!one.ok) return { kind: 'failed', why: one.why }
-  const own = new Set([...partsOf(dirty).map((entry) => entry.slice(3)), ...partsOf(staged)])
-  const files = partsOf(changed).filter((path) => own.has(path))
-  // Git merges into an index that is as the last commit, or not at all.
-  const inTheWay = partsOf(staged).length > 0 ? partsOf(staged) : files
-  if (inTheWay.length > 0) return { kind: 'in-the-way', files: inTheWay }
+  const inTheWay = await findInTheWay(git, top.text.trim(), commit)
+  if (!inTheWay.ok) return { kind: 'failed', why: inTheWay.why }
+  if (inTheWay.what.length > 0) return { kind: 'in-the-way', files: inTheWay.what }
   const message = `${subject}\n\nMerges ${branch}.`
   const ran = await git('merge', isShort ? '--ff' : '--no-ff', ...MERGE, '-m', message, commit)
   const head = await git('rev-parse', '--verify', 'HEAD')
   if (ran.ok && head.ok) return { kind: 'merged', head: head.text.trim() }
-  const conflicts = partsOf(await git('diff', '--name-only', '-z', '--diff-filter=U'))
-  const isBegun = (await git('rev-parse', '--verify', '--quiet', 'MERGE_HEAD')).ok
-  const undone = isBegun ? await git('merge', '--abort') : ran
-  if (isBegun && !undone.ok) return { kind: 'failed', why: `the merge could not be undone: ${undone.why}` }
-  return conflicts.length > 0
-    ? { kind: 'conflict', files: conflicts }
-    : { kind: 'failed', why: ran.ok ? 'git does not say where it stands' : ran.why }
+  return await undoMerge(git, commit, ran.ok ? 'git does not say where it stands' : ran.why)
 }
+
+/** Only what was begun here is undone. A git that runs beside it keeps the index to itself for a moment. */
+async function undoMerge(git: ReturnType<typeof gitIn>, commit: string, why: string): Promise<Merged> {
+  const conflicts = partsOf(await git('diff', '--name-only', '-z', '--diff-filter=U'))
+  const begun = await git('rev-parse', '--verify', '--quiet', 'MERGE_HEAD')
+  const isBegun = begun.ok && begun.text.trim() === commit
+  let undone = isBegun ? await git('merge', '--abort') : begun
+  for (let tries = 0; isBegun && !undone.ok && tries < UNDO_TRIES; tries++) {
+    await sleep(UNDO_MS)
+    undone = await git('merge', '--abort')
+  }
+  if (isBegun && !undone.ok)
+    return {
+      kind: 'failed',
+      why: `the merge could not be undone: ${undone.why} Run "git merge --abort" before you commit`,
+    }
+  if (conflicts.length > 0) return { kind: 'conflict', files: conflicts }
+  // Begun, and without a conflict: the index could not be written.
+  return isBegun || HELD.test(why)
+    ? { kind: 'in-the-way', files: ['another git command that was running'] }
+    : { kind: 'failed', why }
+}
+
+const UNDO_TRIES = 60
+const UNDO_MS = 500
+/** The last words of git about an index that another one holds. */
+const HELD = /index\.lock|remove the file manually to continue/
 
 const MERGE = ['--no-edit', '--no-verify', '--no-gpg-sign', '--no-stat', '--quiet']
-
-function partsOf(ran: GitRan): readonly string[] {
-  return ran.ok ? ran.text.split('\0').filter(Boolean) : []
-}

@@ -77,7 +77,7 @@ export function mergeText(
     case 'conflict':
       return `Not merged: ${work}. The branch ${branch} and this folder both changed ${merged.files.join(', ')}. Nothing was changed here; the branch is kept. Look at it with "git diff HEAD...${branch}" and merge it by hand, or have ${by} do the task again on top of what is here.`
     case 'in-the-way':
-      return `Not merged yet: ${work}. Changes that are not committed here stand in the way: ${merged.files.join(', ')}. They were not touched. Once they are committed, the branch ${branch} is merged by itself.`
+      return `Not merged yet: ${work}. What is not committed here stands in the way: ${merged.files.join(', ')}. It was not touched. Once it is committed, moved or concluded, the branch ${branch} is merged by itself.`
     case 'failed':
       return `Not merged: ${work}. ${merged.why}. The branch ${branch} is kept.`
     default:

@@ -1,6 +1,6 @@
 import type { ChildEnvironment } from '../../agent/process/child-environment.ts'
 import { gitIn } from '../../agents/worktree.ts'
-import { commitWork, findGitUser, mergeWork } from '../branch-work.ts'
+import { commitWork, findGitUser, mergeWork, type Merged } from '../branch-work.ts'
 import { workKey, type FinishedWork, type TeamRecord } from '../team-record.ts'
 import type { Teammate } from './teammate-setup.ts'
 
@@ -47,9 +47,15 @@ export async function bringUpToDate(
   }
   const merged = await mergeWork(path, wish, await findGitUser(path, git), git)
   if (merged.kind === 'merged' || merged.kind === 'nothing') return []
-  const why = merged.kind === 'failed' ? merged.why : `both sides changed ${merged.files.join(', ')}`
+  const why = whyBehind(merged)
   say(`not brought up to date: ${why}`)
   return [
     `Your worktree could not be brought up to date with what others finished (${why}); its last commit of theirs is older.`,
   ]
+}
+
+function whyBehind(merged: Exclude<Merged, { readonly kind: 'merged' | 'nothing' }>): string {
+  if (merged.kind === 'failed') return merged.why
+  const files = merged.files.join(', ')
+  return merged.kind === 'conflict' ? `both sides changed ${files}` : `${files} stood in the way`
 }
