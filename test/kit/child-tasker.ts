@@ -4,6 +4,7 @@ import { freeTasks, isAllDone } from '../../packages/palimpsest/src/layers/7-age
 import { createTaskList } from '../../packages/palimpsest/src/layers/7-agents/team/task-list.ts'
 import { openFileTaskLog } from '../../packages/palimpsest/src/node/team/file-task-log.ts'
 
+// A filler creates tasks until nothing more can be written.
 // A teammate in a process of its own: takes whatever is free, notes what it did and completes it, until all is done or it is killed. A victim
 // stops in the middle of its first task and waits for the end.
 
@@ -17,6 +18,17 @@ const list = createTaskList({
   leaseMs: Number(leaseMs),
   branch: `branch-of-${self}`,
 })
+
+if (kind === 'filler')
+  for (let n = 1; ; n++) {
+    const failed = await list.create({ subject: `task ${n}`, description: 'x'.repeat(3_000) }).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    if (failed === undefined) continue
+    process.stdout.write(`failed after ${n - 1}: ${failed}\n`)
+    process.exit()
+  }
 
 /** Not all want the same. */
 let turn = process.pid

@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -92,6 +92,31 @@ test(`(X2) of ${TASKS} tasks that ${WORKERS} processes race for, ${VICTIMS + KIL
     expect(found?.former).toContainEqual({ owner: name, branch: `branch-of-${name}` })
     expect(found?.notes.map(({ text: note }) => note)).toContain(`${name} begins`)
   }
+})
+
+test('on a full disk nothing is half written: whoever adds is told, and the list is as it was', async () => {
+  const { home } = await tempProject()
+  const script = `trap '' XFSZ; ulimit -f 40; exec "$0" "$@"`
+  const args = ['--conditions=x-source', CHILD, home, 'filler', String(LEASE_MS), 'filler']
+  const { stdout } = spawnSync('sh', ['-c', script, process.execPath, ...args], { encoding: 'utf8' })
+  expect(stdout).toMatch(/^failed after [1-9]\d?: cannot change .*tasks\.jsonl/)
+  const added = Number(/^failed after (\d{1,2}):/.exec(stdout)?.[1])
+  const path = join(home, 'teams/team/tasks.jsonl')
+  expect((await readFile(path)).at(-1)).toBe(10)
+  expect(await eventsIn(home)).toHaveLength(added)
+  const log = await openFileTaskLog({ home, team: 'team' })
+  const ann = createTaskList({
+    log,
+    clock: { now: Date.now },
+    self: 'ann',
+    isLeader: false,
+    leaseMs: LEASE_MS,
+  })
+  expect(await ann.create({ subject: 'one more', description: '' })).toMatchObject({
+    ok: true,
+    task: { id: added + 1 },
+  })
+  expect(await readdir(join(home, 'teams/team'))).toEqual(['tasks.jsonl'])
 })
 
 async function eventsIn(home: string): Promise<readonly TaskEvent[]> {

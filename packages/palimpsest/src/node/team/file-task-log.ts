@@ -159,8 +159,11 @@ async function append(
     throw new StorageError('io', `${path} is full. Begin another team for what is left to do`)
   try {
     let written = 0
-    while (written < bytes.length)
-      written += (await handle.write(bytes, written, bytes.length - written, at + written)).bytesWritten
+    while (written < bytes.length) {
+      const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, at + written)
+      if (bytesWritten === 0) throw new StorageError('io', 'the disk took no bytes. Check it and try again')
+      written += bytesWritten
+    }
     await handle.datasync()
   } catch (error) {
     // What was written of it is no whole line, or was never said to be there.
