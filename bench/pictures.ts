@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,13 +10,13 @@ import { promisify } from 'node:util'
 import { readRecording, RECORDING } from '../packages/palimpsest-cli/src/demo/recorded-session.ts'
 import { stepsOf } from '../packages/palimpsest-cli/src/demo/play-session.ts'
 import { serve } from '../packages/palimpsest/src/node/serving/serve.ts'
-import { createSimulator } from '../packages/palimpsest/src/lab/simulator/index.ts'
+import { createSimulator, parseSteps } from '../packages/palimpsest/src/lab/simulator/index.ts'
 import { ROOT } from '../test/kit/source-tree.ts'
 import { FOLDER } from './demo-turns.ts'
 import { drawScreen } from './draw-screen.ts'
 
 // The pictures of the README: the real screen in tmux, driven by keys, on the simulator with the recorded answers of the demo; the tools really run.
-// `node --conditions=x-source bench/pictures.ts` writes docs/pictures/*.svg. Needs tmux.
+// `node --conditions=x-source bench/pictures.ts` writes docs/pictures/*.svg; with a name (`session`, `demo`, `team`) only those. Needs tmux.
 
 const run = promisify(execFile)
 const PICTURES = join(ROOT, 'docs/pictures')
@@ -43,14 +43,16 @@ interface Screen {
 }
 
 const root = await mkdtemp(join(tmpdir(), 'palimpsest-pictures-'))
+const only = process.argv[2]
 try {
   await mkdir(PICTURES, { recursive: true })
-  await layOutAsRecorded()
-  await drawSession()
-  await drawDemo()
+  if (only !== 'team') await layOutAsRecorded()
+  if (only === undefined || only === 'session') await drawSession()
+  if (only === undefined || only === 'demo') await drawDemo()
+  if (only === undefined || only === 'team') await drawTeam()
 } finally {
-  await rm(root, { recursive: true, force: true })
-  await rm(FOLDER, { recursive: true, force: true })
+  await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
+  if (only !== 'team') await rm(FOLDER, { recursive: true, force: true })
 }
 
 /** The recorded answers speak of the sources as they were then: before this file of theirs went elsewhere. */
@@ -135,10 +137,45 @@ async function drawDemo(): Promise<void> {
   }
 }
 
+/** The example of a team: three teammates, processes of their own, mend six files. */
+async function drawTeam(): Promise<void> {
+  const example = join(ROOT, 'examples/team')
+  const folder = join(root, 'kitchen')
+  await cp(join(example, 'repository'), folder, { recursive: true })
+  const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.test', '-c', 'init.defaultBranch=main']
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['commit', '-qm', 'six mistakes'],
+  ])
+    await run('git', ['-C', folder, ...who, ...words])
+  const steps = parseSteps(JSON.parse(await readFile(join(example, 'script.json'), 'utf8')))
+  if (typeof steps === 'string') throw new Error(steps)
+  const simulator = createSimulator({ script: steps.map((step) => ({ ...step, delay_ms: ANSWER_MS })) })
+  const served = await serve(async (request) => await simulator.fetch(request))
+  const env = { PALIMPSEST_BASE_URL: served.url, PALIMPSEST_HOME: join(root, 'home'), HOME: root }
+  const rights = ['--permission-mode', 'accept-edits', '--allowed-tools', 'Bash(node --test:*)']
+  const args = ['team', 'Fix the failing tests', '--agents', '3', '--name', 'kitchen', ...rights]
+  const screen = await openScreen(args, { ...env, PALIMPSEST_MEMORY_EXTRACT: '0' }, 36, folder)
+  try {
+    await screen.until(/Merged: task \d[^]*Merged: task \d[^]*^└ cleo: \w+ing /m)
+    await screen.draw(
+      'team',
+      'A leader and three teammates: the tasks, what is merged, and who does what below the input',
+    )
+    await screen.until(/together +\S+ tokens/)
+    console.log(await screen.text())
+  } finally {
+    await screen.close()
+    await served.close()
+  }
+}
+
 async function openScreen(
   args: readonly string[],
   env: { readonly [name: string]: string },
   rows: number,
+  folder: string = FOLDER,
 ): Promise<Screen> {
   const socket = `palimpsest-pictures-${randomUUID()}`
   const tmux = async (...words: readonly string[]): Promise<string> =>
@@ -148,7 +185,7 @@ async function openScreen(
   const variables = Object.entries(given).map(([name, value]) => `${name}=${value}`)
   const command = ['env', '-i', ...variables, ...COMMAND, ...args].map((word) => `'${word}'`).join(' ')
   const size = ['-x', String(COLUMNS), '-y', String(rows)]
-  await tmux('new-session', '-d', '-s', 'main', ...size, '-c', FOLDER, `${command}; exec sleep 60`)
+  await tmux('new-session', '-d', '-s', 'main', ...size, '-c', folder, `${command}; exec sleep 60`)
   const text = async (): Promise<string> => await tmux('capture-pane', '-p', '-t', 'main')
   const until = async (wanted: RegExp): Promise<void> => {
     const end = Date.now() + WAIT_MS

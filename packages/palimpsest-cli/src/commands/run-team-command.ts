@@ -17,7 +17,7 @@ import { textOf } from '../run/read-flags.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import { endTeam, type EndedTeam } from '../team/leading/end-team.ts'
 import { watchFolders } from '../team/folder-watch.ts'
-import { leadTeam, waitForMembers } from '../team/leading/lead.ts'
+import { leadTeam } from '../team/leading/lead.ts'
 import {
   agentCount,
   findTeam,
@@ -221,7 +221,6 @@ async function leadToEnd(
     return ended
   }
   try {
-    for (const { text } of await waitForMembers(steward, watch, world.signal)) say(text)
     if (conversation.view().nodes.length === 0)
       await drive(
         conversation.add({ content: leaderText(steward.team()), origin: 'peer' }, world.signal),

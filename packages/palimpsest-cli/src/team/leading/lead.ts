@@ -3,7 +3,7 @@ import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 
 import type { PreparedRun } from '../../run/prepare-run.ts'
 import type { FolderWatch } from '../folder-watch.ts'
-import type { News, Steward, TeamLook } from './steward.ts'
+import type { Steward, TeamLook } from './steward.ts'
 import { doneText, newsText, stillText } from '../team-texts.ts'
 
 // The leader without a screen: it plans, then it is woken for what needs it, until the list is done.
@@ -55,22 +55,6 @@ export async function leadTeam(leading: HeadlessLead, first: FirstWords, signal:
       await turn(waking === 'done' ? doneText(look.board, news) : stillText(look, news))
     }
   }
-}
-
-/** Whoever is not there yet can be given nothing. */
-export async function waitForMembers(
-  steward: Steward,
-  watch: FolderWatch,
-  signal: AbortSignal,
-): Promise<readonly News[]> {
-  const news: News[] = []
-  while (!signal.aborted) {
-    const look = await steward.look()
-    news.push(...look.news)
-    if (look.members.every(({ life }) => life !== 'starting')) break
-    await watch.next(signal)
-  }
-  return news
 }
 
 type Waking = 'mail' | 'news' | 'done' | 'still' | 'over' | 'nothing'

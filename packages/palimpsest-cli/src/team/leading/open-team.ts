@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
 import { createTaskList, isAgentName, TASK_LEASE_MINUTES } from 'palimpsest/agents'
-import { openFileTaskLog, ownIdentity, stateOf } from 'palimpsest/node'
+import { openFileMailbox, openFileTaskLog, ownIdentity, stateOf } from 'palimpsest/node'
 
 import { readingEnvironment } from '../../agent/process/child-environment.ts'
 import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
@@ -62,6 +62,8 @@ export async function openTeam(
     settled: {},
   }
   await writeTeam(home, team)
+  // They can be written to, and be given tasks, before they are there.
+  for (const member of members) await openFileMailbox({ home, team: name, self: member.name })
   const started = new Map<string, StartedMember>()
   for (const member of members) started.set(member.name, await startMember(member, team, home, world))
   const steward = await stewardOf(team, { home, started }, prepared.permissions.mode, world)

@@ -3,6 +3,7 @@ import type { LoopEvent } from 'palimpsest/loop'
 import { stateOf } from 'palimpsest/node'
 import { servedTokens, type Usage } from 'palimpsest/wire'
 
+import { ownNatureOf } from '../../agent/tools/tool-natures.ts'
 import { watchAgent, type WatchedAgent } from '../../agents/summary/watch-agent.ts'
 import { sentenceOf } from '../../report-error.ts'
 import { problemOf } from '../../run/turn-problem.ts'
@@ -139,7 +140,7 @@ async function takeTurn(
     name: member.name,
     now: world.now,
     onChange: () => undefined,
-    tell: (words) => void own.set({ doing: words }).catch(() => undefined),
+    tell: () => undefined,
   })
   const events =
     content === undefined
@@ -170,7 +171,12 @@ async function see(event: LoopEvent, mate: Teammate, watched: WatchedAgent, worl
     mate.say(letterLine(event))
     await own.set({ heard: [...own.get().heard, heard].slice(-HEARD_MAX) })
   }
-  if (event.type === 'tool-start') mate.say(`· ${watched.status().text}`)
+  // What it says to the team is no work of its own.
+  if (event.type === 'tool-start' && ownNatureOf(event.name) !== 'inner') {
+    const { text } = watched.status()
+    mate.say(`· ${text}`)
+    await own.set({ doing: text })
+  }
   if (event.type !== 'tool-end') return
   if (event.denied !== undefined) mate.say(event.denied)
   if (event.name === 'TaskUpdate') await finishTasks(mate)

@@ -22,6 +22,7 @@ const SUBJECTS = [
   'question',
   'shell_id',
   'id',
+  'subject',
   'description',
   'task_id',
 ]
