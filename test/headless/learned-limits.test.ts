@@ -25,7 +25,9 @@ test('one error that names a wrong limit changes nothing: the request is asked a
     err: '',
   })
   expect(await windowOf(bench)).toBe(1_000_000)
-  expect((await bench.run(['doctor'])).out).toMatch(/^ok +limits +no refusal taught a smaller window$/m)
+  expect((await bench.run(['doctor'])).out).toMatch(
+    /^ok +limits +no provider has refused a request as too long$/m,
+  )
 })
 
 test('a limit in which nothing could be asked ends the turn in a sentence, is not kept, and the session goes on', async () => {
@@ -63,7 +65,7 @@ test('a limit that can be is learned, shown, bounded by --window, and forgotten 
   )
   expect(await bench.run(['doctor', '--forget-limits'])).toMatchObject({
     err: `forgotten: claude-opus-5-5 at ${place} takes 50,000 tokens\n`,
-    out: expect.stringContaining('no refusal taught a smaller window'),
+    out: expect.stringContaining('no provider has refused a request as too long'),
   })
   expect(await windowOf(bench)).toBe(1_000_000)
   expect((await bench.run(['doctor', '--forget-limits'])).err).toMatch(/^nothing to forget/)
@@ -90,7 +92,7 @@ test.each([
   const ran = await bench.run(['-p', 'hello'])
   expect(ran).toMatchObject({ exit: 0, out: `${GOOD}\n` })
   expect(ran.err).toMatch(told)
-  expect((await bench.run(['doctor'])).out).toContain('no refusal taught a smaller window')
+  expect((await bench.run(['doctor'])).out).toContain('no provider has refused a request as too long')
 })
 
 test('where prompt and answer together are too long, a shorter answer is asked for, and nothing is compacted', async () => {

@@ -17,6 +17,8 @@ export interface TerminalInside {
   readonly paste: (text: string) => void
   readonly resize: (columns: number, rows: number) => void
   readonly screen: () => string
+  /** All that was written to the terminal. */
+  readonly written: () => string
   /** The screen once it holds this. */
   readonly until: (wanted: RegExp) => Promise<string>
   /** The exit code, once it has ended, and what it printed after the screen was gone. */
@@ -57,16 +59,19 @@ export function openInside(bench: CommandBench, options: InsideOptions = {}): Te
   const drawn = (): void => {
     for (const look of watchers) look()
   }
+  let written = ''
+  const write = (text: string): void => {
+    written += text
+    screen.write(text)
+    drawn()
+  }
   const console: Console = {
     input: new PassThrough() as unknown as ReadStream,
     output: new PassThrough() as unknown as WriteStream,
     size: () => size,
-    write: (text) => {
-      screen.write(text)
-      drawn()
-    },
+    write,
     setOtherScreen: (isOn) => {
-      if (isOn !== screen.isOther()) screen.write(isOn ? '\x1b[?1049h' : '\x1b[?1049l')
+      if (isOn !== screen.isOther()) write(isOn ? '\x1b[?1049h' : '\x1b[?1049l')
     },
     takeInterrupts: () => () => undefined,
     open: (told) => {
@@ -94,6 +99,7 @@ export function openInside(bench: CommandBench, options: InsideOptions = {}): Te
       events?.resized()
     },
     screen: screen.shown,
+    written: () => written,
     until: async (wanted) => await until(wanted, screen.shown, watchers, ended),
     ended,
   }

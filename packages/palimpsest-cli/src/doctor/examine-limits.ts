@@ -18,14 +18,14 @@ export async function examineLimits(home: string, { now }: Pick<World, 'now'>): 
   }))
   return found.length > 0
     ? found
-    : [{ what: 'limits', state: 'good', text: 'no refusal taught a smaller window' }]
+    : [{ what: 'limits', state: 'good', text: 'no provider has refused a request as too long' }]
 }
 
 /** Lines for the user: what is forgotten. */
 export async function forgetLimits(home: string, { now }: Pick<World, 'now'>): Promise<readonly string[]> {
   const { learned } = await readLimits(home, now())
   const lines = Object.entries(learned).map(([key, kept]) => `forgotten: ${describeLimit(key, kept)}`)
-  if (lines.length === 0) return ['nothing to forget: no refusal taught a smaller window']
+  if (lines.length === 0) return ['nothing to forget: no provider has refused a request as too long']
   try {
     await saveLimits(home, { learned: {}, answered: {} })
     return lines

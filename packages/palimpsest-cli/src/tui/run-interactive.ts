@@ -59,16 +59,18 @@ export async function runInteractive(
   let last = ''
   try {
     const first = await askFirstModel(wishes, place)
-    let at: Entered | undefined = await enter(first, undefined, place)
+    let at: Entered | undefined = await enter(first, undefined, { ...place, isQuiet: options.picks })
     let { prompt, picks } = options
     while (at) {
       const { conversation, wishes: current }: Entered = at
       try {
         await options.team?.begin(conversation, conversation.prepared, teamFace(place, at.ask))
+        const begin = (): void => greet(conversation, { ...place, wishes: current, knows: 'nothing' })
         const end = await talk(conversation, {
           wishes: current,
           prompt,
           picks,
+          begin,
           ui,
           world: told,
           team: options.team,
@@ -126,8 +128,12 @@ function teamFace({ ui }: Place, ask: TeamFace['ask']): TeamFace {
 }
 
 /** The conversation that is wished for; where it cannot be opened, the one before again, with a line that says why. */
-async function enter(wishes: RunWishes, before: Entered | undefined, place: Place): Promise<Entered> {
-  const { ui, told, home, trust } = place
+async function enter(
+  wishes: RunWishes,
+  before: Entered | undefined,
+  place: Place & { readonly isQuiet?: boolean },
+): Promise<Entered> {
+  const { ui, told, home, trust, isQuiet = false } = place
   const open = async (wanted: RunWishes): Promise<Entered> => {
     const asked = asking(wanted, ui, trust, () => conversation)
     const conversation = await hostConversation(asked, home, told, {
@@ -139,7 +145,7 @@ async function enter(wishes: RunWishes, before: Entered | undefined, place: Plac
   try {
     const entered = await open(wishes)
     if (wishes.chosen) entered.conversation.keepChoices()
-    greet(entered.conversation, { ...place, wishes, knows: knownOf(entered, before) })
+    if (!isQuiet) greet(entered.conversation, { ...place, wishes, knows: knownOf(entered, before) })
     return entered
   } catch (error) {
     if (!before) throw error

@@ -32,6 +32,8 @@ export interface TalkSetup {
   readonly prompt: string
   /** Begins with the list of sessions. */
   readonly picks: boolean
+  /** Says which conversation this is, where none of that list was chosen. */
+  readonly begin: () => void
   readonly ui: Ui
   readonly world: World
   /** The team that it leads. */
@@ -80,6 +82,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   ui.setBackgroundKey(() => movedWords(conversation))
   const picked = setup.picks ? await runCommand('/resume', place) : undefined
   if (picked?.next) return { next: withFlags(picked.next) }
+  if (setup.picks) setup.begin()
   if (setup.prompt !== '') await sayTo(setup.prompt, place)
   let said: Promise<UserAct> | undefined
   while (!world.signal.aborted && !conversation.prepared.agents.post.main.isLeaving()) {
@@ -138,8 +141,11 @@ function movedWords({ prepared }: HostedConversation): string | undefined {
 }
 
 async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd> {
-  if (/^\/[a-z]+(\s|$)/.test(text)) return await runCommand(text, place)
+  const isCommand = /^\/[a-z]+(\s|$)/.test(text)
   const remembered = typedMemory(text)
+  // Above what it tells.
+  if (isCommand || remembered !== undefined) place.ui.showSaid(text)
+  if (isCommand) return await runCommand(text, place)
   if (remembered !== undefined) await remember(remembered, place)
   else if (text.startsWith('!')) await runShell(text.slice(1).trim(), place)
   else await sayTo(text, place)

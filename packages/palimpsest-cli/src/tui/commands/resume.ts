@@ -3,6 +3,7 @@ import { listSessions } from 'palimpsest/node'
 import { toPrintable } from '../../agent/printable.ts'
 import { createCostOf } from 'palimpsest/ledger'
 import { palimpsestHome } from '../../run/palimpsest-home.ts'
+import { shownPath } from '../host/shown-path.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 /** Another session, by id or from a list that can be searched. */
@@ -21,12 +22,15 @@ export async function resume(which: string, place: CommandPlace): Promise<Comman
 
 async function pickSession(place: CommandPlace): Promise<string | undefined> {
   const { conversation, ui, world } = place
+  const here = conversation.prepared.opened.project.project
+  const elsewhere = (project: string): string =>
+    project === here ? '' : `, ${shownPath(project, here, world.userHome)}`
   const { sessions } = await listSessions(palimpsestHome(world), createCostOf())
   const items = sessions
     .filter(({ id, messages }) => id !== conversation.id && messages > 0)
     .map(({ id, updated, messages, title, project }) => ({
       label: toPrintable(
-        `${updated.slice(0, 16).replace('T', ' ')}  ${title || id}  (${messages} messages, ${project})`,
+        `${updated.slice(0, 16).replace('T', ' ')}  ${title || id}  (${messages} messages${elsewhere(project)})`,
       ),
       value: id,
     }))

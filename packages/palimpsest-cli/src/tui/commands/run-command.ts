@@ -54,7 +54,8 @@ async function shutdown(place: CommandPlace): Promise<undefined> {
 function unknownText(typed: string): string {
   if (PLANNED_COMMANDS.includes(typed)) return `/${typed} is not built yet; /help lists what is`
   const similar = findSimilarName(typed, COMMAND_NAMES)
-  return `there is no command /${typed}${similar === undefined ? '' : `. Did you mean /${similar}?`}; /help lists them`
+  const meant = similar === undefined ? '' : ` Did you mean /${similar}?`
+  return `there is no command /${typed}.${meant} /help lists all of them`
 }
 
 /** By its name, or by a beginning that only it has. */
@@ -204,6 +205,7 @@ function plan(place: CommandPlace): undefined {
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(isRemoval)
+  if (removals.length === 0) return note('nothing was taken out of the window yet', place)
   const found = findById(typed, removals, 'removals')
   if (!found) return note('undo which? /context lists removals by id', place)
   await undoRemoval(found.id, place)

@@ -30,7 +30,7 @@ export function statusRows({ conversation, wishes, world }: CommandPlace): reado
   return [
     ['version', world.version],
     ['model', `${facts.model}, ${about}`],
-    ['window', `${facts.window.window} tokens; compacts at ${facts.thresholds.auto}`],
+    ['window', `${inEnglish(facts.window.window)} tokens; compacts at ${inEnglish(facts.thresholds.auto)}`],
     ['folder', wishes.cwd],
     ['permissions', `${modeWords(permissions.mode())} (/permissions lists rules)`],
     ['instructions', files.length === 0 ? 'none; /init writes AGENTS.md' : files.join(', ')],
@@ -38,6 +38,10 @@ export function statusRows({ conversation, wishes, world }: CommandPlace): reado
     ['today', dayText(prepared.day)],
     ['transcript', shownPath(opened.file.path, wishes.cwd, world.userHome)],
   ].map(([name = '', text = '']) => ({ name: `  ${name.padEnd(NAME_COLUMNS)}`, text: toPrintable(text) }))
+}
+
+function inEnglish(count: number): string {
+  return Math.round(count).toLocaleString('en')
 }
 
 /** What all sessions of the day have cost, and what they may. */
@@ -54,7 +58,8 @@ export function besideText({ conversation }: CommandPlace): string {
   const { costUsd, besideUsd = 0 } = conversation.totals()
   const others = conversation.prepared.setup.spending?.elsewhere?.() ?? { totalUsd: 0, besideUsd: 0 }
   const [beside, total] = [besideUsd + others.besideUsd, costUsd + others.totalUsd]
-  return `in the background: $${beside.toFixed(4)} of the $${total.toFixed(4)} that this project cost in 30 days; at most ${BACKGROUND_SHARE_MAX * 100}%, and $${BACKGROUND_ALLOWANCE_USD.toFixed(2)} a session`
+  const most = `at most ${BACKGROUND_SHARE_MAX * 100}% of what this project cost in 30 days ($${total.toFixed(4)})`
+  return `notes and memories in the background: $${beside.toFixed(4)}; ${most}, $${BACKGROUND_ALLOWANCE_USD.toFixed(2)} a session always`
 }
 
 const NAME_COLUMNS = 13
@@ -94,7 +99,8 @@ export async function agentRows(place: CommandPlace): Promise<readonly NamedRow[
     text: aboutType(type),
   }))
   const problems = problemLines(loaded).map((text) => ({ name: ' ', text }))
-  return [...rows, ...problems].map(({ name, text }) => ({
+  const how = { name: ' ', text: '/agents create NAME makes one of your own; /agents edit NAME changes it' }
+  return [...rows, ...problems, how].map(({ name, text }) => ({
     name: toPrintable(name),
     text: toPrintable(text),
   }))

@@ -31,7 +31,7 @@ export interface LiveLayout {
 }
 
 const QUEUED_MAX = 3
-const PICKED_MAX = 10
+const PICKED_ROWS = 10
 const PROMPT = '> '
 
 export function layoutLive(view: LiveView, columns: number, rows: number): LiveLayout {
@@ -134,6 +134,7 @@ function pickerLines(view: LiveView, picker: Picker, columns: number, room: numb
   const wanted = Math.max(1, picker.isSearched ? Math.min(3, found.length) : blocks.flat().length)
   const proposal = cutProposal(view.proposal, Math.max(0, room - fixed - wanted))
   const items = aroundChosen(blocks, picker.chosen, Math.max(1, room - fixed - proposal.length))
+  const more = items.length < blocks.length ? ` · ${items.length} of ${blocks.length} are shown` : ''
   const lines = [
     rule,
     ...title,
@@ -141,7 +142,8 @@ function pickerLines(view: LiveView, picker: Picker, columns: number, room: numb
     ...search,
     ...(items.length > 0 ? items : [line('  nothing found', 'dim')]),
   ]
-  const help = picker.isSearched ? 'type to search · ↑↓ · Enter · Esc' : '↑↓ Enter, or the letter · Esc'
+  const keys = picker.isSearched ? 'type to search · ↑↓ · Enter · Esc' : '↑↓ Enter, or the letter · Esc'
+  const help = `${keys}${more}`
   const searchRow = 1 + title.length + proposal.length
   const cursor = picker.isSearched
     ? { row: searchRow, column: Math.min(columns - 1, 'search: '.length + picker.query.length) }
@@ -183,7 +185,7 @@ function aroundChosen(
   chosen: number,
   room: number,
 ): readonly StyledLine[] {
-  const most = Math.min(PICKED_MAX, room)
+  const most = Math.min(Math.max(PICKED_ROWS, Math.floor(room / 2)), room)
   const first = Math.max(0, Math.min(chosen - Math.floor(most / 2), blocks.length - most))
   const shown = blocks.slice(first, first + most).flat()
   const start = blocks.slice(first, chosen).flat().length

@@ -56,11 +56,10 @@ export interface EndedCall {
 export function toolLines(call: EndedCall, columns: number): readonly StyledLine[] {
   const { name, input, entry, denied, work } = call
   const result = work ? toResult(work.output) : resultOf(entry, call.toolUseId)
-  if (denied !== undefined) return [headLine(toolLabel(name, input), [deniedText(denied)], true, columns)]
+  if (denied !== undefined) return failedLines(toolLabel(name, input), [deniedText(denied)], columns)
   if (name === 'Bash') return callLines(input, { result, work, toAll: call.toAll }, columns)
   const took = tookText(work, SLOW_MS)
-  if (result.isError)
-    return [headLine(toolLabel(name, input), [firstLine(result.text), ...took], true, columns)]
+  if (result.isError) return failedLines(toolLabel(name, input), [firstLine(result.text), ...took], columns)
   const { note, below } = shownResult(call, result, columns)
   return [headLine(toolLabel(name, input), [note, ...took], false, columns), ...below]
 }
@@ -79,6 +78,21 @@ function shownResult(
   const note = changedText(name, input) ?? sizeText(result)
   return { note, below: changes }
 }
+
+/** What went wrong stands behind the name where there is room, and else below it: whoever cannot read it is not helped. */
+function failedLines(name: string, notes: readonly string[], columns: number): readonly StyledLine[] {
+  const note = notes.filter((part) => part !== '').join(' · ')
+  if (textWidth(name) + textWidth(note) + 4 <= columns) return [headLine(name, [note], true, columns)]
+  const below = wrapLine([span('    '), span(note, 'error')], columns, line('    '))
+  const shown = below.slice(0, REASON_LINES_MAX)
+  return [
+    headLine(name, [], true, columns),
+    ...shown,
+    ...(below.length > shown.length ? [line('    …', 'error')] : []),
+  ]
+}
+
+const REASON_LINES_MAX = 4
 
 function headLine(name: string, notes: readonly string[], isFailed: boolean, columns: number): StyledLine {
   const note = notes.filter((part) => part !== '').join(' · ')
@@ -99,6 +113,9 @@ function deniedText(reason: string): string {
 }
 
 const EXIT = /^\[exit code (\d+)\]$/m
+/** What the model is told names tools; the user has a command. */
+const STARTED = /^Started in the background as (\w+)\./
+const startedText = (shell: string): string => `in the background as ${shell}; /tasks shows it`
 const PRINTED_NOTHING = '(The command printed nothing.)'
 
 /** A command that was run: beginning and end of what it printed, its exit code and its time. */
@@ -124,7 +141,8 @@ function callLines(
   const text = result.text.replace(EXIT, '')
   // A command that could not run, or goes on beside the conversation, has no code.
   const hasEnded = code !== undefined || (!result.isError && input['run_in_background'] !== true)
-  const printed = text === PRINTED_NOTHING ? '' : text
+  const [, shell] = STARTED.exec(text) ?? []
+  const printed = text === PRINTED_NOTHING ? '' : shell === undefined ? text : startedText(shell)
   const notes = [...(hasEnded ? [`exit code ${code ?? 0}`] : []), ...tookText(work, 0)]
   return [
     headLine(toolLabel('Bash', input), notes, result.isError, columns),
