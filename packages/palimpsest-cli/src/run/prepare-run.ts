@@ -23,6 +23,7 @@ import { openFlags, type OpenedFlags } from '../flags/open-flags.ts'
 import { createExtractionHost } from '../memory/extraction-host.ts'
 import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 import { createAfterTurn, type AfterTurn } from '../memory/after-turn.ts'
+import { listShells } from '../tasks/shell-task.ts'
 import { keepIndexed, type KeptIndex } from '../recall/keep-indexed.ts'
 import { findHomeRisk } from './home-risk.ts'
 import { openSeat, type Seated } from '../team/open-seat.ts'
@@ -174,6 +175,7 @@ async function prepareWith(
     signal: world.signal,
   }
   const dreaming = dreamingFor(scene, { setup, flags: flags.flags, bill: dreamBill, trace }, world)
+  listShells(scene.shells, dreaming.tasks, now)
   await connectAgents(agents, { scene, setup, noting, tasks: dreaming.tasks, start, report, world })
   const warnings = [...clearing.warnings, ...noting.warnings, ...start.notices, ...(await dreaming.line())]
   const notices = [...(await placeNotices(scene)), ...warnings]

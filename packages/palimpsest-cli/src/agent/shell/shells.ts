@@ -8,6 +8,8 @@ export interface BackgroundShell {
   readonly shell: RunningShell
   /** Undefined while it runs. */
   readonly end: () => ShellEnd | undefined
+  /** The end of what it printed, for whoever looks; nothing is taken away from who reads it all. */
+  readonly recent: () => string
 }
 
 export interface Shells {
@@ -16,17 +18,22 @@ export interface Shells {
   readonly startBackground: (command: ShellCommand) => BackgroundShell | undefined
   readonly find: (id: string) => BackgroundShell | undefined
   readonly ids: () => readonly string[]
+  /** Told of each one in the background. One listener. */
+  readonly onBackground: (listen: (shell: BackgroundShell) => void) => void
   /** Ends everything that was started here. To be called when the conversation is left. */
   readonly killAll: () => Promise<void>
 }
 
 /** A person would lose track of more. */
 export const BACKGROUND_MAX = 16
+/** A screen of it. */
+const RECENT_BYTES = 4_000
 
 export function createShells(): Shells {
   const background = new Map<string, BackgroundShell>()
   const started = new Set<RunningShell>()
   let counter = 0
+  let listener: (shell: BackgroundShell) => void = () => undefined
   const start = (command: ShellCommand): RunningShell => {
     const shell = startShell(command)
     started.add(shell)
@@ -40,18 +47,33 @@ export function createShells(): Shells {
     startBackground: (command) => {
       const running = [...background.values()].filter(({ shell }) => shell.isRunning())
       if (running.length >= BACKGROUND_MAX) return undefined
-      const shell = start(command)
+      let recent = Buffer.alloc(0)
+      const onOutput = (chunk: Uint8Array): void => {
+        recent = Buffer.concat([recent, chunk]).subarray(-RECENT_BYTES)
+        command.onOutput?.(chunk)
+      }
+      const shell = start({ ...command, onOutput })
       const id = `shell_${++counter}`
       let end: ShellEnd | undefined
       void shell.ended.then((value) => {
         end = value
       })
-      const entry = { id, command: command.command, shell, end: () => end }
+      const entry = {
+        id,
+        command: command.command,
+        shell,
+        end: () => end,
+        recent: () => recent.toString('utf8'),
+      }
       background.set(id, entry)
+      listener(entry)
       return entry
     },
     find: (id) => background.get(id),
     ids: () => [...background.keys()],
+    onBackground: (listen) => {
+      listener = listen
+    },
     killAll: async () => {
       for (const shell of started) shell.kill()
       await Promise.all([...started].map(({ ended }) => ended))

@@ -2,7 +2,8 @@ import { taskLines } from 'palimpsest/agents'
 import { openChain } from 'palimpsest/node'
 
 import { toPrintable } from '../../agent/printable.ts'
-import { isRunning, type BackgroundTask } from '../../tasks/background-task.ts'
+import { isRunning, type BackgroundTask, type TaskState } from '../../tasks/background-task.ts'
+import { COMMAND } from '../../tasks/shell-task.ts'
 import type { TeamWork } from '../../team/team-tasks.ts'
 import { conversationSource } from '../pager/conversation-source.ts'
 import { line, wrapLine, type StyledLine } from '../text/styled-line.ts'
@@ -42,7 +43,16 @@ async function pickTask(
 function rowOf(task: BackgroundTask, now: number): string {
   const { state, text, toolCount, startedAt, endedAt } = task.status()
   const seconds = Math.max(0, Math.round(((endedAt ?? now) - startedAt) / 1_000))
-  return `${task.id}  ${task.kind}  ${state}  ${seconds} s, ${toolCount} tool calls  ${text}`
+  const how = task.kind === COMMAND ? `${seconds} s` : `${seconds} s, ${toolCount} tool calls`
+  return `${task.id}  ${task.kind}  ${STATE_WORDS[state]}  ${how}  ${text}`
+}
+
+const STATE_WORDS: { readonly [state in TaskState]: string } = {
+  starting: 'running',
+  updating: 'running',
+  completed: 'completed',
+  failed: 'failed',
+  killed: 'ended',
 }
 
 /** As it is while one looks: what is shown changes with it. */
@@ -94,5 +104,6 @@ async function kill(task: BackgroundTask, place: CommandPlace): Promise<undefine
   if (!isRunning(task.status())) return tell(`${task.id} has ended already`, place)
   task.kill()
   await task.ended
-  return tell(task.status().text, place)
+  const { text } = task.status()
+  return tell(task.kind === COMMAND ? `${task.id} was ended` : text, place)
 }
