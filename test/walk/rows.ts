@@ -46,6 +46,7 @@ export const UNPLAYED: { readonly [N in FlagName]?: string } = {
   dreaming: 'on: after a day and five sessions, with limits of its own; [its page](layers/6-dreaming.md)',
   agents:
     'on: an agent is started by the model alone, with limits of its own; [its page](layers/7-agents.md)',
+  'session-socket': 'on: it asks no model; a message costs what its text costs: [messages](messages.md)',
   'daily-cap': 'on: without the setting `limits.dailyCostUsd` it bounds nothing',
   'daily-log': 'on: it asks no model, so no session shows it in a bill',
   'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',
