@@ -195,6 +195,17 @@ describe('a mailbox on the disk', () => {
     expect((await b.waiting(100)).refused).toEqual([])
   })
 
+  test('puts aside what looks like a message and has no name of one; nothing is sent where nobody reads', async () => {
+    const { a, b, box } = await team()
+    for (const name of ['note.json', '1000000000000~a.json', '999999999999~a.json'])
+      await writeFile(join(box, name), '{}')
+    await expect(a.send(letter('b', 1))).rejects.toThrow('the mailbox of b holds a forged file')
+    expect((await b.waiting(100)).refused).toHaveLength(3)
+    expect(await readdir(box)).toEqual(['refused'])
+    await a.send(letter('b', 1))
+    expect(ids((await b.waiting(100)).letters)).toEqual(['a-1'])
+  })
+
   test('a mailbox that is a link to elsewhere is not written to', async () => {
     const { home, a } = await team()
     const outside = await tempProject()

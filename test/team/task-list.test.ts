@@ -378,6 +378,19 @@ describe('a task list on the disk', () => {
     expect((await readFile(path, 'utf8')).startsWith(broken)).toBe(true)
   })
 
+  test('a number that no list comes to is damage, and no task is lost to it', async () => {
+    const { path, lead } = await team()
+    await made(lead, 'one')
+    const line = (await readFile(path, 'utf8')).trimEnd()
+    await appendFile(path, `${line.replace('"task":1', `"task":${Number.MAX_SAFE_INTEGER}`)}\n`)
+    expect(await made(lead, 'two')).toBe(2)
+    await appendFile(path, `${line.replace('"task":1', '"task":1000000')}\n`)
+    expect(said(await lead.create({ subject: 'three', description: '' }))).toBe(
+      'a task has the number 1000000, and there is no higher one',
+    )
+    expect([...(await lead.board()).tasks.keys()]).toEqual([1, 2, 1_000_000])
+  })
+
   test('two claims that were decided side by side: the first in the file counts', async () => {
     const { path, lead, join: enter } = await team()
     await made(lead, 'one')

@@ -26,6 +26,7 @@ export const WAITING_MAX = 10_000
 const FILE_BYTES_MAX = 1 << 20
 const KEY_BYTES = 32
 const NUMBER_DIGITS = 12
+const NUMBER_END = 10 ** NUMBER_DIGITS
 /** Number and sender. */
 const FILE_NAME = /^(\d{12})~([a-z0-9][a-z0-9_-]{0,63})\.json$/i
 /** Others send, too: each lost race means that one of them did. */
@@ -84,6 +85,9 @@ async function send(place: Place, letter: Letter): Promise<void> {
   let number = Number(FILE_NAME.exec(names.at(-1) ?? '')?.[1] ?? 0)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     number++
+    // Only a forged file has such a number, and goes when the mailbox is looked at. Under a higher one nobody would read it.
+    if (number >= NUMBER_END)
+      throw new StorageError('io', `the mailbox of ${read.to} holds a forged file. Try again later`)
     const name = `${String(number).padStart(NUMBER_DIGITS, '0')}~${read.from}.json`
     if (await createExclusively(place.home, join(box, name), text)) return
   }
@@ -101,6 +105,12 @@ async function namesIn(box: string): Promise<readonly string[] | undefined> {
   }
 }
 
+/** Files that look like messages, under names that no message has. */
+async function strangersIn(own: string): Promise<readonly string[]> {
+  const names = await readdir(own).catch(() => [])
+  return names.filter((name) => name.endsWith('.json') && !FILE_NAME.test(name))
+}
+
 interface Look {
   readonly own: string
   readonly self: string
@@ -115,6 +125,11 @@ async function readWaiting(
   const names = (await namesIn(own)) ?? []
   const letters: Letter[] = []
   const refused: { readonly name: string; readonly why: string }[] = []
+  // Whoever looks whether something waits sees it too.
+  for (const name of await strangersIn(own)) {
+    refused.push({ name, why: 'it has no name of a message' })
+    await putAside(place, own, name)
+  }
   let seen = 0
   for (const name of names) {
     if (letters.length === atMost) break

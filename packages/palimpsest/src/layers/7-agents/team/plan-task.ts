@@ -6,6 +6,7 @@ import {
   NOTE_CHARS_MAX,
   NOTES_CHARS_MAX,
   SUBJECT_CHARS_MAX,
+  TASK_ID_MAX,
   TASKS_MAX,
   type TaskChanged,
   type TaskCreated,
@@ -55,6 +56,7 @@ export function planCreation(board: TaskBoard, draft: TaskDraft, actor: TaskActo
   if (description.length > DESCRIPTION_CHARS_MAX)
     return `the description has ${description.length} characters; at most ${DESCRIPTION_CHARS_MAX} are kept. Write the rest to a file and name it`
   if (board.tasks.size >= TASKS_MAX) return `the list has ${TASKS_MAX} tasks, and takes no more`
+  if (board.nextId > TASK_ID_MAX) return `a task has the number ${TASK_ID_MAX}, and there is no higher one`
   const blockedBy = [...new Set(draft.blockedBy)]
   const wrong = whyNoOwner(draft.owner) ?? whyNotBlocked(board, board.nextId, blockedBy)
   if (wrong !== undefined) return wrong

@@ -44,6 +44,8 @@ export type TaskEvent = TaskCreated | TaskChanged
 
 /** More is no list that anybody goes through. */
 export const TASKS_MAX = 500
+/** Far above any number that a list comes to. */
+export const TASK_ID_MAX = 1_000_000
 export const SUBJECT_CHARS_MAX = 200
 export const DESCRIPTION_CHARS_MAX = 10_000
 export const NOTE_CHARS_MAX = 4_000
@@ -107,7 +109,7 @@ function isTextOf(value: unknown, charsMax: number): value is string {
 }
 
 function isTaskId(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= TASK_ID_MAX
 }
 
 function isTaskIds(value: unknown): value is readonly number[] {
