@@ -104,6 +104,39 @@ test('a team does its tasks in worktrees of its own; the leader merges them, rep
   expect(await statesOf(bench)).toEqual(['gone', 'gone'])
 })
 
+test('without a screen nobody waits for what the user has not committed: the team ends, says so, and keeps what is not merged', async () => {
+  const bench = await createRepository()
+  await put(join(bench.folder, '.gitignore'), 'out/\n')
+  git(bench, 'add', '.')
+  git(bench, 'commit', '-qm', 'ignore')
+  await put(join(bench.folder, 'one.txt'), 'of the user\n')
+  // Nobody wrote this, and nobody waits for it.
+  await put(join(bench.home, 'teams/crew/mail/ada/note.json'), '{}')
+  bench.simulator.addSteps([
+    { content: [create('Write one.txt'), create('Report')], when: LEADS },
+    { content: [text('Planned.')], when: LEADS },
+    { content: [text('It waits for the user.')], when: LEADS, times: 3 },
+    ...fileSteps('Write one.txt', 1, 'one.txt'),
+    ...fileSteps('Report', 2, 'out/report.md'),
+  ])
+  const flags = ['--agents', '1', '--name', 'crew', '--permission-mode', 'accept-edits']
+  const ran = await bench.start(['team', 'Write both', ...flags, '--output-format', 'json']).ended
+  const result = jsonObject(ran.out === '' ? `{"err":${JSON.stringify(ran.err)}}` : ran.out)
+  const team = isJsonObject(result['team']) ? result['team'] : {}
+  expect([ran.exit, listIn(team, 'tasks').map(({ state, merge }) => [state, merge])]).toEqual([
+    1,
+    [
+      ['completed', 'waiting'],
+      ['completed', 'waiting'],
+    ],
+  ])
+  expect(await readFile(join(bench.folder, 'one.txt'), 'utf8')).toBe('of the user\n')
+  const kept = join(bench.folder, '.palimpsest/worktrees/crew-ada')
+  expect(await readFile(join(kept, 'out/report.md'), 'utf8')).toBe('Report\n')
+  expect(JSON.stringify(team['kept'])).toContain('1 file not committed, 1 commit')
+  expect(await statesOf(bench)).toEqual(['gone'])
+})
+
 test('a leader that is killed is resumed with its team: who lives is found again, who died is started again, nothing is lost', async () => {
   const bench = await createRepository()
   const [write, ...rest] = fileSteps('Write two.txt', 2, 'two.txt')

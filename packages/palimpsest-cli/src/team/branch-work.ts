@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findGitRisk } from '../agent/permissions/find-git-risk.ts'
 import type { ChildEnvironment } from '../agent/process/child-environment.ts'
 import { runProcess } from '../agent/process/start-process.ts'
-import { gitIn } from '../agents/worktree.ts'
+import { gitIn, type GitRan } from '../agents/worktree.ts'
 import { findInTheWay, partsOf } from './merge-guard.ts'
 
 // What becomes of finished work, without a model: it is committed on the teammate's branch, and that commit is merged where the leader works.
@@ -120,12 +120,8 @@ async function undoMerge(git: ReturnType<typeof gitIn>, commit: string, why: str
   const conflicts = partsOf(await git('diff', '--name-only', '-z', '--diff-filter=U'))
   const begun = await git('rev-parse', '--verify', '--quiet', 'MERGE_HEAD')
   const isBegun = begun.ok && begun.text.trim() === commit
-  let undone = isBegun ? await git('merge', '--abort') : begun
-  for (let tries = 0; isBegun && !undone.ok && tries < UNDO_TRIES; tries++) {
-    await sleep(UNDO_MS)
-    undone = await git('merge', '--abort')
-  }
-  if (isBegun && !undone.ok)
+  const undone = isBegun ? await abort(git) : undefined
+  if (undone?.ok === false)
     return {
       kind: 'failed',
       why: `the merge could not be undone: ${undone.why} Run "git merge --abort" before you commit`,
@@ -135,6 +131,15 @@ async function undoMerge(git: ReturnType<typeof gitIn>, commit: string, why: str
   return isBegun || HELD.test(why)
     ? { kind: 'in-the-way', files: ['another git command that was running'] }
     : { kind: 'failed', why }
+}
+
+async function abort(git: ReturnType<typeof gitIn>): Promise<GitRan> {
+  let ran = await git('merge', '--abort')
+  for (let tries = 0; !ran.ok && tries < UNDO_TRIES; tries++) {
+    await sleep(UNDO_MS)
+    ran = await git('merge', '--abort')
+  }
+  return ran
 }
 
 const UNDO_TRIES = 60

@@ -57,6 +57,8 @@ export interface MemberRecord {
   readonly finished: readonly FinishedWork[]
   /** The newest messages that reached it, oldest first. */
   readonly heard: readonly HeardLetter[]
+  /** Files that it wrote, with its tools: where git ignores them, nothing else says that they are work. */
+  readonly written: readonly string[]
 }
 
 export interface HeardLetter {
@@ -90,6 +92,8 @@ export interface FinishedWork {
   readonly subject: string
   /** Absent: there was nothing to commit, or no worktree. */
   readonly commit?: string | undefined
+  /** Why what was changed could not be committed: it is in the worktree, and nowhere else. */
+  readonly problem?: string | undefined
 }
 
 export const MERGE_OUTCOMES = ['merged', 'nothing', 'conflict', 'failed'] as const
@@ -222,7 +226,11 @@ function parseMember(value: JsonObject): MemberRecord | undefined {
       epoch: countIn(one['epoch']),
       subject: textIn(one['subject']),
       commit: typeof one['commit'] === 'string' ? one['commit'] : undefined,
+      problem: typeof one['problem'] === 'string' ? one['problem'] : undefined,
     })),
+    written: (Array.isArray(value['written']) ? value['written'] : []).filter(
+      (path) => typeof path === 'string',
+    ),
     heard: listIn(value['heard']).map((one) => ({
       at: countIn(one['at']),
       from: textIn(one['from']),

@@ -66,10 +66,11 @@ async function leave(steward: Steward, world: Pick<World, 'env' | 'cwd'>): Promi
   const look = await steward.look()
   const { members, cwd } = steward.team()
   const kept: string[] = []
-  for (const { worktree } of members) {
+  for (const { name, worktree } of members) {
     if (!worktree) continue
     // What it began with does not matter: what is merged is here too.
-    const leaving = { path: worktree.path, branch: worktree.branch, written: [] }
+    const { record } = look.members.find(({ member }) => member.name === name) ?? {}
+    const leaving = { path: worktree.path, branch: worktree.branch, written: record?.written ?? [] }
     kept.push(...(await leaveWorktree(leaving, cwd, steward.git)))
   }
   await steward.change({ state: 'ended' })

@@ -72,13 +72,20 @@ export function unsettledWork(
 /** `done`: nothing is left to do. `still`: something is, and nobody will do it. */
 export type TeamPace = 'moving' | 'done' | 'still'
 
-export function paceOf({ members, board }: SeenTeam, team: TeamRecord, now: number): TeamPace {
+/** `waiting`: work that something of the user's stands in the way of. Nobody waits for it where nobody sits who could clear it away. */
+export function paceOf(
+  { members, board }: SeenTeam,
+  team: TeamRecord,
+  now: number,
+  waiting: ReadonlySet<string>,
+): TeamPace {
   const isBusy = members.some(({ life, record, hasMail }) =>
     life === 'starting' || life === 'gone'
       ? true
       : life === 'running' && (record?.state === 'working' || hasMail),
   )
-  if (isBusy || unsettledWork(members, team).length > 0) return 'moving'
+  const isAwaited = (work: UnsettledWork): boolean => team.hasScreen || !waiting.has(workKey(work))
+  if (isBusy || unsettledWork(members, team).some(isAwaited)) return 'moving'
   const tasks = [...board.tasks.values()]
   if (tasks.every(hasEnded)) return isTold(tasks, members) ? 'done' : 'moving'
   const ready = new Set(

@@ -93,21 +93,25 @@ async function look(state: State): Promise<TeamLook> {
   const members: SeenMember[] = []
   for (const seen of found) members.push(await revive(state, seen, news))
   news.push(...departures(state, members))
-  return { members, board, news, pace: paceOf({ members, board }, state.team, world.now()) }
+  return { members, board, news, pace: paceOf({ members, board }, state.team, world.now(), state.waiting) }
 }
 
 async function settle(state: State, work: UnsettledWork): Promise<readonly News[]> {
   const { team, git, waiting } = state
   const key = workKey(work)
-  const { member, task, subject, commit } = work
+  const { member, task, subject, commit, problem } = work
   const note = async (outcome: MergeOutcome): Promise<void> =>
     await change(state, { settled: { ...state.team.settled, [key]: outcome } })
+  const { branch = '' } = member.worktree ?? {}
+  const about = { task, subject, by: member.name, branch }
+  if (problem !== undefined) {
+    await note('failed')
+    return [{ text: mergeText({ kind: 'failed', why: problem }, about), isUrgent: true }]
+  }
   if (!member.worktree || commit === undefined) {
     await note('nothing')
     return []
   }
-  const { branch } = member.worktree
-  const about = { task, subject, by: member.name, branch }
   const user = await findGitUser(team.cwd, git)
   const wish = { commit, branch, subject: `Merge task ${task} by ${member.name}: ${subject}` }
   const outcome = await mergeWork(team.cwd, wish, user, git)

@@ -12,8 +12,8 @@ export async function finishTasks({ work: { list }, member, own, git, say }: Tea
     .map(({ id: task, epoch, subject }) => ({ task, epoch, subject }))
     .filter((work) => !known.has(workKey(work)))
   if (done.length === 0) return
-  const commit = member.worktree && (await commitAll(member.worktree.path, done, git, say))
-  const finished: readonly FinishedWork[] = done.map((work) => ({ ...work, commit }))
+  const committed = member.worktree && (await commitAll(member.worktree.path, done, git, say))
+  const finished: readonly FinishedWork[] = done.map((work) => ({ ...work, ...committed }))
   await own.set({ finished: [...own.get().finished, ...finished] })
 }
 
@@ -22,12 +22,13 @@ async function commitAll(
   done: readonly { readonly subject: string }[],
   env: ChildEnvironment,
   say: (text: string) => void,
-): Promise<string | undefined> {
+): Promise<Pick<FinishedWork, 'commit' | 'problem'>> {
   const subject = done.map((work) => work.subject).join('; ')
   const committed = await commitWork(path, subject, await findGitUser(path, env), env)
-  if (committed.ok) return committed.head
-  say(`what was changed could not be committed, and stays in ${path}: ${committed.why}`)
-  return undefined
+  if (committed.ok) return { commit: committed.head }
+  const problem = `what was changed could not be committed, and stays in ${path}: ${committed.why}`
+  say(problem)
+  return { problem }
 }
 
 /** A task begins with what is merged by now. A sentence for the model where it cannot. */

@@ -77,6 +77,7 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
       spent: before?.spent ?? NOTHING_SPENT,
       finished: before?.finished ?? [],
       heard: before?.heard ?? [],
+      written: before?.written ?? [],
     },
     home,
     team.name,

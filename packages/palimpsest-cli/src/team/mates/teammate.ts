@@ -178,8 +178,20 @@ async function see(event: LoopEvent, mate: Teammate, watched: WatchedAgent, worl
     await own.set({ doing: text })
   }
   if (event.type !== 'tool-end') return
+  await noteWritten(event, own)
   if (event.denied !== undefined) mate.say(event.denied)
   if (event.name === 'TaskUpdate') await finishTasks(mate)
+}
+
+/** On the disk before the next call: who is killed then has said it. */
+async function noteWritten(
+  { name, entry }: Extract<LoopEvent, { readonly type: 'tool-end' }>,
+  own: Teammate['own'],
+): Promise<void> {
+  if (ownNatureOf(name) !== 'write') return
+  const before = own.get().written
+  const more = (entry.files ?? []).map(({ path }) => path).filter((path) => !before.includes(path))
+  if (more.length > 0) await own.set({ written: [...before, ...more] })
 }
 
 function spentBy({ own, conversation }: Teammate, usage?: Usage): MemberSpent {
