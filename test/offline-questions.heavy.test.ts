@@ -49,7 +49,7 @@ async function askSome(codeBase: (typeof CODE_BASES)[number]) {
   const { ask } = await askingIn(codeBase)
   const answers: { readonly answer: string; readonly right: boolean }[] = []
   for (const [index, question] of readQuestions(codeBase.name).entries()) {
-    if (index % EVERY !== EVERY - 1) continue
+    if (index % EVERY !== 0) continue
     const { answer } = await ask(question.question)
     answers.push({ answer, right: isRight(codeBase, question, answer) })
   }
