@@ -19,6 +19,8 @@ export interface Correspondent {
   readonly letters: (history: Pick<History, 'entries'>) => LetterKeeper
   /** To whom it went, in a sentence. Refuses with the reason. */
   readonly send: (order: MessageOrder) => Promise<string>
+  /** Whom it can write to, but `*`. */
+  readonly others: () => Promise<readonly Reachable[]>
   readonly hasMail: () => Promise<boolean>
   /** Resolves a moment later at the earliest, when something waits, or when the signal says so. */
   readonly arrived: (signal: AbortSignal) => Promise<void>
@@ -26,6 +28,14 @@ export interface Correspondent {
   readonly isLeaving: () => boolean
   /** What it will not read any more. */
   readonly unread: () => Promise<readonly Letter[]>
+}
+
+export interface Reachable {
+  /** As `to` names it. */
+  readonly to: string
+  readonly kind: 'agent' | 'teammate' | 'session'
+  /** Of an agent. */
+  readonly id?: string | undefined
 }
 
 /** Somebody in this process. */
@@ -92,6 +102,7 @@ export function createCorrespondent(setup: CorrespondentSetup): Correspondent {
       if (message.type === 'shutdown_response' && message.approve === true) state.isLeaving = true
       return state.isLeaving ? `${told} You end with this turn: call no more tools.` : told
     },
+    others: async () => await othersOf(setup),
     hasMail,
     arrived: async (signal) => {
       do await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
@@ -194,6 +205,15 @@ function neighboursOf({ neighbours, name: self }: CorrespondentSetup): readonly 
 
 async function teammatesOf({ seated }: CorrespondentSetup): Promise<readonly string[]> {
   return ((await seated?.members()) ?? []).filter((name) => name !== seated?.seat.self)
+}
+
+async function othersOf(setup: CorrespondentSetup): Promise<readonly Reachable[]> {
+  const sessions = (await setup.sessions()?.others()) ?? []
+  return [
+    ...neighboursOf(setup).map(({ name, id }) => ({ to: name, kind: 'agent' as const, id })),
+    ...(await teammatesOf(setup)).map((to) => ({ to, kind: 'teammate' as const })),
+    ...sessions.map((to) => ({ to, kind: 'session' as const })),
+  ]
 }
 
 async function who(setup: CorrespondentSetup): Promise<string> {

@@ -22,6 +22,8 @@ import { shellLines } from './screen/tool-lines.ts'
 import { noteLines, showEvent, TURN_START, type RemovedCounts, type TurnScreen } from './screen/turn-lines.ts'
 import { endMarkdown } from './text/markdown-lines.ts'
 import { toPrintable } from '../agent/printable.ts'
+import { MAIN } from '../team/correspondent.ts'
+import { letterLine } from '../team/letter-line.ts'
 import type { Ui, UserAct } from './ui.ts'
 
 // What the user says, one after the other, and what becomes of it.
@@ -53,14 +55,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
     interruptible: async (work, told = 'interrupted') => await interruptible(work, told, ui, world.signal),
   }
   conversation.prepared.dreaming.tasks.onChange(() => showStatus(conversation, ui))
-  conversation.prepared.agents.onEvent((event) => {
-    if (event.kind !== 'ended' || !event.agent.isBackground) return
-    const { id, type, description, state } = event.report
-    tell(
-      `agent ${id} (${type}: ${toPrintable(description)}) ${state}; it is told with your next message`,
-      place,
-    )
-  })
+  showAgents(place)
   ui.setLive({
     agents: () => [
       ...agentLines(conversation.prepared.dreaming.tasks.list(), ui.columns()),
@@ -116,6 +111,23 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
 function withFlags(wishes: RunWishes): RunWishes {
   const { session } = wishes
   return session.kind === 'resume' ? { ...wishes, session: { ...session, keepsModel: false } } : wishes
+}
+
+/** What agents in the background came to, and what they write to each other. */
+function showAgents(place: CommandPlace): void {
+  const { conversation } = place
+  conversation.prepared.agents.onEvent((event) => {
+    if (event.kind !== 'ended' || !event.agent.isBackground) return
+    const { id, type, description, state } = event.report
+    tell(
+      `agent ${id} (${type}: ${toPrintable(description)}) ${state}; it is told with your next message`,
+      place,
+    )
+  })
+  conversation.prepared.agents.post.onSent(({ from, to, summary }) => {
+    // What it sends itself is a call on the screen.
+    if (from !== MAIN) tell(letterLine({ from: `${from} to ${to}`, summary }), place)
+  })
 }
 
 /** Whoever has a place in a team answers when somebody writes, while the user is silent. */

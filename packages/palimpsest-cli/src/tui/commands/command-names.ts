@@ -28,6 +28,8 @@ export const COMMANDS = [
     words: '[create|edit]',
     summary: 'types of agents: lists, makes or changes one',
   },
+  { name: 'who', words: '', summary: 'who is there to write to' },
+  { name: 'tell', words: 'NAME text', summary: 'writes to one of them; * is all' },
   { name: 'init', words: '', summary: 'writes AGENTS.md: what agents must know here' },
   { name: 'status', words: '', summary: 'model, folder, mode, instructions, session' },
   { name: 'hooks', words: '', summary: 'commands that run by themselves, and when' },

@@ -15,6 +15,7 @@ import { changeModel } from './change-model.ts'
 import { undoRemoval } from './change-view.ts'
 import { COMMAND_NAMES, COMMANDS, PLANNED_COMMANDS, type CommandName } from './command-names.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
+import { showWho, tellOne } from './correspond.ts'
 import { exportConversation } from './export-conversation.ts'
 import { init } from './init.ts'
 import { permissions } from './permissions.ts'
@@ -102,6 +103,10 @@ async function runNamed(name: CommandName, words: string, place: CommandPlace): 
       return await tasks(words, place)
     case 'agents':
       return await agents(words, place)
+    case 'who':
+      return await showWho(place)
+    case 'tell':
+      return await tellOne(words, place)
     case 'init':
       return await init(place)
     case 'status':
