@@ -12,7 +12,7 @@ import type {
   PermitOptions,
 } from '../agent/permissions/create-permit.ts'
 import { watchFolders } from './folder-watch.ts'
-import { LEADER } from './seat.ts'
+import { DESK, LEADER } from './seat.ts'
 import { readTeam, teamFolder } from './team-record.ts'
 
 // Questions about permission go from a teammate's process to the leader's, and answers back, by mailboxes of their own that no model reads or
@@ -27,7 +27,7 @@ interface Desk {
 
 /** Beside the team's own: nobody can be written to there by name. */
 function deskTeam(team: string): string {
-  return `${team}-desk`
+  return `${team}${DESK}`
 }
 
 async function openDesk({ home, team }: Desk, self: string): Promise<Mailbox<Letter>> {

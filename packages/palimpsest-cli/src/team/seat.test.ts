@@ -130,6 +130,10 @@ describe('a run with a seat', () => {
       exit: 2,
       err: expect.stringContaining('--as'),
     })
+    expect(await bench.run(['-p', 'x', '--team', 'red-desk', '--as', 'leader'])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('names that end in "-desk" are reserved'),
+    })
     expect(await bench.run(['-p', 'x', '--team', '../red', '--as', 'bob'])).toMatchObject({
       exit: 2,
       err: expect.stringContaining('letters, digits'),

@@ -19,6 +19,9 @@ export const TEAM_SENDER = 'team'
 /** The mailboxes of sessions: no team is called that. */
 export const SESSIONS = 'sessions'
 
+/** Ends the name under which questions about permission pass: whoever had a seat there would read them. */
+export const DESK = '-desk'
+
 /** `--team NAME --as AGENT`. Undefined where neither is given. */
 export function seatOf(team: string | undefined, self: string | undefined): Seat | undefined {
   if (team === undefined && self === undefined) return undefined
@@ -28,6 +31,8 @@ export function seatOf(team: string | undefined, self: string | undefined): Seat
   requireName('--team', team)
   requireName('--as', self)
   if (team === SESSIONS) throw new UsageError(`--team ${SESSIONS}: that name is reserved. Choose another one`)
+  if (team.endsWith(DESK))
+    throw new UsageError(`--team ${team}: names that end in "${DESK}" are reserved. Choose another one`)
   return { team, self, leader: LEADER }
 }
 

@@ -87,7 +87,7 @@ export function mergeText(
 
 /** What others wrote cannot end a frame of ours. */
 function inFrame(text: string): string {
-  return text.replaceAll(/<(?=\/?team)/gi, '‹')
+  return text.replaceAll(/<(?=\s{0,9}\/?\s{0,9}(?:team|system-reminder))/gi, '‹')
 }
 
 export function newsText(news: readonly string[]): string {

@@ -71,7 +71,8 @@ async function leave(steward: Steward, world: Pick<World, 'env' | 'cwd'>): Promi
     // What it began with does not matter: what is merged is here too.
     const { record } = look.members.find(({ member }) => member.name === name) ?? {}
     const leaving = { path: worktree.path, branch: worktree.branch, written: record?.written ?? [] }
-    kept.push(...(await leaveWorktree(leaving, cwd, steward.git)))
+    const sentences = await leaveWorktree(leaving, cwd, steward.git)
+    kept.push(...sentences.map((text) => `${name}: ${text}`))
   }
   await steward.change({ state: 'ended' })
   return { look, kept }

@@ -69,8 +69,12 @@ test('a task that builds on another one waits until that is merged', async () =>
 })
 
 test('without a leader nothing new is begun, and after a while it leaves', async () => {
-  const { ben } = await twoTasks()
+  const { ada, ben } = await twoTasks()
   expect(nextStep(await momentOf(ben, { leaderGoneAt: NOW }))).toEqual({ kind: 'wait' })
+  await ada.update({ task: 1, owner: 'ben' })
+  expect(nextStep(await momentOf(ben, { leaderGoneAt: NOW }))).toEqual({ kind: 'wait' })
+  await ben.update({ task: 1, state: 'in_progress' })
+  expect(short(nextStep(await momentOf(ben, { leaderGoneAt: NOW })))).toEqual({ task: 1, isOwn: true })
   const later = await momentOf(ben, { leaderGoneAt: NOW, now: NOW + LEADER_GONE_MS_MAX + 1 })
   expect(nextStep(later)).toEqual({ kind: 'end', why: 'the leader is gone' })
 })

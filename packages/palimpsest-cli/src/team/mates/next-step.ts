@@ -56,7 +56,7 @@ export function nextStep(moment: Moment): Step {
   return free ? { kind: 'task', task: free, isOwn: false } : { kind: 'wait' }
 }
 
-function ownTask({ board, self, now, team }: Moment): Task | undefined {
+function ownTask({ board, self, now, team, leaderGoneAt }: Moment): Task | undefined {
   const own = [...board.tasks.values()].filter(
     (task) =>
       !hasEnded(task) &&
@@ -64,7 +64,8 @@ function ownTask({ board, self, now, team }: Moment): Task | undefined {
       blockersOf(board, task).length === 0 &&
       isReady(task, board, team),
   )
-  return own.find(({ state }) => state === 'in_progress') ?? own[0]
+  // What it was given and has not begun waits for a leader.
+  return own.find(({ state }) => state === 'in_progress') ?? (leaderGoneAt === undefined ? own[0] : undefined)
 }
 
 /** What it builds on is not only done, but merged: else it would begin without it. */
