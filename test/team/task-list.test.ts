@@ -391,6 +391,25 @@ describe('a task list on the disk', () => {
     expect([...(await lead.board()).tasks.keys()]).toEqual([1, 2, 1_000_000])
   })
 
+  test('a lease that ends later than any can counts for nothing; whoever works on the task keeps it', async () => {
+    const { clock, path, lead, join: enter } = await team()
+    await made(lead, 'one')
+    await made(lead, 'two')
+    const [ann, bob] = [await enter('ann'), await enter('bob')]
+    const year = 365 * 86_400_000
+    clock.ms += year
+    for (const task of [1, 2]) await ann.update({ task, state: 'in_progress' })
+    await ann.renew()
+    clock.ms -= year
+    expect(freeTasks(await lead.board(), clock.ms).map(({ id }) => id)).toEqual([1, 2])
+    expect(said(await bob.update({ task: 1, state: 'in_progress' }))).toBe('bob in_progress')
+    await ann.renew()
+    const board = await lead.board()
+    expect([...board.tasks.values()].map((task) => ownerAt(task, clock.ms))).toEqual(['bob', 'ann'])
+    expect(board.tasks.get(2)?.until).toBe(clock.ms + LEASE_MS)
+    expect(await readFile(path, 'utf8')).toContain(String(clock.ms + year + LEASE_MS))
+  })
+
   test('two claims that were decided side by side: the first in the file counts', async () => {
     const { path, lead, join: enter } = await team()
     await made(lead, 'one')

@@ -138,6 +138,11 @@ describe('a run with a seat', () => {
       exit: 2,
       err: expect.stringContaining('letters, digits'),
     })
+    for (const words of [
+      ['-p', 'x', '--team', 'Sessions', '--as', 'bob'],
+      ['team', 'x', '-p', '--name', 'red-Desk'],
+    ])
+      expect(await bench.run(words)).toMatchObject({ exit: 2, err: expect.stringContaining('reserved') })
     expect(await bench.run(['-p', 'x', '--stay'])).toMatchObject({
       exit: 2,
       err: expect.stringContaining('--team'),

@@ -30,10 +30,16 @@ export function seatOf(team: string | undefined, self: string | undefined): Seat
     throw new UsageError(`--team needs --as: who in the team? The leader is "${LEADER}"`)
   requireName('--team', team)
   requireName('--as', self)
-  if (team === SESSIONS) throw new UsageError(`--team ${SESSIONS}: that name is reserved. Choose another one`)
-  if (team.endsWith(DESK))
-    throw new UsageError(`--team ${team}: names that end in "${DESK}" are reserved. Choose another one`)
+  requireFreeName('--team', team)
   return { team, self, leader: LEADER }
+}
+
+/** Throws for what is a folder of ours, in capitals too: some disks make no difference. */
+export function requireFreeName(flag: string, team: string): void {
+  const name = team.toLowerCase()
+  if (name === SESSIONS) throw new UsageError(`${flag} ${team}: that name is reserved. Choose another one`)
+  if (name.endsWith(DESK))
+    throw new UsageError(`${flag} ${team}: names that end in "${DESK}" are reserved. Choose another one`)
 }
 
 function requireName(flag: string, name: string): void {

@@ -258,7 +258,7 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   team: object('Teams', {
     taskLeaseMinutes: byDefault(
       number(
-        'Minutes after which the task of a teammate that is not heard of is free again',
+        'Minutes after which the task of a teammate that is not heard of is free again, 1440 at most',
         LEASE_MINUTES_MIN,
       ),
       TASK_LEASE_MINUTES,

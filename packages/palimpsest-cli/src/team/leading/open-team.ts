@@ -15,7 +15,7 @@ import { memberNames, MEMBERS_MAX } from './member-names.ts'
 import { placeMembers, startMember, type StartedMember } from './start-members.ts'
 import { openPanes } from './team-panes.ts'
 import { createSteward, type Steward } from './steward.ts'
-import { LEADER } from '../seat.ts'
+import { LEADER, requireFreeName } from '../seat.ts'
 import { makeTeamFolders, readTeam, teamNames, writeTeam, type TeamRecord } from '../team-record.ts'
 
 // A team comes to be, or is found again: its folder, its members, their processes.
@@ -146,6 +146,7 @@ export async function teamName(home: string, wanted: string | undefined, goal: s
     throw new UsageError(
       `--name ${JSON.stringify(name)}: letters, digits, - and _, at most ${NAME_CHARS_MAX}`,
     )
+  requireFreeName('--name', name)
   await mkdir(join(home, 'teams'), { recursive: true, mode: FOLDER_MODE })
   if (await readTeam(home, name))
     throw new UsageError(`there is a team called ${name} already. Choose another --name, or --resume ${name}`)

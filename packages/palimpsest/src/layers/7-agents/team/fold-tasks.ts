@@ -112,9 +112,16 @@ export function hasEnded({ state }: Task): boolean {
   return state === 'completed' || state === 'cancelled'
 }
 
-/** Who has it now: nobody after the lease. */
+/** No lease is longer. One that ends later was written with a wrong clock, or by nobody of the team. */
+export const LEASE_MS_MAX = 86_400_000
+
+/** Who has it now: nobody after the lease. One that cannot be counts for nothing. */
 export function ownerAt(task: Task, now: number): string | undefined {
-  return hasEnded(task) || task.until > now ? task.owner : undefined
+  return hasEnded(task) || (task.until > now && !isBeyondLeases(task, now)) ? task.owner : undefined
+}
+
+export function isBeyondLeases({ until }: Pick<Task, 'until'>, now: number): boolean {
+  return until > now + LEASE_MS_MAX
 }
 
 /** Of what blocks it, what has not ended. */

@@ -1,5 +1,13 @@
 import { isAgentName } from '../mail/letter.ts'
-import { blockersOf, freeTasks, hasEnded, ownerAt, type Task, type TaskBoard } from './fold-tasks.ts'
+import {
+  blockersOf,
+  freeTasks,
+  hasEnded,
+  isBeyondLeases,
+  ownerAt,
+  type Task,
+  type TaskBoard,
+} from './fold-tasks.ts'
 import {
   BLOCKERS_MAX,
   DESCRIPTION_CHARS_MAX,
@@ -87,10 +95,13 @@ const RENEWED_BELOW = 0.75
 /** Of all tasks that this process has, those whose leases are to be prolonged. Not those of one that was called the same and is gone. */
 export function planRenewals(board: TaskBoard, actor: TaskActor): readonly TaskChanged[] {
   const { self: by, now: at, leaseMs } = actor
-  return [...board.tasks.values()]
-    .filter((task) => !hasEnded(task) && ownerAt(task, at) === by && isHeld(task, actor))
-    .filter(({ until }) => until - at < leaseMs * RENEWED_BELOW)
-    .map(({ id, epoch }) => ({ kind: 'changed', task: id, at, by, epoch, until: at + leaseMs }))
+  return (
+    [...board.tasks.values()]
+      .filter((task) => !hasEnded(task) && task.owner === by && task.until > at && isHeld(task, actor))
+      // Also what it took while its clock was wrong: it still works on it.
+      .filter((task) => task.until - at < leaseMs * RENEWED_BELOW || isBeyondLeases(task, at))
+      .map(({ id, epoch }) => ({ kind: 'changed', task: id, at, by, epoch, until: at + leaseMs }))
+  )
 }
 
 type Hands = Pick<TaskChanged, 'epoch' | 'owner' | 'until' | 'state' | 'branch'>

@@ -1,5 +1,5 @@
 import type { Clock, TaskLog } from '../../../ports.ts'
-import { foldTasks, hasEnded, type Task, type TaskBoard } from './fold-tasks.ts'
+import { foldTasks, hasEnded, LEASE_MS_MAX, type Task, type TaskBoard } from './fold-tasks.ts'
 import {
   planChange,
   planCreation,
@@ -19,7 +19,7 @@ export interface TaskListOptions {
   /** Who creates and takes tasks here. */
   readonly self: string
   readonly isLeader: boolean
-  /** So long a task stays with an owner that is not heard of. */
+  /** So long a task stays with an owner that is not heard of; a day at most. */
   readonly leaseMs: number
   /** Where the work of this process is. */
   readonly branch?: string | undefined
@@ -48,7 +48,8 @@ const TRIES_MAX = 10
 
 /** Remembers which tasks this process has: one for each process, for as long as it runs. */
 export function createTaskList(options: TaskListOptions): TaskList {
-  const { log, clock, self, isLeader, leaseMs, branch } = options
+  const { log, clock, self, isLeader, branch } = options
+  const leaseMs = Math.min(options.leaseMs, LEASE_MS_MAX)
   const epochs = new Map<number, number>()
   const told = new Set<string>()
   const untold: string[] = []
@@ -96,7 +97,8 @@ export function createTaskList(options: TaskListOptions): TaskList {
     update: (wish) => change((board, by) => planChange(board, wish, by)),
     board: async () => boardOf(await log.read()),
     renew: async () => {
-      if (clock.now() - lookedAt < leaseMs / LOOKS_IN_A_LEASE) return
+      // A clock that went back must not keep it from looking.
+      if (Math.abs(clock.now() - lookedAt) < leaseMs / LOOKS_IN_A_LEASE) return
       lookedAt = clock.now()
       if (planRenewals(boardOf(await log.read()), actor()).length === 0) return
       await log.change((events) => planRenewals(foldTasks(events), actor()))
