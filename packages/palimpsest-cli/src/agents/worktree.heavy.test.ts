@@ -162,7 +162,9 @@ describe('an agent with a worktree of its own', () => {
     }
     expect(await refused()).toContain('is in no git repository')
     git(bench, 'init', '-q')
-    expect(await refused()).toContain('has no commit that a worktree could begin with. Commit first')
+    expect(await refused()).toContain(
+      'has no commit that a worktree could begin with. Have the user commit first',
+    )
     expect(await refused('--permission-mode', 'plan')).toContain('no worktree is made')
   })
 

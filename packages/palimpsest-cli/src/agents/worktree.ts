@@ -21,9 +21,25 @@ export interface Worktree {
   readonly leftBehind: number
 }
 
-export type MadeWorktree =
-  | { readonly ok: true; readonly worktree: Worktree }
-  | { readonly ok: false; readonly why: string }
+export type MadeWorktree = { readonly ok: true; readonly worktree: Worktree } | NoWorktree
+
+export interface NoWorktree {
+  readonly ok: false
+  /** For a model that asked for one. */
+  readonly why: string
+  /** For the user: the same without what a model could do instead. */
+  readonly told: string
+}
+
+/** `cure`: what the user could do about it. */
+export function noWorktree(fact: string, cure?: string): NoWorktree {
+  if (cure === undefined) return { ok: false, why: `${fact}. Call the agent without isolation.`, told: fact }
+  return {
+    ok: false,
+    why: `${fact}. Have the user ${cure}, or call the agent without isolation.`,
+    told: `${fact}. To have worktrees, ${cure}`,
+  }
+}
 
 /** Below the folder that the session works in: what is installed there is found from a worktree too. */
 export function worktreesFolder(cwd: string): string {
@@ -34,8 +50,6 @@ export function branchOf(id: string): string {
   return `palimpsest-agent-${id}`
 }
 
-const INSTEAD = 'or call the agent without isolation'
-
 /** `from`: the folder whose last commit it is made of. `folder`: where worktrees of the session lie. Neither is a link. */
 export async function makeWorktree(
   id: string,
@@ -44,42 +58,34 @@ export async function makeWorktree(
 ): Promise<MadeWorktree> {
   const git = gitIn(from, env)
   const risk = await findGitRisk(from, { isForWorktree: true })
-  if (risk !== undefined) return no(`No worktree is made here: ${risk}. Do the work yourself, ${INSTEAD}.`)
+  if (risk !== undefined) return noWorktree(`No worktree is made here: ${risk}`)
   const place = await git('rev-parse', '--show-toplevel', '--show-prefix')
   if (!place.ok)
-    return no(
-      `${from} is in no git repository (${place.why}). Have the user run "git init" and commit, ${INSTEAD}.`,
-    )
+    return noWorktree(`${from} is in no git repository (${place.why})`, 'run "git init" and commit')
   const [, prefix = ''] = place.text.split('\n')
   const head = await git('rev-parse', '--verify', '--quiet', 'HEAD^{commit}')
   if (!head.ok)
-    return no(`The repository has no commit that a worktree could begin with. Commit first, ${INSTEAD}.`)
+    return noWorktree('The repository has no commit that a worktree could begin with', 'commit first')
   const status = await git(...STATUS)
-  if (!status.ok)
-    return no(`git does not say what is changed here (${status.why}). Call the agent without isolation.`)
-  const problem = await prepareFolder(folder)
-  if (problem !== undefined) return no(problem)
+  if (!status.ok) return noWorktree(`git does not say what is changed here (${status.why})`)
+  if (!(await prepareFolder(folder)))
+    return noWorktree(`${folder} is reached by a link, and may lie anywhere`, 'remove the link')
   const [path, branch, base] = [join(folder, id), branchOf(id), head.text.trim()]
   const added = await git('worktree', 'add', '--quiet', '--no-track', '-b', branch, path, base)
-  if (!added.ok) return no(`git made no worktree: ${added.why}. Call the agent without isolation.`)
+  if (!added.ok) return noWorktree(`git made no worktree: ${added.why}`)
   const cwd = join(path, prefix)
   await mkdir(cwd, { recursive: true })
   const leftBehind = status.text.split('\0').filter(Boolean).length
   return { ok: true, worktree: { path, cwd: await realpath(cwd), branch, base, leftBehind } }
 }
 
-function no(why: string): MadeWorktree {
-  return { ok: false, why }
-}
-
-/** Made by us, and ignored with all that is in it. A folder that is a link may lead anywhere. */
-async function prepareFolder(folder: string): Promise<string | undefined> {
-  if ((await realPathOf(folder)) !== folder)
-    return `${folder} is reached by a link, and may lie anywhere. Have the user remove the link, ${INSTEAD}.`
+/** Made by us, and ignored with all that is in it. Not where the folder is a link, which may lead anywhere. */
+async function prepareFolder(folder: string): Promise<boolean> {
+  if ((await realPathOf(folder)) !== folder) return false
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // Also where the folder was made by somebody else: what he wrote there stays.
   await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined)
-  return undefined
+  return true
 }
 
 /** For the agent: it may know other paths from whoever asks. */

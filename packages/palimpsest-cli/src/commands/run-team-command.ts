@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from 'palimpsest'
 import { drive, openConversation } from 'palimpsest/conversation'
 import type { LoopEvent } from 'palimpsest/loop'
-import { openHome, stateOf } from 'palimpsest/node'
+import { createCostOf } from 'palimpsest/ledger'
+import { loadTranscript, openHome, sessionTotals, stateOf } from 'palimpsest/node'
 
 import { toPrintable } from '../agent/printable.ts'
 import { offeredTools } from '../agent/tools/create-tools.ts'
@@ -15,6 +16,7 @@ import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { prepareRun, type PreparedRun } from '../run/prepare-run.ts'
 import { textOf } from '../run/read-flags.ts'
 import type { RunWishes } from '../run/set-scene.ts'
+import { findSession } from '../stored/find-session.ts'
 import { endTeam, type EndedTeam } from '../team/leading/end-team.ts'
 import { watchFolders } from '../team/folder-watch.ts'
 import { leadTeam } from '../team/leading/lead.ts'
@@ -34,7 +36,14 @@ import { attendDesk, NOBODY_THERE } from '../team/permission-desk.ts'
 import { LEADER, seatOf } from '../team/seat.ts'
 import type { Steward } from '../team/leading/steward.ts'
 import { ADDRESS_VARIABLE } from '../team/leading/start-members.ts'
-import { membersFolder, readTeam, teamFolder, type TeamRecord } from '../team/team-record.ts'
+import {
+  membersFolder,
+  NOTHING_SPENT,
+  readTeam,
+  teamFolder,
+  type MemberSpent,
+  type TeamRecord,
+} from '../team/team-record.ts'
 import { isWhole, reportDocument, reportLines, reportOf, spentIn } from '../team/leading/team-report.ts'
 import { leaderText, resumedText } from '../team/team-texts.ts'
 import { leaveTeam, runTeammate } from '../team/mates/teammate.ts'
@@ -267,11 +276,24 @@ async function shutDown(name: string, home: string, world: World): Promise<ExitC
   }
   if ((await stateOf(team.leader)) === 'running') return await askLeader(team, home, world)
   const steward = await stewardOf(team, { home, started: new Map() }, () => team.mode, world)
-  const { look, kept } = await endTeam(steward, false, world)
-  for (const { text } of look.news) world.print(`${toPrintable(text)}\n`)
-  for (const text of kept) world.print(`${toPrintable(text)}\n`)
-  world.print(`the team ${name} has ended\n`)
+  const ended = await endTeam(steward, false, world)
+  for (const { text } of ended.look.news) world.print(`${toPrintable(text)}\n`)
+  const report = reportOf(steward, ended, await spentByLeader(team, world))
+  world.print(`${reportLines(report).join('\n')}\nthe team ${name} has ended\n`)
   return DONE
+}
+
+/** As its session says. Nothing, where that is not there: the rest of the report still holds. */
+async function spentByLeader({ leaderSession, cwd }: TeamRecord, world: World): Promise<MemberSpent> {
+  try {
+    const { path } = await findSession(leaderSession, { ...world, cwd })
+    const { entries } = await loadTranscript(path)
+    const totals = await sessionTotals(path, createCostOf())
+    return spentIn({ totals: () => totals, log: () => entries })
+  } catch (error) {
+    world.printError(`palimpsest: what the leader cost is not known: ${toPrintable(sentenceOf(error))}\n`)
+    return NOTHING_SPENT
+  }
 }
 
 const LOOK_MS = 200

@@ -7,8 +7,10 @@ import type { Sandbox, SandboxPolicy } from '../agent/sandbox/sandbox.ts'
 import {
   leaveWorktree,
   makeWorktree,
+  noWorktree,
   worktreesFolder,
   type Leaving,
+  type NoWorktree,
   type Worktree,
 } from '../agents/worktree.ts'
 import type { World } from '../world.ts'
@@ -25,9 +27,7 @@ export interface AgentPlace {
   readonly worktree: Worktree
 }
 
-export type IsolatedAgent =
-  | { readonly ok: true; readonly place: AgentPlace }
-  | { readonly ok: false; readonly why: string }
+export type IsolatedAgent = { readonly ok: true; readonly place: AgentPlace } | NoWorktree
 
 export interface Isolate {
   /** Undefined: the conversation itself is its parent. */
@@ -47,15 +47,9 @@ export function createIsolate(ground: Ground, policy: SandboxPolicy, world: Worl
       // A repository that its parent may not read as a whole would be read there.
       const places = await gitPlaces(from.cwd, from)
       if (!places.ok)
-        return {
-          ok: false,
-          why: `No worktree is made: ${places.why}. Have the user start in the folder of the repository, or call the agent without isolation.`,
-        }
+        return noWorktree(`No worktree is made: ${places.why}`, 'start in the folder of the repository')
       if (!places.isFound)
-        return {
-          ok: false,
-          why: `${from.cwd} is in no git repository. Have the user run "git init" and commit, or call the agent without isolation.`,
-        }
+        return noWorktree(`${from.cwd} is in no git repository`, 'run "git init" and commit')
       // Commands that write beside it did not make it.
       ground.sandbox.writing?.expect(worktreesFolder(access.cwd))
       const made = await makeWorktree(id, { from: from.cwd, folder: worktreesFolder(access.cwd) }, gitEnv)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import { UsageError } from 'palimpsest'
@@ -16,7 +16,14 @@ import { placeMembers, startMember, type StartedMember } from './start-members.t
 import { openPanes } from './team-panes.ts'
 import { createSteward, type Steward } from './steward.ts'
 import { LEADER, requireFreeName } from '../seat.ts'
-import { makeTeamFolders, readTeam, teamNames, writeTeam, type TeamRecord } from '../team-record.ts'
+import {
+  makeTeamFolders,
+  readTeam,
+  teamFolder,
+  teamNames,
+  writeTeam,
+  type TeamRecord,
+} from '../team-record.ts'
 
 // A team comes to be, or is found again: its folder, its members, their processes.
 
@@ -150,8 +157,26 @@ export async function teamName(home: string, wanted: string | undefined, goal: s
   await mkdir(join(home, 'teams'), { recursive: true, mode: FOLDER_MODE })
   if (await readTeam(home, name))
     throw new UsageError(`there is a team called ${name} already. Choose another --name, or --resume ${name}`)
+  const left = await leftIn(home, name)
+  if (left !== undefined)
+    throw new UsageError(
+      `${teamFolder(home, name)} holds ${left} of runs that are no team which could be resumed, and a new team would take them for its own. Choose another --name, or move that folder away`,
+    )
   return name
 }
+
+/** What another team would take over without a word. */
+async function leftIn(home: string, name: string): Promise<string | undefined> {
+  const entries: readonly string[] = await readdir(teamFolder(home, name), { recursive: true }).catch(
+    () => [],
+  )
+  if (entries.includes('team.json')) return 'a team.json that cannot be read, and what else there is'
+  if (entries.includes('tasks.jsonl')) return 'tasks'
+  return entries.some((entry) => LETTER.test(entry)) ? 'messages' : undefined
+}
+
+/** That nobody has read yet. */
+const LETTER = /^mail\/[^/]+\/\d{12}~[^/]+\.json$/
 
 const FOLDER_MODE = 0o700
 /** Branches and folders are named after it. */

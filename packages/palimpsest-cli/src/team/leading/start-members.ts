@@ -29,7 +29,7 @@ export async function placeMembers(
     const entered = await isolate.enter(`${team.name}-${name}`, undefined)
     if (!entered.ok) {
       for (const { worktree } of members) if (worktree) await isolate.leave(worktree)
-      return { members: here, notice: `Teammates share this folder, without worktrees: ${entered.why}` }
+      return { members: here, notice: `Teammates share this folder, without worktrees. ${entered.told}` }
     }
     const { path, branch, base, cwd } = entered.place.worktree
     members.push({ name, cwd, worktree: { path, branch, base } })
