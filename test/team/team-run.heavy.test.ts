@@ -137,6 +137,37 @@ test('without a screen nobody waits for what the user has not committed: the tea
   expect(await statesOf(bench)).toEqual(['gone'])
 })
 
+test('Ctrl-C ends a team at once: nobody stays, work that is not finished is kept, and the report says where', async () => {
+  const bench = await createRepository()
+  const [write] = fileSteps('Write one.txt', 1, 'one.txt')
+  const when = { bodyContains: 'number="1" by="leader"' }
+  bench.simulator.addSteps([
+    { content: [create('Write one.txt')], when: LEADS },
+    { content: [text('Planned.')], when: LEADS },
+    ...(write ? [write] : []),
+    { content: [text('Too late.')], when, delay_ms: 300_000 },
+  ])
+  const flags = ['--agents', '1', '--name', 'crew', '--permission-mode', 'accept-edits', '-p']
+  const running = bench.start(['team', 'Write it', ...flags])
+  await until(async () => {
+    const [ada] = await membersOf(bench)
+    const bodies = bench.simulator.requests().map(({ body }) => textOf(body))
+    const asked = bodies.filter((body) => body.includes('number=\\"1\\" by=')).length
+    const planned = bodies.filter((body) => body.includes(LEADS.bodyContains)).length
+    return ada && ada.written.length > 0 && asked >= 2 && planned >= 2 ? ada : undefined
+  })
+  running.child.kill('SIGINT')
+  const { exit, signal, out } = await running.ended
+  expect([exit, signal, await statesOf(bench)]).toEqual([1, null, ['gone']])
+  const kept = join(bench.folder, '.palimpsest/worktrees/crew-ada')
+  expect(await readFile(join(kept, 'one.txt'), 'utf8')).toBe('Write one.txt\n')
+  // Who had no time to give it back still has it.
+  const task = /Team crew: 0 of 1 tasks completed\n {2}1 {2}Write one\.txt: (?:pending|in progress by ada)\n/
+  expect(out).toMatch(task)
+  expect(out).toContain(`ada: Its work is in the git worktree ${kept}`)
+  expect(git(bench, 'status', '--porcelain')).toBe('')
+})
+
 test('a leader that is killed is resumed with its team: who lives is found again, who died is started again, nothing is lost', async () => {
   const bench = await createRepository()
   const [write, ...rest] = fileSteps('Write two.txt', 2, 'two.txt')
