@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -8,15 +10,17 @@ import {
   parseLetter,
   type Letter,
 } from '../../packages/palimpsest/src/layers/7-agents/mail/letter.ts'
+import { createLetters } from '../../packages/palimpsest/src/layers/7-agents/mail/create-letters.ts'
 import { createMemoryMail } from '../../packages/palimpsest/src/layers/7-agents/mail/memory-mailbox.ts'
 import {
   knownLetters,
   letterText,
   takeMail,
 } from '../../packages/palimpsest/src/layers/7-agents/mail/take-mail.ts'
-import { openFileMailbox } from '../../packages/palimpsest/src/node/mailbox/file-mailbox.ts'
+import { hasLettersFor, openFileMailbox } from '../../packages/palimpsest/src/node/mailbox/file-mailbox.ts'
 import type { Mailbox } from '../../packages/palimpsest/src/ports.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
+import { emptyView } from '../../packages/palimpsest/src/transcript/view.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
 // What every mailbox owes, and what the one on the disk owes beside.
@@ -177,6 +181,8 @@ describe('a mailbox on the disk', () => {
     await put(6, 'leader', text.replace('"from":"c"', '"from":"leader"'))
     await symlink(join(home, 'teams', 'team', 'keys', 'a'), join(box, '000000000007~a.json'))
     await mkdir(join(box, '000000000008~a.json'))
+    const socket = createServer()
+    await once(socket.listen(join(box, '000000000010~a.json')), 'listening')
     await put(9, 'a', text.replace('"to":"b"', '"to":"a"'))
     await rename(join(box, '000000000009~a.json'), join(box, '000000000009~c.json'))
     await writeFile(join(box, 'README'), 'not a message')
@@ -192,20 +198,83 @@ describe('a mailbox on the disk', () => {
       'it is a symbolic link',
       'it is larger than any message',
       'it is for a',
+      'it cannot be read',
     ])
-    expect(await readdir(join(box, 'refused'))).toHaveLength(8)
+    socket.close()
+    expect(await readdir(join(box, 'refused'))).toHaveLength(9)
     expect((await b.waiting(100)).refused).toEqual([])
   })
 
-  test('puts aside what looks like a message and has no name of one; nothing is sent where nobody reads', async () => {
-    const { a, b, box } = await team()
-    for (const name of ['note.json', '1000000000000~a.json', '999999999999~a.json'])
-      await writeFile(join(box, name), '{}')
-    await expect(a.send(letter('b', 1))).rejects.toThrow('the mailbox of b holds a forged file')
-    expect((await b.waiting(100)).refused).toHaveLength(3)
-    expect(await readdir(box)).toEqual(['refused'])
+  test('what is no letter is no mail, takes no number from those who send, and is told with the next look', async () => {
+    const { home, a, b, box } = await team()
+    const forged = ['note.json', '1000000000000~a.json', '999999999998~a.json', '999999999999~a.json']
+    for (const name of forged) await writeFile(join(box, name), '{}')
+    expect(await hasLettersFor({ home, team: 'team', self: 'b' })).toBe(false)
     await a.send(letter('b', 1))
-    expect(ids((await b.waiting(100)).letters)).toEqual(['a-1'])
+    expect((await readdir(box)).toSorted()).toEqual(['000000000001~a.json', ...forged].toSorted())
+    expect(await hasLettersFor({ home, team: 'team', self: 'b' })).toBe(true)
+    expect(await b.hasLetters()).toBe(true)
+    const { letters, refused } = await b.waiting(100)
+    expect(ids(letters)).toEqual(['a-1'])
+    expect(refused.map(({ name }) => name).toSorted()).toEqual(forged.toSorted())
+    await b.settle('a-1')
+    expect(await readdir(box)).toEqual(['refused'])
+    expect(await b.waiting(100)).toEqual({ letters: [], more: 0, refused: [] })
+    expect(await b.hasLetters()).toBe(false)
+  })
+
+  test('a real letter under a high number counts, so that what follows stands behind it', async () => {
+    const { a, b, box } = await team()
+    await a.send(letter('b', 1))
+    await rename(join(box, '000000000001~a.json'), join(box, '500000000000~a.json'))
+    await writeFile(join(box, '999999999999~a.json'), '{}')
+    for (const n of [2, 3]) await a.send(letter('b', n))
+    expect(ids((await b.waiting(100)).letters)).toEqual(['a-1', 'a-2', 'a-3'])
+  })
+
+  test('what was put aside is not written over, and what cannot be moved keeps nobody from the letters behind it', async () => {
+    const { a, b, box } = await team()
+    const name = '000000000001~x.json'
+    const refusals: string[] = []
+    for (const content of ['first', 'second', 'third']) {
+      await writeFile(join(box, name), content)
+      refusals.push(...(await b.waiting(1)).refused.map((one) => one.name))
+    }
+    expect(refusals).toEqual([name, `${name}.2`, `${name}.3`])
+    const kept = refusals.map(async (one) => await readFile(join(box, 'refused', one), 'utf8'))
+    expect(await Promise.all(kept)).toEqual(['first', 'second', 'third'])
+    await rename(join(box, 'refused'), join(box, 'elsewhere'))
+    await writeFile(join(box, 'refused'), 'no folder')
+    await writeFile(join(box, name), 'fourth')
+    await a.send(letter('b', 1))
+    const { letters, refused } = await b.waiting(100)
+    expect(ids(letters)).toEqual(['a-1'])
+    expect(refused).toMatchObject([{ name, why: expect.stringContaining('stays where it is') }])
+    await b.settle('a-1')
+    expect(await b.waiting(100)).toEqual({ letters: [], more: 0, refused: [] })
+  })
+
+  test('many files that are no letters are put aside a part at a time, and told in a few lines', async () => {
+    const { a, b, box } = await team()
+    for (let n = 1; n <= 120; n++) await writeFile(join(box, `${String(n).padStart(12, '0')}~x.json`), '{}')
+    await a.send(letter('b', 1))
+    const keeper = createLetters({
+      mailboxes: () => [b],
+      history: { entries: async function* () {} },
+      sentenceOf: String,
+    })
+    const view = emptyView()
+    const first = await keeper.take(view, async () => undefined)
+    expect(first.letters).toEqual([])
+    expect(first.notices).toHaveLength(5)
+    expect(first.notices.slice(3)).toEqual([
+      '97 more were refused and put aside with them',
+      '21 more messages wait: they join with the next requests',
+    ])
+    const second = await keeper.take(view, async () => undefined)
+    expect(second.letters).toHaveLength(1)
+    expect(second.notices).toHaveLength(4)
+    expect(await readdir(join(box, 'refused'))).toHaveLength(120)
   })
 
   test('a mailbox that is a link to elsewhere is not written to', async () => {

@@ -336,9 +336,11 @@ export interface Mailbox<Letter> {
     readonly letters: readonly Letter[]
     /** Wait, too. */
     readonly more: number
-    /** Put aside, each with the reason. */
+    /** Put aside, each with the reason, and told once. */
     readonly refused: readonly { readonly name: string; readonly why: string }[]
   }>
+  /** Whether something can be read. What is put aside meanwhile is told by the next `waiting`. */
+  readonly hasLetters: () => Promise<boolean>
   /** Once the receiver's transcript has it. Nothing happens where it waits no more. */
   readonly settle: (id: string) => Promise<void>
 }

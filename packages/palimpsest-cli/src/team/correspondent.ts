@@ -77,8 +77,8 @@ export function createCorrespondent(setup: CorrespondentSetup): Correspondent {
   const boxes = (): readonly Mailbox<Letter>[] =>
     [mailbox, seated?.mailbox, setup.sessions()?.inbox.mailbox].filter((box) => box !== undefined)
   const hasMail = async (): Promise<boolean> => {
-    const looks = await Promise.all(boxes().map(async (box) => await box.waiting(1)))
-    return looks.some(({ letters }) => letters.length > 0)
+    const looks = await Promise.all(boxes().map(async (box) => await box.hasLetters()))
+    return looks.includes(true)
   }
   const remarkOn = (letter: Pick<Letter, 'from' | 'message'>): string | undefined =>
     SESSION_ID.test(letter.from) ? sessionRemark(letter, setup.sessions()) : requests.remarkOn(letter)

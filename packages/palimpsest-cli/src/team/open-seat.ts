@@ -22,15 +22,11 @@ export interface Seated {
   readonly close: () => Promise<void>
 }
 
-const LETTER = /\.json$/
-
 export async function openSeat(seat: Seat, home: string, world: World): Promise<Seated> {
   const { team, self } = seat
   const folder = join(home, 'teams', team)
   const mailbox = await openFileMailbox({ home, team, self })
   const lock = await lockSeat(seat, home, join(folder, 'seats'))
-  const own = join(folder, 'mail', self)
-  const hasMail = async (): Promise<boolean> => (await readdir(own)).some((name) => LETTER.test(name))
   return {
     seat,
     mailbox,
@@ -43,7 +39,7 @@ export async function openSeat(seat: Seat, home: string, world: World): Promise<
       await mailbox.send(letter)
       return letter
     },
-    hasMail,
+    hasMail: mailbox.hasLetters,
     close: async () => await lock.release(),
   }
 }

@@ -72,7 +72,7 @@ test('a hook that hears of an idle teammate may send it on', async () => {
   const none = async (): Promise<never> => await Promise.reject(new Error('not asked for'))
   const seated = {
     seat: { team: 'red', self: 'ann', leader: 'leader' },
-    mailbox: { send: none, waiting: none, settle: none },
+    mailbox: { send: none, waiting: none, hasLetters: none, settle: none },
     members: async () => ['ann'],
     send: none,
     hasMail: async () => false,

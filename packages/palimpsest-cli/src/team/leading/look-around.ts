@@ -1,13 +1,9 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-
 import { freeTasks, hasEnded, ownerAt, type Task, type TaskBoard } from 'palimpsest/agents'
-import { stateOf } from 'palimpsest/node'
+import { hasLettersFor, stateOf } from 'palimpsest/node'
 
 import { isReady } from '../mates/next-step.ts'
 import {
   readMember,
-  teamFolder,
   workKey,
   type FinishedWork,
   type MemberRecord,
@@ -35,7 +31,7 @@ export async function seeMembers(home: string, team: TeamRecord): Promise<readon
   return await Promise.all(
     team.members.map(async (member) => {
       const record = await readMember(home, team.name, member.name)
-      const hasMail = await hasLetters(join(teamFolder(home, team.name), 'mail', member.name))
+      const hasMail = await hasLettersFor({ home, team: team.name, self: member.name })
       return { member, record, life: await lifeOf(record), hasMail }
     }),
   )
@@ -46,11 +42,6 @@ async function lifeOf(record: MemberRecord | undefined): Promise<SeenMember['lif
   const isGone = (await stateOf(record.process)) === 'gone'
   if (record.state === 'ended') return isGone ? 'ended' : 'running'
   return isGone ? 'gone' : 'running'
-}
-
-async function hasLetters(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch(() => [])
-  return names.some((name) => name.endsWith('.json'))
 }
 
 export interface UnsettledWork extends FinishedWork {

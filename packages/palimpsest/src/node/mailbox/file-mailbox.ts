@@ -27,6 +27,10 @@ const FILE_BYTES_MAX = 1 << 20
 const KEY_BYTES = 32
 const NUMBER_DIGITS = 12
 const NUMBER_END = 10 ** NUMBER_DIGITS
+/** No mailbox comes so far by itself: from here on only letters that prove who sent them count. */
+const NUMBER_DOUBTED = 10 ** 9
+/** So many files that are no letters are dealt with in one look. */
+const REFUSED_AT_ONCE = 100
 /** Number and sender. */
 const FILE_NAME = /^(\d{12})~([a-z0-9][a-z0-9_-]{0,63})\.json$/i
 /** Others send, too: each lost race means that one of them did. */
@@ -39,23 +43,33 @@ export async function openFileMailbox({ home, team, self }: TeamMail): Promise<M
     throw new UsageError(`a team cannot be called ${JSON.stringify(team)}: letters, digits, - and _`)
   if (!isAgentName(self))
     throw new UsageError(`nobody can be called ${JSON.stringify(self)}: letters, digits, - and _`)
-  const place: Place = { home, folder: join(home, 'teams', team) }
+  const place = placeOf(home, team)
   const own = await makeFolder(home, join(place.folder, 'mail', self))
   await makeKey(place, self)
   await sweep(own)
   // One after the other, so that the order of calls is the order of names.
   let last: Promise<void> = Promise.resolve()
-  /** Which files have which letter, of those that were read. */
-  const files = new Map<string, string[]>()
+  const box: Box = { own, self, files: new Map(), untold: [], stuck: new Set() }
   return {
     send: async (letter) => {
       const sent = last.catch(() => undefined).then(() => send(place, { ...letter, from: self }))
       last = sent
       await sent
     },
-    waiting: (atMost) => readWaiting(place, { own, self, atMost, files }),
-    settle: (id) => settle(own, files, id),
+    waiting: async (atMost) => ({ ...(await look(place, box, atMost)), refused: box.untold.splice(0) }),
+    hasLetters: async () => (await look(place, box, 1)).letters.length > 0,
+    settle: (id) => settle(own, box.files, id),
   }
+}
+
+/** Whether a letter waits for somebody, for others who wait for that: nothing is touched. Also true where too much lies there to tell. */
+export async function hasLettersFor({ home, team, self }: TeamMail): Promise<boolean> {
+  const place = placeOf(home, team)
+  const own = join(place.folder, 'mail', self)
+  const names = (await namesIn(own)) ?? []
+  for (const name of names.slice(0, REFUSED_AT_ONCE))
+    if (typeof (await readLetter(place, own, { name, self })) === 'object') return true
+  return names.length > REFUSED_AT_ONCE
 }
 
 /** Half-written files of senders that were killed. A younger one may be on its way. */
@@ -74,6 +88,10 @@ interface Place {
   readonly folder: string
 }
 
+function placeOf(home: string, team: string): Place {
+  return { home, folder: join(home, 'teams', team) }
+}
+
 async function send(place: Place, letter: Letter): Promise<void> {
   const read = parseLetter(letter)
   if (typeof read === 'string') throw new UsageError(`a message cannot be sent: ${read}`)
@@ -82,16 +100,35 @@ async function send(place: Place, letter: Letter): Promise<void> {
   if (names === undefined) throw new UsageError(`there is nobody called ${read.to} in this team`)
   if (names.length >= WAITING_MAX) throw new UsageError(fullMailbox(read.to, names.length))
   const text = JSON.stringify({ ...read, signature: await sign(place, read) })
-  let number = Number(FILE_NAME.exec(names.at(-1) ?? '')?.[1] ?? 0)
+  let number = await lastNumber(place, box, { names, to: read.to })
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     number++
-    // Only a forged file has such a number, and goes when the mailbox is looked at. Under a higher one nobody would read it.
-    if (number >= NUMBER_END)
-      throw new StorageError('io', `the mailbox of ${read.to} holds a forged file. Try again later`)
+    // Under a higher one nobody would read it.
+    if (number >= NUMBER_END) throw forgedFiles(read.to)
     const name = `${String(number).padStart(NUMBER_DIGITS, '0')}~${read.from}.json`
     if (await createExclusively(place.home, join(box, name), text)) return
   }
   throw new StorageError('io', `the mailbox of ${read.to} is written to all the time. Try again later`)
+}
+
+/** Of the newest letter. What somebody merely put there under a high number would leave no number for those who send. */
+async function lastNumber(
+  place: Place,
+  box: string,
+  { names, to }: { readonly names: readonly string[]; readonly to: string },
+): Promise<number> {
+  for (const name of names.slice(-REFUSED_AT_ONCE).toReversed()) {
+    const number = Number(FILE_NAME.exec(name)?.[1] ?? 0)
+    if (number < NUMBER_DOUBTED) return number
+    if (typeof (await readLetter(place, box, { name, self: to })) === 'object') return number
+  }
+  if (names.length > REFUSED_AT_ONCE) throw forgedFiles(to)
+  return 0
+}
+
+/** They go when the mailbox is looked at. */
+function forgedFiles(to: string): StorageError {
+  return new StorageError('io', `the mailbox of ${to} holds forged files. Try again later`)
 }
 
 /** Sorted; undefined where there is no such mailbox. */
@@ -111,40 +148,49 @@ async function strangersIn(own: string): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith('.json') && !FILE_NAME.test(name))
 }
 
-interface Look {
-  readonly own: string
-  readonly self: string
-  readonly atMost: number
-  readonly files: Map<string, string[]>
+interface Refused {
+  readonly name: string
+  readonly why: string
 }
 
-async function readWaiting(
+interface Box {
+  readonly own: string
+  readonly self: string
+  /** Which files have which letter, of those that were read. */
+  readonly files: Map<string, string[]>
+  /** Put aside, and not told yet. */
+  readonly untold: Refused[]
+  /** No letters, and cannot be put aside: told once, then left alone. */
+  readonly stuck: Set<string>
+}
+
+async function look(
   place: Place,
-  { own, self, atMost, files }: Look,
-): ReturnType<Mailbox<Letter>['waiting']> {
-  const names = (await namesIn(own)) ?? []
+  box: Box,
+  atMost: number,
+): Promise<{ readonly letters: readonly Letter[]; readonly more: number }> {
+  const { own, self, files, stuck } = box
+  const names = ((await namesIn(own)) ?? []).filter((name) => !stuck.has(name))
   const letters: Letter[] = []
-  const refused: { readonly name: string; readonly why: string }[] = []
-  // Whoever looks whether something waits sees it too.
-  for (const name of await strangersIn(own)) {
-    refused.push({ name, why: 'it has no name of a message' })
-    await putAside(place, own, name)
-  }
+  const strangers = (await strangersIn(own)).filter((name) => !stuck.has(name))
+  const refused: Refused[] = strangers
+    .slice(0, REFUSED_AT_ONCE)
+    .map((name) => ({ name, why: 'it has no name of a message' }))
   let seen = 0
   for (const name of names) {
-    if (letters.length === atMost) break
+    if (letters.length === atMost || refused.length >= REFUSED_AT_ONCE) break
     seen++
     const read = await readLetter(place, own, { name, self })
     if (read === undefined) continue
     if (typeof read === 'string') {
       refused.push({ name, why: read })
-      await putAside(place, own, name)
       continue
     }
     letters.push(read)
     files.set(read.id, [...new Set([...(files.get(read.id) ?? []), name])])
   }
-  return { letters, more: names.length - seen, refused }
+  if (refused.length > 0) await putAside(place, box, refused)
+  return { letters, more: names.length - seen }
 }
 
 /** The letter, or why it is none; undefined where it is gone by now. */
@@ -159,9 +205,11 @@ async function readLetter(
     if (found === undefined) return 'it is larger than any message'
     text = found
   } catch (error) {
-    if (hasCode(error instanceof Error ? (error.cause ?? error) : error, 'ENOENT')) return undefined
-    if (hasCode(error instanceof Error ? (error.cause ?? error) : error, 'ELOOP'))
-      return 'it is a symbolic link'
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    if (hasCode(cause, 'ENOENT')) return undefined
+    if (hasCode(cause, 'ELOOP')) return 'it is a symbolic link'
+    // A socket, a device, what others own: it will not be readable later either.
+    if (hasCode(cause, 'ENXIO', 'ENODEV', 'EACCES', 'EPERM')) return 'it cannot be read'
     throw error
   }
   const value = parseJson(text)
@@ -193,14 +241,41 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Kept, where whoever is told of it can look at it. */
-async function putAside(place: Place, own: string, name: string): Promise<void> {
-  const folder = await makeFolder(place.home, join(own, REFUSED))
-  try {
-    await rename(join(own, name), join(folder, name))
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw toStorageError(error, 'put aside', join(own, name))
+/** Kept, where whoever is told of it can look at it. What cannot be moved keeps nobody from the letters behind it. */
+async function putAside(
+  place: Place,
+  { own, untold, stuck }: Box,
+  refused: readonly Refused[],
+): Promise<void> {
+  const leave = ({ name, why }: Refused): void => {
+    stuck.add(name)
+    untold.push({ name, why: `${why}. It cannot be moved, and stays where it is` })
   }
+  const folder = join(own, REFUSED)
+  let taken: Set<string>
+  try {
+    await makeFolder(place.home, folder)
+    taken = new Set(await readdir(folder))
+  } catch {
+    refused.forEach(leave)
+    return
+  }
+  for (const one of refused)
+    try {
+      const kept = freeName(one.name, taken)
+      await rename(join(own, one.name), join(folder, kept))
+      taken.add(kept)
+      untold.push({ name: kept, why: one.why })
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) leave(one)
+    }
+}
+
+/** What was put aside earlier stays. */
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name
+  for (let n = 2; taken.has(free); n++) free = `${name}.${n}`
+  return free
 }
 
 /** Only what was read can be settled, and what was sent twice goes twice. */

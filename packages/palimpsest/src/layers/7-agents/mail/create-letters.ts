@@ -81,13 +81,21 @@ async function knownIn(view: View, history: LettersSetup['history']): Promise<Re
 /** The id of a message, or words of a peer, which stand behind it. */
 const MAIL_LINE = /"(?:mail|peer)"/
 
+/** Whoever puts a thousand files there does not fill the screen. */
+const REFUSED_SHOWN_MAX = 3
+
 function noticesOf(
   { more, refused, stayed }: Awaited<ReturnType<typeof takeMail>>,
   sentenceOf: (error: unknown) => string,
 ): readonly string[] {
   const [first] = stayed
   return [
-    ...refused.map(({ name, why }) => `a message was refused and put aside (${name}): ${why}`),
+    ...refused
+      .slice(0, REFUSED_SHOWN_MAX)
+      .map(({ name, why }) => `a message was refused and put aside (${name}): ${why}`),
+    ...(refused.length > REFUSED_SHOWN_MAX
+      ? [`${refused.length - REFUSED_SHOWN_MAX} more were refused and put aside with them`]
+      : []),
     ...(first
       ? [`${stayed.length} messages that were read stay in the mailbox: ${sentenceOf(first.error)}`]
       : []),

@@ -17,6 +17,7 @@ export function createMemoryMail(waitingMax: number): (self: string) => Mailbox<
       const box = boxes.get(self) ?? []
       return { letters: box.slice(0, atMost), more: Math.max(0, box.length - atMost), refused: [] }
     },
+    hasLetters: async () => (boxes.get(self) ?? []).length > 0,
     settle: async (id) => {
       boxes.set(
         self,
