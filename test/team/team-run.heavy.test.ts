@@ -137,6 +137,19 @@ test('without a screen nobody waits for what the user has not committed: the tea
   expect(await statesOf(bench)).toEqual(['gone'])
 })
 
+test('in a subfolder of a repository there are no worktrees, and the user is told why in words for a user', async () => {
+  const bench = await createRepository()
+  const cwd = join(bench.folder, 'sub')
+  await put(join(cwd, 'b.txt'), 'the heron\n')
+  bench.simulator.addSteps([{ content: [text('Nothing to do.')] }])
+  const ran = await bench.start(['team', 'Look', '--agents', '1', '--name', 'crew', '-p'], { cwd }).ended
+  expect(ran.exit).toBe(0)
+  expect(ran.err).toContain(
+    `the repository is in ${bench.folder}, outside the working folders. To have worktrees, `,
+  )
+  expect(ran.err).not.toContain('isolation')
+})
+
 test('Ctrl-C ends a team at once: nobody stays, work that is not finished is kept, and the report says where', async () => {
   const bench = await createRepository()
   const [write] = fileSteps('Write one.txt', 1, 'one.txt')
