@@ -15,7 +15,7 @@ const PROGRAM =
   /<!-- (examples\/library\/[\w-]+\.ts) -->\n(?:\n```ts\n[^]*?\n```\n\nIt prints:\n\n```text\n[^]*?\n```\n)?/g
 const NAMES = /<!-- names of (\w+) -->\n(?:\n\|[^]*?\|\n(?=\n))?/g
 const FRONT_DOORS: { readonly [name: string]: string } = {
-  Agent: 'conversation/agent/create-agent.ts',
+  Agent: 'conversation/agent/agent.ts',
   Context: 'context/library/create-context.ts',
 }
 

@@ -22,7 +22,10 @@ export type { AgentMemory } from './conversation/agent/agent-memory.ts'
 export { createAgent } from './conversation/agent/create-agent.ts'
 export type { AgentOptions } from './conversation/agent/agent-options.ts'
 export type { AgentTool, AgentToolContext } from './conversation/agent/agent-tool.ts'
-export type { Agent, SendOptions } from './conversation/agent/create-agent.ts'
+export type { Agent, SendOptions } from './conversation/agent/agent.ts'
+export type { AgentMessage, MessageHandler } from './conversation/agent/agent-mail.ts'
+export { createPost } from './conversation/agent/create-post.ts'
+export type { Post } from './conversation/agent/create-post.ts'
 export type {
   AgentsOptions,
   Spawn,

@@ -1,6 +1,7 @@
 import type { Flags } from '../../flags/create-flags.ts'
+import type { Letter } from '../../layers/7-agents/mail/letter.ts'
 import type { Permit } from '../../loop/tool.ts'
-import type { AgentStore, StreamModel, TraceEvent } from '../../ports.ts'
+import type { AgentStore, Mailbox, StreamModel, TraceEvent } from '../../ports.ts'
 import type { MessagesClient } from '../../providers/anthropic/create-model.ts'
 import type { AgentMemory } from './agent-memory.ts'
 import type { AgentTool } from './agent-tool.ts'
@@ -33,6 +34,8 @@ export interface AgentOptions {
   readonly memory?: AgentMemory | undefined
   /** Agents that `spawn` may start. */
   readonly agents?: AgentsOptions | undefined
+  /** Its mailbox: what other agents write to it, and where it writes to them. From `createPost`, or `openFileMailbox` of `palimpsest/node`. Left out: none. */
+  readonly mail?: Mailbox<Letter> | undefined
   /** Told of each decision, with its numbers. */
   readonly onTrace?: ((event: TraceEvent) => void) | undefined
 }

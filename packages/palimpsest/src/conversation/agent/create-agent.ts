@@ -12,17 +12,15 @@ import { createCostOf } from '../../ledger/cost-of.ts'
 import type { LoopEvent } from '../../loop/events.ts'
 import type { LoopTool } from '../../loop/tool.ts'
 import type { AgentStore, KeptConversation } from '../../ports.ts'
-import type { Recalled } from '../../recall/recalled.ts'
 import { requireModel } from '../../tokens/require-model.ts'
 import { requireWindow } from '../../tokens/require-window.ts'
-import type { EntryId } from '../../transcript/entry.ts'
 import { spentIn } from '../agents/run-agent.ts'
 import { agentSetup, forkPrefix } from '../agents/agent-setup.ts'
-import type { RestoreOutcome, UndoOutcome } from '../change-view.ts'
-import { compactionOutcome, type CompactionOutcome } from '../compaction-outcome.ts'
+import { compactionOutcome } from '../compaction-outcome.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
-import type { ViewDescription } from '../describe-view.ts'
 import { openConversation, type Conversation, type Said } from '../open-conversation.ts'
+import type { Agent, SendOptions } from './agent.ts'
+import { createAgentMail, FORK_HAS_NONE, NO_MAILBOX, type AgentMail } from './agent-mail.ts'
 import { extractionFor } from './agent-memory.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { toLoopTool } from './agent-tool.ts'
@@ -38,89 +36,9 @@ import { memoryStore } from './memory-store.ts'
 import { oneByOne, type OneByOne } from './one-by-one.ts'
 import { ROUNDS_MAX, setupOf } from './open-agent.ts'
 import { openCopy, type Copied } from './open-copy.ts'
-import type { Spawn } from './spawn.ts'
 
 // The front door: a managed conversation with your model and your tools. All of it is `openConversation`; here is only what has a
 // sensible default.
-
-export interface SendOptions {
-  /** Ends the turn early; what came of the answer is kept. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Turns, and all else that writes, run one after the other. */
-export interface Agent {
-  /**
-   * Says something and yields what happens, to the answer that calls no tool. Leaving the loop ends the turn.
-   *
-   * @example
-   * for await (const event of agent.send('Make the tests pass')) console.log(event.type)
-   */
-  readonly send: (said: string | Said, options?: SendOptions) => AsyncGenerator<LoopEvent, undefined>
-  /**
-   * What fills the window now, what was taken out of it, and how well the cache served.
-   *
-   * @example
-   * const { used, removals } = await agent.context()
-   */
-  readonly context: () => Promise<ViewDescription>
-  /**
-   * Compacts the conversation now; `instructions` say what the summary should keep.
-   *
-   * @example
-   * await agent.compact('Keep the decisions about the schema.')
-   */
-  readonly compact: (instructions?: string, options?: SendOptions) => Promise<CompactionOutcome>
-  /**
-   * Takes a compaction or a clearing back, by an id that `context` tells.
-   *
-   * @example
-   * await agent.undo(removals[0].id)
-   */
-  readonly undo: (id: EntryId) => Promise<UndoOutcome>
-  /**
-   * Restores a result or a message that left the window, word for word, at the end; for a compaction, call `undo`.
-   *
-   * @example
-   * const outcome = await agent.restore(clearing.id)
-   */
-  readonly restore: (id: string) => Promise<RestoreOutcome>
-  /**
-   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or all that left with a compaction.
-   *
-   * @example
-   * const recalled = await agent.recall(removals[0].id)
-   */
-  readonly recall: (id: string) => Promise<Recalled>
-  /**
-   * Another agent that knows all of the conversation as it is now, from the cache. It ends with this one.
-   *
-   * @example
-   * const other = await agent.fork()
-   */
-  readonly fork: () => Promise<Agent>
-  /**
-   * Lets an agent do one task in a conversation of its own, and waits for its report. The type is `fork`, or one of `agents.types`.
-   *
-   * @example
-   * const { text, costUsd } = await agent.spawn('reviewer', 'Review the last commit.')
-   */
-  readonly spawn: Spawn
-  /**
-   * The id to resume the conversation by.
-   *
-   * @example
-   * const later = createAgent({ client, model, store, id: await agent.id() })
-   */
-  readonly id: () => Promise<string>
-  /**
-   * Ends what runs beside the turns and closes the conversation.
-   *
-   * @example
-   * await agent.close()
-   */
-  readonly close: () => Promise<void>
-}
 
 const CLOSED = 'This agent is closed: create another, with the same `store` and `id` to continue.'
 /** Of what `recall` shows at once. */
@@ -148,6 +66,7 @@ export function createAgent(options: AgentOptions): Agent {
         throw error
       }
     },
+    mail: createAgentMail({ mailbox: options.mail, whyNone: NO_MAILBOX, trace: options.onTrace }),
     told: () => undefined,
     closed: () => undefined,
   })
@@ -159,6 +78,7 @@ interface Origin {
   readonly store: AgentStore
   readonly family: Family
   readonly open: (made: Made, signal: AbortSignal) => Promise<Pick<Opened, 'setup' | 'stored'>>
+  readonly mail: AgentMail
   /** Hears all that happens. */
   readonly told: (event: LoopEvent) => void
   readonly closed: () => void
@@ -189,7 +109,7 @@ interface State {
 
 function agentOf(origin: Origin): Agent {
   const state = stateOf(origin)
-  const { told } = origin
+  const { told, mail } = origin
   const within = async <T>(work: (conversation: Conversation) => Promise<T>): Promise<T> =>
     await state.turns.run(async () => await work((await opened(state)).conversation))
   return {
@@ -212,6 +132,11 @@ function agentOf(origin: Origin): Agent {
         await within(async (conversation) => await drive(conversation.settle(0), told))
       return result
     },
+    message: async (to, text) => {
+      requireOpen(state)
+      await mail.message(to, text)
+    },
+    onMessage: mail.onMessage,
     id: async () => (await opened(state)).conversation.id,
     close: async () => {
       if (state.isClosed) return
@@ -261,7 +186,9 @@ async function opened(state: State): Promise<Opened> {
 
 async function open({ origin, children, bill, ending }: State): Promise<Opened> {
   const tools = (origin.options.tools ?? []).map((tool) => toLoopTool(tool, children.spawnAt))
-  const { setup, stored } = await origin.open({ tools, agents: bill.keeper }, ending.signal)
+  const { setup: made, stored } = await origin.open({ tools, agents: bill.keeper }, ending.signal)
+  const letters = origin.mail.lettersFor(stored.history)
+  const setup = { ...made, agents: { ...bill.keeper, mail: () => ({ said: [], letters }) } }
   return { setup, stored, conversation: openConversation(setup) }
 }
 
@@ -271,11 +198,11 @@ function signalOf({ ending }: State, { signal }: SendOptions = {}): AbortSignal 
 
 async function* send(
   state: State,
-  said: string | Said,
+  said: string | Said | undefined,
   sending: SendOptions | undefined,
 ): AsyncGenerator<LoopEvent, undefined> {
   requireOpen(state)
-  requireWords(said)
+  requireWords(said, state.origin.options)
   const { told } = state.origin
   const release = await state.turns.take()
   const stop = new AbortController()
@@ -283,7 +210,10 @@ async function* send(
     const { conversation } = await opened(state)
     state.isTurning = true
     const signal = AbortSignal.any([stop.signal, signalOf(state, sending)])
-    const events = conversation.send(typeof said === 'string' ? { content: said } : said, signal)
+    const events =
+      said === undefined
+        ? conversation.listen(signal)
+        : conversation.send(typeof said === 'string' ? { content: said } : said, signal)
     try {
       yield* relay(events, (event) => {
         told(event)
@@ -308,6 +238,8 @@ async function fork(state: State): Promise<Agent> {
   const copied = await openCopy(origin.store, from, setup.ports)
   const made = agentOf({
     ...origin,
+    options: { ...origin.options, mail: undefined },
+    mail: createAgentMail({ mailbox: undefined, whyNone: FORK_HAS_NONE, trace: undefined }),
     open: async (own, signal) => ({
       stored: copied.stored,
       setup: forkSetup({ setup, copied, options: origin.options }, own, signal),
@@ -337,8 +269,10 @@ async function close({ origin, children, forks, opening, turns, ending }: State)
 
 const FORK = 'fork'
 
-function requireWords(said: string | Said): void {
-  const content = typeof said === 'string' ? said : said.content
+function requireWords(said: string | Said | undefined, { mail }: AgentOptions): void {
+  // Without words it reads its mail.
+  if (said === undefined && mail) return
+  const content = typeof said === 'object' ? said.content : (said ?? '')
   const isBlank = typeof content === 'string' ? content.trim() === '' : content.length === 0
   if (isBlank)
     throw new UsageError('There is nothing to send: `send` needs a text or blocks that say something.')

@@ -97,7 +97,12 @@ async function send(place: Place, letter: Letter): Promise<void> {
   if (typeof read === 'string') throw new UsageError(`a message cannot be sent: ${read}`)
   const box = join(place.folder, 'mail', read.to)
   const names = await namesIn(box)
-  if (names === undefined) throw new UsageError(`there is nobody called ${read.to} in this team`)
+  if (names === undefined) {
+    const others = (await readdir(join(place.folder, 'mail'))).filter((name) => name !== read.from)
+    throw new UsageError(
+      `there is nobody called ${read.to} in this team. Write to one of these: ${others.toSorted().join(', ') || 'nobody else has a mailbox yet'}`,
+    )
+  }
   if (names.length >= WAITING_MAX) throw new UsageError(fullMailbox(read.to, names.length))
   const text = JSON.stringify({ ...read, signature: await sign(place, read) })
   let number = await lastNumber(place, box, { names, to: read.to })

@@ -1,0 +1,34 @@
+import { UsageError } from '../../errors.ts'
+import { isAgentName, type Letter } from '../../layers/7-agents/mail/letter.ts'
+import { createMemoryMail } from '../../layers/7-agents/mail/memory-mailbox.ts'
+import type { Mailbox } from '../../ports.ts'
+
+/** Gives the mailbox of an agent by its name: letters, digits, `-` and `_`. */
+export type Post = (name: string) => Mailbox<Letter>
+
+/** More wait for one agent only where it makes no request. */
+const WAITING_MAX = 1_000
+
+/** Mailboxes in memory, for agents of one process that write to each other by name. */
+export function createPost(): Post {
+  const mailFor = createMemoryMail(WAITING_MAX)
+  const names = new Set<string>()
+  return (name) => {
+    if (!isAgentName(name))
+      throw new UsageError(
+        `nobody can be called ${JSON.stringify(name)}: use letters, digits, - and _, 64 at most`,
+      )
+    names.add(name)
+    const mailbox = mailFor(name)
+    const send = async (letter: Letter): Promise<void> => {
+      const { to } = letter
+      const others = [...names].filter((one) => one !== name)
+      if (!others.includes(to))
+        throw new UsageError(
+          `${to === name ? 'that is the agent itself' : `there is nobody called ${JSON.stringify(to)}`}. Write to one of these: ${others.join(', ') || 'nobody else has a mailbox yet'}`,
+        )
+      await mailbox.send(letter)
+    }
+    return { ...mailbox, send }
+  }
+}
