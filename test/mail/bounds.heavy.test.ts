@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createHmac } from 'node:crypto'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -7,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { openFileMailbox, WAITING_MAX } from '../../packages/palimpsest/src/node/mailbox/file-mailbox.ts'
 import { cases } from '../kit/cases.ts'
-import { createBench, sentBody, text } from '../kit/headless.ts'
+import { createBench, onlyTranscript, sentBody, text } from '../kit/headless.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
 // A mailbox on a full disk, one in which many wait, and a full one: told, bounded, nothing lost.
@@ -41,23 +43,61 @@ test('on a full disk the sender is told, nothing half is left, and what was sent
   expect((await bob.waiting(10)).letters.map(({ id }) => id)).toEqual(['a-2'])
 })
 
-test('of many that wait at the start twenty join a request, the user is told how many more wait, and all join in order', async () => {
-  const count = cases(60, 200).numRuns
-  const bench = await createBench()
+/** Waiting letters of Ann and Cyd in turns, signed as they sign them. To send so many takes long: each waits for the disk. */
+async function fillBox(home: string, count: number): Promise<string> {
+  const folder = join(home, 'teams/red')
+  const keys = new Map<string, string>()
+  for (const self of ['ann', 'bob', 'cyd']) {
+    await openFileMailbox({ home, team: 'red', self })
+    keys.set(self, await readFile(join(folder, 'keys', self), 'utf8'))
+  }
+  const box = join(folder, 'mail/bob')
+  for (let n = 0; n < count; n++) {
+    const from = n % 2 === 0 ? 'ann' : 'cyd'
+    const letter = { ...SOME, id: `n-${n}`, from, message: `number ${n}.` }
+    const signed = JSON.stringify([letter.id, from, 'bob', letter.at, letter.summary, letter.message])
+    const signature = createHmac('sha256', keys.get(from) ?? '')
+      .update(signed)
+      .digest('hex')
+    writeFileSync(join(box, fileName(n + 1, from)), JSON.stringify({ ...letter, signature }))
+  }
+  return box
+}
+
+function fileName(number: number, from: string): string {
+  return `${String(number).padStart(12, '0')}~${from}.json`
+}
+
+test('of many that wait at the start twenty join a request, no other is read before it, the user is told how many more wait, and all join once and in order', async () => {
+  const count = cases(500, WAITING_MAX).numRuns
+  const look: { box: string; atFirst: readonly string[] } = { box: '', atFirst: [] }
+  const bench = await createBench({
+    instead: (request) => {
+      if (request.url.endsWith('/messages') && look.atFirst.length === 0) look.atFirst = readdirSync(look.box)
+      return undefined
+    },
+  })
   await mkdir(bench.home, { mode: 0o700 })
-  const open = (self: string) => openFileMailbox({ home: bench.home, team: 'red', self })
-  const [ann] = [await open('ann'), await open('bob')]
-  for (let n = 0; n < count; n++) await ann.send({ ...SOME, id: `n-${n}`, message: `number ${n}.` })
+  look.box = await fillBox(bench.home, count - 1)
+  const forged = fileName(count, 'leader')
+  await writeFile(join(look.box, forged), '{}')
   bench.simulator.addSteps([{ content: [text('Seen.')], times: count }])
   const { err, exit } = await bench.run(['-p', 'Go', '--team', 'red', '--as', 'bob'])
   expect(exit).toBe(0)
+  // Whatever is read is taken or put aside: the last one, which is forged, still lies there.
+  expect(look.atFirst).toHaveLength(count - 20)
+  expect(look.atFirst).toContain(forged)
   expect(err).toContain(`${count - 20} more messages wait`)
   const numbersIn = (index: number): readonly string[] =>
-    JSON.stringify(sentBody(bench, index)).match(/number [0-9]{1,3}\./g) ?? []
-  const numbers = Array.from({ length: count }, (_, n) => `number ${n}.`)
-  expect(numbersIn(0)).toEqual(numbers.slice(0, 20))
-  expect(numbersIn(-1)).toEqual(numbers)
-  expect(await readdir(join(bench.home, 'teams/red/mail/bob'))).toEqual([])
+    JSON.stringify(sentBody(bench, index)).match(/number [0-9]{1,5}\./g) ?? []
+  const numbers = Array.from({ length: count - 1 }, (_, n) => `number ${n}.`)
+  expect([0, 1].map(numbersIn)).toEqual([numbers.slice(0, 20), numbers.slice(0, 40)])
+  const lines = (await onlyTranscript(bench)).map((line) => JSON.stringify(line))
+  const ids = lines.flatMap((line) => /"messageId":"(n-[0-9]{1,5})"/.exec(line)?.[1] ?? [])
+  expect(ids).toEqual(numbers.map((_, n) => `n-${n}`))
+  expect(lines.flatMap((line) => /number [0-9]{1,5}\./.exec(line)?.[0] ?? [])).toEqual(numbers)
+  expect(await readdir(look.box)).toEqual(['refused'])
+  expect(err).toContain(forged)
 })
 
 test('a full mailbox takes no more, and says so', async () => {
@@ -65,8 +105,7 @@ test('a full mailbox takes no more, and says so', async () => {
   const open = (self: string) => openFileMailbox({ home, team: 'team', self })
   const [ann] = [await open('ann'), await open('bob')]
   const box = join(home, 'teams/team/mail/bob')
-  for (let n = 1; n <= WAITING_MAX; n++)
-    await writeFile(join(box, `${String(n).padStart(12, '0')}~cyd.json`), '')
+  for (let n = 1; n <= WAITING_MAX; n++) writeFileSync(join(box, fileName(n, 'cyd')), '')
   await expect(ann.send(SOME)).rejects.toThrow(
     `the mailbox of bob is full: ${WAITING_MAX} messages wait in it`,
   )

@@ -113,6 +113,8 @@ interface TurnState extends Recovering {
   /** What a refusal taught. */
   learned: LearnedLimit | undefined
   continuations: number
+  /** A turn without words is one that messages began: they have joined, and the first request takes no more. */
+  readonly isBegunByLetters: boolean
   /** Where the conversation remembers none of it, the turn does. */
   readonly news: CompactionNews
 }
@@ -129,6 +131,7 @@ export async function* runTurn(
     situation: setup.situation,
     learned: undefined,
     continuations: 0,
+    isBegunByLetters: input.length === 0,
     news: createCompactionNews(),
     cut: undefined,
     maxTokens: setup.maxTokens,
@@ -161,7 +164,8 @@ async function* runRounds(
     state.session = yield* withBeside(state.session, setup)
     const mail = setup.keepers.agents?.mail(state.session.view)
     for (const body of mail?.said ?? []) yield* appendShown(state, body, setup)
-    if (mail?.letters) yield* admitLetters(state, mail.letters, setup.ports)
+    if (mail?.letters && !(round === 0 && state.isBegunByLetters))
+      yield* admitLetters(state, mail.letters, setup.ports)
     const ready = yield* prepare(state, setup, signal)
     if (ready.blocked !== undefined) return { reason: 'window-full', message: ready.blocked }
     if (!setup.spending.maySpend(state.session)) return { reason: 'max-cost' }

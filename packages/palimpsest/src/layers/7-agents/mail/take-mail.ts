@@ -26,15 +26,14 @@ export async function takeMail(
 ): Promise<TakenMail> {
   const { letters, more, refused } = await mailbox.waiting(LETTERS_AT_ONCE)
   const taken: Letter[] = []
+  for (const letter of letters)
+    if (!(await isKnown(letter.id)) && taken.every(({ id }) => id !== letter.id)) taken.push(letter)
+  // All at once: a disk takes as long for one as for twenty, and the request waits for it.
+  if (taken.length > 0) await append(taken.flatMap((letter) => letterBodies(letter, remarkOn(letter))))
   const stayed: { readonly id: string; readonly error: unknown }[] = []
-  for (const letter of letters) {
-    const { id } = letter
-    if (!(await isKnown(id)) && taken.every((one) => one.id !== id)) {
-      await append(letterBodies(letter, remarkOn(letter)))
-      taken.push(letter)
-    }
+  const settle = async (id: string): Promise<void> =>
     await mailbox.settle(id).catch((error: unknown) => void stayed.push({ id, error }))
-  }
+  await Promise.all([...new Set(letters.map(({ id }) => id))].map(settle))
   return { letters: taken, more, refused, stayed }
 }
 
