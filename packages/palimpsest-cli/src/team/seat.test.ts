@@ -1,5 +1,5 @@
 import { copyFileSync, renameSync } from 'node:fs'
-import { mkdir, readdir, rename } from 'node:fs/promises'
+import { mkdir, readdir, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -160,4 +160,24 @@ describe('a run with a seat', () => {
     expect(await letters(bench)).toEqual([])
     expect(path).toContain('~ann.json')
   })
+
+  test.each(['outside of the home', 'to the mailbox of another one'])(
+    'is refused where its mailbox is a link %s, and nothing there is touched',
+    async (where) => {
+      const bench = await createBench()
+      await write(bench, 'for bob')
+      const target = where.startsWith('outside') ? join(bench.folder, 'elsewhere') : `${boxOf(bench)}-2`
+      await rename(boxOf(bench), target)
+      await put(join(target, 'note.json'), '{}')
+      await symlink(target, boxOf(bench))
+      const before = (await readdir(target)).toSorted()
+      bench.simulator.addSteps([{ content: [text('Seen.')] }])
+      const { exit, err } = await bench.run(['-p', 'Go', ...SEAT])
+      expect(exit).not.toBe(0)
+      expect(err).toContain(where.startsWith('outside') ? `${target} leads out of` : boxOf(bench))
+      expect(err).toContain('symbolic link')
+      expect((await readdir(target)).toSorted()).toEqual(before)
+      expect(bench.simulator.requests()).toEqual([])
+    },
+  )
 })

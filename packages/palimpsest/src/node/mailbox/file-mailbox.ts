@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { constants } from 'node:fs'
-import { readdir, rename, stat, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, realpath, rename, stat, unlink } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { StorageError, UsageError } from '../../errors.ts'
 import { isAgentName, parseLetter, type Letter } from '../../layers/7-agents/mail/letter.ts'
 import { fullMailbox } from '../../layers/7-agents/mail/memory-mailbox.ts'
@@ -45,6 +45,7 @@ export async function openFileMailbox({ home, team, self }: TeamMail): Promise<M
     throw new UsageError(`nobody can be called ${JSON.stringify(self)}: letters, digits, - and _`)
   const place = placeOf(home, team)
   const own = await makeFolder(home, join(place.folder, 'mail', self))
+  await requireNoLink(place, own)
   await makeKey(place, self)
   await sweep(own)
   // One after the other, so that the order of calls is the order of names.
@@ -66,7 +67,7 @@ export async function openFileMailbox({ home, team, self }: TeamMail): Promise<M
 export async function hasLettersFor({ home, team, self }: TeamMail): Promise<boolean> {
   const place = placeOf(home, team)
   const own = join(place.folder, 'mail', self)
-  const names = (await namesIn(own)) ?? []
+  const names = (await namesIn(place, own)) ?? []
   for (const name of names.slice(0, REFUSED_AT_ONCE))
     if (typeof (await readLetter(place, own, { name, self })) === 'object') return true
   return names.length > REFUSED_AT_ONCE
@@ -96,7 +97,7 @@ async function send(place: Place, letter: Letter): Promise<void> {
   const read = parseLetter(letter)
   if (typeof read === 'string') throw new UsageError(`a message cannot be sent: ${read}`)
   const box = join(place.folder, 'mail', read.to)
-  const names = await namesIn(box)
+  const names = await namesIn(place, box)
   if (names === undefined) {
     const others = (await readdir(join(place.folder, 'mail'))).filter((name) => name !== read.from)
     throw new UsageError(
@@ -137,14 +138,22 @@ function forgedFiles(to: string): StorageError {
 }
 
 /** Sorted; undefined where there is no such mailbox. */
-async function namesIn(box: string): Promise<readonly string[] | undefined> {
+async function namesIn(place: Place, box: string): Promise<readonly string[] | undefined> {
   try {
+    await requireNoLink(place, box)
     const names = await readdir(box)
     return names.filter((name) => FILE_NAME.test(name)).toSorted()
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw toStorageError(error, 'read the mailbox', box)
   }
+}
+
+/** A link within the home, too, would have one take and put aside what was written to another. */
+async function requireNoLink({ home }: Place, box: string): Promise<void> {
+  if ((await realpath(box)) === join(await realpath(home), relative(home, box))) return
+  const why = `${box} is a symbolic link, or a folder above it is one: no message is read or written there. Remove the link`
+  throw new StorageError('no-permission', why)
 }
 
 /** Files that look like messages, under names that no message has. */
@@ -175,7 +184,7 @@ async function look(
   atMost: number,
 ): Promise<{ readonly letters: readonly Letter[]; readonly more: number }> {
   const { own, self, files, stuck } = box
-  const names = ((await namesIn(own)) ?? []).filter((name) => !stuck.has(name))
+  const names = ((await namesIn(place, own)) ?? []).filter((name) => !stuck.has(name))
   const letters: Letter[] = []
   const strangers = (await strangersIn(own)).filter((name) => !stuck.has(name))
   const refused: Refused[] = strangers
