@@ -13,6 +13,8 @@ import { removeRecallIndex } from '../packages/palimpsest/src/node/recall-index/
 const CHILD = join(import.meta.dirname, 'kit/child-purger.ts')
 const SECRET = 'corvus-seven-4711'
 const MARK = '[purged]'.padEnd(SECRET.length, 'x')
+/** Where it may be part of a name. */
+const NAME_MARK = 'purged'.padEnd(SECRET.length, 'x')
 const SESSION = '0b5ad1f4-7a3c-4f0e-9b62-0f3f5a6c7d8e'
 
 /** A file of every kind that a home has, each with the text. */
@@ -27,6 +29,7 @@ async function fill(folder: string, home: string): Promise<void> {
     ['gone-session/tool-results/toolu_2.txt', `${SECRET}\n`],
     ['dreams/d1/word.md', `${SECRET}\n`],
     ['memory/word.md', `The word is ${SECRET}\n`],
+    [`memory/about-${SECRET}.md`, 'A memory that is named after it.\n'],
     ['memory/MEMORY.md', `- [word](word.md): ${SECRET}\n`],
     ['memory/.history/0001.json', line(1)],
     ['memory/logs/2026/11/2026-11-18.md', `${SECRET}\n`],
@@ -81,13 +84,17 @@ it('killed at any moment, every file is as it was or without the text, and the n
     await cp(pristine, home, { recursive: true })
     await purgeFor(home, (wholeMs * (run + 0.5)) / numRuns)
     for (const [name, text] of await textsIn(home)) {
-      const old = before.get(name)
+      const old = before.get(name) ?? before.get(name.replaceAll(NAME_MARK, SECRET))
       if (old === undefined) expect(name).toMatch(UNFINISHED)
-      else expect([old, old.replaceAll(SECRET, MARK)].includes(text) ? '' : name).toBe('')
+      else {
+        const mark = name.includes('/memory/') ? NAME_MARK : MARK
+        expect([old, old.replaceAll(SECRET, mark)].includes(text) ? '' : name).toBe('')
+      }
     }
     await purgeHome(home, SECRET, (project) => removeRecallIndex({ folder: project }))
     const after = await textsIn(home)
-    expect([...after].filter(([, text]) => text.includes(SECRET)).map(([name]) => name)).toEqual([])
+    expect([...after].filter((file) => file.join('').includes(SECRET)).map(([name]) => name)).toEqual([])
+    expect([...after.keys()].filter((name) => name.includes('about-'))).toHaveLength(1)
     expect([...after.keys()].filter((name) => name.endsWith('.purge-begun'))).toEqual([])
   }
   await rm(pristine, { recursive: true })

@@ -131,7 +131,7 @@ describe.skipIf(!HAS_TMUX)('a dream on a terminal', () => {
     await bench.type('/tasks')
     await bench.press('Enter')
     const shown = await bench.until(/Background tasks/)
-    expect(shown).toMatch(/[\w-]{8} {2}dream {2}starting/)
+    expect(shown).toMatch(/[\w-]{8} {2}dream {2}running/)
     await bench.press('Enter')
     await bench.until(/Look again/)
     await bench.press('Escape')

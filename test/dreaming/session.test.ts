@@ -95,7 +95,7 @@ describe('a dream beside a session', () => {
     expect(await run('/dream')).toMatch(/not now: process \d+ on .+ consolidates since /)
     answer('1', 'l', 'e')
     const shown = await run('/tasks')
-    expect(shown).toContain(`1) ${id}  dream  starting`)
+    expect(shown).toContain(`1) ${id}  dream  running`)
     expect(shown.match(/l\) Look again/g)).toHaveLength(2)
     expect(shown).toContain('the dream was ended; nothing changed')
     await ended

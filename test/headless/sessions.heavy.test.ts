@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -69,13 +70,14 @@ test('--resume ID goes on with that session, also when its environment has chang
 
 test('system holds no date, no folder and no state of git; instruction files are in the first user message', async () => {
   const bench = await createBench({ script: [{ content: [text('Yes.')] }] })
+  execFileSync('git', ['init', '--quiet', '--initial-branch=unmistakable', bench.folder])
   await put(join(bench.folder, 'AGENTS.md'), 'Speak plainly. @more.md')
   await put(join(bench.folder, 'more.md'), 'Name your sources.')
   await bench.run(['-p', 'hello'])
   const { system, tools, messages } = sentBody(bench)
   const before = JSON.stringify([system, tools])
   const year = String(new Date().getFullYear())
-  for (const word of [bench.folder, bench.home, bench.userHome, year, 'main', 'Speak plainly'])
+  for (const word of [bench.folder, bench.home, bench.userHome, year, 'unmistakable', 'Speak plainly'])
     expect(before).not.toContain(word)
   const [first] = Array.isArray(messages) ? messages : []
   for (const word of ['Speak plainly', 'Name your sources', bench.folder, year])

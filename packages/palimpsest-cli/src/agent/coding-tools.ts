@@ -50,8 +50,16 @@ const NOBODY: NonNullable<CodingToolsOptions['ask']> = async () => ({
   words: 'This program asks nobody. It would have to allow the call, by `mode` or by a rule in `allow`.',
 })
 
-/** Of no use here: nobody to ask by a tool, no plan mode, no agents, and the library recalls by itself. */
-const LEFT_OUT = new Set(['AskUser', 'ExitPlanMode', 'Recall', 'Agent', 'BashOutput', 'KillShell'])
+/** Of no use here: nobody to ask by a tool, no plan mode, no agents to start or write to, and the library recalls by itself. */
+const LEFT_OUT = new Set([
+  'AskUser',
+  'ExitPlanMode',
+  'Recall',
+  'Agent',
+  'SendMessage',
+  'BashOutput',
+  'KillShell',
+])
 
 /**
  * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and what decides whether a call may run.
