@@ -1,4 +1,5 @@
 import type { Thresholds } from '../../situation/thresholds.ts'
+import type { Entry } from '../../transcript/entry.ts'
 import type { View } from '../../transcript/view.ts'
 import type { MicroPolicy } from './policy.ts'
 import { withoutEvidence } from './evidence.ts'
@@ -109,13 +110,27 @@ function planCold(
   const lifetimeMs = situation.lifetimeMs ?? HOUR_MS
   // An unreadable time, or one in the future, clears nothing: the comparison is false.
   const gapMs = Math.max(lifetimeMs, (policy.clearing?.gapMinutes ?? 0) * MINUTE_MS)
-  if (!(idleMs > gapMs + LIFETIME_SPARE_MS)) return undefined
+  if (!(idleMs > gapMs + LIFETIME_SPARE_MS) || isClearedSince(view)) return undefined
   const isShort = idleMs <= HOUR_MS + LIFETIME_SPARE_MS
   const keep = policy.clearing?.keepResults ?? (isShort ? policy.keepAfterShortPause : policy.keepNewest)
   const old = oldResults(results, Math.max(1, keep), (result) => frees(result, situation, policy) > 0)
   if (old.length === 0) return undefined
   const numbers = numbersOf(view, old, situation, policy)
   return { cause: 'cold', results: old, why: 'the cache has expired', numbers }
+}
+
+/** Once for each pause: what is asked for again is the same request. */
+function isClearedSince({ log }: View): boolean {
+  const last = log.findLast((entry) => isCold(entry) || isAnswer(entry))
+  return last !== undefined && isCold(last)
+}
+
+function isCold(entry: Entry): boolean {
+  return entry.kind === 'edit' && entry.cause === 'cold'
+}
+
+function isAnswer(entry: Entry): boolean {
+  return entry.kind === 'message' && entry.message.role === 'assistant'
 }
 
 /** The cache is warm: everything behind the first cleared result is written again, which must pay. */
