@@ -5,7 +5,7 @@ const OPENING = '<persisted-output>'
 const CLOSING = '\n</persisted-output>'
 const STORED = ' It is stored whole in '
 /** Where there is no room for a sentence. */
-const BARE = /^(\d{1,15} characters), stored in (.+)$/
+const BARE = /^(\d{1,15} characters)(?:, stored)? in (.+)$/
 
 export function renderPersisted(stored: {
   /** A sentence. */
@@ -30,7 +30,7 @@ export function withoutRest(text: string): string | undefined {
   const bare =
     chars === undefined
       ? renderPersisted({ ...found, rest: '' })
-      : `${OPENING}\n${chars}, stored in ${found.path}${CLOSING}`
+      : `${OPENING}\n${chars} in ${found.path}${CLOSING}`
   return bare.length < text.length ? bare : undefined
 }
 
