@@ -5,7 +5,7 @@ const OPENING = '<persisted-output>'
 const CLOSING = '\n</persisted-output>'
 const STORED = ' It is stored whole in '
 /** Where there is no room for a sentence. */
-const BARE = /^(\d{1,15} characters)(?:, stored)? in (.+)$/
+const BARE = /^(\d{1,15} (?:chars|characters))(?::|(?:, stored)? in) (.+)$/
 
 export function renderPersisted(stored: {
   /** A sentence. */
@@ -26,11 +26,11 @@ export function findPersistedPath(text: string): string | undefined {
 export function withoutRest(text: string): string | undefined {
   const found = findPersisted(text)
   if (!found) return undefined
-  const [chars] = /\d{1,15} characters/.exec(found.size) ?? []
+  const [, chars] = /(\d{1,15}) characters/.exec(found.size) ?? []
   const bare =
     chars === undefined
       ? renderPersisted({ ...found, rest: '' })
-      : `${OPENING}\n${chars} in ${found.path}${CLOSING}`
+      : `${OPENING}\n${chars} chars: ${found.path}${CLOSING}`
   return bare.length < text.length ? bare : undefined
 }
 
