@@ -30,7 +30,7 @@ export function withoutRest(text: string): string | undefined {
   const bare =
     chars === undefined
       ? renderPersisted({ ...found, rest: '' })
-      : `${OPENING}\n${chars} chars: ${found.path}${CLOSING}`
+      : `${OPENING}\n${chars} chars: ${found.path}\n`
   return bare.length < text.length ? bare : undefined
 }
 
