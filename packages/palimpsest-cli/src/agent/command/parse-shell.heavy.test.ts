@@ -60,7 +60,7 @@ describe('any line', () => {
         minLength: 1,
         maxLength: 9,
       }),
-      cases(2_000, 1_500_000).numRuns,
+      cases(2_000, 1_500_000),
     )
     const texts = [...new Set(lines.map((words) => words.flat().join('')))].filter((line) => {
       const text = parseShell(line)

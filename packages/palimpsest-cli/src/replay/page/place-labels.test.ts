@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { cases } from '../../../../../test/kit/cases.ts'
 import { placeLabels, type Point } from './place-labels.ts'
 
 const FRAME = { left: 0, right: 400, top: 0, bottom: 300 }
@@ -44,5 +45,6 @@ test('no name leaves the frame, and none is told twice', () => {
         expect(y >= FRAME.top && y <= FRAME.bottom).toBe(true)
       }
     }),
+    cases(100, 10_000),
   )
 })

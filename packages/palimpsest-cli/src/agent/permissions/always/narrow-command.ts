@@ -73,13 +73,16 @@ function isRunningWord(program: string, arg: string): boolean {
   )
 }
 
-/** `python3.12` and `Python.exe` are python. */
+/** `python3.12` and `Python.exe` are python. A name may end in a digit of its own: `pm2-18` is pm2, not pm. */
 function plainName(name: string): string {
   const lower = name.toLowerCase().replace(/\.(?:exe|cmd|bat)$/, '')
-  if (NEVER.has(lower)) return lower
   let end = lower.length
-  while (end > 0 && '0123456789.-_'.includes(lower.charAt(end - 1))) end--
+  while (end > 0 && !isKnown(lower.slice(0, end)) && '0123456789.-_'.includes(lower.charAt(end - 1))) end--
   return lower.slice(0, end)
+}
+
+function isKnown(name: string): boolean {
+  return NEVER.has(name) || RUNNING_WORDS.has(name)
 }
 
 function words(text: string): readonly string[] {
