@@ -60,7 +60,8 @@ function runTask(worker: Worker, task: SessionTask, signal: AbortSignal): Promis
   }
   worker.on('message', hear)
   worker.once('error', reject)
-  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
   // A thread has no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   worker.postMessage(task)

@@ -11,11 +11,19 @@ test('the path is read back as it was written, spaces included', () => {
 })
 
 test('without the rest, size and path are left; once that is all, nothing can go', () => {
-  const bare = '<persisted-output>\n60000 chars: /a b\n'
+  const bare = '[60000 characters, stored in /a b]'
   expect(withoutRest(renderPersisted({ size, path: '/a b', rest: '\nIts beginning:\none' }))).toBe(bare)
   expect(withoutRest(renderPersisted({ size, path: '/a b', rest: '' }))).toBe(bare)
   expect(withoutRest(bare)).toBeUndefined()
   expect(findPersistedPath(bare)).toBe('/a b')
+})
+
+test.each([
+  '<persisted-output>\n60000 chars: /a b\n',
+  '<persisted-output>\n60000 characters in /a b\n</persisted-output>',
+  '<persisted-output>\n60000 characters, stored in /a b\n</persisted-output>',
+])('%j of an earlier version is read', (text) => {
+  expect(findPersistedPath(text)).toBe('/a b')
 })
 
 test('what stands behind a mark gives way to something else that is made of it', () => {

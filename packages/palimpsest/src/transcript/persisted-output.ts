@@ -5,7 +5,9 @@ const OPENING = '<persisted-output>'
 const CLOSING = '\n</persisted-output>'
 const STORED = ' It is stored whole in '
 /** Where there is no room for a sentence. */
-const BARE = /^(\d{1,15} (?:chars|characters))(?::|(?:, stored)? in) (.+)$/
+const BARE = /^\[(\d{1,15} characters), stored in ([^\n]+)\]$/
+/** As earlier versions wrote it. */
+const EARLIER = /^(\d{1,15} (?:chars|characters))(?::|(?:, stored)? in) (.+)$/
 
 export function renderPersisted(stored: {
   /** A sentence. */
@@ -30,7 +32,7 @@ export function withoutRest(text: string): string | undefined {
   const bare =
     chars === undefined
       ? renderPersisted({ ...found, rest: '' })
-      : `${OPENING}\n${chars} chars: ${found.path}\n`
+      : `[${chars} characters, stored in ${found.path}]`
   return bare.length < text.length ? bare : undefined
 }
 
@@ -48,10 +50,12 @@ export function withElse(
 }
 
 function findPersisted(text: string): { readonly size: string; readonly path: string } | undefined {
+  const bare = BARE.exec(text)
+  if (bare) return { size: bare[1] ?? '', path: bare[2] ?? '' }
   if (!text.startsWith(`${OPENING}\n`)) return undefined
   const line = text.slice(OPENING.length + 1, text.indexOf('\n', OPENING.length + 1))
   const at = line.indexOf(STORED)
   if (at >= 0) return { size: line.slice(0, at), path: line.slice(at + STORED.length) }
-  const [, size, path] = BARE.exec(line) ?? []
+  const [, size, path] = EARLIER.exec(line) ?? []
   return size === undefined || path === undefined ? undefined : { size, path }
 }

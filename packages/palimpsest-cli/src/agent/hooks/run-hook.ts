@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
 import type { ChildEnvironment } from '../process/child-environment.ts'
-import { startProcess } from '../process/start-process.ts'
+import { signalGroup, startProcess } from '../process/start-process.ts'
 import type { CommandHook } from './read-hooks.ts'
 
 // One command of the user's at one event: the event as JSON on its stdin, a process group of its own, bounded output, an end.
@@ -36,7 +36,7 @@ export async function runHook(
   if (signal.aborted) return { kind: 'broken', message: 'stopped' }
   const [program, args] =
     hook.args === undefined ? ['bash', [...SHELL, hook.command]] : [hook.command, hook.args]
-  const child = startProcess({ program, args, cwd, env }, { stdio: ['pipe', 'pipe', 'pipe'], hasGroup: true })
+  const child = startProcess({ program, args, cwd, env }, { stdio: ['pipe', 'pipe', 'pipe'] })
   const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) }
   // A command that reads nothing may be gone before all is written.
   child.stdin?.on('error', () => undefined)
@@ -51,7 +51,8 @@ export async function runHook(
   }
   const timer = setTimeout(() => stop({ kind: 'timed-out' }), hook.timeoutMs)
   const onAbort = (): void => stop({ kind: 'broken', message: 'stopped' })
-  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
   const end = await ended
   clearTimeout(timer)
   // The number of a group that is gone may belong to somebody else by then.
@@ -94,13 +95,4 @@ function endOf(child: ChildProcess): Promise<number | string> {
     })
     child.once('close', finish)
   })
-}
-
-function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // The group is gone already.
-  }
 }

@@ -4,6 +4,8 @@ import { Writable, type Readable } from 'node:stream'
 import type { ChildEnvironment } from './child-environment.ts'
 
 // The one place where processes are started; a test keeps it that way. The type of the environment sees to it that no key of ours is in it.
+// Each leads a group of its own, so that all it starts can be ended with it: a sandbox whose first process alone is ended while it starts leaves
+// another one behind that waits for good and holds the channels.
 
 export interface ProcessStart {
   readonly program: string
@@ -19,19 +21,17 @@ export type Channel = 'pipe' | 'ignore'
 export interface ProcessChannels {
   /** Channel by channel; those that are not named are ignored. */
   readonly stdio: readonly Channel[]
-  /** In a process group of its own, so that all it starts can be ended with it. */
-  readonly hasGroup?: boolean
 }
 
 export function startProcess(
   { program, args, cwd, env, inputs = [] }: ProcessStart,
-  { stdio, hasGroup = false }: ProcessChannels,
+  { stdio }: ProcessChannels,
 ): ChildProcess {
   const last = Math.max(2, stdio.length - 1, ...inputs.map(({ fd }) => fd))
   const channels = Array.from({ length: last + 1 }, (_, fd): Channel =>
     inputs.some((input) => input.fd === fd) ? 'pipe' : (stdio[fd] ?? 'ignore'),
   )
-  const child = spawn(program, [...args], { cwd, env, stdio: channels, detached: hasGroup })
+  const child = spawn(program, [...args], { cwd, env, stdio: channels, detached: true })
   for (const { fd, bytes } of inputs) {
     const channel = child.stdio.at(fd)
     if (!(channel instanceof Writable)) continue
@@ -40,6 +40,25 @@ export function startProcess(
     channel.end(bytes)
   }
   return child
+}
+
+export function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** At once. What left the group may still hold the channels: nobody waits for that. */
+export function killGroup(child: ChildProcess): void {
+  signalGroup(child, 'SIGKILL')
+  const letGo = (): void => {
+    for (const stream of child.stdio) stream?.destroy()
+  }
+  if (child.exitCode === null && child.signalCode === null) child.once('exit', letGo)
+  else letGo()
 }
 
 /**
@@ -78,7 +97,7 @@ export function runProcess(start: ProcessStart, { msMax, bytesMax }: ProcessBoun
     let end: ProcessEnd | undefined
     const fail = (message: string): void => {
       end ??= { kind: 'failed', message }
-      child.kill('SIGKILL')
+      killGroup(child)
     }
     const stdout = collect(child.stdout, bytesMax, () => fail('it printed too much'))
     const stderr = collect(child.stderr, bytesMax, () => fail('it printed too much'))

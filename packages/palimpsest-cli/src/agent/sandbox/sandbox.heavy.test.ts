@@ -330,6 +330,25 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     await vi.waitFor(() => expect(sleeping(seconds)).toBe(0), LONG)
   })
 
+  test('holds nobody up, whenever in its start a search or a short program is ended', async () => {
+    for (let i = 0; i < STARTS_ENDED; i++) {
+      const controller = new AbortController()
+      const searching = bench.call('Glob', { pattern: '*.none' }, { signal: controller.signal })
+      await wait((i * 3) % START_MS)
+      controller.abort(new Error('stop'))
+      // It may have been faster.
+      await expect(searching.then(textOf, String)).resolves.toMatch(/^(?:Error: stop|No files match\.)$/)
+    }
+    for (let i = 0; i < STARTS_ENDED; i++) {
+      const enclosed = await bench.sandbox.enclose({ program: 'sleep', args: ['60'], cwd: bench.work })
+      if (!enclosed.ok) throw new Error(enclosed.why)
+      const end = await runProcess(enclosed.start, { ...BOUNDS, msMax: 1 + ((i * 3) % START_MS) })
+      expect(end).toEqual({ kind: 'failed', message: 'it took too long' })
+    }
+    const left = (): readonly string[] => commandLines().filter((line) => line.includes(bench.work))
+    await vi.waitFor(() => expect(left()).toEqual([]), LONG)
+  })
+
   test('prints what it prints, exit code and all; output beyond measure is bounded', async () => {
     expect(await bash('echo out; grep -q zebra a.txt')).toBe('out\n[exit code 1]')
     expect((await bash('yes | head -c 20000000')).length).toBeLessThan(9_000_000)

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
-import { startProcess, type ProcessStart } from '../process/start-process.ts'
+import { signalGroup, startProcess, type ProcessStart } from '../process/start-process.ts'
 import { stateIn, type ToldState } from './shell-state.ts'
 import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-buffer.ts'
 
@@ -79,7 +79,7 @@ export function startShell({ start, onOutput, onEnd }: ShellCommand): RunningShe
   const channels = Array.from({ length: STATE_CHANNEL + 1 }, (_, channel) =>
     channel === 1 || channel === 2 || channel === STATE_CHANNEL ? ('pipe' as const) : ('ignore' as const),
   )
-  const child = startProcess(start, { stdio: channels, hasGroup: true })
+  const child = startProcess(start, { stdio: channels })
   let running = true
   let hasLeftovers = true
   const streams = child.stdio.filter(isReadable)
@@ -162,14 +162,5 @@ function groupExists(child: ChildProcess): boolean {
     return process.kill(-child.pid, 0)
   } catch {
     return false
-  }
-}
-
-function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, signal)
-  } catch {
-    // The group is gone already.
   }
 }

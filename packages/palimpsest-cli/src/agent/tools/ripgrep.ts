@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join, normalize } from 'node:path'
 
 import { isInside } from '../paths/real-path.ts'
 import type { ChildEnvironment } from '../process/child-environment.ts'
-import { outputOf, startProcess, type ProcessStart } from '../process/start-process.ts'
+import { killGroup, outputOf, startProcess, type ProcessStart } from '../process/start-process.ts'
 import { Refusal } from '../refusal.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 
@@ -81,12 +81,14 @@ export async function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<
   let bytes = 0
   let complaint = ''
   let cut: RipgrepResult['cut'] = 'no'
-  const stop = (): void => void child.kill('SIGKILL')
+  const stop = (): void => killGroup(child)
   const timer = setTimeout(() => {
     cut = 'too-long'
     stop()
   }, SEARCH_MS_MAX)
-  signal.addEventListener('abort', stop, { once: true })
+  // It may have come while the sandbox was made ready.
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
   child.stdout?.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= OUTPUT_BYTES_MAX) chunks.push(chunk)
