@@ -277,6 +277,48 @@ describe('a mailbox on the disk', () => {
     expect(await readdir(join(box, 'refused'))).toHaveLength(120)
   })
 
+  test('of all mailboxes together twenty join, the oldest first and each in its order; what is known takes no place, and the rest joins later', async () => {
+    const mail = createMemoryMail(100)
+    const boxes = ['b', 'c', 'd'].map((self) => mail(self))
+    const send = async (to: string, n: number, at: number): Promise<void> =>
+      await mail('a').send(letter(to, n, { id: `${to}-${n}`, at }))
+    // D has what is newer than all the rest, and b what was written with a clock that runs back.
+    for (let n = 0; n < 30; n++) await send('b', n, 1_000 - n)
+    for (let n = 0; n < 30; n++) await send('c', n, 2 * n)
+    for (let n = 0; n < 3; n++) await send('d', n, 5_000)
+    const unreadable = { ...mail('e'), waiting: async () => await Promise.reject(new Error('no disk')) }
+    const log: Entry[] = []
+    const all: string[] = []
+    const keeper = createLetters({
+      mailboxes: () => [...boxes, unreadable],
+      history: { entries: async function* () {} },
+      onTaken: ({ id }) => void all.push(id),
+      sentenceOf: String,
+    })
+    const view = emptyView()
+    const take = async () =>
+      await keeper.take(view, async (bodies) => {
+        for (const body of bodies) log.push({ ...body, id: `e${log.length}`, parent: null, at: 1 })
+      })
+    const first = await take()
+    const c = (from: number, to: number) => Array.from({ length: to - from }, (_none, n) => `c-${from + n}`)
+    expect(all).toEqual([...c(0, 18), 'b-0', 'd-0'])
+    expect(first.notices).toEqual([
+      'the mailbox cannot be read: Error: no disk',
+      '43 more messages wait: they join with the next requests',
+    ])
+    for (const id of all) await mail('a').send(letter('d', 0, { id, at: 0 }))
+    expect((await take()).letters).toHaveLength(20)
+    for (let n = 0; n < 3; n++) await take()
+    expect(new Set(all).size).toBe(63)
+    for (const name of ['b', 'c', 'd'])
+      expect(all.filter((id) => id.startsWith(name))).toEqual(
+        Array.from({ length: name === 'd' ? 3 : 30 }, (_none, n) => `${name}-${n}`),
+      )
+    expect([...knownLetters(log)]).toEqual(all)
+    expect((await take()).letters).toEqual([])
+  })
+
   test('a mailbox that is a link to elsewhere is not written to', async () => {
     const { home, a } = await team()
     const outside = await tempProject()

@@ -1,10 +1,10 @@
-import type { LetterKeeper, TakenLetters } from '../../../background/keepers.ts'
+import type { LetterKeeper } from '../../../background/keepers.ts'
 import type { History, Mailbox } from '../../../ports.ts'
 import type { Entry } from '../../../transcript/entry.ts'
 import type { View } from '../../../transcript/view.ts'
 import type { Letter, MailRequest } from './letter.ts'
 import type { Requests } from './requests.ts'
-import { knownLetters, takeMail } from './take-mail.ts'
+import { knownLetters, takeMail, type TakenMail } from './take-mail.ts'
 
 // The mail of one conversation, from all its mailboxes. What its transcript has is never taken in again, whatever of it is loaded.
 
@@ -34,39 +34,101 @@ export function createLetters({
   }
   return {
     take: async (view, append) => {
-      const all: TakenLetters[] = []
-      for (const mailbox of mailboxes()) {
-        const failed: { error: unknown } = { error: undefined }
-        try {
-          const taken = await takeMail(
-            mailbox,
-            async (id) => await isKnown(view, id),
-            async (bodies) => {
-              try {
-                await append(bodies)
-              } catch (error) {
-                failed.error = error
-                throw error
-              }
-            },
-            requests?.remarkOn,
-          )
-          for (const letter of taken.letters) {
-            known?.add(letter.id)
-            onTaken?.(letter, requests?.taken(letter))
-          }
-          all.push({ letters: taken.letters, notices: noticesOf(taken, sentenceOf) })
-        } catch (error) {
-          // The transcript could not be written: that is not the mailbox's matter.
-          if (failed.error !== undefined) throw error
-          all.push({ letters: [], notices: [`the mailbox cannot be read: ${sentenceOf(error)}`] })
+      const failed: { error: unknown } = { error: undefined }
+      const unread: string[] = []
+      const tellUnread = (error: unknown): void =>
+        void unread.push(`the mailbox cannot be read: ${sentenceOf(error)}`)
+      const isKnownHere = async (id: string): Promise<boolean> => await isKnown(view, id)
+      try {
+        const taken = await takeMail(
+          joinMailboxes(mailboxes(), isKnownHere, tellUnread),
+          isKnownHere,
+          async (bodies) => {
+            try {
+              await append(bodies)
+            } catch (error) {
+              failed.error = error
+              throw error
+            }
+          },
+          requests?.remarkOn,
+        )
+        for (const letter of taken.letters) {
+          known?.add(letter.id)
+          onTaken?.(letter, requests?.taken(letter))
         }
-      }
-      return {
-        letters: all.flatMap(({ letters }) => letters),
-        notices: all.flatMap(({ notices }) => notices),
+        return { letters: taken.letters, notices: [...unread, ...noticesOf(taken, sentenceOf)] }
+      } catch (error) {
+        // The transcript could not be written: that is not the mailbox's matter.
+        if (failed.error !== undefined) throw error
+        tellUnread(error)
+        return { letters: [], notices: unread }
       }
     },
+  }
+}
+
+/** All of them as one. So many in all, whatever the conversation has already counting for nothing: what cannot be removed from one keeps no other waiting. */
+function joinMailboxes(
+  boxes: readonly Mailbox<Letter>[],
+  isKnown: (id: string) => Promise<boolean>,
+  onUnread: (error: unknown) => void,
+): Pick<Mailbox<Letter>, 'waiting' | 'settle'> {
+  let from = new Map<string, Mailbox<Letter>[]>()
+  return {
+    waiting: async (atMost) => {
+      from = new Map()
+      const looks: { readonly isNew: readonly Letter[]; readonly isOld: readonly Letter[] }[] = []
+      const refused: TakenMail['refused'][number][] = []
+      let waiting = 0
+      for (const box of boxes)
+        try {
+          const look = await box.waiting(atMost)
+          refused.push(...look.refused)
+          const [isNew, isOld]: [Letter[], Letter[]] = [[], []]
+          for (const letter of look.letters) {
+            const known = await isKnown(letter.id)
+            ;(known ? isOld : isNew).push(letter)
+            from.set(letter.id, [...new Set([...(from.get(letter.id) ?? []), box])])
+          }
+          looks.push({ isNew, isOld })
+          waiting += isNew.length + look.more
+        } catch (error) {
+          onUnread(error)
+        }
+      const joining = chooseOldest(
+        looks.map(({ isNew }) => isNew),
+        atMost,
+      )
+      const letters = [...looks.flatMap(({ isOld }) => isOld), ...joining]
+      return { letters, more: waiting - joining.length, refused }
+    },
+    settle: async (id) => {
+      for (const box of from.get(id) ?? []) await box.settle(id)
+    },
+  }
+}
+
+/** The first of each is among them: whose senders set the clock back keeps no other mailbox waiting for ever. */
+function chooseOldest(boxes: readonly (readonly Letter[])[], atMost: number): readonly Letter[] {
+  const firsts = new Set(boxes.flatMap(([first]) => first ?? []))
+  let room = atMost - firsts.size
+  return oldestFirst(boxes).filter((letter) => firsts.has(letter) || room-- > 0)
+}
+
+/** Each mailbox keeps its order, which is that of its senders. */
+function oldestFirst(boxes: readonly (readonly Letter[])[]): readonly Letter[] {
+  const ordered: Letter[] = []
+  const next = boxes.map(() => 0)
+  for (;;) {
+    const heads = boxes.flatMap((letters, i) => {
+      const letter = letters[next[i] ?? 0]
+      return letter ? [{ letter, i }] : []
+    })
+    const [oldest] = heads.toSorted((a, b) => a.letter.at - b.letter.at)
+    if (!oldest) return ordered
+    ordered.push(oldest.letter)
+    next[oldest.i] = (next[oldest.i] ?? 0) + 1
   }
 }
 

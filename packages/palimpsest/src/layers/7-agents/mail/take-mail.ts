@@ -19,7 +19,7 @@ export interface TakenMail {
 
 /** `isKnown`: the conversation has it. `append`: returns when it is on the disk. Fails where a mailbox cannot be read, or `append` fails. */
 export async function takeMail(
-  mailbox: Mailbox<Letter>,
+  mailbox: Pick<Mailbox<Letter>, 'waiting' | 'settle'>,
   isKnown: (id: string) => boolean | Promise<boolean>,
   append: (bodies: readonly EntryBody<MailEntry | MessageEntry>[]) => Promise<void>,
   remarkOn: (letter: Letter) => string | undefined = () => undefined,
