@@ -58,6 +58,22 @@ test('(C1) planning again right after clearing plans nothing', () => {
   expect(planClearing(cleared, { ...situation(cleared), ...idle('1h', 61) }, noTail)).toBeUndefined()
 })
 
+test('results are cleared once in a pause, however long it gets: after the next answer there is another pause', () => {
+  const view = rounds(20)
+  const plan = planClearing(view, { ...situation(view), ...idle('5m', 6) }, noTail)
+  const edit = plan && clearingEdit(view, plan, (raw) => raw, noTail)
+  if (!edit) throw new Error('nothing was planned')
+  const cleared = [...view.log, { ...edit, ...place('e') }]
+  // After an hour fewer results would stay than after five minutes.
+  const fewer = { ...noTail, keepAfterShortPause: 5, keepNewest: 1 }
+  const after = (log: readonly Entry[]) =>
+    planClearing(viewOf([...log]), { ...situation(viewOf([...log])), ...idle('5m', 90) }, fewer)
+  expect(after(cleared)).toBeUndefined()
+  const answered = message('last', { role: 'assistant', content: [{ type: 'text', text: 'done' }] })
+  const answer: Entry = { ...answered, origin: 'model', at: LAST_ANSWER_AT }
+  expect(after([...cleared, answer, said('w', 'more')])?.cause).toBe('cold')
+})
+
 test('what says how a command failed is not cleared until it runs well', () => {
   const red = (n: number) => ran(n, `FAIL login.test.ts\n${'at line\n'.repeat(300)}`)
   const green = (n: number) => ran(n, `PASS\n${'at line\n'.repeat(300)}`)
