@@ -219,7 +219,7 @@ async function leadToEnd(
   const { name } = steward.team()
   const watch = watchFolders([teamFolder(home, name), membersFolder(home, name)])
   const unattended = new AbortController()
-  const desk = attendDesk({ home, team: name }, NOBODY_THERE, unattended.signal)
+  const desk = attendDesk({ home, team: name }, { ask: NOBODY_THERE, tell: say }, unattended.signal)
   const end = async (): Promise<EndedTeam> => {
     watch.close()
     unattended.abort()

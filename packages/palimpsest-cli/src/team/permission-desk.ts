@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 
 import type { Mailbox } from 'palimpsest'
-import { LETTER_CHARS_MAX, type Letter } from 'palimpsest/agents'
+import { LETTER_CHARS_MAX, refusedNotices, type Letter } from 'palimpsest/agents'
 import { openFileMailbox } from 'palimpsest/node'
 import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
@@ -38,8 +38,16 @@ function deskFolder({ home, team }: Desk, self: string): string {
   return join(teamFolder(home, deskTeam(team)), 'mail', self)
 }
 
-/** Asks whoever sits before the leader's screen. `waits` is told what is waited for, and undefined when that is over. */
-export function askLeader(place: Desk, self: string, waits: (question: string | undefined) => void): Ask {
+/** Who hears of a question from here. */
+export interface Asker {
+  /** Told what is waited for, and undefined when that is over. */
+  readonly waits: (question: string | undefined) => void
+  /** For whoever reads along. */
+  readonly say: (text: string) => void
+}
+
+/** Asks whoever sits before the leader's screen. */
+export function askLeader(place: Desk, self: string, { waits, say }: Asker): Ask {
   return async (question, signal) => {
     const { tool, input, why } = question
     const message = JSON.stringify({ tool, input, why })
@@ -54,7 +62,7 @@ export function askLeader(place: Desk, self: string, waits: (question: string | 
     waits(`${tool}: ${why}`)
     try {
       for (;;) {
-        const answer = await findAnswer(desk, id)
+        const answer = await findAnswer(desk, id, say)
         if (answer) return answer
         if (signal.aborted) return { kind: 'no' }
         if ((await readTeam(place.home, place.team))?.state !== 'working')
@@ -69,8 +77,13 @@ export function askLeader(place: Desk, self: string, waits: (question: string | 
 }
 
 /** What nobody waits for any more is removed unread. */
-async function findAnswer(desk: Mailbox<Letter>, id: string): Promise<PermissionAnswer | undefined> {
-  const { letters } = await desk.waiting(AT_ONCE)
+async function findAnswer(
+  desk: Mailbox<Letter>,
+  id: string,
+  say: Asker['say'],
+): Promise<PermissionAnswer | undefined> {
+  const { letters, refused } = await desk.waiting(AT_ONCE)
+  for (const text of refusedNotices(refused)) say(`at the desk for permissions ${text}`)
   let answer: PermissionAnswer | undefined
   for (const letter of letters) {
     const value = letter.from === LEADER ? parse(letter.message) : undefined
@@ -87,13 +100,20 @@ function answerIn({ kind, words }: JsonObject): PermissionAnswer {
   return typeof words === 'string' ? { kind: 'no', words } : { kind: 'no' }
 }
 
+/** Who sits at it. */
+export interface DeskFace {
+  readonly ask: Ask
+  readonly tell: (text: string) => void
+}
+
 /** Takes questions of teammates one after the other, until it is to end. A question is settled when its answer is on its way. */
-export async function attendDesk(place: Desk, ask: Ask, signal: AbortSignal): Promise<void> {
+export async function attendDesk(place: Desk, { ask, tell }: DeskFace, signal: AbortSignal): Promise<void> {
   const desk = await openDesk(place, LEADER)
   const watch = watchFolders([deskFolder(place, LEADER)])
   try {
     while (!signal.aborted) {
-      const { letters } = await desk.waiting(AT_ONCE)
+      const { letters, refused } = await desk.waiting(AT_ONCE)
+      for (const text of refusedNotices(refused)) tell(`at the desk for permissions ${text}`)
       for (const letter of letters) {
         const question = questionIn(letter)
         const answer = question && (await ask(question, signal))

@@ -11,7 +11,7 @@ import { endTeam } from './end-team.ts'
 import { watchFolders } from '../folder-watch.ts'
 import { stateText } from './lead.ts'
 import type { OpenedTeam } from './open-team.ts'
-import { attendDesk } from '../permission-desk.ts'
+import { attendDesk, type DeskFace } from '../permission-desk.ts'
 import { LEADER, TEAM_SENDER } from '../seat.ts'
 import type { Steward, TeamLook } from './steward.ts'
 import { membersFolder, NOTHING_SPENT, teamFolder, type MemberState } from '../team-record.ts'
@@ -97,7 +97,7 @@ export function createTeamHost(
         for (const notice of notices) face.show(notice)
         state.attending = Promise.all([
           attend(state, steward, stop.signal),
-          attendDesk({ home, team: steward.team().name }, askNow(state), stop.signal),
+          attendDesk({ home, team: steward.team().name }, deskFace(state), stop.signal),
         ]).catch((error: unknown) => face.show(sentenceOf(error)))
       }
       if (stop.signal.aborted || conversation.view().nodes.length > 0) return
@@ -117,8 +117,11 @@ export function createTeamHost(
 }
 
 /** Whoever sits there by then. */
-function askNow(state: State): TeamFace['ask'] {
-  return async (question, signal) => (await state.face?.ask(question, signal)) ?? { kind: 'no' }
+function deskFace(state: State): DeskFace {
+  return {
+    ask: async (question, signal) => (await state.face?.ask(question, signal)) ?? { kind: 'no' },
+    tell: (text) => state.face?.show(text),
+  }
 }
 
 async function attend(state: State, steward: Steward, signal: AbortSignal): Promise<void> {

@@ -53,12 +53,13 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
   const before = await readMember(home, team.name, member.name)
   const session = before ? ({ kind: 'stored', id: before.sessionId } as const) : wishes.session
   const waits = { tell: (_question: string | undefined): void => undefined }
-  const ask = askLeader({ home, team: team.name }, member.name, (question) => waits.tell(question))
+  const say = (text: string): void => world.print(`${toPrintable(text)}\n`)
+  const asker = { waits: (question: string | undefined) => waits.tell(question), say }
+  const ask = askLeader({ home, team: team.name }, member.name, asker)
   const permitElsewhere = team.hasScreen ? ask : undefined
   const leader = { mode: team.mode }
   const rights = { permitElsewhere, ceiling: () => leader.mode }
   const prepared = await prepareRun({ ...wishes, session, ...rights }, home, world)
-  const say = (text: string): void => world.print(`${toPrintable(text)}\n`)
   for (const notice of prepared.notices) say(notice)
   const { setup, reading } = prepared
   const how = 'Palimpsest compacts it by itself; the leader can give the task to somebody else.'

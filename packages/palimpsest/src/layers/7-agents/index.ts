@@ -39,7 +39,7 @@ export {
   SUMMARY_CHARS_MAX,
 } from './mail/letter.ts'
 export type { Letter, MailRequest } from './mail/letter.ts'
-export { createLetters } from './mail/create-letters.ts'
+export { createLetters, refusedNotices } from './mail/create-letters.ts'
 export type { LettersSetup } from './mail/create-letters.ts'
 export { createMemoryMail } from './mail/memory-mailbox.ts'
 export { createRequests } from './mail/requests.ts'

@@ -146,18 +146,24 @@ const MAIL_LINE = /"(?:mail|peer)"/
 /** Whoever puts a thousand files there does not fill the screen. */
 const REFUSED_SHOWN_MAX = 3
 
-function noticesOf(
-  { more, refused, stayed }: Awaited<ReturnType<typeof takeMail>>,
-  sentenceOf: (error: unknown) => string,
-): readonly string[] {
-  const [first] = stayed
+/** For the user: what did not prove who sent it. */
+export function refusedNotices(refused: TakenMail['refused']): readonly string[] {
+  const more = refused.length - REFUSED_SHOWN_MAX
   return [
     ...refused
       .slice(0, REFUSED_SHOWN_MAX)
       .map(({ name, why }) => `a message was refused and put aside (${name}): ${why}`),
-    ...(refused.length > REFUSED_SHOWN_MAX
-      ? [`${refused.length - REFUSED_SHOWN_MAX} more were refused and put aside with them`]
-      : []),
+    ...(more > 0 ? [`${more} more were refused and put aside with them`] : []),
+  ]
+}
+
+function noticesOf(
+  { more, refused, stayed }: TakenMail,
+  sentenceOf: (error: unknown) => string,
+): readonly string[] {
+  const [first] = stayed
+  return [
+    ...refusedNotices(refused),
     ...(first
       ? [`${stayed.length} messages that were read stay in the mailbox: ${sentenceOf(first.error)}`]
       : []),
