@@ -14,7 +14,8 @@ import {
   type Simulator,
 } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
-import { runInside, type InsideRun } from './run-inside.ts'
+import type { World } from '../../packages/palimpsest-cli/src/world.ts'
+import { runInside, worldInside, type InsideRun } from './run-inside.ts'
 import { ROOT } from './source-tree.ts'
 import { removeFolder } from './temp-home.ts'
 
@@ -39,6 +40,8 @@ export interface Bench {
   readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>
   /** As a process of its own: for kills, signals, pipes, two at once, memory. */
   readonly start: (args: readonly string[], options?: RunOptions) => Started
+  /** What a command inside of the test's process sees of the machine; what it prints goes to `texts`. */
+  readonly worldFor: (texts: { out: string; err: string }, env?: RunOptions['env']) => World
 }
 
 export interface BenchOptions {
@@ -102,6 +105,11 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
     folder,
     userHome,
     start: (args, options) => startCommand(args, settle(options)),
+    worldFor: (texts, env = {}) => ({
+      ...worldInside(settle({ env })),
+      print: (text) => (texts.out += text),
+      printError: (text) => (texts.err += text),
+    }),
     run: async (args, options) => ({ ...(await runInside(args, settle(options))), signal: null }),
   }
 }

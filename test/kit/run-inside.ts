@@ -29,6 +29,18 @@ const CHUNK_BYTES = 64 * 1024
 export async function runInside(args: readonly string[], { cwd, env, stdin }: InsideRun): Promise<RanInside> {
   const [out, err]: [Buffer[], Buffer[]] = [[], []]
   const world: World = {
+    ...worldInside({ cwd, env, stdin }),
+    // As bytes: half a character comes out as it would of a process.
+    print: (text) => void out.push(Buffer.from(text)),
+    printError: (text) => void err.push(Buffer.from(text)),
+  }
+  const exit = await leavingNothing(async () => await runCli(args, world))
+  return { exit, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() }
+}
+
+/** What the command sees of the machine. What it prints is for the caller to take. */
+export function worldInside({ cwd, env, stdin }: InsideRun): Omit<World, 'print' | 'printError'> {
+  return {
     version: readVersion(),
     nodeVersion: process.version,
     env,
@@ -37,13 +49,8 @@ export async function runInside(args: readonly string[], { cwd, env, stdin }: In
     now: () => Date.now(),
     platform: process.platform,
     readInput: async (required) => await readInput(Readable.from(chunksOf(stdin)), required),
-    // As bytes: half a character comes out as it would of a process.
-    print: (text) => void out.push(Buffer.from(text)),
-    printError: (text) => void err.push(Buffer.from(text)),
     signal: new AbortController().signal,
   }
-  const exit = await leavingNothing(async () => await runCli(args, world))
-  return { exit, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() }
 }
 
 function chunksOf(stdin: string | Buffer = ''): readonly Buffer[] {

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 
 import { runCli } from '../../packages/palimpsest-cli/src/commands/run-cli.ts'
 import type { Console, ConsoleEvents } from '../../packages/palimpsest-cli/src/tui/console.ts'
+import type { World } from '../../packages/palimpsest-cli/src/world.ts'
 import type { CommandBench, CommandEnv } from './command-bench.ts'
 import { createTextScreen } from './screen-of-text.ts'
 
@@ -44,13 +45,19 @@ const KEYS = {
   'C-c': '\x03',
   'C-o': '\x0f',
   'C-t': '\x14',
+  'C-u': '\x15',
 } as const
 type KeyName = keyof typeof KEYS
+/** What is long comes in pieces, as large as the system reads at once. */
+const PASTED = /[^]{1,65536}/g
 
 /** On a machine that does many things at once all takes long. */
 const WAIT_MS = 60_000
 
-export function openInside(bench: CommandBench, options: InsideOptions = {}): TerminalInside {
+export function openInside(
+  bench: Pick<CommandBench, 'worldFor'>,
+  options: InsideOptions = {},
+): TerminalInside {
   const { args = [], env = {}, columns = 80, rows = 24 } = options
   const size = { columns, rows }
   const screen = createTextScreen(columns, rows)
@@ -82,7 +89,20 @@ export function openInside(bench: CommandBench, options: InsideOptions = {}): Te
   }
   const texts = { out: '', err: '' }
   const stop = new AbortController()
-  const world = { ...bench.worldFor(texts, { TERM: 'screen', NO_COLOR: '1', ...env }), console }
+  const given = bench.worldFor(texts, { TERM: 'screen', NO_COLOR: '1', ...env })
+  const shown = (text: string): void => write(text.replaceAll('\n', '\r\n'))
+  const world: World = {
+    ...given,
+    console,
+    print: (text) => {
+      given.print(text)
+      shown(text)
+    },
+    printError: (text) => {
+      given.printError(text)
+      shown(text)
+    },
+  }
   const ended = runCli(args, { ...world, signal: stop.signal }).then((exit) => ({ exit, err: texts.err }))
   onTestFinished(async () => {
     stop.abort()
@@ -92,7 +112,9 @@ export function openInside(bench: CommandBench, options: InsideOptions = {}): Te
   return {
     type: input,
     press: (...names) => names.forEach((name) => input(KEYS[name])),
-    paste: (text) => input(`\x1b[200~${text}\x1b[201~`),
+    paste: (text) => {
+      for (const piece of `\x1b[200~${text}\x1b[201~`.matchAll(PASTED)) input(piece[0])
+    },
     resize: (columnsNow, rowsNow) => {
       Object.assign(size, { columns: columnsNow, rows: rowsNow })
       screen.resize(columnsNow, rowsNow)

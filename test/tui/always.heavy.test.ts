@@ -5,11 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { call, createBench, text, type Bench } from '../kit/headless.ts'
-import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
+import { openInside, type TerminalInside } from '../kit/terminal-inside.ts'
 
 // "Always" on a terminal: what the user reads, what is kept, and what runs unasked from then on.
-
-const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
 
 /** A program that counts its calls. */
 async function openBench(): Promise<{ readonly bench: Bench; readonly calls: () => Promise<string> }> {
@@ -27,15 +25,8 @@ async function openBench(): Promise<{ readonly bench: Bench; readonly calls: () 
 
 const withBin = (bench: Bench): string => `${join(bench.userHome, 'bin')}:${process.env['PATH'] ?? ''}`
 
-async function open(bench: Bench): Promise<Terminal> {
-  const env = {
-    PALIMPSEST_HOME: bench.home,
-    HOME: bench.userHome,
-    PATH: withBin(bench),
-    NO_COLOR: '1',
-    PALIMPSEST_BASE_URL: bench.url,
-  }
-  return await openTerminal({ folder: bench.folder, env, args: ['--model', 'claude-sonnet-5-5'] })
+function open(bench: Bench): TerminalInside {
+  return openInside(bench, { env: { PATH: withBin(bench) }, args: ['--model', 'claude-sonnet-5-5'] })
 }
 
 const question = (screen: string, { folder }: Bench): readonly string[] => {
@@ -46,7 +37,7 @@ const question = (screen: string, { folder }: Bench): readonly string[] => {
   return lines.slice(lines.findLastIndex((line) => line.startsWith('──')) + 1)
 }
 
-describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
+describe('"always"', () => {
   test('says what it allows and where; that runs again unasked, in -p too, and nothing else does', async () => {
     const { bench, calls } = await openBench()
     bench.simulator.addSteps([
@@ -54,10 +45,10 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       { content: [call('Bash', { command: 'sh deploy.sh' })] },
       { content: [text('Deployed.')] },
     ])
-    const terminal = await open(bench)
+    const terminal = open(bench)
     await terminal.until(/^(?:[a-z ]+ · )?~?\d+% context left/m)
-    await terminal.type('Deploy it')
-    await terminal.press('Enter')
+    terminal.type('Deploy it')
+    terminal.press('Enter')
     expect(question(await terminal.until(/letter · Esc/), bench)).toEqual([
       'Allow Bash(cd app && check --all && deploy site | head -3)? (check: not known',
       'to only read)',
@@ -68,7 +59,7 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       '  (t) No, and tell it what to do instead',
       '↑↓ Enter, or the letter · Esc',
     ])
-    await terminal.type('a')
+    terminal.type('a')
     expect(question(await terminal.until(/sh deploy\.sh[\s\S]*letter · Esc/), bench)).toEqual([
       'Allow Bash(sh deploy.sh)? (sh: not known to only read)',
       '    sh deploy.sh',
@@ -77,9 +68,11 @@ describe.skipIf(!HAS_TMUX)(`"always"${where}`, () => {
       '  (t) No, and tell it what to do instead',
       '↑↓ Enter, or the letter · Esc',
     ])
-    await terminal.type('n')
-    await terminal.until(/Deployed/)
-    await terminal.close()
+    terminal.type('n')
+    await terminal.until(/Deployed[\s\S]*^>/m)
+    terminal.type('/quit')
+    terminal.press('Enter')
+    expect((await terminal.ended).exit).toBe(0)
     expect(await calls()).toBe('check --all\ndeploy site\n')
     const [kept = ''] = globSync(join(bench.home, 'projects/*/allowed.json'))
     const app = join(bench.folder, 'app')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { call, createBench, text, type Bench } from '../kit/headless.ts'
-import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
+import { openInside, type TerminalInside } from '../kit/terminal-inside.ts'
 
 // What somebody wants on the first day, done with what `--help`, `/help` and the screen say, on a terminal of 120 by 40. To install it
 // is the tenth: test/packaging.heavy.test.ts.
@@ -44,30 +44,24 @@ async function openBench(): Promise<Bench> {
   return bench
 }
 
-async function open(bench: Bench, args: readonly string[]): Promise<Terminal> {
-  const env = {
-    PALIMPSEST_HOME: bench.home,
-    HOME: bench.userHome,
-    PATH: `${join(bench.userHome, 'bin')}:${process.env['PATH'] ?? ''}`,
-    NO_COLOR: '1',
-    PALIMPSEST_BASE_URL: bench.url,
-  }
-  return await openTerminal({ folder: bench.folder, env, args, columns: 120, rows: 40 })
+function open(bench: Bench, args: readonly string[]): TerminalInside {
+  const env = { PATH: `${join(bench.userHome, 'bin')}:${process.env['PATH'] ?? ''}` }
+  return openInside(bench, { env, args, columns: 120, rows: 40 })
 }
 
-async function say(terminal: Terminal, words: string): Promise<void> {
+async function say(terminal: TerminalInside, words: string): Promise<void> {
   await terminal.until(READY)
-  await terminal.type(words)
-  await terminal.press('Enter')
+  terminal.type(words)
+  terminal.press('Enter')
 }
 
-describe.skipIf(!HAS_TMUX)('the first day', () => {
+describe('the first day', () => {
   test('--help leads to the agent and to /help, and /help names all that is needed', async () => {
     const bench = await createBench()
     const { out } = await bench.run(['--help'])
     expect(out).toMatch(/palimpsest \[prompt\] .*\/help in it lists its commands/)
     expect((await bench.run(['-p', '--help'])).out).toMatch(/--resume .*pick one from a list[^]*--max-cost /)
-    const terminal = await open(bench, ['--model', MODEL])
+    const terminal = open(bench, ['--model', MODEL])
     await say(terminal, '/help')
     const shown = await terminal.until(/\/model[^]*^> *\n/m)
     for (const word of ['/permissions', '/model', '/resume', '/context', '/cost', '/memory', '# '])
@@ -80,7 +74,7 @@ describe.skipIf(!HAS_TMUX)('the first day', () => {
     async () => {
       const bench = await openBench()
       bench.simulator.addSteps(ANSWERS)
-      const terminal = await open(bench, ['--model', MODEL])
+      const terminal = open(bench, ['--model', MODEL])
       await askAndEdit(terminal, bench)
       await denyWithReason(terminal, bench)
       await allowAndTakeBack(terminal, bench)
@@ -89,68 +83,72 @@ describe.skipIf(!HAS_TMUX)('the first day', () => {
       await addMemory(terminal)
       await changeModel(terminal)
       await say(terminal, '/quit')
-      await terminal.until(/to resume: palimpsest --resume[^]*exit 0/)
-      expect(await resume(await open(bench, ['--resume']))).toContain('context left')
+      const { exit, err } = await terminal.ended
+      expect({ exit, err }).toEqual({
+        exit: 0,
+        err: expect.stringContaining('to resume: palimpsest --resume'),
+      })
+      expect(await resume(open(bench, ['--resume']))).toContain('context left')
     },
   )
 })
 
-async function askAndEdit(terminal: Terminal, { folder }: Bench): Promise<void> {
+async function askAndEdit(terminal: TerminalInside, { folder }: Bench): Promise<void> {
   await say(terminal, 'What is in a.ts?')
   await terminal.until(/It holds one number\.[^]*^\d+% context left/m)
   await say(terminal, 'Make it 2')
   expect(await terminal.until(ASKED)).toMatch(/- a = 1\n +\+ a = 2\n▸ \(y\) Yes, this once/)
-  await terminal.type('y')
+  terminal.type('y')
   await terminal.until(/It is 2 now\.[^]*^\d+% context left/m)
   expect(await readFile(join(folder, 'a.ts'), 'utf8')).toBe('export const a = 2\n')
 }
 
-async function denyWithReason(terminal: Terminal, { folder, simulator }: Bench): Promise<void> {
+async function denyWithReason(terminal: TerminalInside, { folder, simulator }: Bench): Promise<void> {
   await say(terminal, 'Make it 3')
   expect(await terminal.until(ASKED)).toContain('(t) No, and tell it what to do instead')
-  await terminal.type('t')
+  terminal.type('t')
   await terminal.until(/What should it do instead\?[^]*^> *\n/m)
-  await terminal.type('leave it at 2')
-  await terminal.press('Enter')
+  terminal.type('leave it at 2')
+  terminal.press('Enter')
   await terminal.until(/not permitted: leave it at 2[^]*Then I leave it\.[^]*^\d+% context left/m)
   expect(await readFile(join(folder, 'a.ts'), 'utf8')).toBe('export const a = 2\n')
   expect(JSON.stringify(simulator.requests().at(-1)?.body)).toContain('The user says: leave it at 2')
 }
 
-async function allowAndTakeBack(terminal: Terminal, { userHome }: Bench): Promise<void> {
+async function allowAndTakeBack(terminal: TerminalInside, { userHome }: Bench): Promise<void> {
   await say(terminal, 'Deploy')
   expect(await terminal.until(ASKED)).toContain('(a) Always allow `deploy site`')
-  await terminal.type('a')
+  terminal.type('a')
   await terminal.until(/Deployed twice\.[^]*^\d+% context left/m)
   expect(await readFile(join(userHome, 'calls'), 'utf8')).toBe('site\nsite\n')
   await say(terminal, '/permissions')
   await terminal.until(/allow +Bash\(deploy site\) +you said always, in this folder/)
-  await terminal.press('Down')
+  terminal.press('Down')
   await terminal.until(/▸ +allow +Bash\(deploy site\)/)
-  await terminal.press('Enter')
+  terminal.press('Enter')
   await terminal.until(/Remove Bash\(deploy site\)[^]*\(y\) Yes, remove it/)
-  await terminal.type('y')
+  terminal.type('y')
   await terminal.until(/· removed: allow Bash\(deploy site\)/)
   await say(terminal, 'Deploy again')
   expect(await terminal.until(ASKED)).toContain('Allow Bash(deploy site)?')
-  await terminal.type('n')
+  terminal.type('n')
   await terminal.until(/Not deployed\.[^]*^\d+% context left/m)
 }
 
-async function seeAndRestore(terminal: Terminal): Promise<void> {
+async function seeAndRestore(terminal: TerminalInside): Promise<void> {
   await say(terminal, 'Read what is long')
   await terminal.until(/It was long\.[^]*^\d+% context left/m)
   await say(terminal, '/context')
   expect(await terminal.until(/Taken out of the window[^]*letter · Esc/)).toMatch(
     /compacts in about [\d.]+k tokens │ full in about [\d.]+k tokens[^]*choose one to see, undo or restore it\n▸ \S+ stored/,
   )
-  await terminal.press('Enter')
+  terminal.press('Enter')
   await terminal.until(/Restore it, at the end/)
-  await terminal.press('Enter')
+  terminal.press('Enter')
   await terminal.until(/· restored: \d+ characters, at the end/)
 }
 
-async function capTheCost(terminal: Terminal, { home }: Bench): Promise<void> {
+async function capTheCost(terminal: TerminalInside, { home }: Bench): Promise<void> {
   await say(terminal, '/cost')
   await terminal.until(/\/cost day 5/)
   await say(terminal, '/cost day 7')
@@ -160,28 +158,28 @@ async function capTheCost(terminal: Terminal, { home }: Bench): Promise<void> {
   })
 }
 
-async function addMemory(terminal: Terminal): Promise<void> {
+async function addMemory(terminal: TerminalInside): Promise<void> {
   await say(terminal, '# Deploy with deploy site')
   await terminal.until(/· memory: added deploy-with-deploy-site/)
   await say(terminal, '/memory')
   await terminal.until(/deploy-with-deploy-site \(project, today\): Deploy with deploy site/)
 }
 
-async function changeModel(terminal: Terminal): Promise<void> {
+async function changeModel(terminal: TerminalInside): Promise<void> {
   await say(terminal, '/model')
   await terminal.until(/type to search/)
-  await terminal.type('haiku-4-5')
+  terminal.type('haiku-4-5')
   await terminal.until(
     /search: haiku-4-5\n▸ claude-haiku-4-5 +window +200k +\$1 in, \$5 out per million tokens/,
   )
-  await terminal.press('Enter')
+  terminal.press('Enter')
   await terminal.until(/Use claude-haiku-4-5\n▸ \(t\) in this conversation/)
-  await terminal.press('Enter')
+  terminal.press('Enter')
   await terminal.until(new RegExp(`context left.* · ${OTHER}`))
 }
 
-async function resume(terminal: Terminal): Promise<string> {
+async function resume(terminal: TerminalInside): Promise<string> {
   expect(await terminal.until(/type to search/)).toMatch(/Which session\?\n.*\n▸ \S+ \S+ +What is in a\.ts\?/)
-  await terminal.press('Enter')
+  terminal.press('Enter')
   return await terminal.until(/^> *\n.*context left/m)
 }

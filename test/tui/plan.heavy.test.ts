@@ -4,27 +4,32 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { call, createBench, text, type Bench } from '../kit/headless.ts'
-import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
+import { openInside, type TerminalInside } from '../kit/terminal-inside.ts'
 
 // Plan mode, as a person sees it on two sizes of a terminal.
 
 const READY = /left · .*\$\d.* · \S+$/m
-const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
 const PLAN = `# Rename the egret
 
 1. Rename it in \`a.txt\`.
 2. Run the **tests**.`
 
-async function openOn(
-  { folder, home, userHome, url }: Bench,
+function openOn(
+  bench: Bench,
   args: readonly string[],
   size: { readonly columns?: number; readonly rows?: number } = {},
-): Promise<Terminal> {
-  const env = { PALIMPSEST_HOME: home, HOME: userHome, NO_COLOR: '1', PALIMPSEST_BASE_URL: url }
-  return await openTerminal({ folder, env, args: ['--model', 'claude-sonnet-5-5', ...args], ...size })
+): TerminalInside {
+  return openInside(bench, { args: ['--model', 'claude-sonnet-5-5', ...args], ...size })
 }
 
-describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
+async function leave(terminal: TerminalInside): Promise<void> {
+  terminal.press('C-c')
+  await terminal.until(/Ctrl-C again quits/)
+  terminal.press('C-c')
+  await terminal.ended
+}
+
+describe('a plan on a terminal', () => {
   test.each([
     { columns: 80, rows: 24 },
     { columns: 120, rows: 40 },
@@ -36,13 +41,13 @@ describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
       { content: [call('Write', { file_path: 'a.txt', content: 'heron\n' })] },
       { content: [text('Renamed.')] },
     ])
-    const terminal = await openOn(bench, [], size)
+    const terminal = openOn(bench, [], size)
     await terminal.until(READY)
-    await terminal.type('/plan')
-    await terminal.press('Enter')
+    terminal.type('/plan')
+    terminal.press('Enter')
     await terminal.until(/· mode plan: reads only/)
-    await terminal.type('Rename the egret')
-    await terminal.press('Enter')
+    terminal.type('Rename the egret')
+    terminal.press('Enter')
     const shown = await terminal.until(/Carry out this plan\?[^]*letter · Esc/)
     const question = shown.slice(shown.indexOf('─── The plan'))
     expect(question.replaceAll(/─{20,}/g, '────').replace(/^\/.*plan\.md$|^\/[^]*?plan\.md$/m, 'PATH')).toBe(
@@ -65,12 +70,12 @@ describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
         '↑↓ Enter, or the letter · Esc',
       ].join('\n'),
     )
-    await terminal.type('t')
+    terminal.type('t')
     await terminal.until(/What should be different\?/)
-    await terminal.type('Say so at the end')
-    await terminal.press('Enter')
+    terminal.type('Say so at the end')
+    terminal.press('Enter')
     await terminal.until(/3\. Say so\.[^]*Carry out this plan\?/)
-    await terminal.type('a')
+    terminal.type('a')
     const done = await terminal.until(/Renamed\.[^]*^accept edits · /m)
     expect(done).toContain('● Plan: The user approved the plan.')
     expect(await readFile(join(bench.folder, 'a.txt'), 'utf8')).toBe('heron\n')
@@ -88,28 +93,28 @@ describe.runIf(HAS_TMUX)(`a plan on a terminal${where}`, () => {
       { content: [text('Not while we plan.')] },
       { content: [text('So we are done planning.')] },
     ])
-    const first = await openOn(bench, [])
+    const first = openOn(bench, [])
     await first.until(READY)
-    await first.type('/plan')
-    await first.press('Enter')
+    first.type('/plan')
+    first.press('Enter')
     await first.until(/· mode plan: reads only/)
-    await first.type('Rename the egret')
-    await first.press('Enter')
+    first.type('Rename the egret')
+    first.press('Enter')
     await first.until(/I look\.[^]*^plan · /m)
-    await first.close()
-    const again = await openOn(bench, ['--continue'])
+    await leave(first)
+    const again = openOn(bench, ['--continue'])
     await again.until(/^plan · .*left · /m)
-    await again.type('Go on')
-    await again.press('Enter')
+    again.type('Go on')
+    again.press('Enter')
     await again.until(/Not while we plan\.[^]*^plan · /m)
-    await again.close()
+    await leave(again)
     const told = (): string => JSON.stringify(bench.simulator.requests().at(-1)?.body)
     expect(told()).toContain('in plan mode there is no place for')
     expect(told().match(/Plan mode is on/g)).toHaveLength(1)
-    const other = await openOn(bench, ['--continue', '--permission-mode', 'default'])
+    const other = openOn(bench, ['--continue', '--permission-mode', 'default'])
     await other.until(READY)
-    await other.type('And now')
-    await other.press('Enter')
+    other.type('And now')
+    other.press('Enter')
     const shown = await other.until(/So we are done planning\.[^]*left · /)
     expect(shown).not.toMatch(/^plan · /m)
     expect(told()).toContain('Plan mode is over')

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 
 import { openChatServer } from '../kit/chat-server.ts'
 import { call, createBench, sentBody, text } from '../kit/headless.ts'
-import { HAS_TMUX, openTerminal } from '../kit/tmux.ts'
+import { openInside } from '../kit/terminal-inside.ts'
 
 const READY = /left · .*\$\d.* · \S+$/m
 
-describe.skipIf(!HAS_TMUX)('from one provider to another (skipped where there is no tmux)', () => {
+describe('from one provider to another', () => {
   test('/model into a smaller window elsewhere: the model that led it compacts first, then the new one answers', async () => {
     const bench = await createBench({ switches: { pastScript: 'offline' } })
     const server = await openChatServer([{ text: 'I go on from there.' }])
@@ -20,26 +20,24 @@ describe.skipIf(!HAS_TMUX)('from one provider to another (skipped where there is
       { content: [text('The log is read.')] },
     ])
     const env = {
-      PALIMPSEST_HOME: bench.home,
-      HOME: bench.userHome,
-      NO_COLOR: '1',
+      PALIMPSEST_BASE_URL: undefined,
       ANTHROPIC_BASE_URL: bench.url,
       OPENAI_BASE_URL: server.url,
       PALIMPSEST_CONTEXT_TOKENS: '16000',
     }
     const args = ['--model', 'claude-sonnet-5-5']
-    const terminal = await openTerminal({ folder: bench.folder, env, args })
-    const say = async (words: string): Promise<void> => {
-      await terminal.type(words)
-      await terminal.press('Enter')
+    const terminal = openInside(bench, { env, args })
+    const say = (words: string): void => {
+      terminal.type(words)
+      terminal.press('Enter')
     }
     await terminal.until(READY)
-    await say('Read the log.')
+    say('Read the log.')
     await terminal.until(/The log is read/)
     const asked = bench.simulator.requests().length
-    await say('/model openai/small')
+    say('/model openai/small')
     await terminal.until(/· openai\/small$/m)
-    await say('Go on.')
+    say('Go on.')
     const end = await terminal.until(/I go on from there/)
     expect(end).toMatch(/compacted by .* tokens/)
     expect(bench.simulator.requests().slice(asked)).not.toEqual([])

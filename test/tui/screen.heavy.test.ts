@@ -18,6 +18,7 @@ import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
 import { createTranscript } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import { generateTranscript } from '../kit/generate-transcript.ts'
 import { createBench, type Bench } from '../kit/headless.ts'
+import { openInside, type TerminalInside } from '../kit/terminal-inside.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 
 // The interactive agent on a terminal of 80 by 24, as a person sees it.
@@ -28,27 +29,25 @@ const EARLY = { PALIMPSEST_AUTOCOMPACT_PCT: '70' }
 const READY = /left · .*\$\d.* · \S+$/m
 const where = HAS_TMUX ? '' : ' (skipped: tmux is not installed)'
 
-async function open(
+function open(
   bench: Bench,
   args: readonly string[],
-  isOffline = false,
-  more: { readonly [name: string]: string } = {},
-): Promise<Terminal> {
-  const env = {
-    PALIMPSEST_HOME: bench.home,
-    HOME: bench.userHome,
-    NO_COLOR: '1',
-    ...(isOffline ? {} : { PALIMPSEST_BASE_URL: bench.url }),
-    ...more,
-  }
-  const terminal = await openTerminal({ folder: bench.folder, env, args })
+  env: { readonly [name: string]: string } = {},
+): TerminalInside {
+  return openInside(bench, { env, args })
+}
+
+/** Without a model, on a terminal that is a real one. */
+async function openOffline({ home, userHome, folder }: Bench): Promise<Terminal> {
+  const env = { PALIMPSEST_HOME: home, HOME: userHome, NO_COLOR: '1' }
+  const terminal = await openTerminal({ folder, env })
   await terminal.until(READY)
   return terminal
 }
 
-async function say(terminal: Terminal, text: string): Promise<void> {
-  await terminal.type(text)
-  await terminal.press('Enter')
+function say(terminal: TerminalInside, text: string): void {
+  terminal.type(text)
+  terminal.press('Enter')
 }
 
 /**
@@ -56,7 +55,7 @@ async function say(terminal: Terminal, text: string): Promise<void> {
  * last words decides whether a line or two at the top have scrolled away.
  */
 async function expectScreen(
-  terminal: Terminal,
+  terminal: { readonly screen: () => string | Promise<string> },
   name: string,
   bench: Bench,
   partOf: (screen: string) => string = (screen) => screen,
@@ -112,42 +111,7 @@ function fromWords(screen: string): string {
   return screen.slice(screen.indexOf('\n> ') + 1)
 }
 
-describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
-  test('a first run, offline, says what it uses; a question is answered; Ctrl-C twice leaves, and nothing of it is left on the terminal', async () => {
-    const bench = await createBench()
-    await writeFile(
-      join(bench.folder, 'retry.ts'),
-      '// The retry delay doubles with each attempt.\nexport const retryDelayMs = 200\n',
-    )
-    const terminal = await open(bench, [], true)
-    expect(steady(await terminal.screen(), bench)).toBe(
-      [
-        'palimpsest VERSION  palimpsest-offline',
-        'offline: it finds and quotes text in your files, and writes no code. To ask a',
-        '  model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY,',
-        '  OPENROUTER_API_KEY or OLLAMA_HOST',
-        'FOLDER · /help lists commands and keys',
-        '',
-        '────',
-        '>',
-        '~97% context left · compacts in ~163k tokens · $0.0000 · palimpsest-offline',
-      ].join('\n'),
-    )
-    await terminal.type('Where is the retry delay?')
-    await terminal.press('Enter')
-    const answered = await terminal.until(/offline extractive model/)
-    expect(answered).toContain('> Where is the retry delay?')
-    expect(answered).toContain('│ 2  export const retryDelayMs = 200')
-    await expectScreen(terminal, '2-a-question', bench)
-    await terminal.press('C-c')
-    await terminal.until(/Ctrl-C again quits/)
-    await terminal.press('C-c')
-    const left = await terminal.until(/exit 0/)
-    expect(left).toMatch(/^palimpsest: to resume: palimpsest --resume [0-9a-f-]{36}$/m)
-    expect(left).not.toContain('────')
-    await expectScreen(terminal, '2-quit', bench, fromWords)
-  })
-
+describe('the screen', () => {
   test('an edit is shown and asked for; what the status line says is what the simulator billed', async () => {
     const bench = await createBench({
       script: [
@@ -177,9 +141,10 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
       ],
     })
     await writeFile(join(bench.folder, 'a.ts'), 'export const a = 1\n')
-    const terminal = await open(bench, ['--model', MODEL])
-    await terminal.type('Make a 2')
-    await terminal.press('Enter')
+    const terminal = open(bench, ['--model', MODEL])
+    await terminal.until(READY)
+    terminal.type('Make a 2')
+    terminal.press('Enter')
     const asked = await terminal.until(/letter · Esc/)
     expect(steady(asked, bench)).toBe(
       [
@@ -206,7 +171,7 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
       ].join('\n'),
     )
     expect(await readFile(join(bench.folder, 'a.ts'), 'utf8')).toBe('export const a = 1\n')
-    await terminal.type('y')
+    terminal.type('y')
     const done = await terminal.until(/Done[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
     expect(await readFile(join(bench.folder, 'a.ts'), 'utf8')).toBe('export const a = 2\n')
     await expectScreen(terminal, '4-the-edit-is-done', bench)
@@ -227,61 +192,61 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
       { content: [{ type: 'text', text: 'The turn is over.' }] },
     ])
     const flags = ['--model', MODEL, '--window', WINDOW, '--permission-mode', 'accept-edits']
-    const terminal = await open(bench, flags, false, EARLY)
-    await say(terminal, 'Write the note')
+    const terminal = open(bench, flags, EARLY)
+    await terminal.until(READY)
+    say(terminal, 'Write the note')
     await terminal.until(/Written\.[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
-    await say(terminal, 'Fill the window')
+    say(terminal, 'Fill the window')
     const told = await terminal.until(/The turn is over\.[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
     expect(told).toMatch(/· compacted by summary: [\d.]+k → [\d.]+k tokens/)
     await expectScreen(terminal, '5-a-compaction', bench)
 
-    await terminal.press('C-t')
+    terminal.press('C-t')
     await expectScreen(terminal, '5-what-went', bench)
-    await terminal.type('q')
+    terminal.type('q')
     await terminal.until(READY)
-    await terminal.press('C-o')
+    terminal.press('C-o')
     const whole = await terminal.until(/^the whole conversation · /m)
     expect(whole).toContain('The turn is over.')
-    await terminal.type('q')
+    terminal.type('q')
     await terminal.until(READY)
 
-    await say(terminal, '/export all.txt')
+    say(terminal, '/export all.txt')
     await terminal.until(/· written to \S+all\.txt/)
     const exported = await readFile(join(bench.folder, 'all.txt'), 'utf8')
     expect(exported).toMatch(/^> Write the note$[\s\S]*^· compacted by summary: /m)
 
-    await say(terminal, '/context')
+    say(terminal, '/context')
     await expectScreen(terminal, '6-context', bench)
-    await terminal.press('Enter')
+    terminal.press('Enter')
     await expectScreen(terminal, '6-undo-asked', bench)
-    await terminal.type('u')
+    terminal.type('u')
     await terminal.until(/· undone: [\s\S]*^>\n(?:[a-z ]+ · )?~\d+% context left/m)
     await expectScreen(terminal, '6-undone', bench)
 
-    await terminal.press('Escape')
+    terminal.press('Escape')
     await terminal.until(/Esc again rewinds/)
-    await terminal.press('Escape')
+    terminal.press('Escape')
     await expectScreen(terminal, '7-rewind', bench)
-    await terminal.type('write the')
+    terminal.type('write the')
     await terminal.until(/▸ Write the note/)
-    await terminal.press('Enter')
+    terminal.press('Enter')
     await expectScreen(terminal, '7-rewind-files', bench)
-    await terminal.type('b')
+    terminal.type('b')
     await terminal.until(
       /^· rewound[\s\S]*\/help lists[\s\S]*^> Write the note\n(?:[a-z ]+ · )?~\d+% context left/m,
     )
     await expectScreen(terminal, '7-rewound', bench)
     await expect(readFile(join(bench.folder, 'note.txt'), 'utf8')).rejects.toThrow('ENOENT')
-    await terminal.press('C-u')
-    await say(terminal, 'Another way')
+    terminal.press('C-u')
+    say(terminal, 'Another way')
     await terminal.until(/> Another way[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
-    await say(terminal, '/quit')
-    await terminal.until(/exit 0/)
-    await expectScreen(terminal, '8-quit', bench, fromWords)
+    say(terminal, '/quit')
+    const { exit } = await terminal.ended
+    await expectScreen(terminal, '8-quit', bench, (screen) => `${fromWords(screen)}\nexit ${exit}`)
 
-    const again = await open(bench, ['--continue', '--model', MODEL])
-    const resumed = await again.screen()
-    expect(resumed).toContain('> Another way')
+    const again = open(bench, ['--continue', '--model', MODEL])
+    const resumed = await again.until(/^> Another way[^]*left · cache ~/m)
     expect(resumed).not.toContain('The turn is over.')
     await expectScreen(again, '9-resumed', bench)
     // Also what was said on the way that was not taken, and before a compaction, was paid for.
@@ -298,14 +263,15 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
       ...longAnswers('asking', ROUNDS_TO_FILL + 1),
       { content: [{ type: 'text', text: 'The turn is over.' }] },
     ])
-    const terminal = await open(bench, ['--model', MODEL, '--window', WINDOW], false, EARLY)
-    await say(terminal, 'Fill the window')
+    const terminal = open(bench, ['--model', MODEL, '--window', WINDOW], EARLY)
+    await terminal.until(READY)
+    say(terminal, 'Fill the window')
     const question = await terminal.until(/holds 4\d{4} tokens: compact it now\?/)
     const [, first = ''] = /holds (\d+) tokens/.exec(question) ?? []
-    await terminal.type('n')
+    terminal.type('n')
     await terminal.until(new RegExp(`holds (?!${first})4\\d{4} tokens: compact it now`))
     const asked = bench.simulator.requests().length
-    await terminal.type('y')
+    terminal.type('y')
     await terminal.until(/The turn is over\.[\s\S]*^(?:[a-z ]+ · )?~?\d+% context left/m)
     const isSummary = bench.simulator
       .requests()
@@ -322,23 +288,61 @@ describe.skipIf(!HAS_TMUX)(`the screen${where}`, () => {
     const file = await createTranscript({ ...options, sync: 'close' })
     await generateTranscript(file, { bytes: 400_000, boundaryBytes: 150_000, resultChars: 2_000 })
     await file.close()
-    const terminal = await open(bench, ['--resume', id, '--model', MODEL])
-    expect(await terminal.screen()).toMatch(/^(?:[a-z ]+ · )?~\d+% context left/m)
-    await say(terminal, '/rewind')
+    const terminal = open(bench, ['--resume', id, '--model', MODEL])
+    await terminal.until(READY)
+    expect(terminal.screen()).toMatch(/^(?:[a-z ]+ · )?~\d+% context left/m)
+    say(terminal, '/rewind')
     await terminal.until(/^! nothing was said since the last compaction\. For older words undo it first/m)
-    await say(terminal, 'good morning')
+    say(terminal, 'good morning')
     const asked = await terminal.until(/letter · Esc/)
     expect(asked.replaceAll(/\s+/g, ' ')).toMatch(
       /Nothing is cached any more: the next request costs about \$0\.\d\d ▸ \(s\) Send it as it is \(c\) Compact first/,
     )
-    await terminal.press('Escape')
+    terminal.press('Escape')
     await terminal.until(/^> good morning\n~/m)
     expect(bench.simulator.requests()).toEqual([])
+  })
+})
+
+describe.skipIf(!HAS_TMUX)(`the screen of a real terminal${where}`, () => {
+  test('a first run, offline, says what it uses; a question is answered; Ctrl-C twice leaves, and nothing of it is left on the terminal', async () => {
+    const bench = await createBench()
+    await writeFile(
+      join(bench.folder, 'retry.ts'),
+      '// The retry delay doubles with each attempt.\nexport const retryDelayMs = 200\n',
+    )
+    const terminal = await openOffline(bench)
+    expect(steady(await terminal.screen(), bench)).toBe(
+      [
+        'palimpsest VERSION  palimpsest-offline',
+        'offline: it finds and quotes text in your files, and writes no code. To ask a',
+        '  model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY,',
+        '  OPENROUTER_API_KEY or OLLAMA_HOST',
+        'FOLDER · /help lists commands and keys',
+        '',
+        '────',
+        '>',
+        '~97% context left · compacts in ~163k tokens · $0.0000 · palimpsest-offline',
+      ].join('\n'),
+    )
+    await terminal.type('Where is the retry delay?')
+    await terminal.press('Enter')
+    const answered = await terminal.until(/offline extractive model/)
+    expect(answered).toContain('> Where is the retry delay?')
+    expect(answered).toContain('│ 2  export const retryDelayMs = 200')
+    await expectScreen(terminal, '2-a-question', bench)
+    await terminal.press('C-c')
+    await terminal.until(/Ctrl-C again quits/)
+    await terminal.press('C-c')
+    const left = await terminal.until(/exit 0/)
+    expect(left).toMatch(/^palimpsest: to resume: palimpsest --resume [0-9a-f-]{36}$/m)
+    expect(left).not.toContain('────')
+    await expectScreen(terminal, '2-quit', bench, fromWords)
   })
 
   test('narrower and wider again, the last lines stand there once', async () => {
     const bench = await createBench()
-    const terminal = await open(bench, [], true)
+    const terminal = await openOffline(bench)
     await terminal.type('some words that are long enough to be broken')
     await terminal.until(/to be broken/)
     await terminal.resize(40, 20)
