@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { openFileMailbox, openHome, ownIdentity } from 'palimpsest/node'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { removeFolder } from '../../../../test/kit/temp-home.ts'
 import type { PermissionAnswer, PermissionQuestion } from '../agent/permissions/create-permit.ts'
@@ -118,6 +119,47 @@ test('a forged question, or a forged answer, is put aside, and whoever sits ther
     'at the desk for permissions a message was refused and put aside (000000000001~ada.json): nothing proves that ada sent it',
     'at the desk for permissions a message was refused and put aside (000000000001~leader.json): nothing proves that leader sent it',
   ])
+})
+
+test('a question is taken back when whoever asked has died or does not wait any more; what the dead asked before is not shown', async () => {
+  const { place, stop } = await createTeam()
+  await openFileMailbox({ ...place, team: 'crew-desk', self: LEADER })
+  const ben = await openFileMailbox({ ...place, team: 'crew-desk', self: 'ben' })
+  const living = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  onTestFinished(() => void living.kill('SIGKILL'))
+  const { pid = 0 } = living
+  const own = await ownIdentity()
+  const askAs = async (asker: object, why: string): Promise<void> => {
+    const message = JSON.stringify({ ...QUESTION, why, process: asker })
+    await ben.send({ id: randomUUID(), from: 'ben', to: LEADER, at: 0, summary: 'permission', message })
+  }
+  await askAs({ ...own, pid: 999_999_999 }, 'it died before')
+  const host = { pid, host: own.host }
+  await askAs(host, 'it dies')
+  const seen: string[] = []
+  const told: string[] = []
+  const waiting = new AbortController()
+  const attending = attendDesk(
+    place,
+    {
+      ask: async ({ why }, signal) => {
+        seen.push(why)
+        if (why.startsWith('ben')) living.kill('SIGKILL')
+        else waiting.abort()
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+        return { kind: 'yes' }
+      },
+      tell: (text) => void told.push(text),
+    },
+    stop.signal,
+  )
+  const asker = { waits: () => undefined, say: () => undefined }
+  expect(await askLeader(place, 'ada', asker)(QUESTION, waiting.signal)).toEqual({ kind: 'no' })
+  await vi.waitUntil(() => told.length === 2, { timeout: 60_000 })
+  stop.abort()
+  await attending
+  expect(seen).toEqual(['ben asks: it dies', 'ada asks: it reaches out'])
+  expect(told).toEqual(['ben', 'ada'].map((name) => `${name} does not wait for an answer any more`))
 })
 
 test('where nobody sits there it is refused, with what to do', async () => {

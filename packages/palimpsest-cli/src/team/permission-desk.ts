@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { Mailbox } from 'palimpsest'
 import { LETTER_CHARS_MAX, refusedNotices, type Letter } from 'palimpsest/agents'
-import { openFileMailbox } from 'palimpsest/node'
+import { openFileMailbox, ownIdentity, stateOf } from 'palimpsest/node'
 import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
 import type {
@@ -11,9 +11,9 @@ import type {
   PermissionQuestion,
   PermitOptions,
 } from '../agent/permissions/create-permit.ts'
-import { watchFolders } from './folder-watch.ts'
+import { watchFolders, type FolderWatch } from './folder-watch.ts'
 import { DESK, LEADER } from './seat.ts'
-import { readTeam, teamFolder } from './team-record.ts'
+import { parseProcess, readTeam, teamFolder } from './team-record.ts'
 
 // Questions about permission go from a teammate's process to the leader's, and answers back, by mailboxes of their own that no model reads or
 // writes: what the leader's model says is never an answer. Signed like all mail; an answer counts only for the question that waits for it.
@@ -50,7 +50,7 @@ export interface Asker {
 export function askLeader(place: Desk, self: string, { waits, say }: Asker): Ask {
   return async (question, signal) => {
     const { tool, input, why } = question
-    const message = JSON.stringify({ tool, input, why })
+    const message = JSON.stringify({ tool, input, why, process: { ...(await ownIdentity()) } })
     if (message.length > LETTER_CHARS_MAX)
       return { kind: 'no', words: 'The call is too large to be asked about from here. Split it.' }
     // Whoever is asked first must have a mailbox to be asked in.
@@ -64,7 +64,10 @@ export function askLeader(place: Desk, self: string, { waits, say }: Asker): Ask
       for (;;) {
         const answer = await findAnswer(desk, id, say)
         if (answer) return answer
-        if (signal.aborted) return { kind: 'no' }
+        if (signal.aborted) {
+          await withdraw(desk, self, id)
+          return { kind: 'no' }
+        }
         if ((await readTeam(place.home, place.team))?.state !== 'working')
           return { kind: 'no', words: 'The team has ended.' }
         await watch.next(signal)
@@ -74,6 +77,12 @@ export function askLeader(place: Desk, self: string, { waits, say }: Asker): Ask
       waits(undefined)
     }
   }
+}
+
+/** Nobody is asked any more. Where that cannot be said, the answer counts for nothing all the same. */
+async function withdraw(desk: Mailbox<Letter>, from: string, id: string): Promise<void> {
+  const letter = { id: randomUUID(), from, to: LEADER, at: Date.now(), summary: 'withdrawn' }
+  await desk.send({ ...letter, message: JSON.stringify({ withdrawn: id }) }).catch(() => undefined)
 }
 
 /** What nobody waits for any more is removed unread. */
@@ -93,7 +102,7 @@ async function findAnswer(
   return answer
 }
 
-const AT_ONCE = 20
+const AT_ONCE = 100
 
 function answerIn({ kind, words }: JsonObject): PermissionAnswer {
   if (kind === 'yes') return { kind }
@@ -107,16 +116,20 @@ export interface DeskFace {
 }
 
 /** Takes questions of teammates one after the other, until it is to end. A question is settled when its answer is on its way. */
-export async function attendDesk(place: Desk, { ask, tell }: DeskFace, signal: AbortSignal): Promise<void> {
+export async function attendDesk(place: Desk, face: DeskFace, signal: AbortSignal): Promise<void> {
   const desk = await openDesk(place, LEADER)
   const watch = watchFolders([deskFolder(place, LEADER)])
+  const look = async (): Promise<readonly Letter[]> => {
+    const { letters, refused } = await desk.waiting(AT_ONCE)
+    for (const text of refusedNotices(refused)) face.tell(`at the desk for permissions ${text}`)
+    return letters
+  }
   try {
     while (!signal.aborted) {
-      const { letters, refused } = await desk.waiting(AT_ONCE)
-      for (const text of refusedNotices(refused)) tell(`at the desk for permissions ${text}`)
+      const letters = await look()
       for (const letter of letters) {
         const question = questionIn(letter)
-        const answer = question && (await ask(question, signal))
+        const answer = question && (await askAwaited(question, letter, { face, watch, look }, signal))
         if (signal.aborted) return
         if (answer) await reply(desk, letter, answer)
         await desk.settle(letter.id)
@@ -126,6 +139,51 @@ export async function attendDesk(place: Desk, { ask, tell }: DeskFace, signal: A
   } finally {
     watch.close()
   }
+}
+
+interface Attended {
+  readonly face: DeskFace
+  readonly watch: FolderWatch
+  readonly look: () => Promise<readonly Letter[]>
+}
+
+/** Undefined where whoever asked has died, or does not wait any more: then nobody is asked, or the question is taken back. */
+async function askAwaited(
+  question: PermissionQuestion,
+  letter: Letter,
+  { face, watch, look }: Attended,
+  signal: AbortSignal,
+): Promise<PermissionAnswer | undefined> {
+  const isOver = async (): Promise<boolean> =>
+    (await isGone(letter)) || (await look()).some((one) => isWithdrawal(one, letter))
+  if (await isOver()) return undefined
+  const [over, answered] = [new AbortController(), new AbortController()]
+  const watching = async (): Promise<void> => {
+    while (!answered.signal.aborted && !over.signal.aborted) {
+      await watch.next(answered.signal)
+      if (await isOver()) over.abort()
+    }
+  }
+  // A mailbox that cannot be read is told of by the next look.
+  const watched = watching().catch(() => undefined)
+  try {
+    const answer = await face.ask(question, AbortSignal.any([signal, over.signal]))
+    if (!over.signal.aborted) return answer
+    face.tell(`${letter.from} does not wait for an answer any more`)
+    return undefined
+  } finally {
+    answered.abort()
+    await watched
+  }
+}
+
+async function isGone({ message }: Letter): Promise<boolean> {
+  const asker = parseProcess(parse(message)?.['process'])
+  return asker !== undefined && (await stateOf(asker)) === 'gone'
+}
+
+function isWithdrawal({ from, message }: Letter, question: Letter): boolean {
+  return from === question.from && parse(message)?.['withdrawn'] === question.id
 }
 
 /** Without a screen nobody can be asked, as with `-p`. */

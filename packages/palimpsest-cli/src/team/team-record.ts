@@ -239,7 +239,7 @@ function parseMember(value: JsonObject): MemberRecord | undefined {
   }
 }
 
-function parseProcess(value: Json | undefined): ProcessIdentity | undefined {
+export function parseProcess(value: Json | undefined): ProcessIdentity | undefined {
   if (!isJsonObject(value)) return undefined
   const { pid, host, startTicks, boot } = value
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return undefined
