@@ -18,18 +18,25 @@ const ALL = [agent, ...COMMANDS]
 describe('docs/cli.md', () => {
   // `npx vitest run test/cli-docs.test.ts -u` writes them.
   test('ends with the help texts, as the program prints them', async () => {
-    const texts = [overview(ALL, PLANNED), ...ALL.map(commandHelp)]
+    const texts = [overview(COMMANDS, PLANNED), ...ALL.map(commandHelp)]
     const wanted = texts.map((text) => `\`\`\`\n${text}\`\`\`\n`).join('\n')
     const body = DOCS.slice(0, DOCS.indexOf('## Help texts'))
     await expect(`${body}## Help texts\n\n${wanted}`).toMatchFileSnapshot(join(ROOT, 'docs/cli.md'))
   })
 
-  test.each(
-    ALL.filter(({ name }) => name in COMMAND_TEXTS).map((command) => [command.name, command] as const),
-  )('the help of %s describes every flag, and shows a call', (_, { name, options }) => {
-    const { flags = {}, examples = [] } = COMMAND_TEXTS[name] ?? {}
-    expect(Object.keys(flags).toSorted()).toEqual(Object.keys(options).toSorted())
-    expect(examples.length).toBeGreaterThan(0)
+  test.each(ALL.map((command) => [command.name, command] as const))(
+    'the help of %s describes every flag, and shows a call',
+    (_, { name, options }) => {
+      const { flags = {}, examples = [] } = COMMAND_TEXTS[name] ?? {}
+      expect(Object.keys(flags).toSorted()).toEqual(Object.keys(options).toSorted())
+      expect(examples.length).toBeGreaterThan(0)
+    },
+  )
+
+  test('no line of any help text is wider than a terminal of 80 columns', () => {
+    const lines = [overview(COMMANDS, PLANNED), ...ALL.map(commandHelp)].flatMap((text) => text.split('\n'))
+    expect(lines.length).toBeGreaterThan(200)
+    expect(lines.filter((line) => line.length >= 80)).toEqual([])
   })
 
   test.each(ALL.map((command) => [command.name, command] as const))(

@@ -123,7 +123,7 @@ describe('a dream beside a session', () => {
     expect(await run(`/tasks kill ${first.id}`)).toContain('the dream was ended; nothing changed')
     expect(await run('/dream')).toContain('dreaming; /tasks shows it')
     const second = await dream(2)
-    expect(await run('/tasks kill nobody')).toContain('there is no one task "nobody"')
+    expect(await run('/tasks kill nobody')).toContain('no task "nobody"')
     await conversation.close()
     expect([first, second].map(({ status }) => status().state)).toEqual(['killed', 'killed'])
     expect(await bench.lock()).toBeUndefined()

@@ -40,7 +40,7 @@ async function run(
 test.each([
   [['-p'], /^no prompt: give one after -p, or on stdin$/],
   [['-p', '  '], /^no prompt: /],
-  [['-p', 'a', 'b'], /^unexpected argument "b"; .* shows how$/],
+  [['-p', 'a', 'b'], /^unexpected argument "b": put several words in quotes; .* shows how$/],
   [['-p', 'a', '--colour'], /^unknown option '--colour'; .* shows how$/],
   [['-p', 'a', '-x'], /^unknown option '-x'/],
   [['-p', 'a', '--model'], /^option '-m, --model <value>' argument missing; /],
@@ -63,6 +63,10 @@ test.each([
   ],
   [['-p', 'a', '--base-url', 'http://me:pw@host'], /^--base-url .* must .* without user name and password/],
   [['-p', 'a', '--cwd', 'nowhere'], /^--cwd .*nowhere: there is no such folder$/],
+  [['-p', 'a', '--add-dir', '.', '--add-dir', 'nowhere'], /^--add-dir .*nowhere: there is no such folder$/],
+  [['-p', 'a', '--allowedTools', 'Read', 'Bash('], /^unexpected argument "Bash\("/],
+  [['-p', 'a', '--allowedTools', 'Read', 'Bash()'], /^--allowed-tools "Bash\(\)": /],
+  [['-p', 'a', '--allowed-tools', 'Bash()', '--allowed-tools', 'Read'], /^--allowed-tools "Bash\(\)": /],
   [['-p', 'a', '--cwd', 'notes.txt'], /^--cwd .*notes.txt: there is no such folder$/],
   [
     ['-p', 'a', '--settings', 'none.json'],

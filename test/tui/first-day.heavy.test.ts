@@ -59,8 +59,10 @@ describe('the first day', () => {
   test('--help leads to the agent and to /help, and /help names all that is needed', async () => {
     const bench = await createBench()
     const { out } = await bench.run(['--help'])
-    expect(out).toMatch(/palimpsest \[prompt\] .*\/help in it lists its commands/)
-    expect((await bench.run(['-p', '--help'])).out).toMatch(/--resume .*pick one from a list[^]*--max-cost /)
+    expect(out).toMatch(/palimpsest \[prompt\] +start the agent; type \/help in it for its commands\n/)
+    expect((await bench.run(['-p', '--help'])).out).toMatch(
+      /--resume [^]*pick one from a list\n[^]*--max-cost /,
+    )
     const terminal = open(bench, ['--model', MODEL])
     await say(terminal, '/help')
     const shown = await terminal.until(/\/model[^]*^> *\n/m)
@@ -139,7 +141,7 @@ async function seeAndRestore(terminal: TerminalInside): Promise<void> {
   await say(terminal, 'Read what is long')
   await terminal.until(/It was long\.[^]*^\d+% context left/m)
   await say(terminal, '/context')
-  expect(await terminal.until(/Taken out of the window[^]*letter · Esc/)).toMatch(
+  expect(await terminal.until(/Removed from the window[^]*letter · Esc/)).toMatch(
     /compacts in about [\d.]+k tokens │ full in about [\d.]+k tokens[^]*choose one to see, undo or restore it\n▸ \S+ stored/,
   )
   terminal.press('Enter')

@@ -315,9 +315,8 @@ describe.skipIf(!HAS_TMUX)(`the screen of a real terminal${where}`, () => {
     expect(steady(await terminal.screen(), bench)).toBe(
       [
         'palimpsest VERSION  palimpsest-offline',
-        'offline: it finds and quotes text in your files, and writes no code. To ask a',
-        '  model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY,',
-        '  OPENROUTER_API_KEY or OLLAMA_HOST',
+        'offline: it quotes from your files, and writes no code. To ask a model, set',
+        '  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY',
         'FOLDER · /help lists commands and keys',
         '',
         '────',

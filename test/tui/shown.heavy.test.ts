@@ -162,9 +162,9 @@ describe.each([
     terminal.press('Escape')
     await terminal.until(READY)
     terminal.press('Shift-Tab')
-    await expect(masked(await terminal.until(/accept edits: changes files unasked/))).toMatchFileSnapshot(
-      file('mode-edits'),
-    )
+    await expect(
+      masked(await terminal.until(/accept edits: changes files without asking/)),
+    ).toMatchFileSnapshot(file('mode-edits'))
     terminal.press('Shift-Tab')
     await expect(masked(await terminal.until(/plan: reads only/))).toMatchFileSnapshot(file('mode-plan'))
   })
@@ -231,7 +231,7 @@ describe.each([
       )
     }
     await say(terminal, '/context')
-    await expect(masked(await terminal.until(/Nothing was taken out yet[^]*Esc/))).toMatchFileSnapshot(
+    await expect(masked(await terminal.until(/Nothing was removed yet[^]*Esc/))).toMatchFileSnapshot(
       file('context'),
     )
     terminal.press('Escape')

@@ -3,14 +3,8 @@ import type { Command } from './command.ts'
 /** `palimpsest -p`: one turn to its end. */
 export const agent: Command = {
   name: '-p',
-  usage:
-    '"prompt" [--output-format text|json|stream-json] [--model ID] [--base-url URL] [--max-turns N]\n' +
-    '    [--permission-mode default|accept-edits|plan|bypass] [--allowed-tools RULES] [--disallowed-tools RULES]\n' +
-    '    [--dangerously-skip-permissions] [--add-dir DIR] [--continue] [--resume ID]\n' +
-    '    [--session-id UUID] [--window N] [--settings FILE] [--cwd DIR] [--max-cost USD] [--trust]\n' +
-    '    [--system-prompt TEXT] [--append-system-prompt TEXT] [--debug] [--verbose] [--plain]\n' +
-    '    [--team NAME --as AGENT [--stay]]',
-  summary: 'one turn to its end; prints the answer. The prompt may come on stdin',
+  usage: '["prompt"] [options]',
+  summary: 'start the agent on a terminal, or with -p print one answer and exit',
   options: {
     print: { type: 'boolean', short: 'p' },
     'output-format': { type: 'string' },
@@ -18,10 +12,10 @@ export const agent: Command = {
     'base-url': { type: 'string' },
     'max-turns': { type: 'string' },
     'permission-mode': { type: 'string' },
-    'allowed-tools': { type: 'string' },
-    'disallowed-tools': { type: 'string' },
+    'allowed-tools': { type: 'string', multiple: true },
+    'disallowed-tools': { type: 'string', multiple: true },
     'dangerously-skip-permissions': { type: 'boolean' },
-    'add-dir': { type: 'string' },
+    'add-dir': { type: 'string', multiple: true },
     continue: { type: 'boolean', short: 'c' },
     resume: { type: 'string', short: 'r' },
     'session-id': { type: 'string' },

@@ -39,9 +39,9 @@ export const PLANNED: readonly PlannedCommand[] = [
   {
     name: 'proxy',
     usage: '--upstream URL',
-    summary: 'context management for any client of the Messages API',
+    summary: 'manage the context of any client of the Messages API',
   },
-  { name: 'run', usage: '-- COMMAND …', summary: 'a proxy of its own for one command' },
-  { name: 'mcp', usage: '[--http PORT]', summary: 'recall and memory as an MCP server' },
-  { name: 'acp', usage: '', summary: 'the agent for editors that speak the Agent Client Protocol' },
+  { name: 'run', usage: '-- COMMAND …', summary: 'run one command with a proxy of its own' },
+  { name: 'mcp', usage: '[--http PORT]', summary: 'serve recall and memory over MCP' },
+  { name: 'acp', usage: '', summary: 'serve editors that speak the Agent Client Protocol' },
 ]

@@ -2,10 +2,8 @@ import type { Command } from './command.ts'
 
 export const compact: Command = {
   name: 'compact',
-  usage:
-    '[--session ID] [--from UUID|--up-to UUID] [instructions] [--model ID] [--base-url URL] [--window N]\n' +
-    '    [--settings FILE] [--cwd DIR] [--trust] [--json] [--debug]',
-  summary: 'compacts a stored session: what was said becomes a summary, and nothing is lost',
+  usage: '[instructions] [options]',
+  summary: 'summarise a stored session to make room; nothing is lost',
   options: {
     session: { type: 'string' },
     from: { type: 'string' },

@@ -88,7 +88,7 @@ interface BreakerDocument {
 export const context: Command = {
   name: 'context',
   usage: '[--session ID] [--json]',
-  summary: 'what fills the window now, by kind, and how much room is left',
+  summary: 'show what fills the window, and how much room is left',
   options: { session: { type: 'string' }, json: { type: 'boolean' } },
   wordsMax: 0,
   run: runContext,
@@ -277,7 +277,7 @@ function toText({ document, history, autoEnabled }: ReadContext): string {
     '',
     ...(autoEnabled ? [thresholdLine('compacts at', thresholds.auto, used)] : []),
     thresholdLine('full at', thresholds.blocking, used),
-    ...(removals.length > 0 ? ['', 'taken out:'] : []),
+    ...(removals.length > 0 ? ['', 'removed:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [
       `  ${id}  layer ${layer}: ${what}, ${tokens} tokens${undo === null ? '; no undo' : ''}`,
       ...(path === undefined ? [] : [`    by ${path}${proof ? `; ${checkedText(proof)}` : ''}`]),

@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 export const demo: Command = {
   name: 'demo',
   usage: '[--fast]',
-  summary: 'a recorded session, live through all layers in a small window; then what it cost',
+  summary: 'watch a recorded session run in a small window, and what it costs',
   options: { fast: { type: 'boolean' } },
   wordsMax: 0,
   run: async (input, world) => {

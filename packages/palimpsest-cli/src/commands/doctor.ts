@@ -6,9 +6,8 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  usage: '[--json] [--bundle FILE] [--forget-limits]',
-  summary:
-    'what is misconfigured and how to fix it; --bundle writes a file for a report, without content or keys; --forget-limits forgets windows that refusals taught',
+  usage: '[options]',
+  summary: 'check the setup, and say how to fix what is wrong',
   options: { json: { type: 'boolean' }, bundle: { type: 'string' }, 'forget-limits': { type: 'boolean' } },
   wordsMax: 0,
   run: runDoctor,

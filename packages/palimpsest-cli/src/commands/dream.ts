@@ -2,9 +2,8 @@ import type { Command } from './command.ts'
 
 export const dream: Command = {
   name: 'dream',
-  usage:
-    '[--now] [--dry-run] [--scope project|user] [--json] [--model ID] [--base-url URL] [--settings FILE] [--cwd DIR] [--trust] [--debug]',
-  summary: 'consolidates memory across sessions: merges, ends what was refuted, keeps the index short',
+  usage: '[options]',
+  summary: 'consolidate memories: merge them, end what was refuted',
   options: {
     now: { type: 'boolean' },
     'dry-run': { type: 'boolean' },

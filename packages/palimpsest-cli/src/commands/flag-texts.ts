@@ -1,113 +1,129 @@
-// What `--help` says of each flag, and what a call looks like. Flags of a command that is not here are shown by its usage alone.
+// What `--help` says of each flag, and what a call looks like.
+
+/** What it does; where it takes a value, the name of that first. */
+export type FlagText = string | readonly [value: string, does: string]
 
 export interface CommandText {
-  readonly flags: { readonly [flag: string]: string }
+  readonly flags: { readonly [flag: string]: FlagText }
+  /** What the first word after the command may be. */
+  readonly actions?: readonly (readonly [call: string, does: string])[]
   /** Whole calls, with what they do. */
-  readonly examples: readonly (readonly [call: string, what: string])[]
+  readonly examples: readonly (readonly [call: string, does: string])[]
 }
 
-const JSON_FLAG = 'one JSON document on stdout'
-const SESSION = 'ID: the session; its first 8 characters do. Default: the one used last in this folder'
-const MODEL = 'ID: the model to ask, such as claude-opus-5-5, openai/NAME, ollama/NAME'
-const BASE_URL = 'URL: where the model is asked'
-const WINDOW = 'N: use only so many tokens of the window'
-const SETTINGS = 'FILE: more settings, which win over the others'
-const CWD = 'DIR: work in this folder'
-const TRUST = 'use the settings that this folder brings, from now on'
-const DEBUG = 'every decision as a line of JSON on stderr'
+const JSON_FLAG = 'print one JSON document'
+const SESSION = [
+  'ID',
+  'the session, by the first 8 characters of its id; default: the one used last in this folder',
+] as const
+const MODEL = ['NAME', 'use this model, such as claude-opus-5-5, openai/NAME or ollama/NAME'] as const
+const BASE_URL = ['URL', 'the address of the model'] as const
+const WINDOW = ['N', 'use at most N tokens of the context window'] as const
+const SETTINGS = ['FILE', 'use these settings too; they override all others'] as const
+const CWD = ['DIR', 'work in this folder'] as const
+const TRUST = 'trust this folder, and use the settings it brings'
+const DEBUG = 'print every decision to stderr as lines of JSON'
+const MODES = 'default: ask; accept-edits: change files without asking; plan: only read; bypass: ask nothing'
+const FORMATS = 'text: the answer; json: one object at the end; stream-json: one object per line'
+const PLAIN = 'print plain lines, for screen readers and simple terminals'
+const VERBOSE = 'say on stderr which model is asked, and why'
+const SKIP = 'the same as --permission-mode bypass'
 
 export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   '-p': {
     flags: {
-      print: 'one turn, then print the answer and leave. Without it the interactive agent starts',
-      'output-format': 'text (the answer), json (one object at the end), stream-json (one object a line)',
+      print: 'print one answer and exit; without it the interactive agent starts',
+      'output-format': ['FORMAT', FORMATS],
       model: MODEL,
       'base-url': BASE_URL,
-      'max-turns': 'N: at most so many answers of the model in this turn',
-      'permission-mode':
-        'default (asks), accept-edits (changes files unasked), plan (reads only), bypass (asks nothing)',
-      'allowed-tools': 'RULES that need no question, parted by commas: "Edit,Bash(npm test:*)"',
-      'disallowed-tools': 'RULES that are refused',
-      'dangerously-skip-permissions': 'the same as --permission-mode bypass',
-      'add-dir': 'DIR: another folder it may read and change',
+      'max-turns': ['N', 'let the model answer at most N times in this turn'],
+      'permission-mode': ['MODE', MODES],
+      'allowed-tools': ['RULES', 'allow these without asking, such as "Edit,Bash(npm test:*)"'],
+      'disallowed-tools': ['RULES', 'never allow these'],
+      'dangerously-skip-permissions': SKIP,
+      'add-dir': ['DIR', 'another folder that the agent may read and change'],
       continue: 'resume the session used last in this folder',
-      resume: 'ID or FILE: resume this session; on a terminal without an id: pick one from a list',
-      'session-id': 'UUID: the id of the new session',
+      resume: ['[ID|FILE]', 'resume this session; on a terminal, without an ID: pick one from a list'],
+      'session-id': ['UUID', 'give the new session this id'],
       window: WINDOW,
       settings: SETTINGS,
       cwd: CWD,
-      'max-cost': 'USD: send nothing once the session has cost so much; setting limits.dailyCostUsd: a day',
+      'max-cost': [
+        'USD',
+        'send nothing that would make the session cost more; for a limit per day: /cost day 5, or the setting limits.dailyCostUsd',
+      ],
       trust: TRUST,
-      'system-prompt': 'TEXT instead of our system prompt',
-      'append-system-prompt': 'TEXT after our system prompt',
+      'system-prompt': ['TEXT', 'use TEXT instead of the built-in system prompt'],
+      'append-system-prompt': ['TEXT', 'add TEXT to the built-in system prompt'],
       debug: DEBUG,
-      team: 'NAME: be one of this team: the run reads the mailbox of its place, and others can write to it',
-      as: 'AGENT: who it is in the team; the one who leads is called leader',
+      team: ['NAME', 'join this team, under the name that --as gives'],
+      as: ['AGENT', 'with --team: the name to use; whoever leads is called leader'],
       stay: 'with --team: wait for messages after the answer, until asked to shut down',
-      plain: 'lines only, nothing that moves: for screen readers and dumb terminals',
-      verbose: 'say on stderr which model is asked, and why',
+      plain: PLAIN,
+      verbose: VERBOSE,
     },
     examples: [
-      ['palimpsest', 'the interactive agent in this folder'],
+      ['palimpsest', 'start the interactive agent in this folder'],
       ['palimpsest "Why does the test fail?"', 'the same, with a first question'],
-      ['palimpsest -p "What does main.ts do?"', 'one answer, then back to the shell'],
-      ['git diff | palimpsest -p "Review this"', 'what is piped in comes after the prompt'],
-      ['palimpsest -c --max-cost 2', 'resume the last session, for at most 2 dollars in all'],
+      ['palimpsest -p "What does main.ts do?"', 'print one answer and exit'],
+      ['git diff | palimpsest -p "Review this"', 'what is piped in follows the prompt'],
+      ['palimpsest -c --max-cost 2', 'resume the last session; spend at most 2 dollars in all'],
       [
         'palimpsest -p "Fix the lint errors" --allowed-tools "Edit,Bash(npm run lint)"',
-        'may edit and lint unasked',
+        'may edit and run the linter without asking',
       ],
-      ['palimpsest --model ollama/qwen3:8b', 'a model on this machine'],
+      ['palimpsest --model ollama/qwen3:8b', 'use a model on this machine'],
     ],
   },
   demo: {
-    flags: { fast: 'without pauses' },
-    examples: [['palimpsest demo', 'a minute that shows all layers at work; needs no key']],
+    flags: { fast: 'do not pause' },
+    examples: [['palimpsest demo', 'takes about a minute; needs no key']],
   },
   replay: {
     flags: {
-      strategy: 'a,b or all: which strategies to compare',
-      window: 'N,…: windows to replay in',
-      model: 'ID: whose prices and window count',
-      ablation: 'also without one part of the engine at a time',
-      details: 'on a terminal: every column and interval, not the verdict alone',
+      strategy: ['NAMES', 'compare these strategies, separated by commas; default: all'],
+      window: ['N,…', 'replay in windows of these sizes, in tokens; default: 200000'],
+      model: ['ID', 'use the prices and the window of this model'],
+      ablation: 'also run without one part of the engine at a time',
+      details: 'on a terminal: print every column, not only the verdict',
       json: JSON_FLAG,
-      html: 'FILE: the report as one page',
-      views: 'FILE: what would be sent at each step (one strategy)',
+      html: ['FILE', 'write the report as one web page'],
+      views: ['FILE', 'write what one strategy would send at each step'],
     },
     examples: [
-      ['palimpsest replay', 'your own sessions, from where the tools keep them'],
+      ['palimpsest replay', 'replay your own sessions, from where your tools keep them'],
       [
         'palimpsest replay session.jsonl --strategy palimpsest,none',
-        'one session, with and without management',
+        'replay one session, with and without context management',
       ],
     ],
   },
   sim: {
     flags: {
-      port: 'N: listen there. Default: any free port',
-      script: 'FILE: answers to give, in order',
-      clock: 'real, or virtual: time stands still until it is told to move',
+      port: ['N', 'listen on this port; default: any free port'],
+      script: ['FILE', 'give the answers in this JSON file, in order'],
+      clock: ['real|virtual', 'virtual: time stands still until it is told to move'],
     },
     examples: [['palimpsest sim --port 8080', 'then: ANTHROPIC_BASE_URL=http://127.0.0.1:8080 palimpsest']],
   },
   sessions: {
     flags: { json: JSON_FLAG },
+    actions: [['rm ID…', 'delete these sessions permanently']],
     examples: [
-      ['palimpsest sessions', 'what is stored'],
-      ['palimpsest sessions rm 1a2b3c4d', 'delete one for good'],
+      ['palimpsest sessions', 'list all sessions'],
+      ['palimpsest sessions rm 1a2b3c4d', 'delete one permanently'],
     ],
   },
   context: {
     flags: { session: SESSION, json: JSON_FLAG },
-    examples: [['palimpsest context', 'what fills the window, and what was removed']],
+    examples: [['palimpsest context', 'show what fills the window, and what was removed']],
   },
   compact: {
     flags: {
       session: SESSION,
-      from: 'UUID: summarise from this message on',
-      'up-to': 'UUID: summarise what comes before this message',
-      model: 'ID: the model that writes the summary',
+      from: ['UUID', 'summarise from this message on'],
+      'up-to': ['UUID', 'summarise everything before this message'],
+      model: ['NAME', 'let this model write the summary'],
       'base-url': BASE_URL,
       window: WINDOW,
       settings: SETTINGS,
@@ -120,9 +136,9 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   },
   dream: {
     flags: {
-      now: 'without asking whether it is due',
+      now: 'run even if it is not due',
       'dry-run': 'show what would change, and change nothing',
-      scope: 'project or user; default project',
+      scope: ['SCOPE', 'project or user; default: project'],
       json: JSON_FLAG,
       model: MODEL,
       'base-url': BASE_URL,
@@ -132,98 +148,135 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       debug: DEBUG,
     },
     examples: [
-      ['palimpsest dream --now --dry-run', 'what a consolidation would change'],
-      ['palimpsest dream', 'consolidates memory where it is due'],
+      ['palimpsest dream --now --dry-run', 'show what a consolidation would change'],
+      ['palimpsest dream', 'consolidate memories if it is due'],
     ],
   },
   undo: {
     flags: { session: SESSION },
-    examples: [['palimpsest undo 1a2b3c4d', 'an id from `palimpsest context`']],
+    examples: [
+      ['palimpsest undo 1a2b3c4d', 'undo the removal with this id, which `palimpsest context` lists'],
+    ],
   },
   pin: {
     flags: { session: SESSION, off: 'unpin it' },
-    examples: [['palimpsest pin 1a2b3c4d', 'this message stays, whatever is compacted']],
+    examples: [
+      ['palimpsest pin 1a2b3c4d', 'keep this message, whatever is compacted'],
+      ['palimpsest pin 1a2b3c4d --off', 'unpin it'],
+    ],
   },
   restore: {
     flags: { session: SESSION },
-    examples: [['palimpsest restore 1a2b3c4d', 'what was removed, again, at the end of the conversation']],
+    examples: [
+      ['palimpsest restore 1a2b3c4d', 'add what was removed to the end of the conversation, word for word'],
+    ],
   },
   recall: {
     flags: {
-      session: 'ID or FILE: this session only',
-      all: 'every session of the project, which is the default',
-      id: 'ID: what this message, result or removal says, whole',
-      file: 'PATH: calls that name this file, and their results',
-      since: 'DATE: not before',
-      until: 'DATE: not after',
-      limit: 'N: at most so many results',
-      scan: 'read all files instead of the index: finds parts of words too',
+      session: ['ID|FILE', 'search only this session'],
+      all: 'search every session of the project, which is the default',
+      id: ['ID', 'print this message, result or removal in full'],
+      file: ['PATH', 'find calls that name this file, and their results'],
+      since: ['DATE', 'find nothing before this date'],
+      until: ['DATE', 'find nothing after this date'],
+      limit: ['N', 'print at most N results; default: 20'],
+      scan: 'read all files instead of the index, which also finds parts of words',
       json: JSON_FLAG,
     },
     examples: [
-      ['palimpsest recall retry delay', 'where that was said, word for word'],
-      ['palimpsest recall --file src/main.ts --since 2026-01-01', 'what was done with a file'],
+      ['palimpsest recall retry delay', 'find where that was said, word for word'],
+      ['palimpsest recall --file src/main.ts --since 2026-01-01', 'find what was done with a file'],
     ],
   },
   memory: {
     flags: {
-      scope: 'project or user; with --agent also local. Default: all of them; add writes to the project',
-      agent: 'what agents of this type remember, instead of the memories of conversations',
-      type: 'user, feedback, project or reference: of what is added',
+      scope: ['SCOPE', 'project, user or, with --agent, local; default: all; add and import: project'],
+      agent: ['TYPE', 'the memories of agents of this type'],
+      type: ['TYPE', 'with add: user, feedback, project or reference'],
       json: JSON_FLAG,
     },
+    actions: [
+      ['list', 'list all memories; this is the default'],
+      ['show NAME', 'print one memory'],
+      ['add TEXT', 'add a memory'],
+      ['rm NAME', 'remove a memory; undo restores it'],
+      ['log', 'list all changes, newest first'],
+      ['diff ID', 'print what a change did'],
+      ['undo [ID]', 'undo a change; default: the newest'],
+      ['check', 'report duplicates, contradictions and paths that are gone'],
+      ['pending', 'list proposals that wait for your approval'],
+      ['approve ID…', 'accept proposals'],
+      ['refuse ID…', 'drop proposals'],
+      ['import [FOLDER]', 'copy the memories of another agent'],
+    ],
     examples: [
-      ['palimpsest memory add "We deploy on Fridays"', 'for later conversations in this project'],
-      ['palimpsest memory', 'what is known'],
+      [
+        'palimpsest memory add "We deploy on Fridays"',
+        'add a memory for later conversations in this project',
+      ],
+      ['palimpsest memory', 'list what is known'],
       ['palimpsest memory undo', 'undo the newest change'],
     ],
   },
+  agents: {
+    flags: { json: JSON_FLAG },
+    examples: [['palimpsest agents', 'list the built-in types and those in your files']],
+  },
   team: {
     flags: {
-      agents: 'N: so many teammates, 1 to 16; default 3',
-      name: 'NAME of the team. Default: made of the goal',
-      'no-worktrees': 'teammates work in this folder, not in git worktrees of their own',
-      shutdown: 'NAME: end this team; worktrees that hold work are kept',
-      resume: 'NAME: lead this team again, after its leader died',
-      print: 'without the screen, to the end of the team; also where there is no terminal',
-      'output-format': 'text (the report), json (one object at the end), stream-json (one object a line)',
+      agents: ['N', 'start N teammates, 1 to 16; default: 3'],
+      name: ['NAME', 'call the team this; default: a name made from the goal'],
+      'no-worktrees': 'let teammates work in this folder instead of git worktrees',
+      shutdown: ['NAME', 'end this team; worktrees that hold work are kept'],
+      resume: ['NAME', 'lead this team again after its leader died'],
+      print: 'run without the screen until the team ends; also without a terminal',
+      'output-format': ['FORMAT', FORMATS],
       model: MODEL,
       'base-url': BASE_URL,
-      'max-turns': 'N: at most so many answers of the model in a turn',
-      'permission-mode':
-        'default (asks), accept-edits (changes files unasked), plan (reads only), bypass (asks nothing): of everybody',
-      'allowed-tools': 'RULES that need no question, for everybody: "Edit,Bash(npm test:*)"',
-      'disallowed-tools': 'RULES that are refused, for everybody',
-      'dangerously-skip-permissions': 'the same as --permission-mode bypass',
-      'add-dir': 'DIR: another folder that everybody may read and change',
+      'max-turns': ['N', 'let the model answer at most N times in a turn'],
+      'permission-mode': ['MODE', MODES],
+      'allowed-tools': [
+        'RULES',
+        'allow these without asking, for everybody, such as "Edit,Bash(npm test:*)"',
+      ],
+      'disallowed-tools': ['RULES', 'never allow these, for anybody'],
+      'dangerously-skip-permissions': SKIP,
+      'add-dir': ['DIR', 'another folder that everybody may read and change'],
       window: WINDOW,
       settings: SETTINGS,
       cwd: CWD,
-      'max-cost': 'USD: for the whole team; everybody has the same share',
+      'max-cost': ['USD', 'spend at most this on the whole team; everybody has the same share'],
       trust: TRUST,
-      'system-prompt': 'TEXT instead of our system prompt',
-      'append-system-prompt': 'TEXT after our system prompt',
+      'system-prompt': ['TEXT', 'use TEXT instead of the built-in system prompt'],
+      'append-system-prompt': ['TEXT', 'add TEXT to the built-in system prompt'],
       debug: DEBUG,
-      team: 'NAME, with --as: a teammate of a team that was started; the leader starts them',
-      as: 'AGENT: which teammate',
-      plain: 'lines only, nothing that moves: for screen readers and dumb terminals',
-      verbose: 'say on stderr which model is asked, and why',
+      team: ['NAME', 'with --as: be a teammate of this team; the leader starts them this way'],
+      as: ['AGENT', 'with --team: which teammate to be'],
+      plain: PLAIN,
+      verbose: VERBOSE,
     },
     examples: [
       [
-        'palimpsest team "Fix the failing tests" --agents 3 --permission-mode accept-edits',
-        'the leader here, three teammates in worktrees',
+        'palimpsest team "Fix the failing tests" -n 3 --permission-mode accept-edits',
+        'lead three teammates, each in a git worktree of its own',
       ],
-      ['palimpsest team --resume fix-the-failing-3f2a', 'the leader died: lead its team again'],
-      ['palimpsest team --shutdown fix-the-failing-3f2a', 'everybody finishes and leaves'],
+      ['palimpsest team --resume fix-the-failing-3f2a', 'lead a team again after its leader died'],
+      ['palimpsest team --shutdown fix-the-failing-3f2a', 'let everybody finish and leave'],
+    ],
+  },
+  purge: {
+    flags: {},
+    examples: [
+      ['palimpsest purge -', 'read the secret from stdin, which keeps it out of the history of your shell'],
+      ['palimpsest purge "sk-live-1234"', 'remove this text from everything that is stored'],
     ],
   },
   doctor: {
     flags: {
       json: JSON_FLAG,
-      bundle: 'FILE: a report to pass on, without content or keys',
-      'forget-limits': 'forget windows that refusals taught',
+      bundle: ['FILE', 'write a report that you can share, without content or keys'],
+      'forget-limits': 'forget the window sizes that were learned from refused requests',
     },
-    examples: [['palimpsest doctor', 'what is set up, what is wrong, how to fix it']],
+    examples: [['palimpsest doctor', 'check the setup, and say how to fix what is wrong']],
   },
 }

@@ -1,63 +1,108 @@
 import type { Command, PlannedCommand } from './command.ts'
-import { COMMAND_TEXTS } from './flag-texts.ts'
+import { COMMAND_TEXTS, type FlagText } from './flag-texts.ts'
+
+/** The narrowest usual terminal, with the last column free: some terminals break the line when it is written. */
+const COLUMNS = 79
+
+type Row = readonly [left: string, right: string]
+
+const USAGE: readonly Row[] = [
+  ['palimpsest [prompt]', 'start the agent; type /help in it for its commands'],
+  ['palimpsest -p "prompt"', 'print one answer and exit; the prompt may be piped in'],
+  ['palimpsest COMMAND …', 'run one of the commands below'],
+]
+const START_HERE: readonly Row[] = [
+  [
+    'palimpsest',
+    "run it in your project's folder; without a key it works offline, and only quotes your files",
+  ],
+  ['palimpsest doctor', 'see which model it would ask, and how to set one up'],
+  ['palimpsest demo', 'watch for a minute what it does; needs no key'],
+]
+const COMMON: readonly Row[] = [
+  ['-c, --continue', 'resume the session used last in this folder'],
+  ['-r, --resume', 'pick a session to resume'],
+  ['-m, --model NAME', 'use this model: claude-opus-5-5, ollama/NAME, …'],
+  ['--permission-mode MODE', 'default, accept-edits, plan or bypass'],
+  ['--max-cost USD', 'stop before the session costs more than this'],
+  ['-h, --help', 'print this text; after a command, print its own help'],
+  ['-v, --version', 'print the version'],
+]
 
 export function overview(commands: readonly Command[], planned: readonly PlannedCommand[]): string {
-  const rows = [...commands, ...planned]
-  const width = Math.max('--version'.length, ...rows.map(({ name }) => name.length))
-  const row = ({ name, summary }: PlannedCommand): string => `  ${name.padEnd(width)}  ${summary}\n`
+  const rows = (of: readonly PlannedCommand[]): readonly Row[] =>
+    of.map(({ name, summary }) => [name, summary])
   return [
     'palimpsest: context and memory for LLM agents\n',
-    '\nUsage: palimpsest [prompt]  the interactive agent, on a terminal; /help in it lists its commands\n',
-    '       palimpsest -p "prompt"  one answer, then back to the shell; `palimpsest -p --help` lists the flags of both\n',
-    '       palimpsest <command> [arguments]\n',
-    '\nCommands:\n',
-    ...commands.map(row),
-    '\nNot built yet:\n',
-    ...planned.map(row),
-    '\nOptions:\n',
-    `  ${'--help'.padEnd(width)}  this text; after a command, that command's own\n`,
-    `  ${'--version'.padEnd(width)}  the version\n`,
-    '\nStart here:\n',
-    '  palimpsest            in the folder of your project; without a key it searches and quotes, offline\n',
-    '  palimpsest doctor     which model it would ask, and how to set one up\n',
-    '  palimpsest demo       a minute that shows what it does; needs no key\n',
-  ].join('')
+    section('Usage', USAGE),
+    section('Start here', START_HERE),
+    section('Common options (`palimpsest -p --help` lists all)', COMMON),
+    section('Commands', rows(commands)),
+    section('Not built yet', rows(planned)),
+  ].join('\n')
 }
 
 /** How it is called, what each flag does, and calls to start from. */
 export function commandHelp(command: Command): string {
-  const { flags = {}, examples = [] } = COMMAND_TEXTS[command.name] ?? {}
-  const rows = Object.keys(command.options).flatMap((flag) => {
+  const { flags, actions = [], examples } = COMMAND_TEXTS[command.name] ?? { flags: {}, examples: [] }
+  const options = Object.keys(command.options).flatMap((flag): readonly Row[] => {
     const text = flags[flag]
-    return text === undefined ? [] : [[flagName(flag, command), text] as const]
+    return text === undefined ? [] : [flagRow(flag, text, command)]
   })
-  const name = command.name === '-p' ? '[-p] ' : `${command.name} `
-  const parts = [
-    `Usage: palimpsest ${name}${command.usage}\n\n${command.summary}\n`,
-    ...(rows.length > 0 ? [`\nOptions:\n${inColumns(rows)}`] : []),
-    ...(examples.length > 0 ? [`\nExamples:\n${inColumns(examples)}`] : []),
+  const name = command.name === '-p' ? '[-p]' : command.name
+  const calls = command.usage.split('\n').map((usage) => `palimpsest ${name} ${usage}`.trimEnd())
+  return [
+    `Usage: ${calls.join('\n       ')}\n`,
+    `${wrap(capital(command.summary), COLUMNS).join('\n')}.\n`,
+    section('Actions', actions),
+    section('Options', options),
+    section('Examples', examples, CALL_COLUMNS_MAX),
   ]
-  return parts.join('')
+    .filter((part) => part !== '')
+    .join('\n')
 }
 
-function flagName(flag: string, { options }: Command): string {
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function flagRow(flag: string, text: FlagText, { options }: Command): Row {
   const { short } = options[flag] ?? {}
-  return `${short === undefined ? '' : `-${short}, `}--${flag}`
+  const [value, says] = typeof text === 'string' ? ['', text] : text
+  return [`${short === undefined ? '' : `-${short}, `}--${flag} ${value}`.trimEnd(), says]
 }
 
-/** A left side that is longer stands on a line of its own. */
-const LEFT_COLUMNS_MAX = 40
+/** A left side that is longer is on a line of its own. */
+const LEFT_COLUMNS_MAX = 26
+const CALL_COLUMNS_MAX = 40
 
-function inColumns(rows: readonly (readonly [left: string, right: string])[]): string {
-  const width = Math.max(
-    0,
-    ...rows.map(([left]) => left.length).filter((columns) => columns <= LEFT_COLUMNS_MAX),
-  )
+function section(title: string, rows: readonly Row[], leftMax = LEFT_COLUMNS_MAX): string {
+  return rows.length === 0 ? '' : `${title}:\n${inColumns(rows, leftMax)}`
+}
+
+function inColumns(rows: readonly Row[], leftMax: number): string {
+  const lefts = rows.map(([left]) => left.length).filter((columns) => columns <= leftMax)
+  const width = lefts.length === 0 ? 4 : Math.max(...lefts)
+  const margin = ' '.repeat('  '.length + width + '  '.length)
   return rows
-    .map(([left, right]) =>
-      left.length > width
-        ? `  ${left}\n  ${' '.repeat(width)}  ${right}\n`
-        : `  ${left.padEnd(width)}  ${right}\n`,
-    )
+    .map(([left, right]) => {
+      const lines = wrap(right, COLUMNS - margin.length).map((line) => `${margin}${line}\n`)
+      const [first = '', ...more] = lines
+      if (left.length > width) return `  ${left}\n${lines.join('')}`
+      return `  ${left.padEnd(width)}  ${first.slice(margin.length)}${more.join('')}`
+    })
     .join('')
+}
+
+function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (longer.length > columns && line !== '') {
+      lines.push(line)
+      line = word
+    } else line = longer
+  }
+  return [...lines, line]
 }

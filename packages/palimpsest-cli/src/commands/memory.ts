@@ -2,10 +2,8 @@ import type { Command } from './command.ts'
 
 export const memory: Command = {
   name: 'memory',
-  usage:
-    '[list | show NAME | add TEXT | rm NAME | log | diff ID | undo [ID] | check | pending | approve ID… | refuse ID… | import [FOLDER]]\n' +
-    '    [--scope project|user|local] [--agent TYPE] [--type user|feedback|project|reference] [--json]',
-  summary: 'long-term memory: what is known, who wrote it, and undo',
+  usage: '[ACTION] [options]',
+  summary: 'list, add, remove, check and undo long-term memories',
   options: {
     scope: { type: 'string' },
     agent: { type: 'string' },

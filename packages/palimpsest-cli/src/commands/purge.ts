@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 export const purge: Command = {
   name: 'purge',
   usage: 'TEXT | -',
-  summary: 'removes a secret from everything that is stored; `-` reads it from stdin',
+  summary: 'remove a secret from everything that is stored',
   options: {},
   wordsMax: 1,
   run: async (input, world) => await (await import('../stored/run-purge.ts')).runPurge(input, world),

@@ -6,9 +6,8 @@ import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const recall: Command = {
   name: 'recall',
-  usage:
-    '[QUERY | --id ID] [--session ID|FILE | --all] [--file PATH] [--since DATE] [--until DATE] [--limit N] [--scan] [--json]',
-  summary: "searches all that ever stood in this project's conversations, and quotes it word for word",
+  usage: '[QUERY] [options]',
+  summary: "search this project's conversations, and quote them word for word",
   options: {
     session: { type: 'string' },
     all: { type: 'boolean' },

@@ -12,9 +12,8 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
 export const replay: Command = {
   name: 'replay',
-  usage:
-    '[FILE|FOLDER…] [--strategy a,b|all] [--window N,…] [--model ID] [--ablation] [--details] [--json] [--html FILE] [--views FILE]',
-  summary: 'recorded sessions through context-management strategies: cost, cache hits, compactions, recall',
+  usage: '[FILE|FOLDER…] [options]',
+  summary: 'compare what context strategies cost and keep on recorded sessions',
   options: {
     strategy: { type: 'string' },
     window: { type: 'string' },

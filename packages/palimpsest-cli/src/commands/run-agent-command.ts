@@ -138,7 +138,8 @@ function seatIn(input: CommandInput): Pick<RunWishes, 'seat' | 'stays'> {
 /** Folders beside the working folder. */
 async function foldersOf(input: CommandInput, world: World): Promise<readonly string[]> {
   const text = textOf(input, 'add-dir')
-  return text === undefined ? [] : [await folderOf(text, world)]
+  if (text === undefined) return []
+  return await Promise.all(text.split('\n').map(async (path) => await folderOf(path, world, 'add-dir')))
 }
 
 /** Words of the command, and behind them what is piped in. A dash alone stands for the pipe. */

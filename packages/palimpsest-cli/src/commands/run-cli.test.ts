@@ -66,8 +66,9 @@ test('the spellings of other agents mean the same', async () => {
 
 test('the help of a command says what each flag does, and shows calls', async () => {
   const { out } = await run('recall', '--help')
+  expect((await run('help', 'recall')).out).toBe(out)
   expect(out).toMatch(/^Usage: palimpsest recall /)
   expect(out).toMatch(
-    /\nOptions:\n[^]* {2}--since +DATE: not before\n[^]*\nExamples:\n {2}palimpsest recall /,
+    /\nOptions:\n[^]* {2}--since DATE +find nothing before this date\n[^]*\nExamples:\n {2}palimpsest recall /,
   )
 })

@@ -24,10 +24,12 @@ export async function runCli(args: readonly string[], world: World): Promise<Exi
 async function dispatch(args: readonly string[], world: World): Promise<ExitCode> {
   const [first, ...rest] = args
   if (first === '--version' || first === '-v') return say(world, `${world.version}\n`)
-  if (first === '--help' || first === '-h' || first === 'help')
-    return say(world, overview([agent, ...COMMANDS], PLANNED))
+  if (first === '--help' || first === '-h' || first === 'help') {
+    const asked = COMMANDS.find(({ name }) => name === rest[0])
+    return say(world, asked ? commandHelp(asked) : overview(COMMANDS, PLANNED))
+  }
   const command = COMMANDS.find(({ name }) => name === first)
-  if (command) return await runCommand(command, rest, world)
+  if (command) return await runCommand(command, withOwnSpelling(rest), world)
   const planned = PLANNED.find(({ name }) => name === first)
   if (planned) throw new UsageError(`${planned.summary}: not built yet. \`palimpsest --help\` lists what is`)
   const similar = findMistyped(args)
@@ -58,14 +60,35 @@ const OTHER_SPELLINGS: { readonly [flag: string]: string } = {
   '--max-session-turns': '--max-turns',
   '--include-directories': '--add-dir',
   '--cd': '--cwd',
+  '--full-auto': '--permission-mode=accept-edits',
 }
 
 function withOwnSpelling(args: readonly string[]): readonly string[] {
-  return args.map((arg) => {
-    const end = arg.indexOf('=')
-    const name = end === -1 ? arg : arg.slice(0, end)
-    return `${OTHER_SPELLINGS[name] ?? name}${end === -1 ? '' : arg.slice(end)}`
-  })
+  return withRulesJoined(
+    args.map((arg) => {
+      const end = arg.indexOf('=')
+      const name = end === -1 ? arg : arg.slice(0, end)
+      return `${OTHER_SPELLINGS[name] ?? name}${end === -1 ? '' : arg.slice(end)}`
+    }),
+  )
+}
+
+const RULE_FLAGS = new Set(['--allowed-tools', '--disallowed-tools'])
+const RULE = /^[A-Z]\w*(?:\([^]*\))?$/
+
+/** Others take rules as several words: `--allowedTools "Bash(git log:*)" Read`. */
+function withRulesJoined(args: readonly string[]): readonly string[] {
+  const joined: string[] = []
+  let takesMore = false
+  for (const [place, arg] of args.entries()) {
+    const isValue = RULE_FLAGS.has(args[place - 1] ?? '')
+    if (takesMore && RULE.test(arg)) joined.push(`${joined.pop() ?? ''},${arg}`)
+    else {
+      joined.push(arg)
+      takesMore = isValue
+    }
+  }
+  return joined
 }
 
 /** `--resume` may stand without an id: then it asks which. */
@@ -83,14 +106,20 @@ async function runCommand(command: Command, args: readonly string[], world: Worl
   return await command.run(input, world)
 }
 
+/** Their one word is a text. */
+const QUOTED = new Set(['-p', 'team', 'purge'])
+
 function parseInput(command: Command, args: readonly string[]): CommandInput {
   const hint = `\`palimpsest ${command.name} --help\` shows how`
   const { values, positionals } = parseStrictly(command, args, hint)
   if (positionals.length > command.wordsMax) {
-    throw new UsageError(`unexpected argument "${positionals[command.wordsMax]}"; ${hint}`)
+    const cure = QUOTED.has(command.name) ? ': put several words in quotes' : ''
+    throw new UsageError(`unexpected argument "${positionals[command.wordsMax]}"${cure}; ${hint}`)
   }
   const flags: { [name: string]: string | boolean | undefined } = {}
-  for (const [name, value] of Object.entries(values)) if (!Array.isArray(value)) flags[name] = value
+  // A flag that may be given more than once has its values on lines of their own.
+  for (const [name, value] of Object.entries(values))
+    flags[name] = Array.isArray(value) ? value.join('\n') : value
   return { flags, words: positionals }
 }
 

@@ -7,8 +7,8 @@ import { DONE, type ExitCode, type World } from '../world.ts'
 
 export const sessions: Command = {
   name: 'sessions',
-  usage: '[--json] | rm ID…',
-  summary: 'what is stored; `rm` deletes sessions for good',
+  usage: '[options]\nrm ID…',
+  summary: 'list stored sessions, or delete some',
   options: { json: { type: 'boolean' } },
   wordsMax: Infinity,
   run: runSessions,

@@ -10,8 +10,8 @@ const PORT_MAX = 65_535
 
 export const sim: Command = {
   name: 'sim',
-  usage: '[--port N] [--script FILE] [--clock real|virtual]',
-  summary: 'the Messages API, simulated on this machine',
+  usage: '[options]',
+  summary: 'simulate the Messages API on this machine',
   options: { port: { type: 'string' }, script: { type: 'string' }, clock: { type: 'string' } },
   wordsMax: 0,
   run: runSim,

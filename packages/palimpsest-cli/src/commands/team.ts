@@ -7,12 +7,8 @@ const { continue: _continue, 'session-id': _sessionId, stay: _stay, ...shared } 
 /** `palimpsest team`: a leader here, and teammates in processes of their own. */
 export const team: Command = {
   name: 'team',
-  usage:
-    '"goal" [--agents N] [--name NAME] [--no-worktrees] [and flags of -p]\n' +
-    '       palimpsest team --resume NAME\n' +
-    '       palimpsest team --shutdown NAME',
-  summary:
-    'a leader and teammates that share a list of tasks, each in a process and a git worktree of its own',
+  usage: '"goal" [options]\n--resume NAME\n--shutdown NAME',
+  summary: 'let a leader and teammates work on a goal, each in a git worktree',
   options: {
     agents: { type: 'string', short: 'n' },
     name: { type: 'string' },

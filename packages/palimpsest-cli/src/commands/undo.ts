@@ -3,8 +3,8 @@ import type { Command } from './command.ts'
 /** The three of them change what is in the view of a stored session; nothing is ever taken out of its file. */
 export const undo: Command = {
   name: 'undo',
-  usage: 'REMOVAL_ID [--session ID]',
-  summary: 'takes a compaction or a clearing back; `palimpsest context` lists them',
+  usage: 'REMOVAL_ID [options]',
+  summary: 'undo a compaction or a clearing; `palimpsest context` lists them',
   options: { session: { type: 'string' } },
   wordsMax: 1,
   run: async (input, world) => await (await import('../stored/run-undo.ts')).runUndo(input, world),

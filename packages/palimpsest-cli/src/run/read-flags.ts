@@ -22,13 +22,17 @@ export function countOf(input: CommandInput, name: string): number | undefined {
   return count
 }
 
-export async function folderOf(text: string | undefined, world: World): Promise<string> {
+export async function folderOf(
+  text: string | undefined,
+  world: Pick<World, 'cwd'>,
+  flag = 'cwd',
+): Promise<string> {
   const folder = resolve(world.cwd, text ?? '.')
   const isFolder = await stat(folder).then(
     (found) => found.isDirectory(),
     () => false,
   )
-  if (!isFolder) throw new UsageError(`--cwd ${folder}: there is no such folder`)
+  if (!isFolder) throw new UsageError(`--${flag} ${folder}: there is no such folder`)
   return folder
 }
 

@@ -25,6 +25,9 @@ export interface Console {
   readonly suspend: () => Promise<void>
 }
 
+/** What drawing needs of it. */
+export type Surface = Pick<Console, 'size' | 'write' | 'setOtherScreen'>
+
 const COLUMNS_DEFAULT = 80
 const ROWS_DEFAULT = 24
 /** Pastes are told apart; Shift-Enter and the like are told where the terminal can. */

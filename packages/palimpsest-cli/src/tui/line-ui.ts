@@ -10,7 +10,7 @@ import type { Question, Ui, UserAct } from './ui.ts'
 // Lines and nothing else: no colours, no cursor, no key that means something by itself. For dumb terminals and screen readers.
 
 const WAYS = {
-  toRemoved: '/context shows what went',
+  toRemoved: '/context shows what was removed',
   toAll: '/export writes all',
   keys: [
     ['@path', 'attaches a file or an image'],

@@ -26,18 +26,18 @@ export interface ScreenOptions extends CanvasOptions {
 }
 
 const WAYS = {
-  toRemoved: 'Ctrl-T shows what went',
+  toRemoved: 'Ctrl-T shows what was removed',
   toAll: 'Ctrl-O shows all',
   keys: [
-    ['@path', 'attaches a file or an image; Tab completes'],
-    ['Enter', 'sends; a new line: Alt-Enter, Ctrl-J or \\ Enter'],
+    ['@path', 'attach a file or an image; Tab completes'],
+    ['Enter', 'send; for a new line: Alt-Enter, Ctrl-J or \\ Enter'],
     ['↑ ↓', 'what you said before'],
-    ['Esc', 'interrupts; twice: rewinds'],
-    ['Shift-Tab', 'changes what it may do unasked: default, accept edits, plan'],
-    ['Ctrl-B', 'moves agents that are waited for to the background'],
-    ['Ctrl-O', 'the whole conversation, also what was compacted'],
-    ['Ctrl-T', 'what was taken out of the window last'],
-    ['Ctrl-C twice', 'leaves'],
+    ['Esc', 'interrupt; twice: rewind'],
+    ['Shift-Tab', 'change the mode: default, accept edits, plan'],
+    ['Ctrl-B', 'move agents that you wait for to the background'],
+    ['Ctrl-O', 'show the whole conversation, with what was compacted'],
+    ['Ctrl-T', 'show what was removed from the window last'],
+    ['Ctrl-C twice', 'leave'],
   ],
 } as const
 
@@ -137,10 +137,7 @@ function inputSetters(
 /** Shown until a key closes it; whatever goes on goes on. */
 async function showPage(source: PageSource, state: ScreenState, canvas: Canvas): Promise<void> {
   if (state.pager) return await source.close()
-  await new Promise<void>((resolve) => {
-    state.pager = createPager(source, canvas.draw)
-    canvas.openPage(resolve)
-  })
+  await new Promise<void>((resolve) => canvas.openPage(createPager(source, canvas.draw), resolve))
   await source.close()
 }
 

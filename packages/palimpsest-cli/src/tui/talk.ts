@@ -120,7 +120,7 @@ function showAgents(place: CommandPlace): void {
     if (event.kind !== 'ended' || !event.agent.isBackground) return
     const { id, type, description, state } = event.report
     tell(
-      `agent ${id} (${type}: ${toPrintable(description)}) ${state}; it is told with your next message`,
+      `agent ${id} (${type}: ${toPrintable(description)}) ${state}; the model reads its report with your next message`,
       place,
     )
   })
@@ -201,7 +201,8 @@ async function askWhenCold({ conversation, ui, world }: CommandPlace): Promise<s
 }
 
 async function runShell(command: string, { conversation, ui, interruptible }: CommandPlace): Promise<void> {
-  if (command === '') return ui.show(noteLines('! and a command runs it: !ls', 'warning', ui.columns()))
+  if (command === '')
+    return ui.show(noteLines('type a command after the !, for example !ls', 'warning', ui.columns()))
   ui.showSaid(`!${command}`)
   const printing = () => conversation.work.printing(ui.columns())
   ui.setLive({ activity: `Running ${toPrintable(command)}`, printing })

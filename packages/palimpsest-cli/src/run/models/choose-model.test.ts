@@ -7,7 +7,7 @@ import { chooseModel, type ModelWishes } from './choose-model.ts'
 const NO_SETTINGS = SETTINGS_SHAPE.none
 
 const OFFLINE_ABOUT =
-  'offline: it finds and quotes text in your files, and writes no code. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST'
+  'offline: it quotes from your files, and writes no code. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY'
 
 type Environment = { readonly [name: string]: string }
 

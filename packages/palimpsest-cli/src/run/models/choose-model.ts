@@ -112,8 +112,8 @@ export function offeredByKeys(env: World['env']): readonly { readonly name: stri
 }
 
 /** What somebody who has just started it must know: what it cannot do, and how to get what can. */
-const OFFLINE_DOES = 'offline: it finds and quotes text in your files, and writes no code'
-const OFFLINE_ABOUT = `${OFFLINE_DOES}. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST`
+const OFFLINE_DOES = 'offline: it quotes from your files, and writes no code'
+const OFFLINE_ABOUT = `${OFFLINE_DOES}. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY`
 
 function openaiModel({ name, standardModel }: ChatServer, env: World['env']): string | undefined {
   if (name !== 'openai') return standardModel

@@ -200,7 +200,10 @@ const PATH_FLAGS = new Set(['settings', 'add-dir'])
 export function sharedFlags({ flags }: CommandInput, { cwd }: Pick<World, 'cwd'>): TeamRecord['flags'] {
   const entries = Object.entries(flags).flatMap(([name, value]): [string, string | boolean][] => {
     if (value === undefined || OWN_FLAGS.has(name)) return []
-    return [[name, typeof value === 'string' && PATH_FLAGS.has(name) ? resolve(cwd, value) : value]]
+    if (typeof value !== 'string' || !PATH_FLAGS.has(name)) return [[name, value]]
+    // One path on each line, where there may be several.
+    const paths = value.split('\n').map((path) => resolve(cwd, path))
+    return [[name, paths.join('\n')]]
   })
   return Object.fromEntries(entries)
 }

@@ -14,7 +14,7 @@ import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 import { agentTypes } from './tell-state.ts'
 
-const KNOWN_LATER = 'conversations that begin from now on know it (/clear begins one)'
+const KNOWN_LATER = 'new conversations know it (/clear starts one)'
 
 /** `/agents create [NAME]`: asks for all that a type needs, and writes its file. */
 export async function createType(typed: string, place: CommandPlace): Promise<undefined> {
@@ -23,11 +23,11 @@ export async function createType(typed: string, place: CommandPlace): Promise<un
   if (name === undefined || name === '') return tell('nothing was written', place)
   const problem = nameProblem(name)
   if (problem !== undefined) return note(problem, place)
-  const description = await ui.ask('When is it to be used? The model chooses by this:')
+  const description = await ui.ask('When should it be used? The model decides by this:')
   if (description === undefined || description.trim() === '') return tell('nothing was written', place)
-  const tools = await ui.ask('Tools, with commas between them; empty: all of the conversation')
+  const tools = await ui.ask('Tools, separated by commas; empty: the same as this conversation')
   if (tools === undefined) return tell('nothing was written', place)
-  const model = await ui.ask('Model: an id, opus, sonnet or haiku; empty: that of the conversation')
+  const model = await ui.ask('Model: an id, opus, sonnet or haiku; empty: the same as this conversation')
   if (model === undefined) return tell('nothing was written', place)
   const prompt = await ui.ask('Its prompt: who it is and how it works')
   if (prompt === undefined || prompt.trim() === '') return tell('nothing was written', place)
@@ -35,10 +35,10 @@ export async function createType(typed: string, place: CommandPlace): Promise<un
   const [own = ''] = projectAgentFolders(await realPathOf(project))
   const user = join(await realPathOf(palimpsestHome(world)), 'agents')
   const folder = await ui.pick({
-    title: 'For whom?',
+    title: 'Where should it be available?',
     items: [
-      { label: `This project (${toPrintable(own)})`, letter: 'p', value: own },
-      { label: `You, in all projects (${toPrintable(user)})`, letter: 'u', value: user },
+      { label: `In this project (${toPrintable(own)})`, letter: 'p', value: own },
+      { label: `In all your projects (${toPrintable(user)})`, letter: 'u', value: user },
     ],
   })
   if (folder === undefined) return tell('nothing was written', place)
@@ -69,7 +69,7 @@ export async function editType(typed: string, place: CommandPlace): Promise<unde
   const now = {
     description: type.description,
     tools: type.tools?.join(', ') ?? 'all',
-    model: type.model ?? 'that of the conversation',
+    model: type.model ?? 'the same as the conversation',
   }
   const field = await ui.pick({
     title: toPrintable(`${type.name}, in ${path}; its prompt is below the front matter`),
@@ -77,7 +77,7 @@ export async function editType(typed: string, place: CommandPlace): Promise<unde
   })
   const chosen = EDITED_FIELDS.find((name) => name === field)
   if (chosen === undefined) return undefined
-  const value = await ui.ask(`${chosen}; empty takes it out:`)
+  const value = await ui.ask(`${chosen}; empty removes it:`)
   if (value === undefined) return tell('nothing was changed', place)
   if (chosen === 'description' && value.trim() === '')
     return note('a type needs a description; nothing was changed', place)

@@ -29,7 +29,7 @@ export async function changeModel(named: string, place: CommandPlace): Promise<C
 
 async function pickModel({ conversation, ui, world }: CommandPlace): Promise<string | undefined> {
   const { model } = conversation.facts
-  ui.setLive({ activity: 'Looking which models there are' })
+  ui.setLive({ activity: 'Looking for models' })
   const offered = await offerModels(
     { env: world.env, listModels: conversation.prepared.listModels },
     world.signal,

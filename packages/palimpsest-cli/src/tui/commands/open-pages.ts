@@ -32,7 +32,7 @@ export async function openRemovedPage(
   const last = conversation.describe().removals.findLast(({ layer }) => layer > 1)
   return last
     ? await openRemovalPage(conversation, last.id, columns)
-    : 'nothing was taken out of the window yet'
+    : 'nothing was removed from the window yet'
 }
 
 /** What one removal took out, word for word. */
@@ -43,7 +43,7 @@ export async function openRemovalPage(
 ): Promise<PageSource> {
   const { gone } = await findRemoved(conversation, id)
   const head = [...headLines(conversation, id, gone.length), []]
-  return linesSource('what went', [head, ...gone.map((entry) => wholeLines(entry, columns))])
+  return linesSource('what was removed', [head, ...gone.map((entry) => wholeLines(entry, columns))])
 }
 
 export async function findRemoved({ view, prepared }: HostedConversation, id: string): Promise<Removed> {

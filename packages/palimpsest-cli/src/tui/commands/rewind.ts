@@ -42,14 +42,14 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
     tell(outcomes.map((outcome) => outcomeText(outcome, wishes.cwd)).join('\n'), place)
   }
   await conversation.rewind(message)
-  tell('rewound: what you said stands in the input again', place)
+  tell('rewound: what you said is in the input again', place)
   ui.setInput(saidText(message))
   return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }
 }
 
 /** A session that is opened again begins at its newest compaction: what was said before that is there once it is undone. */
 function titleOf(from: View['from']): string {
-  const title = 'Back to before which of these?'
+  const title = 'Go back to before which message?'
   return from !== null ? `${title} (For older ones undo the compaction: /context)` : title
 }
 
@@ -57,7 +57,7 @@ function filesQuestion(paths: readonly string[]) {
   const isOne = paths.length === 1
   const named = isOne ? (paths[0] ?? '') : `${paths.length} files`
   return {
-    title: `Since then the agent changed ${named}. Put ${isOne ? 'it' : 'them'} back too? (What shell commands changed stays.)`,
+    title: `Since then the agent changed ${named}. Restore ${isOne ? 'it' : 'them'} too? (What shell commands changed stays.)`,
     items: [
       { label: 'The conversation and the files', letter: 'b', value: 'both' },
       { label: 'The conversation alone', letter: 'c', value: 'talk' },

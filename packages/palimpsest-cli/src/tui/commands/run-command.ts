@@ -132,8 +132,8 @@ function help(place: CommandPlace): undefined {
   return printRows([...commands.map(toRow), { name: '', text: '' }, ...keys.map(toRow)], place)
 }
 
-const SHELL = ['!command', 'runs it in your shell, into the conversation'] as const
-const MEMORY = ['# text', 'adds a memory to the project, for later conversations'] as const
+const SHELL = ['!command', 'run a command; its output joins the conversation'] as const
+const MEMORY = ['# text', 'add a memory to the project, for later sessions'] as const
 /** With the margin still under a third of the narrowest usual screen, so that what wraps can hang below its text. */
 const KEY_COLUMNS = 23
 
@@ -210,7 +210,7 @@ function plan(place: CommandPlace): undefined {
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(isRemoval)
-  if (removals.length === 0) return note('nothing was taken out of the window yet', place)
+  if (removals.length === 0) return note('nothing was removed from the window yet', place)
   const found = findById(typed, removals, 'removals')
   if (!found) return note('undo which? /context lists removals by id', place)
   await undoRemoval(found.id, place)

@@ -35,10 +35,10 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
     const picked = await ui.pick({
       title:
         removals.length > 0
-          ? 'Taken out of the window, newest first: choose one to see, undo or restore it'
-          : 'Nothing was taken out yet',
+          ? 'Removed from the window, newest first: choose one to see, undo or restore it'
+          : 'Nothing was removed yet',
       items: [
-        ...removals.map((removal) => ({ label: removalLabel(removal), value: removal.id })),
+        ...removals.map((removal) => ({ label: removalLabel(withoutPlace(removal)), value: removal.id })),
         { label: 'Pin a message: it stays through every compaction', letter: 'p', value: PIN },
         { label: 'Done', letter: 'd', value: DONE },
       ],
@@ -47,6 +47,11 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
     const removal = removals.find(({ id }) => id === picked)
     if (removal ? await actOn(removal, place) : await pinOne(place)) return undefined
   }
+}
+
+/** Where a stored result lies is for whoever looks closer. */
+function withoutPlace(removal: Removal): Removal {
+  return removal.layer === 1 ? { ...removal, what: removal.what.replace(/ is in \S+$/, '') } : removal
 }
 
 function removalLabel({ id, at, layer, what, tokens }: Removal): string {
@@ -62,7 +67,7 @@ async function actOn(removal: Removal, place: CommandPlace): Promise<boolean> {
   const { id, layer } = removal
   const isCompaction = layer > 2
   const items: readonly PickItem[] = [
-    ...(layer > 1 ? [{ label: 'Show what went', letter: 's', value: 'show' }] : []),
+    ...(layer > 1 ? [{ label: 'Show what was removed', letter: 's', value: 'show' }] : []),
     ...(layer > 1 ? [{ label: 'Undo it', letter: 'u', value: 'undo' }] : []),
     {
       label: isCompaction ? 'Restore one message, at the end' : 'Restore it, at the end',

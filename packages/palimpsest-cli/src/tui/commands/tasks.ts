@@ -21,7 +21,7 @@ export async function tasks(words: string, place: CommandPlace): Promise<undefin
   const named = typed === '' ? await pickTask(all, place) : all.filter(({ id }) => id.startsWith(typed))
   const [task, ...others] = named
   if (task === undefined || others.length > 0)
-    return typed === '' ? undefined : note(`there is no one task "${typed}"; /tasks lists them`, place)
+    return typed === '' ? undefined : note(`no task "${typed}"; /tasks lists them`, place)
   if (first === 'kill') return await kill(task, place)
   return await watch(task, place)
 }

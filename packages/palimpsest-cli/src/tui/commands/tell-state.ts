@@ -59,7 +59,7 @@ export function besideText({ conversation }: CommandPlace): string {
   const others = conversation.prepared.setup.spending?.elsewhere?.() ?? { totalUsd: 0, besideUsd: 0 }
   const [beside, total] = [besideUsd + others.besideUsd, costUsd + others.totalUsd]
   const most = `at most ${BACKGROUND_SHARE_MAX * 100}% of what this project cost in 30 days ($${total.toFixed(4)})`
-  return `notes and memories in the background: $${beside.toFixed(4)}; ${most}, $${BACKGROUND_ALLOWANCE_USD.toFixed(2)} a session always`
+  return `background work (notes, memories): $${beside.toFixed(4)}; ${most}, or $${BACKGROUND_ALLOWANCE_USD.toFixed(2)} a session`
 }
 
 const NAME_COLUMNS = 13

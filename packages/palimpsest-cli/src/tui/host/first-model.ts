@@ -40,7 +40,7 @@ export async function askFirstModel(
   ].slice(0, SHOWN_MAX)
   if (items.length === 0) return wishes
   const picked = await ui.pick({
-    title: 'Which model shall answer? Your settings keep it; /model changes it later.',
+    title: 'Which model should answer? Your settings keep the choice; /model changes it.',
     items: [...items, { label: 'none yet: continue offline', value: OFFLINE_MODEL }],
   })
   if (picked === undefined || picked === OFFLINE_MODEL) return { ...wishes, model: OFFLINE_MODEL }

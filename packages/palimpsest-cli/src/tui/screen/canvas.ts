@@ -1,7 +1,8 @@
 import { COMMAND_NAMES, commandLabel } from '../commands/command-names.ts'
-import type { Console } from '../console.ts'
+import type { Surface } from '../console.ts'
 import { completionAt, rankMatches } from '../input/complete-text.ts'
 import type { Key } from '../input/decode-keys.ts'
+import type { Pager } from '../pager/create-pager.ts'
 import { lineWidth, paintLine, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
 import { drawAgain, drawFrame, NO_FRAME, rowsAbove, type Frame } from './draw-frame.ts'
@@ -25,13 +26,14 @@ export interface Canvas {
   readonly draw: () => void
   readonly redraw: () => void
   readonly clear: () => void
-  readonly openPage: (closed: () => void) => void
+  /** What is pending is drawn first, and what came meanwhile when it is left: a key goes where the screen shows it. */
+  readonly openPage: (pager: Pager, closed: () => void) => void
   readonly pressInPage: (key: Key) => void
   readonly closePage: () => void
 }
 
 export function createCanvas(
-  console: Console,
+  console: Surface,
   state: ScreenState,
   { hasColour, now }: CanvasOptions,
 ): Canvas {
@@ -44,8 +46,12 @@ export function createCanvas(
   const paint = (spans: StyledLine): string => paintLine(spans, hasColour)
   const page = createPageView(console, state, paint)
   let isResized = false
-  const flush = (): void => {
+  const stop = (): void => {
+    clearTimeout(timer)
     timer = undefined
+  }
+  const flush = (): void => {
+    stop()
     drawnAt = now()
     if (state.pager) return page.draw()
     const next = frameOf(state, { columns: columns(), rows: console.size().rows, now: now() }, paint)
@@ -56,10 +62,6 @@ export function createCanvas(
   const draw = (): void => {
     if (timer) return
     timer = setTimeout(flush, Math.max(0, FRAME_MS - (now() - drawnAt)))
-  }
-  const stop = (): void => {
-    clearTimeout(timer)
-    timer = undefined
   }
   const redraw = (): void => {
     isResized = state.pager !== undefined
@@ -78,12 +80,15 @@ export function createCanvas(
       draw()
     },
     redraw,
-    openPage: (closed) =>
+    openPage: (pager, closed) => {
+      if (timer) flush()
+      state.pager = pager
       page.open(() => {
         if (isResized) redraw()
-        else draw()
+        else flush()
         closed()
-      }),
+      })
+    },
     pressInPage: page.press,
     closePage: page.close,
     clear: () => {

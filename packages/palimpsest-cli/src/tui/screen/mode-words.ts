@@ -2,7 +2,7 @@ import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
 
 const WORDS: { readonly [mode in PermissionMode]: string } = {
   default: 'default: asks before it changes something',
-  'accept-edits': 'accept edits: changes files unasked',
+  'accept-edits': 'accept edits: changes files without asking',
   plan: 'plan: reads only',
   bypass: 'bypass: asks nothing',
 }

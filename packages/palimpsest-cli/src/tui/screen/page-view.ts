@@ -1,5 +1,5 @@
 import { sentenceOf } from '../../report-error.ts'
-import type { Console } from '../console.ts'
+import type { Surface } from '../console.ts'
 import type { Key } from '../input/decode-keys.ts'
 import type { StyledLine } from '../text/styled-line.ts'
 import { drawPage } from './draw-frame.ts'
@@ -16,7 +16,7 @@ export interface PageView {
 }
 
 export function createPageView(
-  console: Console,
+  console: Surface,
   state: ScreenState,
   paint: (spans: StyledLine) => string,
 ): PageView {

@@ -4,7 +4,7 @@ import { isBlock, isJsonObject, toBlocks, type Block } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
 import { markdownLines } from '../text/markdown-lines.ts'
-import { line, type StyledLine } from '../text/styled-line.ts'
+import { line, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
 import { toolLabel } from './tool-lines.ts'
 import { shortCount } from './status-line.ts'
@@ -122,12 +122,27 @@ function entryLines(entry: Entry, columns: number, isWhole: boolean): readonly S
   if (entry.kind !== 'message') return []
   if (isSaid(entry)) return isWhole ? saidWhole(entry) : saidLines(saidText(entry), columns)
   const blocks = toBlocks(entry.message.content)
+  if (!isWhole && entry.message.role === 'user') return addedLines(blocks, columns)
   const last = blocks.at(-1)
   // Calls that went out together stand together, as they did when they ran.
   const gap = !isWhole && last && isBlock(last, 'tool_use') ? [[]] : []
   const stopped = entry.interrupted ? [line('(the answer was stopped here)', 'dim'), []] : []
   return [...blocks.flatMap((block) => blockLines(block, columns, isWhole)), ...gap, ...stopped]
 }
+
+/** What was restored or sent by others is often long, and nobody said it: its beginning. */
+function addedLines(blocks: readonly Block[], columns: number): readonly StyledLine[] {
+  return blocks.flatMap((block) => {
+    if (!isBlock(block, 'text')) return []
+    const rows = printed(block.text.trimEnd())
+    const hidden = rows.length - ADDED_LINES_MAX
+    const shown = hidden > 1 ? rows.slice(0, ADDED_LINES_MAX) : rows
+    const more = hidden > 1 ? [line(`  … ${hidden} more lines`, 'dim')] : []
+    return [...shown.flatMap((row) => wrapLine(line(row), columns)), ...more, []]
+  })
+}
+
+const ADDED_LINES_MAX = 4
 
 /** With what was attached. */
 function saidWhole({ message }: MessageEntry): readonly StyledLine[] {

@@ -361,7 +361,7 @@ describe('a turn', () => {
       meta,
     } as const
     expect(shown([{ type: 'engine', entries: [boundary] }]).join(' ')).toBe(
-      '· compacted by summary: 165k → 21.0k tokens · 40 messages   removed · summary checked: 10 facts kept, 1 of them added   by the check · /context shows what went',
+      '· compacted by summary: 165k → 21.0k tokens · 40 messages   removed · summary checked: 10 facts kept, 1 of them added   by the check · /context shows what was removed',
     )
   })
 })

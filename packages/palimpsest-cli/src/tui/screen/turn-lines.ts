@@ -39,7 +39,7 @@ export const TURN_START: TurnScreen = {
   calls: new Map(),
   activity: '',
   isApart: true,
-  toRemoved: '/context shows what went',
+  toRemoved: '/context shows what was removed',
   toAll: '/export writes all',
 }
 
