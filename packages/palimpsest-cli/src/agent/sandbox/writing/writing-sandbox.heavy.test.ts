@@ -305,7 +305,8 @@ describe.runIf(hasSandbox)('an intruder', () => {
       /^\n?\[Another command in the sandbox made files[^]*\.envrc is now/,
     )
     expect(existsSync(join(bench.work, '.envrc'))).toBe(false)
-    await bash('touch stop')
+    // By no command: one that ends after the other has written would be told instead.
+    writeFileSync(join(bench.work, 'stop'), '')
     await bench.shells.find('shell_1')?.shell.ended
     expect(readdirSync(bench.work).toSorted()).toEqual(['a.txt', 'began', 'second', 'stop'])
     expect(textOf(await bench.call('TaskOutput', { task_id: 'shell_1' }))).toContain('.husky is now')
