@@ -106,7 +106,7 @@ async function startTeam(input: CommandInput, home: string, world: World): Promi
 
 async function resumeTeam(name: string, input: CommandInput, home: string, world: World): Promise<ExitCode> {
   const team = await requireLeaderless(home, name)
-  const flags = { ...team.flags, ...sharedFlags(input, world) }
+  const flags = { ...withoutMode(team.flags), ...modeAgain(team, input), ...sharedFlags(input, world) }
   const again = { ...team, flags }
   const given = { ...input.flags, ...shareOf(flags, team.members.length), resume: undefined }
   const wishes = await leaderWishes(name, given, { ...world, cwd: team.cwd })
@@ -119,6 +119,17 @@ async function resumeTeam(name: string, input: CommandInput, home: string, world
   const resumed = { ...wishes, session }
   if (screen) return await leadOnScreen(resumed, open, { input, home, prompt: '', screen }, world)
   return await lead(resumed, open, { input, home }, world)
+}
+
+const SKIPS = 'dangerously-skip-permissions'
+
+function withoutMode({ 'permission-mode': _mode, [SKIPS]: _skips, ...flags }: TeamRecord['flags']) {
+  return flags
+}
+
+/** As the user left it last, where nothing else is said now. */
+function modeAgain({ mode }: TeamRecord, { flags }: CommandInput): TeamRecord['flags'] {
+  return flags[SKIPS] === true ? {} : { 'permission-mode': mode }
 }
 
 /** Whoever says -p, or wants another form than text, sits elsewhere. */

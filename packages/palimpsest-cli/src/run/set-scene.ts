@@ -9,7 +9,7 @@ import { createAccess, withOwnShell, type Access } from '../agent/paths/access.t
 import { isInside, realPathOf } from '../agent/paths/real-path.ts'
 import { createPlanning, planPath, type AskPlan, type Planning } from '../agent/plan/create-planning.ts'
 import { isToldPlanMode } from '../agent/plan/plan-texts.ts'
-import { trackMode, type TrackedMode } from '../agent/plan/track-mode.ts'
+import { followMode, trackMode, type TrackedMode } from '../agent/plan/track-mode.ts'
 import { createPermit, createQueue, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'
@@ -23,7 +23,6 @@ import { commandEnvironment, type Environment } from '../agent/process/child-env
 import { createShells, type Shells } from '../agent/shell/shells.ts'
 import { composeSystemPrompt, type PromptOptions } from '../agent/system-prompt.ts'
 import type { AgentRunner } from '../agent/tools/agent-tool.ts'
-import { underCeiling } from '../agents/kinds/narrow-mode.ts'
 import type { AskUser } from '../agent/tools/ask-user-tool.ts'
 import { createTools, offeredTools } from '../agent/tools/create-tools.ts'
 import type { ToolWatch } from '../agent/tools/watch-tools.ts'
@@ -78,8 +77,8 @@ export interface RunWishes extends ModelWish {
   readonly agents?: AgentRunner | undefined
   /** Absent: nobody is there to be asked. */
   readonly user?: UserThere | undefined
-  /** Never more than this, whatever is set. */
-  readonly ceiling?: (() => PermissionMode) | undefined
+  /** Of a teammate: what whoever leads may do now, it may do, and no more. */
+  readonly leaderMode?: (() => PermissionMode) | undefined
   /** Whoever sits elsewhere, and is asked about permission alone. */
   readonly permitElsewhere?: PermitOptions['ask']
 }
@@ -173,8 +172,9 @@ export async function setScene(
   const chosen = chooseAndRoute({ ...modelWish(wishes, opened), settings, userSettings }, world)
   const env = wishes.window === undefined ? world.env : { ...world.env, PALIMPSEST_WINDOW: wishes.window }
   const { endpoint } = chosen
-  const modes = trackMode(firstMode(wishes, settings, opened))
-  const tracked = wishes.ceiling ? underCeiling(modes, wishes.ceiling) : modes
+  const tracked = wishes.leaderMode
+    ? followMode(wishes.leaderMode)
+    : trackMode(firstMode(wishes, settings, opened))
   const { cwd } = wishes
   const additionalFolders = additionalIn(wishes, settings)
   const stage = { opened, wishes, ground, ...tracked, home }

@@ -70,7 +70,7 @@ export interface HeardLetter {
 /** For whoever reads along; all of them are in its transcript. */
 export const HEARD_MAX = 20
 
-/** `stuck`: it made no progress, and takes nothing up by itself any more. */
+/** `stuck`: it made no progress, and takes nothing up by itself any more; or it has handed in its plan, in plan mode. */
 export const MEMBER_STATES = ['working', 'idle', 'stuck', 'ended'] as const
 export type MemberState = (typeof MEMBER_STATES)[number]
 

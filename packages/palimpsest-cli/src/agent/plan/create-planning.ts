@@ -50,6 +50,8 @@ export interface Planning extends Pick<PlanningSetup, 'mode' | 'setMode' | 'ask'
   readonly answered: (answer: MailRequest) => void
   /** A new question to the leader; an older one has no effect any more. */
   readonly newRequestId: () => string
+  /** The leader has the plan, and has not refused it: until plan mode is over there is nothing to do. */
+  readonly isHandedIn: () => boolean
   readonly path: string
   /** What the conversation must be told now of the mode; nothing where it knows. */
   readonly news: (view: View) => readonly ReturnType<typeof messageBody>[]
@@ -75,6 +77,7 @@ export function planPath(sessionFolder: string): string {
 export function createPlanning(setup: PlanningSetup): Planning {
   const { sessionFolder, mode, setMode, ask, askLeader, afterPlan, view } = setup
   let requestId: string | undefined
+  let isHandedIn = false
   const path = planPath(sessionFolder)
   let seen = view
   let waiting: HandedPlan | undefined
@@ -84,15 +87,22 @@ export function createPlanning(setup: PlanningSetup): Planning {
     setMode,
     ask,
     askLeader,
-    newRequestId: () => (requestId = `plan-${randomUUID()}`),
+    newRequestId: () => {
+      isHandedIn = true
+      return (requestId = `plan-${randomUUID()}`)
+    },
+    isHandedIn: () => isHandedIn && mode() === 'plan',
     answered: ({ type, request_id: id, approve }) => {
-      if (type !== 'plan_approval_response' || id !== requestId || approve !== true) return
+      if (type !== 'plan_approval_response' || id !== requestId) return
       requestId = undefined
-      if (mode() === 'plan') setMode(afterPlan())
+      isHandedIn = approve === true
+      if (isHandedIn && mode() === 'plan') setMode(afterPlan())
     },
     news: (now) => {
       seen = now
       const current = mode()
+      // The next time it is on, another plan is due.
+      if (current !== 'plan') isHandedIn = false
       if ((current === 'plan') === isToldPlanMode(now)) return []
       const text =
         current === 'plan'

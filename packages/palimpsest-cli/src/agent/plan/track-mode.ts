@@ -8,6 +8,11 @@ export interface TrackedMode {
   readonly afterPlan: () => 'default' | 'accept-edits'
 }
 
+/** The mode of somebody else, at every moment: whoever approves a plan here changes nothing about it. */
+export function followMode(mode: () => PermissionMode): TrackedMode {
+  return { mode, setMode: () => undefined, afterPlan: () => 'default' }
+}
+
 export function trackMode(first: PermissionMode): TrackedMode {
   let mode = first
   let before: PermissionMode = 'default'

@@ -38,7 +38,7 @@ export function createExitPlanModeTool(planning: Planning | undefined, changes: 
 }
 
 const SENT_TO_LEADER =
-  'The plan is sent to the leader of your team, who approves it or says what to change, by a message. It is still plan mode. Say in one sentence what you wait for, and end your turn.'
+  'The plan is sent to the leader of your team, who approves it or says what to change, by a message. It is plan mode until you are told that it is over. Say in one sentence what you wait for, and end your turn.'
 
 async function decide(plan: KeptPlan, planning: Planning, signal: AbortSignal): Promise<ToolOutput> {
   const files = [plan.file]

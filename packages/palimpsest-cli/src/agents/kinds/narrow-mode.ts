@@ -20,11 +20,3 @@ export function narrowMode(
   if (WIDTH[wanted] < WIDTH[parent]) return { value: wanted }
   return { value: parent, why: `it asks for the mode ${wanted}, and its parent is in ${parent}` }
 }
-
-/** The same modes, held down by another one. */
-export function underCeiling<Modes extends { readonly mode: () => PermissionMode }>(
-  modes: Modes,
-  ceiling: () => PermissionMode,
-): Modes {
-  return { ...modes, mode: () => narrowMode(ceiling(), modes.mode()).value }
-}

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 
 import { drive, type Conversation } from 'palimpsest/conversation'
-import { openFileMailbox } from 'palimpsest/node'
+import { hasLettersFor, openFileMailbox } from 'palimpsest/node'
 
 import type { PermitOptions } from '../../agent/permissions/create-permit.ts'
+import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
 import { sentenceOf } from '../../report-error.ts'
 import type { PreparedRun } from '../../run/prepare-run.ts'
 import type { World } from '../../world.ts'
@@ -54,6 +55,8 @@ interface State {
   news: readonly string[]
   face: TeamFace | undefined
   leader: Conversation | undefined
+  /** Of the conversation that leads now. */
+  mode: () => PermissionMode
   heardAt: Map<string, number>
   attending: Promise<unknown>
 }
@@ -71,6 +74,7 @@ export function createTeamHost(
     news: [],
     face: undefined,
     leader: undefined,
+    mode: () => 'plan',
     heardAt: new Map(),
     attending: Promise.resolve(),
   }
@@ -88,11 +92,12 @@ export function createTeamHost(
   }
   return {
     begin: async (conversation, prepared, face) => {
-      Object.assign(state, { face, leader: conversation })
+      Object.assign(state, { face, leader: conversation, mode: prepared.permissions.mode })
       if (state.steward) {
         await state.steward.change({ leaderSession: conversation.id })
       } else {
-        const { steward, notices } = await open(prepared)
+        const permissions = { ...prepared.permissions, mode: () => state.mode() }
+        const { steward, notices } = await open({ ...prepared, permissions })
         state.steward = steward
         for (const notice of notices) face.show(notice)
         state.attending = Promise.all([
@@ -135,7 +140,9 @@ async function attend(state: State, steward: Steward, signal: AbortSignal): Prom
     while (!signal.aborted) {
       const look = await steward.look()
       showNews(state, look)
-      await wake(state, look, post)
+      // What it is about to read may change how the team stands.
+      const isReading = await hasLettersFor({ home, team: name, self: LEADER })
+      await wake(state, isReading ? { ...look, pace: 'moving' } : look, post)
       await watch.next(signal)
     }
   } finally {

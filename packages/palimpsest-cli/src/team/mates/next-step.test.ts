@@ -38,6 +38,7 @@ async function momentOf(list: TaskList, more: Partial<Moment> = {}): Promise<Mom
     idleTurns: 0,
     turns: 0,
     isDismissed: false,
+    isPlanHandedIn: false,
     ...more,
   }
 }
@@ -93,4 +94,13 @@ test('a team that ends, or is gone, is left', async () => {
   const ending = moment.team && { ...moment.team, state: 'ending' as const }
   expect(nextStep({ ...moment, team: ending })).toEqual({ kind: 'end', why: 'the team has ended' })
   expect(nextStep({ ...moment, team: undefined })).toEqual({ kind: 'end', why: 'the team is gone' })
+})
+
+test('whoever has handed in a plan keeps its task and takes no turn for it until plan mode is over; mail is read', async () => {
+  const { ben } = await twoTasks()
+  await ben.update({ task: 1, state: 'in_progress' })
+  const planned = await momentOf(ben, { isPlanHandedIn: true, idleTurns: 1 })
+  expect(nextStep(planned)).toEqual({ kind: 'planned' })
+  expect(nextStep({ ...planned, hasMail: true })).toEqual({ kind: 'mail' })
+  expect(short(nextStep({ ...planned, isPlanHandedIn: false }))).toEqual({ task: 1, isOwn: true })
 })

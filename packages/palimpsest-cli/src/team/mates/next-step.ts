@@ -15,6 +15,8 @@ export interface Moment {
   /** Turns in a row that changed nothing. */
   readonly idleTurns: number
   readonly turns: number
+  /** The leader has its plan, and it is still plan mode. */
+  readonly isPlanHandedIn: boolean
   /** Who asked it to leave was told yes. */
   readonly isDismissed: boolean
 }
@@ -26,6 +28,8 @@ export type Step =
   | { readonly kind: 'task'; readonly task: Task; readonly isOwn: boolean }
   /** It gives back what it has, and takes nothing up by itself any more. */
   | { readonly kind: 'stuck'; readonly why: string }
+  /** It keeps what it has, and waits for the leader or for the end of plan mode. */
+  | { readonly kind: 'planned' }
   | { readonly kind: 'wait' }
 
 /** A leader that was killed is resumed within this time, or its teammates leave. */
@@ -44,6 +48,7 @@ export function nextStep(moment: Moment): Step {
     return { kind: 'end', why: 'the leader is gone' }
   if (turns >= TURNS_MAX) return { kind: 'stuck', why: `it has taken ${TURNS_MAX} turns` }
   if (moment.hasMail) return { kind: 'mail' }
+  if (moment.isPlanHandedIn) return { kind: 'planned' }
   if (idleTurns >= IDLE_TURNS_MAX)
     return { kind: 'stuck', why: `${IDLE_TURNS_MAX} turns in a row changed nothing` }
   const own = ownTask(moment)

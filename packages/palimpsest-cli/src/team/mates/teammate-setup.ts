@@ -58,7 +58,7 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
   const ask = askLeader({ home, team: team.name }, member.name, asker)
   const permitElsewhere = team.hasScreen ? ask : undefined
   const leader = { mode: team.mode }
-  const rights = { permitElsewhere, ceiling: () => leader.mode }
+  const rights = { permitElsewhere, leaderMode: () => leader.mode }
   const prepared = await prepareRun({ ...wishes, session, ...rights }, home, world)
   for (const notice of prepared.notices) say(notice)
   const { setup, reading } = prepared
@@ -90,7 +90,7 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
   }
   const { team: work } = prepared
   if (!work) throw new UsageError(`there is no list of tasks for ${member.name}`)
-  // Nobody has more than the leader, whatever the leader changes to, also in the middle of a turn.
+  // Everybody may do what the leader may, whatever the leader changes to, also in the middle of a turn.
   const follow = async (): Promise<void> => {
     leader.mode = (await readTeam(home, team.name))?.mode ?? leader.mode
   }

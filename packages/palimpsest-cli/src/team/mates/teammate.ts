@@ -47,7 +47,7 @@ export async function runTeammate(mate: Teammate, world: World): Promise<string>
     while (!world.signal.aborted) {
       const step = await look(mate, state, world)
       if (step.kind === 'end') return step.why
-      if (step.kind === 'wait' || step.kind === 'stuck') {
+      if (step.kind === 'wait' || step.kind === 'stuck' || step.kind === 'planned') {
         const objections = await rest(mate, state, step, world.signal)
         if (objections !== undefined)
           await takeTurn(mate, state, { doing: 'working', content: objections }, world)
@@ -82,6 +82,7 @@ async function look(mate: Teammate, state: State, world: World): Promise<Step> {
     board,
     hasMail,
     isDismissed: prepared.agents.post.main.isLeaving(),
+    isPlanHandedIn: prepared.planning.isHandedIn(),
   }
   return nextStep({ ...about, leaderGoneAt, idleTurns, turns })
 }
@@ -90,7 +91,7 @@ async function look(mate: Teammate, state: State, world: World): Promise<Step> {
 async function rest(
   mate: Teammate,
   state: State,
-  step: Extract<Step, { kind: 'wait' | 'stuck' }>,
+  step: Extract<Step, { kind: 'wait' | 'stuck' | 'planned' }>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (state.isWaiting) return undefined
@@ -103,6 +104,11 @@ async function rest(
     await own.set({ state: 'idle', doing: 'idle' })
     return undefined
   }
+  if (step.kind === 'planned') {
+    say(PLANNED)
+    await own.set({ state: 'stuck', doing: PLANNED })
+    return undefined
+  }
   await giveBack(mate, step.why)
   const text = `I stop taking tasks: ${step.why}. What I had is free again.`
   say(text)
@@ -112,6 +118,8 @@ async function rest(
   return undefined
 }
 
+const PLANNED = 'its plan is with the leader; it waits for the end of plan mode'
+
 /** One turn. Says why it must be the last; undefined where it need not. */
 async function workOn(
   mate: Teammate,
@@ -120,6 +128,8 @@ async function workOn(
   world: World,
 ): Promise<string | undefined> {
   if (step.kind === 'mail') return await takeTurn(mate, state, { doing: 'reading mail' }, world)
+  // Whoever looks now sees that it goes on.
+  if (mate.own.get().state === 'stuck') await mate.own.set({ state: 'working', doing: step.task.subject })
   const content = await beginTask(mate, state, step)
   if (content === undefined) return undefined
   return await takeTurn(mate, state, { doing: step.task.subject, content }, world)

@@ -1,0 +1,42 @@
+import type { MailRequest } from 'palimpsest/agents'
+import { expect, test } from 'vitest'
+
+import { emptyView } from '../../../../palimpsest/src/transcript/view.ts'
+import type { PermissionMode } from '../permissions/permission-mode.ts'
+import { createPlanning, type Planning } from './create-planning.ts'
+import { followMode, trackMode, type TrackedMode } from './track-mode.ts'
+
+function planningIn(modes: TrackedMode): Planning {
+  const askLeader = async (): Promise<void> => undefined
+  return createPlanning({ sessionFolder: '/nowhere', view: emptyView(), askLeader, ...modes })
+}
+
+const answer = (requestId: string, approve: boolean): MailRequest => ({
+  type: 'plan_approval_response',
+  request_id: requestId,
+  approve,
+})
+
+test('the mode that a leader gave with its yes stays, whatever is handed in or answered later', () => {
+  const planning = planningIn(trackMode('plan'))
+  const id = planning.newRequestId()
+  expect(planning.isHandedIn()).toBe(true)
+  planning.answered(answer(id, true))
+  planning.answered(answer(id, false))
+  expect([planning.mode(), planning.isHandedIn()]).toEqual(['default', false])
+})
+
+test('a teammate has the mode of its leader: a yes changes nothing about it, and another plan is due the next time', () => {
+  const leader: { mode: PermissionMode } = { mode: 'plan' }
+  const planning = planningIn(followMode(() => leader.mode))
+  const refused = planning.newRequestId()
+  planning.answered(answer(refused, false))
+  expect(planning.isHandedIn()).toBe(false)
+  planning.answered(answer(planning.newRequestId(), true))
+  expect([planning.mode(), planning.isHandedIn()]).toEqual(['plan', true])
+  leader.mode = 'accept-edits'
+  planning.news(emptyView())
+  expect([planning.mode(), planning.isHandedIn()]).toEqual(['accept-edits', false])
+  leader.mode = 'plan'
+  expect([planning.mode(), planning.isHandedIn()]).toEqual(['plan', false])
+})
