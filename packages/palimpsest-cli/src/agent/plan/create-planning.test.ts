@@ -1,7 +1,7 @@
 import type { MailRequest } from 'palimpsest/agents'
 import { expect, test } from 'vitest'
 
-import { emptyView } from '../../../../palimpsest/src/transcript/view.ts'
+import { emptyView } from 'palimpsest/transcript'
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import { createPlanning, type Planning } from './create-planning.ts'
 import { followMode, trackMode, type TrackedMode } from './track-mode.ts'

@@ -173,3 +173,9 @@ describe('the types there are', () => {
     expect(err).toContain('not used until the folder is trusted')
   })
 })
+
+test('whoever is of a built-in type can answer what is written to it', () => {
+  const offered = ['Read', 'SendMessage']
+  const withIt = BUILT_IN_TYPES.filter((type) => narrowTools(offered, type).value.includes('SendMessage'))
+  expect(withIt.map(({ name }) => name)).toEqual(['search', 'plan', 'general'])
+})
