@@ -55,6 +55,8 @@ export interface RunOptions {
   /** Added to the environment; undefined takes a variable out. */
   readonly env?: { readonly [name: string]: string | undefined }
   readonly cwd?: string
+  /** Run inside, it starts others of its kind, as a team does: those are processes. */
+  readonly startsOthers?: boolean
 }
 
 export interface Ran {
@@ -93,10 +95,16 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
     PALIMPSEST_BASE_URL: served.url,
     PALIMPSEST_MEMORY_EXTRACT: '0',
   }
-  const settle = ({ stdin, env, cwd = folder }: RunOptions = {}): InsideRun => ({
+  const settle = ({ stdin, env, cwd = folder, startsOthers }: RunOptions = {}): InsideRun => ({
     cwd,
-    env: withoutUndefined({ PATH: process.env['PATH'], ...own, ...env }),
+    env: withoutUndefined({
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: startsOthers ? COMPILED : undefined,
+      ...own,
+      ...env,
+    }),
     stdin,
+    self: startsOthers ? COMMAND : undefined,
   })
   return {
     simulator,

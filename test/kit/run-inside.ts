@@ -15,6 +15,8 @@ export interface InsideRun {
   readonly cwd: string
   readonly env: { readonly [name: string]: string }
   readonly stdin?: string | Buffer | undefined
+  /** What starts the command again, as a process; without it nothing does. */
+  readonly self?: readonly string[] | undefined
 }
 
 export interface RanInside {
@@ -26,10 +28,10 @@ export interface RanInside {
 /** As much as a pipe gives at once. */
 const CHUNK_BYTES = 64 * 1024
 
-export async function runInside(args: readonly string[], { cwd, env, stdin }: InsideRun): Promise<RanInside> {
+export async function runInside(args: readonly string[], run: InsideRun): Promise<RanInside> {
   const [out, err]: [Buffer[], Buffer[]] = [[], []]
   const world: World = {
-    ...worldInside({ cwd, env, stdin }),
+    ...worldInside(run),
     // As bytes: half a character comes out as it would of a process.
     print: (text) => void out.push(Buffer.from(text)),
     printError: (text) => void err.push(Buffer.from(text)),
@@ -39,7 +41,7 @@ export async function runInside(args: readonly string[], { cwd, env, stdin }: In
 }
 
 /** What the command sees of the machine. What it prints is for the caller to take. */
-export function worldInside({ cwd, env, stdin }: InsideRun): Omit<World, 'print' | 'printError'> {
+export function worldInside({ cwd, env, stdin, self }: InsideRun): Omit<World, 'print' | 'printError'> {
   return {
     version: readVersion(),
     nodeVersion: process.version,
@@ -49,6 +51,7 @@ export function worldInside({ cwd, env, stdin }: InsideRun): Omit<World, 'print'
     now: () => Date.now(),
     platform: process.platform,
     readInput: async (required) => await readInput(Readable.from(chunksOf(stdin)), required),
+    ...(self && { self }),
     signal: new AbortController().signal,
   }
 }

@@ -78,7 +78,7 @@ test('three teammates fix six failing tests, two each, without a conflict; the r
   expect(await countTests(bench)).toEqual({ ok: 0, failed: 6 })
   const allowed = ['--permission-mode', 'accept-edits', '--allowed-tools', 'Bash(node --test:*)']
   const flags = ['--agents', '3', '--name', 'kitchen', ...allowed, '--output-format', 'json']
-  const ran = await bench.start(['team', 'Fix the failing tests', ...flags]).ended
+  const ran = await bench.run(['team', 'Fix the failing tests', ...flags], { startsOthers: true })
   expect({ exit: ran.exit, err: ran.err }).toMatchObject({ exit: 0 })
   expect(await countTests(bench)).toEqual({ ok: 6, failed: 0 })
 

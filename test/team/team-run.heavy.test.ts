@@ -74,7 +74,7 @@ test('a team does its tasks in worktrees of its own; the leader merges them, rep
     '--output-format',
     'json',
   ]
-  const ran = await bench.start(['team', 'Write both files', ...flags]).ended
+  const ran = await bench.run(['team', 'Write both files', ...flags], { startsOthers: true })
   const result = jsonObject(ran.out === '' ? `{"err":${JSON.stringify(ran.err)}}` : ran.out)
   const team = isJsonObject(result['team']) ? result['team'] : {}
   expect([
@@ -120,7 +120,8 @@ test('without a screen nobody waits for what the user has not committed: the tea
     ...fileSteps('Report', 2, 'out/report.md'),
   ])
   const flags = ['--agents', '1', '--name', 'crew', '--permission-mode', 'accept-edits']
-  const ran = await bench.start(['team', 'Write both', ...flags, '--output-format', 'json']).ended
+  const args = ['team', 'Write both', ...flags, '--output-format', 'json']
+  const ran = await bench.run(args, { startsOthers: true })
   const result = jsonObject(ran.out === '' ? `{"err":${JSON.stringify(ran.err)}}` : ran.out)
   const team = isJsonObject(result['team']) ? result['team'] : {}
   expect([ran.exit, listIn(team, 'tasks').map(({ state, merge }) => [state, merge])]).toEqual([
@@ -142,7 +143,8 @@ test('in a subfolder of a repository there are no worktrees, and the user is tol
   const cwd = join(bench.folder, 'sub')
   await put(join(cwd, 'b.txt'), 'the heron\n')
   bench.simulator.addSteps([{ content: [text('Nothing to do.')] }])
-  const ran = await bench.start(['team', 'Look', '--agents', '1', '--name', 'crew', '-p'], { cwd }).ended
+  const args = ['team', 'Look', '--agents', '1', '--name', 'crew', '-p']
+  const ran = await bench.run(args, { cwd, startsOthers: true })
   expect(ran.exit).toBe(0)
   expect(ran.err).toContain(
     `the repository is in ${bench.folder}, outside the working folders. To have worktrees, `,
@@ -212,7 +214,7 @@ test('a leader that is killed is resumed with its team: who lives is found again
     { content: [text('All is done.')], when: LEADS },
     ...(write ? [write, ...rest] : []),
   ])
-  const ran = await bench.start(['team', '--resume', 'crew', ...flags]).ended
+  const ran = await bench.run(['team', '--resume', 'crew', ...flags], { startsOthers: true })
   const result = jsonObject(ran.out === '' ? `{"err":${JSON.stringify(ran.err)}}` : ran.out)
   const team = isJsonObject(result['team']) ? result['team'] : {}
   expect([

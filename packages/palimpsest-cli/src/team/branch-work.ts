@@ -16,8 +16,21 @@ export interface GitUser {
   readonly excludesFile?: string | undefined
 }
 
-/** Who commits here: asked of git alone, since everything else runs without the user's own settings. */
+/**
+ * Who commits here: asked of git alone, since everything else runs without the user's own settings. Asked once for a folder and an
+ * environment: it stays the same while a team works, and each task would ask three times.
+ */
 export async function findGitUser(cwd: string, env: ChildEnvironment): Promise<GitUser> {
+  const known = USERS.get(env) ?? new Map<string, Promise<GitUser>>()
+  USERS.set(env, known)
+  const found = known.get(cwd) ?? askForUser(cwd, env)
+  known.set(cwd, found)
+  return await found
+}
+
+const USERS = new WeakMap<ChildEnvironment, Map<string, Promise<GitUser>>>()
+
+async function askForUser(cwd: string, env: ChildEnvironment): Promise<GitUser> {
   const setting = async (...args: readonly string[]): Promise<string | undefined> => {
     const start = { program: 'git', args: ['config', '--get', ...args], cwd, env }
     const end = await runProcess(start, { msMax: ASK_MS_MAX, bytesMax: ASK_BYTES_MAX })

@@ -68,7 +68,7 @@ export function paceOf(
   { members, board }: SeenTeam,
   team: TeamRecord,
   now: number,
-  waiting: ReadonlySet<string>,
+  waiting: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): TeamPace {
   const isBusy = members.some(({ life, record, hasMail }) =>
     life === 'starting' || life === 'gone'

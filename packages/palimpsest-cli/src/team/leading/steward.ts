@@ -55,11 +55,14 @@ export interface StewardSetup {
 /** Who dies more often than this does not come to anything. */
 const RESTARTS_MAX = 2
 
+/** Git is asked a dozen times for one try, and a team that ends is looked at ten times a second. */
+const TRIED_AGAIN_MS = 1_500
+
 interface State extends StewardSetup {
   team: TeamRecord
   readonly restarts: Map<string, number>
-  /** Work that something stands in the way of, and that was told of. */
-  readonly waiting: Set<string>
+  /** Work that something stands in the way of, and that was told of: when it was last tried. */
+  readonly waiting: Map<string, number>
   /** Who left, and was told of. */
   readonly left: Set<string>
   readonly world: World
@@ -67,7 +70,7 @@ interface State extends StewardSetup {
 
 export function createSteward(setup: StewardSetup, world: World): Steward {
   const inLine = createQueue()
-  const state: State = { ...setup, restarts: new Map(), waiting: new Set(), left: new Set(), world }
+  const state: State = { ...setup, restarts: new Map(), waiting: new Map(), left: new Set(), world }
   return {
     home: setup.home,
     tasks: setup.tasks,
@@ -112,15 +115,16 @@ async function settle(state: State, work: UnsettledWork): Promise<readonly News[
     await note('nothing')
     return []
   }
+  const triedAt = waiting.get(key)
+  if (triedAt !== undefined && performance.now() - triedAt < TRIED_AGAIN_MS) return []
   const user = await findGitUser(team.cwd, git)
   const wish = { commit, branch, subject: `Merge task ${task} by ${member.name}: ${subject}` }
   const outcome = await mergeWork(team.cwd, wish, user, git)
   const text = mergeText(outcome, about)
   if (outcome.kind === 'in-the-way') {
-    // It is tried again with every look, and told once.
-    const isKnown = waiting.has(key)
-    waiting.add(key)
-    return isKnown ? [] : [{ text, isUrgent: true }]
+    // It is tried again every now and then, and told once.
+    waiting.set(key, performance.now())
+    return triedAt === undefined ? [{ text, isUrgent: true }] : []
   }
   await note(outcome.kind)
   return [{ text, isUrgent: outcome.kind === 'conflict' || outcome.kind === 'failed' }]
