@@ -80,7 +80,10 @@ test.each([
   [['-p', 'a', '--resume', '..'], /^"\.\." cannot be a session id: /],
   [['-p', 'a', '--resume', ''], /^--resume: which session\? `palimpsest sessions` lists their ids$/],
   [['-p', 'a', '--resume'], /^--resume: which session\? `palimpsest sessions` lists their ids$/],
-  [['-p', 'a', '--modle', 'x'], /^unknown option '--modle'\. Did you mean --model\?; .* shows how$/],
+  [
+    ['-p', 'a', '--modle', 'x'],
+    /^unknown option '--modle'\. Did you mean --model\? `palimpsest -p --help` shows how$/,
+  ],
   [
     ['sesions'],
     /^there is no command "sesions"\. Did you mean `palimpsest sessions`\? To say the word itself to the agent: `palimpsest -p sesions`$/,

@@ -49,11 +49,11 @@ test('says whether there is a sandbox, why not, and what holds then', async () =
   const { home, run } = await world()
   await mkdir(home, { recursive: true, mode: 0o700 })
   expect((await run('doctor')).out).toMatch(
-    /^(ok {4}sandbox .*bubblewrap: commands that only read run in it, unasked|note {2}sandbox .*none \(.*\): only commands that are proven to read run unasked\. To change that, .*)$/m,
+    /^(ok {4}sandbox .*bubblewrap: commands that only read run in it without asking|note {2}sandbox .*none \(.*\): only commands that are proven to read run without asking\. To change that, .*)$/m,
   )
   await writeFile(join(home, 'settings.json'), '{"sandbox":"off"}')
   expect((await run('doctor')).out).toMatch(
-    /^note {2}sandbox .*none \(the setting "sandbox" is "off"\): only commands that are proven to read run unasked\. To change that, set it to "auto"$/m,
+    /^note {2}sandbox .*none \(the setting "sandbox" is "off"\): only commands that are proven to read run without asking\. To change that, set it to "auto"$/m,
   )
 })
 

@@ -136,16 +136,18 @@ function parseStrictly(
     } as const
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(`${firstSentence(error)}${meantFlag(error, command)}; ${hint}`, { cause: error })
+    throw new UsageError(`${firstSentence(error)}${meantFlag(error, command) ?? ';'} ${hint}`, {
+      cause: error,
+    })
   }
 }
 
 const UNKNOWN_FLAG = /unknown option '--([^']+)'/i
 
-function meantFlag(error: unknown, { options }: Command): string {
+function meantFlag(error: unknown, { options }: Command): string | undefined {
   const [, typed = ''] = UNKNOWN_FLAG.exec(error instanceof Error ? error.message : '') ?? []
   const similar = findSimilarName(typed, Object.keys(options))
-  return similar === undefined ? '' : `. Did you mean --${similar}?`
+  return similar === undefined ? undefined : `. Did you mean --${similar}?`
 }
 
 /** Node explains at length; the first sentence says what is wrong. */

@@ -187,7 +187,7 @@ async function examineSandbox(home: string, projectFolder: string, world: World)
   if (!state.works) {
     const without = isRequired(policy)
       ? 'no command runs, since "sandbox" is "required"'
-      : 'only commands that are proven to read run unasked'
+      : 'only commands that are proven to read run without asking'
     const text = `none (${state.why}): ${without}. To change that, ${state.cure}`
     return [{ what: 'sandbox', state: isRequired(policy) ? 'bad' : 'note', text }]
   }
@@ -200,13 +200,13 @@ async function examineSandbox(home: string, projectFolder: string, world: World)
     state.by === 'sandbox-exec' ? '. It passed its trial here, but was never tested on macOS otherwise' : ''
   const unfit = await sandbox.writing?.problem()
   if (unfit !== undefined) {
-    const said = `${state.by}: commands that only read run in it, unasked; not those that write: ${unfit.why}. To change that, ${unfit.cure}`
+    const said = `${state.by}: commands that only read run in it without asking; not those that write: ${unfit.why}. To change that, ${unfit.cure}`
     return [{ what: 'sandbox', state: 'note', text: said }]
   }
   const what = sandbox.writing
     ? 'commands that read, and those that write in the working folders,'
     : 'commands that only read'
-  const text = `${state.by}: ${what} run in it, unasked${untested}`
+  const text = `${state.by}: ${what} run in it without asking${untested}`
   return [{ what: 'sandbox', state: untested === '' ? 'good' : 'note', text }]
 }
 

@@ -294,7 +294,7 @@ async function tellLocalModels({ prepared }: HostedConversation, ui: Ui, world: 
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   ui.show([
     ...noteLines(
-      `this machine has ${toPrintable(first.name)}${others}: /model uses it`,
+      `this machine has ${toPrintable(first.name)}${others}: choose one with /model`,
       'plain',
       ui.columns(),
     ),

@@ -65,7 +65,7 @@ export function readHooks(settings: { readonly [event: string]: readonly Json[] 
     if (HOOK_EVENTS.some((known) => known === event)) continue
     const similar = findSimilarName(event, [...HOOK_EVENTS, ...OTHER_EVENTS])
     if (OTHER_EVENTS.includes(event))
-      notices.add(`hooks.${event}: not built yet, so it is not run. Built are ${HOOK_EVENTS.join(', ')}`)
+      notices.add(`hooks.${event} is not built yet and does not run. Built: ${HOOK_EVENTS.join(', ')}`)
     else
       notices.add(
         `hooks.${event}: there is no such event${similar === undefined ? '' : `. Did you mean ${similar}?`}`,

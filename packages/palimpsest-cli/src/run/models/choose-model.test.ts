@@ -29,6 +29,12 @@ describe('what is found in the environment', () => {
       'asks https://api.anthropic.com with ANTHROPIC_API_KEY',
     ],
     [
+      'a family of models',
+      { ANTHROPIC_API_KEY: 'k', PALIMPSEST_MODEL: 'sonnet' },
+      'claude-sonnet-5-5',
+      'asks https://api.anthropic.com with ANTHROPIC_API_KEY',
+    ],
+    [
       'an address of the Messages API',
       { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' },
       'claude-opus-5-5',
@@ -84,7 +90,7 @@ describe('what is found in the environment', () => {
     expect(chosen({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })).toMatchObject({
       model: 'palimpsest-offline',
       notices: [
-        'OPENAI_BASE_URL is set, but no model is named: --model openai/NAME asks it; /model on a terminal lists them',
+        'OPENAI_BASE_URL is set, but no model is named: choose one with /model, or with --model openai/NAME',
       ],
     })
   })

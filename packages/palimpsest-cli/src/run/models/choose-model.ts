@@ -1,4 +1,5 @@
 import { UsageError, type StreamModel } from 'palimpsest'
+import { findAgentModel } from 'palimpsest/agents'
 import { createAiSdkModel } from 'palimpsest/providers/ai-sdk'
 import {
   createAnthropicModel,
@@ -82,15 +83,15 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
   if (asked) return chat(asked.server, asked.model, wishes, env)
   const endpoint = anthropicEndpoint(wishes, env)
   if (endpoint || env['ANTHROPIC_API_KEY'] || env['ANTHROPIC_AUTH_TOKEN'])
-    return anthropic(named ?? STANDARD_MODEL, endpoint, wishes, env)
+    return anthropic(inFamily(named) ?? STANDARD_MODEL, endpoint, wishes, env)
   const found = findServer(env)
   const model = found && (named ?? openaiModel(found.server, env))
   if (found && model !== undefined) return chat(found.server, model, wishes, env)
   return offline(
-    OFFLINE_ABOUT,
+    found ? OFFLINE_DOES : OFFLINE_ABOUT,
     found
       ? [
-          `${found.by} is set, but no model is named: --model ${found.server.name}/NAME asks it; /model on a terminal lists them`,
+          `${found.by} is set, but no model is named: choose one with /model, or with --model ${found.server.name}/NAME`,
         ]
       : named === undefined
         ? []
@@ -98,6 +99,11 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
             `${named} needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.`,
           ],
   )
+}
+
+/** `sonnet` is the newest of its family, as other agents have it. */
+function inFamily(named: string | undefined): string | undefined {
+  return named === undefined ? undefined : (findAgentModel(named, STANDARD_MODEL) ?? named)
 }
 
 /** What keys in the environment let one ask, each with the model that is asked when nobody names one. */

@@ -1,4 +1,7 @@
-import { note, type CommandPlace } from './command-place.ts'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { note, tell, type CommandPlace } from './command-place.ts'
 
 const PROMPT = `Write the file AGENTS.md in this folder, for agents that will work here and know nothing of it. If it exists, improve it and keep what its authors wrote on purpose.
 
@@ -12,10 +15,15 @@ Leave out what every programmer knows, and what you did not find. Do not invent 
 
 /** AGENTS.md by the model, with its tools: whoever sits there sees the file before it is written. */
 export async function init(place: CommandPlace): Promise<undefined> {
-  const { conversation, ui, follow, interruptible } = place
+  const { conversation, follow, interruptible, wishes } = place
   if (conversation.prepared.endpoint === 'offline')
-    return note('/init asks a model, and the offline one writes nothing. /model connects one', place)
-  ui.showSaid('/init')
+    return note('/init asks a model, and the offline one writes nothing. Choose one with /model', place)
   await interruptible(async (signal) => void (await follow(conversation.say(PROMPT, signal))))
-  return undefined
+  const path = join(wishes.cwd, 'AGENTS.md')
+  const isThere = await stat(path).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere || conversation.prepared.instructionPaths.includes(path)) return undefined
+  return tell('AGENTS.md is read when a session starts: /clear starts one', place)
 }

@@ -108,10 +108,13 @@ export async function agentRows(place: CommandPlace): Promise<readonly NamedRow[
 
 const MARKS = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
 
-export async function doctorRows({ world }: CommandPlace): Promise<readonly NamedRow[]> {
+export async function doctorRows({ world, conversation }: CommandPlace): Promise<readonly NamedRow[]> {
   const { examine } = await import('../../doctor/examine.ts')
   const findings = await examine(palimpsestHome(world), world.nodeVersion, world)
-  return findings.map(({ what, state, text }) => ({
+  const { model } = conversation.facts
+  const isOther = !findings.some(({ what, text }) => what === 'model' && text.startsWith(`${model} `))
+  const here = isOther ? [{ what: 'model', state: 'note' as const, text: `${model} in this session` }] : []
+  return [...findings, ...here].map(({ what, state, text }) => ({
     name: `  ${MARKS[state]} ${what.padEnd(NAME_COLUMNS)}`,
     text: toPrintable(text),
   }))

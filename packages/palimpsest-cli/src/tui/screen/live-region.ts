@@ -142,7 +142,10 @@ function pickerLines(view: LiveView, picker: Picker, columns: number, room: numb
     ...search,
     ...(items.length > 0 ? items : [line('  nothing found', 'dim')]),
   ]
-  const keys = picker.isSearched ? 'type to search · ↑↓ · Enter · Esc' : '↑↓ Enter, or the letter · Esc'
+  const hasLetters = picker.items.some(({ letter }) => letter !== undefined)
+  const keys = picker.isSearched
+    ? 'type to search · ↑↓ · Enter · Esc'
+    : `↑↓ Enter, or ${hasLetters ? 'the letter' : 'its number'} · Esc`
   const help = `${keys}${more}`
   const searchRow = 1 + title.length + proposal.length
   const cursor = picker.isSearched
