@@ -1,3 +1,6 @@
+import { readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+
 import { hiddenBy, withLinksFollowed } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
 import { FRESH_SHELL, type ShellState } from '../shell/shell-state.ts'
@@ -68,8 +71,8 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const cwd = await realPathOf(options.cwd)
   const additional = await Promise.all((options.additionalFolders ?? []).map(realPathOf))
   const readable = await Promise.all((options.readableFolders ?? []).map(realPathOf))
-  const own = options.ownHome === undefined ? [] : [options.ownHome]
-  const places = await Promise.all([...privatePlacesOf(options.home), ...own].map(realOrNamed))
+  const own = options.ownHome === undefined ? [] : await realOrNamed(options.ownHome)
+  const places = [...(await realPrivatePlaces(options.home)), ...own]
   const grants = new Map<string, string>()
   const commands = new Map<string, CommandGrant>()
   let shellFolder = cwd
@@ -86,7 +89,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     readableFolders: readable,
     isJudged: options.isJudged ?? (() => false),
     planFile: options.planFile === undefined ? undefined : { path: options.planFile, isWritable: true },
-    privatePlaces: [...new Set(places.flat())],
+    privatePlaces: [...new Set(places)],
     get rules() {
       return rules
     },
@@ -152,6 +155,23 @@ export function withOwnShell(access: Access, { isJudged, closed, open }: AgentAc
 /** Takes a real path. */
 export function isWorkPath(access: Pick<Access, 'folders'>, path: string): boolean {
   return access.folders.some((folder) => isInside(folder, path))
+}
+
+/** Most of these places are not there: one look at the home tells it of all of them, where each alone takes several. */
+async function realPrivatePlaces(home: string): Promise<readonly string[]> {
+  const folder = join(home)
+  const real = await realPathOf(folder).catch(() => folder)
+  // Some disks ignore case.
+  const there = await readdir(folder).then(
+    (names) => new Set(names.map((name) => name.toLowerCase())),
+    () => undefined,
+  )
+  const places = privatePlacesOf(home).map(async (path) => {
+    const below = relative(folder, path)
+    const [first = ''] = below.split(sep)
+    return there?.has(first.toLowerCase()) === false ? [path, join(real, below)] : await realOrNamed(path)
+  })
+  return (await Promise.all(places)).flat()
 }
 
 /** A place counts under its name too: a link there may be made later. */

@@ -29,6 +29,8 @@ async function walk(path: string): Promise<string> {
   let links = LINKS_MAX
   /** How many of the last parts of `at` are not there: nothing is below them. */
   let missing = 0
+  /** Below a parent that is there: it is what was not found. */
+  let isLast = parent !== undefined
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     if (part === '' || part === '.') continue
     if (part === '..') {
@@ -37,7 +39,8 @@ async function walk(path: string): Promise<string> {
       continue
     }
     const here = join(at, part)
-    const found = missing > 0 ? undefined : await existing(here)
+    const found = missing > 0 || isLast ? undefined : await existing(here)
+    isLast = false
     const target = found === undefined && missing === 0 ? await linkTarget(here) : undefined
     if (target === undefined) {
       at = found ?? here
