@@ -129,7 +129,7 @@ test('whatever the machine is like and whatever is typed, a command ends with a 
         expectSaid(await ended(args, ENVIRONMENTS[name] ?? {}))
       },
     ),
-    cases(80, 6_000),
+    cases(40, 6_000),
   )
 })
 

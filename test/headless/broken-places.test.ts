@@ -125,7 +125,7 @@ test('whatever lies in a place of ours, every command ends with a sentence, and 
         expect(place.includes('/logs/') ? text.slice(0, IN_THE_WAY.length) : text).toBe(IN_THE_WAY)
       },
     ),
-    { ...cases(30, 3_000), examples: EXAMPLES },
+    { ...cases(12, 3_000), examples: EXAMPLES },
   )
 })
 

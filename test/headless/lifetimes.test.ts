@@ -12,9 +12,9 @@ import { join } from 'node:path'
 const ENV = { PALIMPSEST_MODEL: 'claude-opus-5' }
 const MINUTE_MS = 60_000
 const READS = 20
-const READS_A_ROUND = 5
+const READS_A_ROUND = 10
 
-/** Twenty files, five read in each round, and an answer. */
+/** Twenty files, ten read in each round, and an answer. */
 async function readFiles(bench: CommandBench): Promise<void> {
   const line = 'export const value = compute(1, 2, 3)\n'
   for (let i = 0; i < READS; i++)

@@ -15,8 +15,8 @@ import {
 // the next message. Thousands are made from a grammar; CI takes every so many, a soak all.
 
 /** Of the faults, one in so many: spread over all kinds, because it divides none of their numbers. Half of all are cuts, one for each byte. */
-const CI_STRIDE = 251
-const CI_STRIDE_OF_CUTS = 701
+const CI_STRIDE = 503
+const CI_STRIDE_OF_CUTS = 1_409
 /** Most of the time of a fault is waiting. */
 const SIDE_BY_SIDE = 16
 

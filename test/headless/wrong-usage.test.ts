@@ -80,7 +80,7 @@ test('a session lives with any figures: its size and its bill stay such as can b
         }
       },
     ),
-    { ...cases(6, 300), endOnFailure: true },
+    { ...cases(3, 300), endOnFailure: true },
   )
 })
 

@@ -23,7 +23,7 @@ import { windowSetup } from '../kit/window-setup.ts'
 
 const WINDOW = 24_000
 const SETUP = windowSetup(MODEL, WINDOW)
-const RUNS = cases(12, 1_000)
+const RUNS = cases(6, 1_000)
 const TIMEOUT_MS = 20_000 + RUNS.numRuns * 4_000
 
 type Steps = NonNullable<SimulatorOptions['script']>

@@ -70,6 +70,7 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     let wrong = 0
     let expired = 0
     for (const [index, session] of recorded.entries()) {
+      if (!sessions[index]?.requests.some(({ explanation }) => explanation.kind === 'expired')) continue
       const timeless = {
         ...session,
         responses: session.responses.map((response) => ({ ...response, requestedAt: 0, at: 0, endedAt: 0 })),

@@ -15,7 +15,7 @@ import {
   type ReplaySession,
 } from '../../packages/palimpsest/src/lab/replay/replay-session.ts'
 import type { Row } from '../../packages/palimpsest/src/lab/replay/row.ts'
-import { STRATEGIES } from '../../packages/palimpsest/src/lab/replay/strategies/all.ts'
+import { STRATEGIES as ALL_STRATEGIES } from '../../packages/palimpsest/src/lab/replay/strategies/all.ts'
 import { writeViews } from '../../packages/palimpsest/src/lab/replay/write-views.ts'
 import { allOf } from '../kit/all-of.ts'
 import { bothSetsNote, hasBothSets, projectSessions } from '../kit/recorded-projects.ts'
@@ -24,6 +24,9 @@ import { RECORDED_DATA } from '../kit/recorded.ts'
 const WINDOW = 100_000
 /** The shortest sessions of the projects for tuning; the bench runs all. */
 const SESSIONS = process.env['SOAK'] ? 4 : 1
+/** One of each kind; all of them on an invented session in `run-strategy.test.ts`. */
+const KINDS = ['none', 'drop-oldest', 'mask-10', 'batch+digest', 'tail-20', 'codex', 'classic', 'palimpsest']
+const STRATEGIES = ALL_STRATEGIES.filter(({ name }) => process.env['SOAK'] || KINDS.includes(name))
 const RECALL = ['frr_sole', 'frr_related', 'frr_line', 'edit_line'] as const
 
 describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, () => {

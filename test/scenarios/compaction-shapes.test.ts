@@ -92,7 +92,7 @@ function entryOf({ entries }: TestAgent, text: string): MessageEntry {
 }
 
 test('a fork differs from the request before it in its last message alone, and reads at least 98% from the cache', async () => {
-  const agent = agentOf(...rounds(60), DONE)
+  const agent = agentOf(...rounds(46), DONE)
   await agent.say('Echo.')
   const requests = agent.simulator.requests()
   const at = requests.findIndex(isSummaryRequest)
@@ -107,7 +107,7 @@ test('a fork differs from the request before it in its last message alone, and r
 })
 
 test('(V4) summary, conversation and resumed session are accepted by a provider that refuses bound thinking', async () => {
-  const agent = agentOf(...rounds(90), DONE, ...rounds(2, 'later'), DONE)
+  const agent = agentOf(...rounds(50), DONE, ...rounds(2, 'later'), DONE)
   expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
   expect((await agent.say('Go on.')).end).toEqual({ reason: 'answered' })
   expect(boundaries(agent).length).toBeGreaterThanOrEqual(1)
@@ -209,7 +209,7 @@ describe('pinned', () => {
 })
 
 test('what is brought back stands at the end, and all before it is read from the cache', async () => {
-  const agent = agentOf(...rounds(60), DONE, DONE)
+  const agent = agentOf(...rounds(46), DONE, DONE)
   await agent.say('Echo.')
   const before = agent.simulator.requests().at(-1)
   await agent.add({

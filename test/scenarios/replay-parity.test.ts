@@ -23,12 +23,12 @@ const MINUTES = 60_000
 const COLD_MS = 70 * MINUTES
 
 test.each([
-  { name: 'reads and commands', seed: 1, window: 60_000, rounds: 80, linesMax: 200, shows: 'compaction' },
+  { name: 'reads and commands', seed: 1, window: 60_000, rounds: 60, linesMax: 200, shows: 'compaction' },
   {
     name: 'with long pauses',
     seed: 2,
     window: 100_000,
-    rounds: 120,
+    rounds: 70,
     linesMax: 240,
     pauseMs: COLD_MS,
     shows: 'cold',

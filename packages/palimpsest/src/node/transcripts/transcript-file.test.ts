@@ -34,7 +34,7 @@ describe('appending', () => {
         expect(written.map(withoutOffset)).toEqual(batches.flat().map(withoutOffset))
         expect(file.size()).toBe((await stat(file.path)).size)
       }),
-      cases(15, 1000),
+      cases(8, 1000),
     )
   })
 
@@ -224,7 +224,7 @@ describe('opening to write', () => {
     const path = await writeSession(project, sayMany('é', 2))
     const whole = await readFile(path)
     const side = join(project.folder, 's-1.jsonl.torn-1')
-    const step = cases(29, 1).numRuns
+    const step = cases(61, 1).numRuns
     const cuts = Array.from({ length: whole.length + 1 }, (_, length) => length)
     for (const length of cuts.filter((cut) => cut % step === 0 || isLineEdge(whole, cut))) {
       await rm(side, { force: true })

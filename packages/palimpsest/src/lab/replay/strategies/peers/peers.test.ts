@@ -151,8 +151,10 @@ test('a summary that reads the cache is cheaper than one of its own, and a check
 /** Below it is every round of a long session. */
 const ROUND_TOKENS_MAX = 3_500
 
+let long: ReplaySession | undefined
+
 function longSession(): ReplaySession {
-  return inventSession([...rounds(140, 80), { say: 'The end.' }])
+  return (long ??= inventSession([...rounds(140, 80), { say: 'The end.' }]))
 }
 
 function rounds(count: number, lines: number, from = 0): Scripted[] {
@@ -202,7 +204,16 @@ async function run(name: string, session: ReplaySession, until?: 'first'): Promi
   return { steps, before: prompts[first - 1] ?? 0, unmanaged: prompts[first] ?? 0, blocks, dollars }
 }
 
-async function unmanaged(session: ReplaySession): Promise<readonly number[]> {
+const unmanagedOf = new WeakMap<ReplaySession, Promise<readonly number[]>>()
+
+/** Of a session once, however many peers play it. */
+function unmanaged(session: ReplaySession): Promise<readonly number[]> {
+  const prompts = unmanagedOf.get(session) ?? promptsOf(session)
+  unmanagedOf.set(session, prompts)
+  return prompts
+}
+
+async function promptsOf(session: ReplaySession): Promise<readonly number[]> {
   const sizes = fitSizes(session, factsOf)
   const none = { name: 'none', unbounded: true, create: () => ({ before: () => ({ entries: [] }) }) }
   const run = { strategy: none, windowTokens: WINDOW, sizes, factsOf, bills: false }
