@@ -228,6 +228,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       name: ['NAME', 'call the team this; default: a name made from the goal'],
       'no-worktrees': 'let teammates work in this folder instead of git worktrees',
       shutdown: ['NAME', 'end this team; worktrees that hold work are kept'],
+      clean: 'remove what ended teams left; unread messages and unmerged work stay',
       resume: ['NAME', 'lead this team again after its leader died'],
       print: 'run without the screen until the team ends; also without a terminal',
       'output-format': ['FORMAT', FORMATS],

@@ -17,6 +17,7 @@ import { prepareRun, type PreparedRun } from '../run/prepare-run.ts'
 import { textOf } from '../run/read-flags.ts'
 import type { RunWishes } from '../run/set-scene.ts'
 import { findSession } from '../stored/find-session.ts'
+import { cleanTeams } from '../team/leading/clean-teams.ts'
 import { endTeam, type EndedTeam } from '../team/leading/end-team.ts'
 import { watchFolders } from '../team/folder-watch.ts'
 import { leadTeam } from '../team/leading/lead.ts'
@@ -59,6 +60,7 @@ export async function runTeamCommand(input: CommandInput, world: World): Promise
   if (as !== undefined) return await beTeammate(as, input, home, world)
   if (shutdown !== undefined) return await shutDown(shutdown, home, world)
   if (resume !== undefined) return await resumeTeam(resume, input, home, world)
+  if (input.flags['clean'] === true) return await clean(input, home, world)
   return await startTeam(input, home, world)
 }
 
@@ -291,6 +293,18 @@ async function shutDown(name: string, home: string, world: World): Promise<ExitC
   for (const { text } of ended.look.news) world.print(`${toPrintable(text)}\n`)
   const report = reportOf(steward, ended, await spentByLeader(team, world))
   world.print(`${reportLines(report).join('\n')}\nthe team ${name} has ended\n`)
+  return DONE
+}
+
+/** Removes what ended teams left, and says what stays. */
+async function clean({ words }: CommandInput, home: string, world: World): Promise<ExitCode> {
+  if (words.length > 0) throw new UsageError('--clean starts no team: leave out the goal')
+  const { removed, kept } = await cleanTeams(home, world)
+  const lines = [
+    ...removed.map((name) => `removed ${name}`),
+    ...kept.map(({ name, why }) => `kept ${name}: ${why}`),
+  ]
+  world.print(`${lines.map((text) => toPrintable(text)).join('\n') || 'there are no teams'}\n`)
   return DONE
 }
 

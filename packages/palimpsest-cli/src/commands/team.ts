@@ -7,13 +7,14 @@ const { continue: _continue, 'session-id': _sessionId, stay: _stay, ...shared } 
 /** `palimpsest team`: a leader here, and teammates in processes of their own. */
 export const team: Command = {
   name: 'team',
-  usage: '"goal" [options]\n--resume NAME\n--shutdown NAME',
+  usage: '"goal" [options]\n--resume NAME\n--shutdown NAME\n--clean',
   summary: 'let a leader and teammates work on a goal, each in a git worktree',
   options: {
     agents: { type: 'string', short: 'n' },
     name: { type: 'string' },
     'no-worktrees': { type: 'boolean' },
     shutdown: { type: 'string' },
+    clean: { type: 'boolean' },
     ...shared,
   },
   wordsMax: 1,

@@ -53,6 +53,8 @@ test('a session that stays is written to through its socket, as data of another 
   await leader.send({ id: 'a', from: '', to: 'bob', at: 1, summary: 'enough', message: ask })
   expect(await staying).toMatchObject({ exit: 0 })
   expect(await readdir(run)).toEqual(['key'])
+  // Nothing waits in them: mailboxes of sessions go with their runs.
+  expect(await readdir(join(bench.home, 'teams/sessions/mail'))).toEqual([])
 })
 
 test('turned off by its flag, nothing listens and nothing is sent', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { UsageError, type Flags, type Mailbox } from 'palimpsest'
@@ -63,7 +63,8 @@ interface SessionPostSetup {
 async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
   const { home, session, now, listens, report } = setup
   const place = { home, team: SESSIONS }
-  const has = await lstat(join(home, 'teams', SESSIONS, 'mail', session)).then(
+  const folder = join(home, 'teams', SESSIONS, 'mail', session)
+  const has = await lstat(folder).then(
     () => true,
     () => false,
   )
@@ -71,7 +72,9 @@ async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
   const accept = async (letter: Letter): Promise<void> => {
     if (!SESSION_ID.test(letter.from))
       throw new UsageError(`only a session whose id is a UUID is heard, and it says ${letter.from}`)
-    inbox.mailbox ??= await openFileMailbox({ ...place, self: session })
+    // Also where the run before took its empty folder with it just now.
+    const own = await openFileMailbox({ ...place, self: session })
+    inbox.mailbox ??= own
     await (await openFileMailbox({ ...place, self: letter.from })).send(letter)
   }
   let socket: SessionSocket | undefined
@@ -98,6 +101,10 @@ async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
       return others.map((name) => addressOf(name.slice(0, -'.sock'.length)))
     },
     addressOf,
-    close: async () => await socket?.close(),
+    close: async () => {
+      await socket?.close()
+      // Fails where something waits in it.
+      await rmdir(folder).catch(() => undefined)
+    },
   }
 }

@@ -14,7 +14,7 @@ describe('a file of a type', () => {
     const screen = await openScreen(bench, { PALIMPSEST_BASE_URL: bench.url })
     const { run, answer } = typeCommands(bench, screen)
     answer('Reviews: a change, "carefully"', 'Read, Grep', 'haiku', 'You review.', 'u')
-    expect(await run('/agents create reviewer')).toContain('reviewer.md is written; conversations that begin')
+    expect(await run('/agents create reviewer')).toContain('reviewer.md is written; new conversations')
     const path = join(bench.home, 'agents/reviewer.md')
     expect(await readFile(path, 'utf8')).toBe(
       '---\nname: reviewer\ndescription: "Reviews: a change, \\"carefully\\""\ntools: "Read, Grep"\nmodel: "haiku"\n---\n\nYou review.\n',

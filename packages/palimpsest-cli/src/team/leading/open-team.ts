@@ -190,7 +190,7 @@ function slugOf(goal: string): string {
 
 /** Not for teammates: which session, how it is shown, where it is; the limit is shared. */
 const OWN_FLAGS = new Set(
-  'print output-format continue resume session-id cwd agents name no-worktrees shutdown plain debug verbose team as stay help'.split(
+  'print output-format continue resume session-id cwd agents name no-worktrees shutdown clean plain debug verbose team as stay help'.split(
     ' ',
   ),
 )
