@@ -368,6 +368,9 @@ describe('a turn', () => {
 
 test('a call is named by what it is about; what it would change is shown to whoever is asked', () => {
   expect(toolLabel('Bash', { command: 'npm test\nrm x' })).toBe('Bash(npm test…)')
+  const pattern = String.raw`(?:\b|_)(?i:retr[iy])|[A-Za-z0-9]Retr[iy]|(?i:the\W+delay|delay)`
+  expect(toolLabel('Grep', { pattern })).toBe('Grep(retr…, the delay, delay)')
+  expect(toolLabel('Grep', { pattern: '^import .*' })).toBe('Grep(^import .*)')
   expect(toolLabel('Edit', { file_path: 'a\x1b[2J.ts' })).toBe('Edit(a\\x1b[2J.ts)')
   const lines = proposalLines('Edit', { old_string: 'a\nb', new_string: 'a\nc' }, 40)
   expect(lines.map(lineText)).toEqual(['      a', '    - b', '    + c'])

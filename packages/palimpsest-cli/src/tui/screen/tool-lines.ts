@@ -35,10 +35,18 @@ export function toolLabel(name: string, input: JsonObject): string {
   if (name === 'TodoWrite') return 'To-do list:'
   if (name === 'ExitPlanMode') return 'Plan:'
   const subject = SUBJECTS.map((member) => input[member]).find((value) => typeof value === 'string')
-  const text = typeof subject === 'string' ? subject : ''
+  const text = typeof subject === 'string' ? plainPattern(subject, name) : ''
   const [first = ''] = text.split('\n')
   const cut = first.length > SUBJECT_CHARS_MAX || first.length < text.length
   return toPrintable(`${name}(${first.slice(0, SUBJECT_CHARS_MAX)}${cut ? '…' : ''})`)
+}
+
+/** Word by word where a search says so itself, as those of the offline model do: nobody reads its grammar. */
+function plainPattern(text: string, name: string): string {
+  if (name !== 'Grep') return text
+  const words = [...text.matchAll(/\(\?i:([^()]*)\)/g)].flatMap(([, found = '']) => found.split('|'))
+  const plain = words.map((word) => word.replaceAll('\\W+', ' ').replaceAll(/\[\w+\]/g, '…'))
+  return plain.length === 0 ? text : [...new Set(plain)].join(', ')
 }
 
 export interface EndedCall {
