@@ -246,6 +246,7 @@ describe.each(Object.entries(LOGS))('a task list %s', (_, make) => {
     expect(said(await lead.update({ task: 3, note: 'x'.repeat(4_001) }))).toContain('at most 4000 are kept')
     expect(said(await lead.create({ subject: ' \n', description: '' }))).toContain('needs a subject')
     expect(said(await lead.create({ subject: 'x'.repeat(201), description: '' }))).toContain('at most 200')
+    expect(said(await lead.create({ subject: '\0\u001B', description: '' }))).toContain('needs a subject')
     for (let n = 0; n < 5; n++) await lead.update({ task: 3, note: 'x'.repeat(4_000) })
     expect(said(await lead.update({ task: 3, note: 'x' }))).toContain('have 20000 characters already')
     expect((await lead.board()).tasks.get(1)?.blockedBy).toEqual([])

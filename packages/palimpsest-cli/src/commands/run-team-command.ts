@@ -66,7 +66,8 @@ export async function runTeamCommand(input: CommandInput, world: World): Promise
 
 /** A process that a leader started. */
 async function beTeammate(name: string, input: CommandInput, home: string, world: World): Promise<ExitCode> {
-  const team = await requireTeam(home, textOf(input, 'team') ?? '')
+  const { team: wanted = '' } = seatOf(textOf(input, 'team'), name) ?? {}
+  const team = await requireTeam(home, wanted)
   const member = team.members.find((one) => one.name === name)
   if (!member) throw new UsageError(`there is nobody called ${JSON.stringify(name)} in the team ${team.name}`)
   const address = world.env[ADDRESS_VARIABLE] ?? team.flags['base-url']

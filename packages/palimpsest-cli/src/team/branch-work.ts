@@ -69,13 +69,18 @@ export async function commitWork(
   if (status.text === '') return await head()
   const steps = [
     [...ignoring, 'add', '--all'],
-    ['commit', '--quiet', '--no-verify', '--no-gpg-sign', '--cleanup=whitespace', '-m', subject],
+    ['commit', '--quiet', '--no-verify', '--no-gpg-sign', '--cleanup=whitespace', '-m', asArgument(subject)],
   ]
   for (const step of steps) {
     const ran = await git(...step)
     if (!ran.ok) return ran
   }
   return await head()
+}
+
+/** No program can be given a zero byte. */
+function asArgument(text: string): string {
+  return text.replaceAll('\0', ' ')
 }
 
 function asUser({ name, email }: GitUser): { readonly [name: string]: string } {
@@ -121,7 +126,7 @@ export async function mergeWork(
   const inTheWay = await findInTheWay(git, top.text.trim(), commit)
   if (!inTheWay.ok) return { kind: 'failed', why: inTheWay.why }
   if (inTheWay.what.length > 0) return { kind: 'in-the-way', files: inTheWay.what }
-  const message = `${subject}\n\nMerges ${branch}.`
+  const message = asArgument(`${subject}\n\nMerges ${branch}.`)
   const ran = await git('merge', isShort ? '--ff' : '--no-ff', ...MERGE, '-m', message, commit)
   const head = await git('rev-parse', '--verify', 'HEAD')
   if (ran.ok && head.ok) return { kind: 'merged', head: head.text.trim() }

@@ -28,6 +28,23 @@ test('a folder with tasks, messages or a damaged team of others is not taken ove
   }
 })
 
+test('a name that a team has is refused with what can be done about it', async () => {
+  const { home } = await createBench()
+  await teamName(home, 'crew', 'Go').catch(String)
+  const about = { name: 'crew', goal: '', cwd: '/', startedAt: 1, mode: 'default' } as const
+  const more = { hasScreen: false, flags: {}, panes: [], settled: {}, members: [], leaderSession: 's' }
+  for (const [state, cure] of [
+    ['working', '--resume crew'],
+    ['ended', '--clean what ended teams left'],
+  ] as const) {
+    await put(
+      join(home, 'teams/crew/team.json'),
+      JSON.stringify({ ...about, ...more, state, leader: await ownIdentity() }),
+    )
+    expect(await teamName(home, 'crew', 'Go').catch(String)).toContain(`Choose another --name, or ${cure}`)
+  }
+})
+
 test('shutting down a team whose leader is gone reports what was done, by whom, for how much', async () => {
   const bench = await createBench()
   const { home, folder } = bench

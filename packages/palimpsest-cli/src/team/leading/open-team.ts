@@ -155,8 +155,11 @@ export async function teamName(home: string, wanted: string | undefined, goal: s
     )
   requireFreeName('--name', name)
   await mkdir(join(home, 'teams'), { recursive: true, mode: FOLDER_MODE })
-  if (await readTeam(home, name))
-    throw new UsageError(`there is a team called ${name} already. Choose another --name, or --resume ${name}`)
+  const there = await readTeam(home, name)
+  if (there) {
+    const cure = there.state === 'ended' ? '--clean what ended teams left' : `--resume ${name}`
+    throw new UsageError(`there is a team called ${name} already. Choose another --name, or ${cure}`)
+  }
   const left = await leftIn(home, name)
   if (left !== undefined)
     throw new UsageError(

@@ -26,7 +26,8 @@ export async function requireOwnSocket(path: string): Promise<void> {
 }
 
 export async function readOwnKey(path: string): Promise<string> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  // A named pipe in its place would wait for ever.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const found = await handle.stat()
     if (!found.isFile() || found.size > KEY_BYTES_MAX) throw new UsageError(`${path} is no key`)

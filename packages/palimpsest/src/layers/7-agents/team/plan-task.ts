@@ -56,7 +56,8 @@ export interface TaskActor {
 }
 
 export function planCreation(board: TaskBoard, draft: TaskDraft, actor: TaskActor): TaskCreated | string {
-  const subject = draft.subject.trim().replaceAll(/\s+/g, ' ')
+  // It becomes the subject of commits and a line on screens: nothing that a terminal obeys, and no zero byte, which no program can be given.
+  const subject = draft.subject.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
   const description = draft.description.trim()
   if (subject === '') return 'a task needs a subject of a few words'
   if (subject.length > SUBJECT_CHARS_MAX)
