@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { join, normalize, relative, sep } from 'node:path'
 
 import { isInside } from './real-path.ts'
 
@@ -60,8 +60,12 @@ export function holdsMachine(folder: string): boolean {
 /** True in the machine, whoever works there, and inside of a private place, unless a folder that may be read lies between it and the path. All paths are real. */
 export function isPrivatePath(path: string, places: readonly string[], open: readonly string[]): boolean {
   if (isMachinePath(path)) return true
+  // Asked for each file that a search finds: most begin otherwise than each of the places, which is seen at once.
+  const plain = normalize(path)
   return places.some(
     (place) =>
-      isInside(place, path) && !open.some((folder) => isInside(place, folder) && isInside(folder, path)),
+      plain.startsWith(place) &&
+      isInside(place, path) &&
+      !open.some((folder) => isInside(place, folder) && isInside(folder, path)),
   )
 }

@@ -61,6 +61,8 @@ async function walk(path: string): Promise<string> {
 export async function namesAlong(path: string): Promise<readonly string[]> {
   const start = isAbsolute(path) ? path : `${process.cwd()}/${path}`
   const real = await realPathOf(start)
+  // No link is on the way.
+  if (real === start) return [start]
   const names = new Set([start, normalize(start)])
   const parts = start.split('/')
   let at = '/'
