@@ -58,7 +58,7 @@ export default defineConfig({
           isolate: false,
           globalSetup: './test/kit/bundle.ts',
           env: { NODE_COMPILE_CACHE: compiled },
-          execArgv: ['--conditions=x-source'],
+          execArgv: ['--conditions=x-source', '--max-semi-space-size=32'],
         },
       },
       {

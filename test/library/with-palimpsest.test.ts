@@ -13,7 +13,7 @@ import { readsAllOfItsPredecessor } from '../kit/reads-all.ts'
 
 const MODEL = 'claude-sonnet-5-5'
 const WINDOW = 60_000
-const STEPS = process.env['SOAK'] ? 300 : 60
+const STEPS = process.env['SOAK'] ? 300 : 40
 /** As many tokens in all, whatever the number of steps. */
 const RESULT_LINES = Math.round((300 / STEPS) * 24)
 

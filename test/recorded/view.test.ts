@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
 import { buildRequest, type BuiltRequest } from '../../packages/palimpsest/src/request/build-request.ts'
 import { interruptedResults } from '../../packages/palimpsest/src/situation/interrupted.ts'
@@ -11,7 +11,7 @@ import type { Entry, PrefixEntry } from '../../packages/palimpsest/src/transcrip
 import { emptyView, step, type View } from '../../packages/palimpsest/src/transcript/view.ts'
 import { isBlock, toBlocks } from '../../packages/palimpsest/src/wire/message.ts'
 import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
-import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
+import { hasRecorded, readRecorded, recordedNote, recordedRows, type RecordedRow } from '../kit/recorded.ts'
 
 // Recorded conversations go through our own view, as recorded (with their compactions) and unrolled, and the requests made of them
 // are judged by the simulator. Sessions of other models are sent to a Claude model.
@@ -24,16 +24,26 @@ const MAX_TOKENS = 8_000
 
 const rows = recordedRows()
 
+/** Each is read once for both ways. */
+const read = new Map<RecordedRow, Promise<RecordedSession>>()
+afterAll(() => read.clear())
+
+function readOnce(row: RecordedRow): Promise<RecordedSession> {
+  const session = read.get(row) ?? readRecorded(row)
+  read.set(row, session)
+  return session
+}
+
 describe.skipIf(!hasRecorded)(`requests made of recorded sessions${recordedNote}`, () => {
   test.each(rows)('(V1) $path as recorded: every request is accepted', async (row) => {
-    const session = await readRecorded(row)
+    const session = await readOnce(row)
     const refusals = judgeRequests(session.entries, session)
     expect(refusals.problems).toEqual([])
     expect(refusals.requests).toBeGreaterThan(2)
   })
 
   test.each(rows)('(V1) $path unrolled: every request is accepted', async (row) => {
-    const session = await readRecorded(row)
+    const session = await readOnce(row)
     const refusals = judgeRequests(unroll(session).entries, session)
     expect(refusals.problems).toEqual([])
     expect(refusals.requests).toBeGreaterThan(2)

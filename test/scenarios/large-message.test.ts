@@ -10,7 +10,7 @@ import { windowSetup } from '../kit/window-setup.ts'
 
 const WINDOW = 16_000
 const TURNS = 40
-const STEP = process.env['SOAK'] ? 1 : 5
+const STEP = process.env['SOAK'] ? 1 : 10
 /** Of the window, in percent. With more, a request that holds little else would be refused. */
 const SHARES = Array.from({ length: 41 }, (_, i) => 30 + i).filter((share) => share % STEP === 0)
 

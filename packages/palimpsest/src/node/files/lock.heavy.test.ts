@@ -13,7 +13,7 @@ import type { ProjectFolder } from './paths.ts'
 const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-writer.ts')
 
 /** Each is a process: a few in CI. */
-const RACERS = cases(4, 8).numRuns
+const RACERS = cases(3, 8).numRuns
 
 interface Racer {
   readonly child: ChildProcess
@@ -87,7 +87,7 @@ describe('many at once in one process', () => {
     const project = await tempProject()
     const path = join(project.folder, 'x.lock')
     const dead = { ...(await ownIdentity()), boot: 'earlier' }
-    for (let round = 0; round < cases(10, 2000).numRuns; round++) {
+    for (let round = 0; round < cases(5, 2000).numRuns; round++) {
       await writeFile(path, JSON.stringify({ ...dead, token: `stale-${round}` }))
       const tries = Array.from({ length: 12 }, () => takeLock(project.home, path))
       const results = await Promise.allSettled(tries)
