@@ -1,4 +1,4 @@
-import type { Breaker, Breakers, ContextKind, EditEffect } from 'palimpsest/engine'
+import type { Breaker, Breakers, ContextKind, EditEffect, Removal } from 'palimpsest/engine'
 import type { Thresholds } from 'palimpsest/tokens'
 import type { Totals } from 'palimpsest/transcript'
 
@@ -59,7 +59,7 @@ interface ContextDocument {
   readonly removals: readonly {
     readonly id: string
     readonly at: string
-    readonly layer: number
+    readonly layer: Removal['layer']
     readonly what: string
     readonly tokens: number
     /** What takes it back; null for a stored result, which can only be brought back. */
@@ -259,6 +259,9 @@ async function settingsHere(world: World): Promise<Settings> {
   return (await loadSettings({ home, projectFolder, isTrusted: trusted })).settings
 }
 
+/** What a newcomer calls it, by layer. */
+const REMOVED_BY = { 1: 'stored', 2: 'cleared', 3: 'compacted by notes', 4: 'compacted' } as const
+
 function toText({ document, history, autoEnabled }: ReadContext): string {
   const { session, model, used, room, percent_left, thresholds, by_kind, cache, removals } = document
   const { cost_usd, cost_estimated_usd, used_estimated } = document
@@ -279,14 +282,12 @@ function toText({ document, history, autoEnabled }: ReadContext): string {
     thresholdLine('full at', thresholds.blocking, used),
     ...(removals.length > 0 ? ['', 'removed:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [
-      `  ${id}  layer ${layer}: ${what}, ${tokens} tokens${undo === null ? '; no undo' : ''}`,
+      `  ${id}  ${REMOVED_BY[layer]}: ${what}, ${tokens} tokens${undo === null ? '; cannot be undone' : ''}`,
       ...(path === undefined ? [] : [`    by ${path}${proof ? `; ${checkedText(proof)}` : ''}`]),
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
     ...(removals.length > 0
-      ? [
-          '`palimpsest undo ID` undoes one, `palimpsest restore ID` appends what was cleared, or a message, to the end',
-        ]
+      ? ['`palimpsest undo ID` undoes one; `palimpsest restore ID` appends what was removed to the end']
       : []),
   ]
   return `${lines.join('\n')}\n`

@@ -87,7 +87,7 @@ function spanOf(input: CommandInput, view: View): CompactionSpan {
   const found = findById(typed, inView, 'messages')
   if (!found)
     throw new UsageError(
-      `no message "${typed}" is in view; \`palimpsest recall\` finds messages and tells their ids`,
+      `no message "${typed}" is in view; \`palimpsest recall\` finds messages and their ids`,
     )
   return { kind: from === undefined ? 'up_to' : 'from', entry: found.id }
 }
@@ -99,7 +99,7 @@ function boundaryIn(event: LoopEvent): BoundaryEntry | undefined {
 function tell({ id, meta }: BoundaryEntry, session: string, input: CommandInput, world: World): void {
   const undo = undoCommand(id, session)
   if (input.flags['json'] !== true) {
-    world.print(`${toPrintable(compactedText(meta))}\ntake it back with: ${undo}\n`)
+    world.print(`${toPrintable(compactedText(meta))}\nundo it with: ${undo}\n`)
     return
   }
   const { preTokens, postTokens, messagesSummarized, path, proof } = meta

@@ -47,7 +47,7 @@ function toLine({ scope, memory }: Found, now: number): string {
   const { name, description, type, trust, verified, ended } = memory
   const when =
     ended === undefined ? `verified ${ageInWords(verified, now)}` : `ended ${ageInWords(ended, now)}`
-  return `${name}  (${scope}, ${type}, trust ${trust}, ${when})\n  ${description}\n`
+  return `${name}  (scope ${scope}, type ${type}, trust ${trust}, ${when})\n  ${description}\n`
 }
 
 export async function showMemory({ opened, words, isJson, world }: MemoryCall): Promise<ExitCode> {

@@ -12,7 +12,7 @@ import { tellChange, withStored, type StoredSession } from './open-stored.ts'
 export async function runPin(input: CommandInput, world: World): Promise<ExitCode> {
   if (input.words.length === 0)
     throw new UsageError(
-      'pin: which? An id of a message, or ID:N for its block N; `palimpsest recall` tells ids',
+      'Pin which message? Give its id, or ID:N for its block N; `palimpsest recall` shows ids',
     )
   const on = input.flags['off'] !== true
   return await withStored(textOf(input, 'session'), world, async (stored) => {

@@ -10,7 +10,7 @@ import { tellChange, withStored } from './open-stored.ts'
 /** Takes a compaction or a clearing back: an entry that voids another. Nothing that came after it goes. */
 export async function runUndo(input: CommandInput, world: World): Promise<ExitCode> {
   const [typed] = input.words
-  if (typed === undefined) throw new UsageError('undo: which? `palimpsest context` lists removals by id')
+  if (typed === undefined) throw new UsageError('Undo which removal? `palimpsest context` lists their ids')
   return await withStored(textOf(input, 'session'), world, async (stored) => {
     const found = await findEntry(typed, stored)
     return tellChange(undoneText(await stored.changes.undo(found?.id ?? typed), typed), world)

@@ -327,6 +327,14 @@ describe('a turn', () => {
       TURN_START,
     )
     expect(activity).toBe('Asking again in 12 s (attempt 3)')
+    const failure = { kind: 'overloaded' } as const
+    const failed = { type: 'turn-end', end: { reason: 'failed', failure, message: reason } } as const
+    expect(shown([wait(1, 400), failed])).toEqual([
+      '! The provider could not be reached.',
+      '',
+      '! no answer came. Send it again when that is fixed',
+      '',
+    ])
   })
 
   test('names the path of a compaction while it goes on, and how much is written', () => {

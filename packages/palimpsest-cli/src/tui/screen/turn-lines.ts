@@ -245,11 +245,12 @@ function endTurn(screen: TurnScreen, end: TurnEnd, columns: number): TurnStep {
   if (end.reason === 'aborted')
     return noteTo(idle, ended.lines, end.keepsAnswer ? ANSWER_KEPT : INTERRUPTED, columns)
   const problem = problemOf(end)
-  return problem === undefined
-    ? apart(idle, [...ended.lines, []])
-    : noteTo(idle, ended.lines, problem, columns)
+  if (problem === undefined) return apart(idle, [...ended.lines, []])
+  return noteTo(idle, ended.lines, problem === screen.waitsFor ? NO_ANSWER : problem, columns)
 }
 
+/** Why is on the screen already. */
+const NO_ANSWER = 'no answer came. Send it again when that is fixed'
 const INTERRUPTED = 'interrupted. What was done so far is kept'
 const ANSWER_KEPT = 'interrupted. The answer so far is kept, and the model knows that it ends here'
 
