@@ -219,6 +219,8 @@ async function start(
   wish: AgentWish,
   context: ToolContext,
 ): Promise<ToolOutput> {
+  // First: from the look at the limits on nothing may come between.
+  const inTeam = await state.post.teamNames()
   const { base } = state
   if (!base) return refused('No agents can be started yet.')
   const fork = wish.type === undefined ? findAgentFork(context.view, context.toolUseId) : undefined
@@ -227,7 +229,7 @@ async function start(
   if (why !== undefined) return refused(why)
   const { signal, toolUseId } = context
   const id = randomUUID().slice(0, ID_CHARS)
-  const called = state.post.nameFor(wish.name, id)
+  const called = state.post.nameFor(wish.name, id, inTeam)
   if ('why' in called) return refused(called.why)
   const self = state.post.join(called.name, id)
   // From here on: others that start while its worktree is made must not be one too many.

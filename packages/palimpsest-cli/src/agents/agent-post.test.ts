@@ -49,6 +49,10 @@ describe('the post of one process', () => {
     const ann = post.join('ann', '1a')
     const taken = { why: 'Somebody is called ann already. Give the agent another name.' }
     expect([post.nameFor('ann', '2b'), 'why' in post.nameFor('user', '2b')]).toEqual([taken, true])
+    const posing = ['Main', 'Ada', '11111111-2222-4333-8444-555555555555'].map((name) =>
+      post.nameFor(name, '2b', ['leader', 'ada']),
+    )
+    expect(posing.map((called) => 'why' in called)).toEqual([true, true, true])
     await post.leave(ann)
     expect(post.nameFor('ann', '2b')).toEqual({ name: 'ann' })
   })

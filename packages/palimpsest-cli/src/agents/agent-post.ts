@@ -1,7 +1,8 @@
 import { createMemoryMail, isAgentName, type Letter, type MailRequest } from 'palimpsest/agents'
 
 import type { Seated } from '../team/open-seat.ts'
-import type { SessionPost } from '../team/session-post.ts'
+import { SESSION_ID, type SessionPost } from '../team/session-post.ts'
+import { LEADER, TEAM_SENDER } from '../team/seat.ts'
 import { createCorrespondent, MAIN, POST, type Correspondent, type Neighbour } from '../team/correspondent.ts'
 
 // Who can write to whom among the agents of one session, and what becomes of messages to one that ends.
@@ -9,10 +10,13 @@ import { createCorrespondent, MAIN, POST, type Correspondent, type Neighbour } f
 export interface AgentPost {
   /** The user's conversation. */
   readonly main: Correspondent
-  /** How an agent is called; a sentence where it cannot be called that. */
+  /** Who is in the team, besides those in this process: no agent passes for one of them. */
+  readonly teamNames: () => Promise<readonly string[]>
+  /** How an agent is called; a sentence where it cannot be called that, as in `taken`. */
   readonly nameFor: (
     wanted: string | undefined,
     id: string,
+    taken?: readonly string[],
   ) => { readonly name: string } | { readonly why: string }
   readonly join: (name: string, id: string) => Correspondent
   /** It has ended. Whoever wrote what it did not read is told. */
@@ -52,9 +56,12 @@ export function createAgentPost({ seated, sessions, now, onAnswer }: PostSetup):
   })
   return {
     main,
-    nameFor: (wanted, id) => {
+    teamNames: async () => (seated ? [LEADER, TEAM_SENDER, ...(await seated.members())] : []),
+    nameFor: (wanted, id, taken = []) => {
       const name = nameIn(wanted ?? '') ?? id
-      if (!RESERVED.has(name) && !agents.get(name)?.isThere) return { name }
+      const isReserved =
+        [...RESERVED, ...taken].some((other) => isAlike(name, other)) || SESSION_ID.test(name)
+      if (!isReserved && !agents.get(name)?.isThere) return { name }
       return { why: `Somebody is called ${name} already. Give the agent another name.` }
     },
     join: (name, id) => {
@@ -90,6 +97,11 @@ export function createAgentPost({ seated, sessions, now, onAnswer }: PostSetup):
     },
     onSent: (told) => void (listen = told),
   }
+}
+
+/** To whoever reads them. */
+function isAlike(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase()
 }
 
 /** As it was wished for, without what no name has; undefined where nothing is left. */
