@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 
 import { memoryOf, NOW, openDreamFolder, storeSession } from '../kit/dream-bench.ts'
 import { call, createBench, put, text } from '../kit/headless.ts'
+import { openInside } from '../kit/terminal-inside.ts'
 import { HAS_TMUX, openTerminal } from '../kit/tmux.ts'
 
 // Processes that dream, and what ends them: signals, keys, a window that is closed. No one leaves a lock or a process behind, and the next
@@ -112,6 +113,34 @@ describe('a process that dreams', () => {
   })
 })
 
+describe('a dream before a terminal', () => {
+  test('runs beside the input, is listed in /tasks, and ends with Ctrl-C: the next start says so, once', async () => {
+    const bench = await dreamer()
+    bench.simulator.addSteps([SILENT])
+    const terminal = openInside(bench)
+    await terminal.until(/\/help/)
+    terminal.type('/dream')
+    terminal.press('Enter')
+    await terminal.until(/running: dream/)
+    await until(() => bench.dreams().length === 1)
+    terminal.type('/tasks')
+    terminal.press('Enter')
+    const shown = await terminal.until(/Background tasks[^]*Esc/)
+    expect(shown).toMatch(/[\w-]{8} {2}dream {2}running/)
+    terminal.press('Enter')
+    await terminal.until(/Look again/)
+    terminal.press('Escape')
+    await terminal.until(/^> *\n.*running: dream/m)
+    terminal.press('C-c')
+    await terminal.until(/Ctrl-C again quits/)
+    terminal.press('C-c')
+    await terminal.ended
+    expect(await bench.lock()).toBeUndefined()
+    expect(await bench.bytes()).toEqual(bench.before)
+    expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
+  })
+})
+
 describe.skipIf(!HAS_TMUX)('a dream on a terminal', () => {
   const onTerminal = async (args: readonly string[]) => {
     const bench = await dreamer()
@@ -120,28 +149,6 @@ describe.skipIf(!HAS_TMUX)('a dream on a terminal', () => {
     const env = { PALIMPSEST_HOME: home, HOME: userHome, PALIMPSEST_BASE_URL: url }
     return { ...bench, ...(await openTerminal({ folder, env, args })) }
   }
-
-  test('runs beside the input, is listed in /tasks, and ends with Ctrl-C: the next start says so, once', async () => {
-    const bench = await onTerminal([])
-    await bench.until(/\/help/)
-    await bench.type('/dream')
-    await bench.press('Enter')
-    await bench.until(/running: dream/)
-    await until(() => bench.dreams().length === 1)
-    await bench.type('/tasks')
-    await bench.press('Enter')
-    const shown = await bench.until(/Background tasks/)
-    expect(shown).toMatch(/[\w-]{8} {2}dream {2}running/)
-    await bench.press('Enter')
-    await bench.until(/Look again/)
-    await bench.press('Escape')
-    await bench.press('C-c')
-    await bench.press('C-c')
-    await bench.until(/exit \d/)
-    expect(await bench.lock()).toBeUndefined()
-    expect(await bench.bytes()).toEqual(bench.before)
-    expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
-  })
 
   test.each([
     ['the screen', []],

@@ -9,7 +9,7 @@ import { cases } from '../kit/cases.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
 const CHILD = join(import.meta.dirname, '../kit/child-dreamer.ts')
-const PROCESSES = cases(14, 40).numRuns
+const PROCESSES = cases(6, 40).numRuns
 
 interface Racer {
   readonly child: ChildProcess
