@@ -23,8 +23,10 @@ export async function cleanTeams(home: string, { env }: Pick<World, 'env'>): Pro
   const removed: string[] = []
   const kept: { readonly name: string; readonly why: string }[] = []
   for (const name of (await teamNames(home)).toSorted()) {
-    const team = await readTeam(home, name)
-    if (!team) continue
+    const found = await readTeam(home, name)
+    if (!found) continue
+    // Whatever it says of itself, it is about this folder.
+    const team = { ...found, name }
     const why = (await whyKept(home, team, env)) ?? (await remove(home, name))
     if (why === undefined) removed.push(name)
     else kept.push({ name, why })
