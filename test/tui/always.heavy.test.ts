@@ -50,8 +50,8 @@ describe('"always"', () => {
     terminal.type('Deploy it')
     terminal.press('Enter')
     expect(question(await terminal.until(/letter · Esc/), bench)).toEqual([
-      'Allow Bash(cd app && check --all && deploy site | head -3)? (check: not known',
-      'to only read)',
+      'Allow Bash(cd app && check --all && deploy site | head -3)? (check: may do',
+      'more than read)',
       '    cd app && check --all && deploy site | head -3',
       '▸ (y) Yes, this once',
       '  (a) Always allow `check --all` and `deploy site` in FOLDER/app, exactly as written Bash(check --all), Bash(deploy site)',
@@ -61,7 +61,7 @@ describe('"always"', () => {
     ])
     terminal.type('a')
     expect(question(await terminal.until(/sh deploy\.sh[\s\S]*letter · Esc/), bench)).toEqual([
-      'Allow Bash(sh deploy.sh)? (sh: not known to only read)',
+      'Allow Bash(sh deploy.sh)? (sh: may do more than read)',
       '    sh deploy.sh',
       '▸ (y) Yes, this once',
       '  (n) No',

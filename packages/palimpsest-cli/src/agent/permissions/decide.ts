@@ -98,7 +98,7 @@ function decideShell({ mode }: Policy, concerns: ShellConcerns): Decision {
   if (byRule !== undefined && mode !== 'plan') return { kind: 'allow', way: byRule }
   if (writing?.ok === true && mode !== 'plan') return { kind: 'allow', way: writing.way }
   if (unasked.ok) return { kind: 'allow', way: unasked.way }
-  if (mode === 'plan') return planned('commands that are not known to only read')
+  if (mode === 'plan') return planned('commands that may do more than read')
   return { kind: 'ask', why: writing?.ok === false ? writing.why : unasked.why }
 }
 

@@ -67,7 +67,7 @@ export function gitUse(words: readonly ShellWord[]): GitUse {
   if (words[at] !== undefined && words[at]?.kind !== 'literal')
     return { folders, why: 'its subcommand is computed' }
   const reads = READS.has(subcommand) || SOMETIMES.get(subcommand)?.(own) === true
-  if (!reads) return { folders, why: `git ${subcommand} is not known to only read` }
+  if (!reads) return { folders, why: `git ${subcommand} may do more than read` }
   const writes = own.find((word) => /^(--output|-o$|--open-files-in-pager|-O)/.test(word))
   return writes === undefined ? { folders } : { folders, why: `${writes} writes or opens something` }
 }

@@ -63,8 +63,8 @@ const CHECKED = new Map<string, ProgramCheck>([
   ['gofmt', lacks(/^-w/, WRITES)],
   ['sqlite3', has(/^(-readonly|--readonly|file:.*mode=ro)/, 'it may write the database')],
   ['tee', lacks(/^(?!-|\/dev\/(null|stderr|stdout)$)/, WRITES)],
-  ['bash', has(/^-n$/, 'not known to only read')],
-  ['sh', has(/^-n$/, 'not known to only read')],
+  ['bash', has(/^-n$/, 'may do more than read')],
+  ['sh', has(/^-n$/, 'may do more than read')],
 ])
 
 /** One word that asks what it is, whatever the program. */
@@ -81,7 +81,7 @@ export function programCheck(name: string, args: readonly ShellWord[]): string |
   const check = CHECKED.get(name)
   if (check !== undefined) return check(args)
   const code = codeOption(name)
-  return code === undefined ? 'not known to only read' : checkScript(args, code)
+  return code === undefined ? 'may do more than read' : checkScript(args, code)
 }
 
 export function isBuiltin(name: string): boolean {

@@ -197,7 +197,7 @@ export function proveGit(args: readonly ShellWord[]): Proven {
   if (subcommand?.kind !== 'literal') return no('its subcommand is not plain')
   const name = subcommand.value
   const chosen = choose(name, rest)
-  if (chosen === undefined) return no(`git ${name} is not known to only read`)
+  if (chosen === undefined) return no(`git ${name} may do more than read`)
   const lists = rest.some(({ value }) => LISTING.test(value) || (name === 'tag' && value === '-l'))
   if ((name === 'branch' || name === 'tag') && !lists && rest.some(({ value }) => !value.startsWith('-')))
     return no('it may make something new')

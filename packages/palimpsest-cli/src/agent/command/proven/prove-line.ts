@@ -176,7 +176,7 @@ export function proveWords(name: string, args: readonly ShellWord[]): Proven {
   const special = SPECIAL.get(name) ?? VERSIONS.get(name)
   if (special !== undefined) return special(args)
   const grammar = findGrammar(name)
-  return grammar === undefined ? { ok: false, why: 'not known to only read' } : proveArguments(args, grammar)
+  return grammar === undefined ? { ok: false, why: 'may do more than read' } : proveArguments(args, grammar)
 }
 
 function proveVersionOfGit([only, ...more]: readonly ShellWord[]): Proven | undefined {
