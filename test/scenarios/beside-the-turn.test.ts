@@ -24,7 +24,7 @@ import { createTestAgent, type TestAgent, type TestAgentOptions } from '../kit/a
 // What happens beside the turn or in its pauses: prepared summaries, their bill, a question first, a compaction before the cache expires.
 
 const THRESHOLDS = { warning: 18_000, error: 22_000, auto: 24_000, blocking: 32_000 }
-const TEXT = Array.from({ length: 60 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
+const TEXT = Array.from({ length: 120 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
 const compaction = { host: NO_HOST, isOn: true, scale: 0.15 }
 const PROMPT_MARK = '<analysis>'
 
@@ -60,7 +60,7 @@ function asked({ simulator }: TestAgent): number[] {
 
 describe('a prepared summary', () => {
   test('is made once past the warning, beside the turn, and serves at the threshold with what came since kept', async () => {
-    const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'freely' })
+    const agent = agentWith([GOOD, ...rounds(8), DONE], { prepares: 'freely' })
     const said = await agent.say('Echo. Never touch secret.txt.')
     expect(said.end).toEqual({ reason: 'answered' })
     const [boundary] = boundaries(agent)
@@ -82,7 +82,7 @@ describe('a prepared summary', () => {
   })
 
   test('that covers what was compacted meanwhile is dropped', async () => {
-    const agent = agentWith([GOOD, ...rounds(34), DONE], { prepares: 'freely' })
+    const agent = agentWith([GOOD, ...rounds(17), DONE], { prepares: 'freely' })
     await agent.say('Echo.')
     const paths = boundaries(agent).map(({ meta }) => meta.path)
     expect(paths.length).toBeGreaterThan(1)
@@ -99,7 +99,7 @@ describe('a prepared summary', () => {
 
   test('that fails three times in a row is not asked for again', async () => {
     const silent = { ...GOOD, content: [{ type: 'text' as const, text: ' ' }] }
-    const agent = agentWith([silent, ...rounds(40), DONE], { prepares: 'freely' })
+    const agent = agentWith([silent, ...rounds(20), DONE], { prepares: 'freely' })
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(agent.traces.filter(({ name }) => name === 'prepared')).toHaveLength(3)
   })
@@ -108,13 +108,13 @@ describe('a prepared summary', () => {
     const flags = createFlags([
       { name: 'test', find: (name) => (name === 'prepared-compaction' ? false : undefined) },
     ])
-    const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'freely', flags })
+    const agent = agentWith([GOOD, ...rounds(8), DONE], { prepares: 'freely', flags })
     await agent.say('Echo.')
     expect(boundaries(agent).map(({ meta }) => meta.path)).toEqual(['fork'])
   })
 
   test('is paid for from a tenth of the bill, beyond what every session is allowed', async () => {
-    const agent = agentWith([GOOD, ...rounds(16), DONE], { prepares: 'within-bill' })
+    const agent = agentWith([GOOD, ...rounds(8), DONE], { prepares: 'within-bill' })
     await agent.say('Echo.')
     const bill = billOf(agent.session.view.log)
     const total = [...bill.values()].reduce((sum, usd) => sum + usd, 0)
@@ -147,7 +147,7 @@ test('a model that answers nothing beside the conversation is left alone: three 
     fault: { type: 'status', status: 529 } as const,
   }))
   const agent = createTestAgent({
-    simulator: { script: [...rounds(150), DONE], faults: dead },
+    simulator: { script: [...rounds(75), DONE], faults: dead },
     setup: {
       thresholds: THRESHOLDS,
       compaction: { ...compaction, notesTemplate: NOTES_TEMPLATE },
@@ -171,7 +171,7 @@ describe('a compaction that is asked about first', () => {
       sizes.push(sizeTokens)
       return false
     }, 0.15)
-    const agent = agentWith([GOOD, ...rounds(24), DONE], {
+    const agent = agentWith([GOOD, ...rounds(12), DONE], {
       setup: { thresholds: THRESHOLDS, compaction: { ...compaction, confirm } },
     })
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
@@ -188,7 +188,7 @@ describe('a compaction that is asked about first', () => {
 
   test('confirmed, it happens at once', async () => {
     const confirm = createConfirm(async () => true, 0.15)
-    const agent = agentWith([GOOD, ...rounds(16), DONE], {
+    const agent = agentWith([GOOD, ...rounds(8), DONE], {
       setup: { thresholds: THRESHOLDS, compaction: { ...compaction, confirm } },
     })
     await agent.say('Echo.')
@@ -215,17 +215,17 @@ describe('a long conversation that lies idle', () => {
   }
 
   test('is compacted shortly before its cache expires, by a fork that still reads it', async () => {
-    const agent = agentWith([GOOD, ...rounds(9), DONE], { flags: on })
+    const agent = agentWith([GOOD, ...rounds(5), DONE], { flags: on })
     await agent.say('Echo.')
     await idle(agent, 4.5 * 60_000)
     expect(boundaries(agent).map((one) => [one.meta.path, recordOf(one)?.cause])).toEqual([['fork', 'idle']])
   })
 
   test.each([
-    ['too early', on, 9, 60_000],
-    ['too late', on, 9, 6 * 60_000],
-    ['not long enough', on, 2, 4.5 * 60_000],
-    ['switched off', createFlags([]), 9, 4.5 * 60_000],
+    ['too early', on, 5, 60_000],
+    ['too late', on, 5, 6 * 60_000],
+    ['not long enough', on, 1, 4.5 * 60_000],
+    ['switched off', createFlags([]), 5, 4.5 * 60_000],
   ] as const)('is left alone: %s', async (_name, flags, count, waitMs) => {
     const agent = agentWith([GOOD, ...rounds(count), DONE], { flags })
     await agent.say('Echo.')

@@ -30,19 +30,21 @@ const GOOD: Steps[number] = {
   times: 99,
 }
 
-/** Rounds that think, of about 1,200 tokens each. */
-function rounds(count: number, name = 'r'): Steps {
+const LINES = 72
+
+/** Rounds that think, of about 2,400 tokens each. */
+function rounds(count: number, name = 'r', lines = LINES): Steps {
   return Array.from({ length: count }, (_, i) => ({
     when: { source: 'main' },
     content: [
       { type: 'thinking', thinking: `thought ${name} ${i}` },
-      { type: 'tool_use', name: 'Echo', input: { text: textOf(`${name} ${i}`) } },
+      { type: 'tool_use', name: 'Echo', input: { text: textOf(`${name} ${i}`, lines) } },
     ],
   }))
 }
 
-function textOf(name: string): string {
-  return Array.from({ length: 36 }, (_, i) => `line ${i} of ${name}, which takes some room`).join('\n')
+function textOf(name: string, lines = LINES): string {
+  return Array.from({ length: lines }, (_, i) => `line ${i} of ${name}, which takes some room`).join('\n')
 }
 
 function agentOf(...script: Steps): TestAgent {
@@ -92,7 +94,7 @@ function entryOf({ entries }: TestAgent, text: string): MessageEntry {
 }
 
 test('a fork differs from the request before it in its last message alone, and reads at least 98% from the cache', async () => {
-  const agent = agentOf(...rounds(46), DONE)
+  const agent = agentOf(...rounds(23), DONE)
   await agent.say('Echo.')
   const requests = agent.simulator.requests()
   const at = requests.findIndex(isSummaryRequest)
@@ -107,7 +109,7 @@ test('a fork differs from the request before it in its last message alone, and r
 })
 
 test('(V4) summary, conversation and resumed session are accepted by a provider that refuses bound thinking', async () => {
-  const agent = agentOf(...rounds(50), DONE, ...rounds(2, 'later'), DONE)
+  const agent = agentOf(...rounds(25), DONE, ...rounds(2, 'later'), DONE)
   expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
   expect((await agent.say('Go on.')).end).toEqual({ reason: 'answered' })
   expect(boundaries(agent).length).toBeGreaterThanOrEqual(1)
@@ -126,7 +128,7 @@ test('(V4) summary, conversation and resumed session are accepted by a provider 
 
 describe('taken back', () => {
   test('the second of two compactions gives the first one back; the first alone changes nothing', async () => {
-    const agent = agentOf(...rounds(30), DONE, ...rounds(12, 'second'), DONE, DONE)
+    const agent = agentOf(...rounds(15), DONE, ...rounds(6, 'second'), DONE, DONE)
     await agent.say('Echo.')
     expect((await agent.compact()).kind).toBe('compacted')
     await agent.say('More.')
@@ -144,7 +146,7 @@ describe('taken back', () => {
   })
 
   test('a summary made right behind it is of what is in view again, not of the last request', async () => {
-    const agent = agentOf(...rounds(30), DONE, ...rounds(4, 'after'), DONE, DONE)
+    const agent = agentOf(...rounds(15), DONE, ...rounds(2, 'after'), DONE, DONE)
     await agent.say('Echo.')
     await agent.compact()
     await agent.say('A little more.')
@@ -156,7 +158,17 @@ describe('taken back', () => {
   })
 
   test('messages after it stay, and nothing automatic acts before the blocking limit', async () => {
-    const agent = agentOf(...rounds(37), DONE, ...rounds(5, 'after'), DONE, DONE, ...rounds(20, 'more'), DONE)
+    // Small ones: the window is full to a few hundred tokens.
+    const small = (count: number, name: string): Steps => rounds(count, name, LINES / 2)
+    const agent = agentOf(
+      ...small(37, 'r'),
+      DONE,
+      ...small(5, 'after'),
+      DONE,
+      DONE,
+      ...small(20, 'more'),
+      DONE,
+    )
     await agent.say('Echo.')
     await agent.compact()
     await agent.say('A little more.')
@@ -185,7 +197,7 @@ describe('pinned', () => {
   test.each(SPANS)(
     'what is pinned outlives a compaction of the %s kind, byte for byte, and a reload',
     async (kind) => {
-      const agent = agentOf(...rounds(20), DONE, ...rounds(20, 'second'), DONE, DONE)
+      const agent = agentOf(...rounds(10), DONE, ...rounds(10, 'second'), DONE, DONE)
       await agent.say('Echo.')
       await agent.say('More.')
       const name = kind === 'from' ? 'second 2' : 'r 2'
@@ -209,7 +221,7 @@ describe('pinned', () => {
 })
 
 test('what is brought back stands at the end, and all before it is read from the cache', async () => {
-  const agent = agentOf(...rounds(46), DONE, DONE)
+  const agent = agentOf(...rounds(23), DONE, DONE)
   await agent.say('Echo.')
   const before = agent.simulator.requests().at(-1)
   await agent.add({
@@ -226,7 +238,7 @@ test('what is brought back stands at the end, and all before it is read from the
 
 describe('a part', () => {
   test('from a message on: what precedes stays, is read from the cache, and the prompt says where the part begins', async () => {
-    const agent = agentOf(...rounds(20), DONE, ...rounds(10, 'second'), DONE, DONE)
+    const agent = agentOf(...rounds(10), DONE, ...rounds(5, 'second'), DONE, DONE)
     await agent.say('Echo.')
     const first = agent.simulator.requests().at(-1)
     await agent.say('Now the second part.')
@@ -247,7 +259,7 @@ describe('a part', () => {
   })
 
   test('up to a message: a request that shows nothing behind it, with sections of its own; what follows stays', async () => {
-    const agent = agentOf(...rounds(20), DONE, ...rounds(10, 'second'), DONE, DONE)
+    const agent = agentOf(...rounds(10), DONE, ...rounds(5, 'second'), DONE, DONE)
     await agent.say('Echo.')
     await agent.say('Now the second part.')
     await agent.compact({ kind: 'up_to', entry: entryOf(agent, 'Now the second part.').id })

@@ -15,7 +15,7 @@ import { createTestAgent, echoTool, type TestAgent, type TestAgentOptions } from
 // Windows that fill, on the simulator: every step of the chain is made to fail in turn, and the session lives on.
 
 const THRESHOLDS = { warning: 20_000, error: 22_000, auto: 24_000, blocking: 28_000 }
-const TEXT = Array.from({ length: 60 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
+const TEXT = Array.from({ length: 120 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
 const SUMMARY = '<analysis>scratch</analysis><summary>1. Primary request: echo things.</summary>'
 /** Only requests for a summary hold this. */
 const PROMPT_MARK = '<analysis>'
@@ -37,7 +37,7 @@ const summariser = (content: Steps[number]['content'], times = 99): Steps[number
 })
 /** After twelve calls none is left: what comes then costs none, however often. */
 const CROSSINGS = cases(15, 50).numRuns
-const ROUNDS_A_CROSSING = 11
+const ROUNDS_A_CROSSING = 6
 
 const DONE: Steps[number] = { content: [{ type: 'text', text: 'Done.' }] }
 const GOOD = summariser([{ type: 'text', text: SUMMARY }])
@@ -68,7 +68,7 @@ function asked({ simulator }: TestAgent): number {
 }
 
 test('a full window is compacted by a fork that reads what the conversation wrote, and the turn goes on', async () => {
-  const agent = smallAgent([GOOD, ...rounds(16), DONE])
+  const agent = smallAgent([GOOD, ...rounds(8), DONE])
   const said = await agent.say('Echo things. Never touch the file secret.txt.')
   expect(said.end).toEqual({ reason: 'answered' })
   expect(pathsOf(agent)).toEqual(['fork'])
@@ -89,7 +89,7 @@ test('a host that fails at every step loses what it would have added, and nothin
   const broken = async (): Promise<never> => await Promise.reject(new Error('the disk is gone'))
   const host = { before: broken, restore: broken, after: broken }
   const compaction = { host, isOn: true, scale: 0.15 }
-  const agent = smallAgent([GOOD, ...rounds(16), DONE], [], { setup: { thresholds: THRESHOLDS, compaction } })
+  const agent = smallAgent([GOOD, ...rounds(8), DONE], [], { setup: { thresholds: THRESHOLDS, compaction } })
   expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
   expect(pathsOf(agent)).toEqual(['fork'])
   const failed = agent.traces.filter(({ name }) => name === 'host-failed')
@@ -107,7 +107,7 @@ describe('each step of the chain, made to fail', () => {
       ['fork: no_summary'],
     ],
   ])('%s gives way to the plain request', async (_name, first, outcomes) => {
-    const agent = smallAgent([first, GOOD, ...rounds(16), DONE])
+    const agent = smallAgent([first, GOOD, ...rounds(8), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(pathsOf(agent)).toEqual(['plain'])
     expect(outcomesOf(agent)).toEqual(outcomes)
@@ -121,7 +121,7 @@ describe('each step of the chain, made to fail', () => {
         return await echoTool.run(input, context)
       },
     }
-    const agent: TestAgent = smallAgent([GOOD, ...rounds(16), DONE], [], { tools: [slow] })
+    const agent: TestAgent = smallAgent([GOOD, ...rounds(8), DONE], [], { tools: [slow] })
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(pathsOf(agent)).toEqual(['plain'])
   })
@@ -133,7 +133,7 @@ describe('each step of the chain, made to fail', () => {
     async (format) => {
       const fault = { type: 'prompt_too_long' as const, format }
       const agent = smallAgent(
-        [GOOD, ...rounds(16), DONE],
+        [GOOD, ...rounds(8), DONE],
         [{ match: { bodyContains: PROMPT_MARK }, times: 2, fault }],
       )
       expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
@@ -144,7 +144,7 @@ describe('each step of the chain, made to fail', () => {
 
   test('(C4) where every request for a summary fails the fold serves, and nothing of the failures is in the conversation', async () => {
     const agent = smallAgent(
-      [...rounds(16), DONE],
+      [...rounds(8), DONE],
       [{ match: { bodyContains: PROMPT_MARK }, times: 99, fault: { type: 'status', status: 529 } }],
     )
     const said = await agent.say('Echo. Never touch secret.txt.')
@@ -161,7 +161,7 @@ describe('each step of the chain, made to fail', () => {
       { match: { bodyContains: PROMPT_MARK }, times: 12, fault: { type: 'status', status: 529 } },
     ]
     const agent = smallAgent(
-      [GOOD, ...rounds(CROSSINGS * ROUNDS_A_CROSSING + 20), DONE, ...rounds(16), DONE],
+      [GOOD, ...rounds(CROSSINGS * ROUNDS_A_CROSSING + 20), DONE, ...rounds(8), DONE],
       dead,
       {
         setup: {
@@ -184,7 +184,7 @@ describe('each step of the chain, made to fail', () => {
 
 test('a refusal for size is held back: compacted, the request is sent once more', async () => {
   const agent = smallAgent(
-    [GOOD, ...rounds(8), DONE],
+    [GOOD, ...rounds(6), DONE],
     [{ match: { nth: 5 }, times: 1, fault: { type: 'prompt_too_long', format: 'anthropic' } }],
   )
   const said = await agent.say('Echo.')
@@ -193,7 +193,7 @@ test('a refusal for size is held back: compacted, the request is sent once more'
 })
 
 test('a compaction undone shows the old conversation again, and its thinking', async () => {
-  const agent = smallAgent([GOOD, ...rounds(16), DONE])
+  const agent = smallAgent([GOOD, ...rounds(8), DONE])
   await agent.say('Echo.')
   const [boundary] = boundaries(agent)
   const before = agent.session.view.nodes.length
@@ -203,7 +203,7 @@ test('a compaction undone shows the old conversation again, and its thinking', a
 })
 
 test('a session that is loaded from its boundary on is not told that the cache broke', async () => {
-  const agent = smallAgent([GOOD, ...rounds(16), DONE])
+  const agent = smallAgent([GOOD, ...rounds(8), DONE])
   await agent.say('Echo.')
   const [boundary] = boundaries(agent)
   const first = agent.entries.findIndex(({ id }) => id === boundary?.kept?.head)
@@ -223,7 +223,7 @@ describe('notes', () => {
   const compaction = { host: NO_HOST, isOn: true, scale: 0.15, notesTemplate: NOTES_TEMPLATE }
 
   test('are written once past the warning, beside the turn, and are the summary: no model is asked at the threshold', async () => {
-    const agent = smallAgent([noteTaker, ...rounds(16), DONE], [], {
+    const agent = smallAgent([noteTaker, ...rounds(8), DONE], [], {
       notes: { scale: 0.15 },
       setup: { thresholds: THRESHOLDS, compaction },
     })
@@ -238,7 +238,7 @@ describe('notes', () => {
 
   test('that fail three times in a row are not asked for again', async () => {
     const refusing = { ...noteTaker, content: [{ type: 'text' as const, text: 'No.' }], times: 99 }
-    const agent = smallAgent([refusing, GOOD, ...rounds(30), DONE], [], {
+    const agent = smallAgent([refusing, GOOD, ...rounds(15), DONE], [], {
       notes: { scale: 0.15, eager: true },
       setup: { thresholds: THRESHOLDS, compaction },
     })

@@ -18,18 +18,22 @@ import { createTestAgent, MODEL, type TestAgent, type TestAgentOptions } from '.
 // behind, so every answer here is a proof.
 
 const THRESHOLDS = { warning: 20_000, error: 22_000, auto: 24_000, blocking: 28_000 }
-const TEXT = Array.from({ length: 60 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
+/** Of each result. */
+const LINES = 120
 const BETAS = ['extended-cache-ttl-2025-04-11', COMPACTION_BETA]
 const ON_SERVER = '"compaction":{"type":"summarize"'
 
 type Steps = NonNullable<SimulatorOptions['script']>
 type Faults = NonNullable<SimulatorOptions['faults']>
 
-function rounds(count: number): Steps {
+function rounds(count: number, lines = LINES): Steps {
+  const text = Array.from({ length: lines }, (_, i) => `line ${i} of a result that takes some room`).join(
+    '\n',
+  )
   return Array.from({ length: count }, (_, i) => ({
     content: [
       { type: 'thinking' as const, thinking: `thought ${i}` },
-      { type: 'tool_use' as const, name: 'Echo', input: { text: `${i}\n${TEXT}` } },
+      { type: 'tool_use' as const, name: 'Echo', input: { text: `${i}\n${text}` } },
     ],
     stop_reason: 'tool_use' as const,
   }))
@@ -80,7 +84,7 @@ function typesOf({ messages }: MessagesRequest): readonly string[] {
 
 describe('signed compaction', () => {
   test('(V4) the block comes first, the answer behind it keeps its thinking, then one turn of the user with what was left out', async () => {
-    const agent = signingAgent([SIGNED, ...rounds(16), DONE])
+    const agent = signingAgent([SIGNED, ...rounds(8), DONE])
     const said = await agent.say('Echo things. Never touch the file secret.txt.')
     expect(said.end).toEqual({ reason: 'answered' })
     expect(paths(agent)).toEqual(['server'])
@@ -103,7 +107,7 @@ describe('signed compaction', () => {
   })
 
   test('the compaction reads what the conversation wrote, and is on the bill', async () => {
-    const agent = signingAgent([SIGNED, ...rounds(16), DONE])
+    const agent = signingAgent([SIGNED, ...rounds(8), DONE])
     await agent.say('Echo.')
     const fork = agent.entries.find((entry) => entry.kind === 'spent')
     const [iteration] = fork?.usage.iterations ?? []
@@ -112,7 +116,7 @@ describe('signed compaction', () => {
   })
 
   test('a conversation compacted again and again, and one loaded from its lines, is accepted each time', async () => {
-    const agent = signingAgent([SIGNED, ...rounds(40), DONE, ...rounds(3), DONE])
+    const agent = signingAgent([SIGNED, ...rounds(20), DONE, ...rounds(3), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(paths(agent).length).toBeGreaterThan(2)
     expect(new Set(paths(agent))).toEqual(new Set(['server']))
@@ -124,7 +128,7 @@ describe('signed compaction', () => {
   })
 
   test('behind another system prompt the kept thinking is left out', async () => {
-    const agent = signingAgent([SIGNED, ...rounds(14), DONE, DONE])
+    const agent = signingAgent([SIGNED, ...rounds(7), DONE, DONE])
     await agent.say('Echo.')
     const { id: _id, parent: _parent, at: _at, ...prefix } = agent.session.view.prefix ?? failed()
     await agent.add({ ...prefix, system: JSON.stringify([{ type: 'text', text: 'Another.' }]) })
@@ -135,7 +139,7 @@ describe('signed compaction', () => {
   })
 
   test('undone, the conversation is the old one again, with all its thinking', async () => {
-    const agent = signingAgent([SIGNED, ...rounds(14), DONE, DONE])
+    const agent = signingAgent([SIGNED, ...rounds(14, LINES / 2), DONE, DONE])
     await agent.say('Echo.')
     const [boundary] = boundaries(agent)
     await agent.add({ kind: 'void', target: boundary?.id ?? '' })
@@ -159,10 +163,10 @@ describe('signed compaction', () => {
     const off = createFlags([
       { name: 'test', find: (name) => (name === 'server-compaction' ? false : undefined) },
     ])
-    const switched = signingAgent([PLAIN, ...rounds(16), DONE], [], { flags: off })
+    const switched = signingAgent([PLAIN, ...rounds(8), DONE], [], { flags: off })
     await switched.say('Echo.')
     expect(paths(switched)).toEqual(['fork'])
-    const bare = signingAgent([PLAIN, ...rounds(16), DONE], [], { prefix: {} })
+    const bare = signingAgent([PLAIN, ...rounds(8), DONE], [], { prefix: {} })
     await bare.say('Echo.')
     expect(paths(bare)).toEqual(['fork'])
   })
@@ -183,7 +187,7 @@ describe('what the provider refuses', () => {
   test.each(CODES)('%s: the next step serves, and the outcome has its name', async (error_code) => {
     const fault = { type: 'status' as const, status: 400, error_code, message: 'Refused.' }
     const agent = signingAgent(
-      [PLAIN, ...rounds(16), DONE],
+      [PLAIN, ...rounds(8), DONE],
       [{ match: { bodyContains: ON_SERVER }, times: 9, fault }],
     )
     const said = await agent.say('Echo.')
@@ -202,7 +206,7 @@ describe('what the provider refuses', () => {
 
   test('compaction_unavailable: it is asked once more', async () => {
     const agent = signingAgent(
-      [SIGNED, ...rounds(16), DONE],
+      [SIGNED, ...rounds(8), DONE],
       [{ match: { bodyContains: ON_SERVER }, times: 1, fault: unavailable }],
     )
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
@@ -212,7 +216,7 @@ describe('what the provider refuses', () => {
 
   test('where nothing answers at all, four calls are made, and the fold serves', async () => {
     const agent = signingAgent(
-      [...rounds(16), DONE],
+      [...rounds(8), DONE],
       [
         { match: { bodyContains: ON_SERVER }, times: 99, fault: unavailable },
         { match: { bodyContains: '<analysis>' }, times: 99, fault: { type: 'status', status: 529 } },
@@ -227,14 +231,14 @@ describe('what the provider refuses', () => {
 
   test('a block without content is no summary', async () => {
     const nothing: Steps[number] = { ...SIGNED, content: [{ type: 'compaction', content: null }] }
-    const agent = signingAgent([nothing, PLAIN, ...rounds(16), DONE])
+    const agent = signingAgent([nothing, PLAIN, ...rounds(8), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(outcomes(agent)).toEqual(['server: no_summary'])
   })
 
   test('a block that is refused later goes in the clear, and the session lives on', async () => {
     const fault = { type: 'status' as const, status: 400, error_code: 'compaction_signature_invalid' }
-    const agent = signingAgent([SIGNED, ...rounds(14), DONE, DONE, DONE])
+    const agent = signingAgent([SIGNED, ...rounds(7), DONE, DONE, DONE])
     await agent.say('Echo. Never touch secret.txt.')
     agent.simulator.addFaults([{ match: { bodyContains: '"type":"compaction"' }, times: 9, fault }])
     expect((await agent.say('Go on.')).end).toEqual({ reason: 'answered' })
@@ -251,7 +255,7 @@ describe('what the provider refuses', () => {
 
 test('a later summary by a plain request says what the block said, in the clear', async () => {
   const agent = signingAgent(
-    [SIGNED, PLAIN, ...rounds(26), DONE],
+    [SIGNED, PLAIN, ...rounds(13), DONE],
     [
       {
         match: { bodyContains: ON_SERVER, nth: 2 },
