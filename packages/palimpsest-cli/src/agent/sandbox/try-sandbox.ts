@@ -45,7 +45,23 @@ const INSTALL = 'install bubblewrap (apt install bubblewrap, dnf install bubblew
 const ALLOW =
   'let unprivileged users make namespaces (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns; in a container its seccomp profile)'
 
+/**
+ * That it works is found out once in a process: agents have sandboxes of their own, and each trial starts two programs. That it does not
+ * may have been the moment's fault, and is found out again.
+ */
 export async function trySandbox(env: ChildEnvironment, machine: Machine): Promise<TriedSandbox> {
+  const ground = [machine.platform, machine.architecture, env['PATH'] ?? ''].join('\0')
+  const known = WORKING.get(ground)
+  if (known) return known
+  const tried = await tryOn(env, machine)
+  if (tried.works) WORKING.set(ground, tried)
+  return tried
+}
+
+/** By what a trial depends on. */
+const WORKING = new Map<string, Launcher>()
+
+async function tryOn(env: ChildEnvironment, machine: Machine): Promise<TriedSandbox> {
   switch (machine.platform) {
     case 'linux':
       return await tryBubblewrap(env, machine.architecture)
