@@ -161,16 +161,16 @@ async function askAwaited(
   const watching = async (): Promise<void> => {
     while (!answered.signal.aborted && !over.signal.aborted) {
       await watch.next(answered.signal)
-      if (await isOver()) over.abort()
+      if (answered.signal.aborted || !(await isOver())) continue
+      over.abort()
+      face.tell(`${letter.from} does not wait for an answer any more`)
     }
   }
   // A mailbox that cannot be read is told of by the next look.
   const watched = watching().catch(() => undefined)
   try {
     const answer = await face.ask(question, AbortSignal.any([signal, over.signal]))
-    if (!over.signal.aborted) return answer
-    face.tell(`${letter.from} does not wait for an answer any more`)
-    return undefined
+    return over.signal.aborted ? undefined : answer
   } finally {
     answered.abort()
     await watched
