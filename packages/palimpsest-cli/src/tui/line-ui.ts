@@ -13,9 +13,9 @@ const WAYS = {
   toRemoved: '/context shows what was removed',
   toAll: '/export writes all',
   keys: [
-    ['@path', 'attaches a file or an image'],
-    ['Enter', 'sends'],
-    ['Ctrl-C', 'interrupts; leaves if nothing is running'],
+    ['@path', 'attach a file or an image'],
+    ['Enter', 'send'],
+    ['Ctrl-C', 'interrupt; leave if nothing is running'],
   ],
 } as const
 

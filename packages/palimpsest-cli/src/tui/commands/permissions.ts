@@ -27,7 +27,7 @@ async function showRules(place: CommandPlace): Promise<undefined> {
   const mode = modeWords(place.conversation.prepared.permissions.mode())
   const width = Math.max(0, ...listed.map(({ rule }) => rule.text.length))
   const picked = await place.ui.pick({
-    title: `Mode: ${mode} (Shift-Tab changes it). ${listed.length === 0 ? 'There are no rules yet.' : 'Choose a rule to remove it (deny wins over ask, ask over allow):'}`,
+    title: `Mode: ${mode}${hintOf(place)}. ${listed.length === 0 ? 'There are no rules yet.' : 'Choose a rule to remove it (deny wins over ask, ask over allow):'}`,
     items: [
       { label: '+ add a rule', letter: 'a', value: ADD },
       ...listed.map(({ rule, source, where }, at) => ({
@@ -50,6 +50,11 @@ async function showRules(place: CommandPlace): Promise<undefined> {
 }
 
 const RULE_COLUMNS_MAX = 40
+
+/** Where only lines are typed there is no such key. */
+export function hintOf({ ui }: Pick<CommandPlace, 'ui'>): string {
+  return ui.ways.keys.some(([key]) => key === 'Shift-Tab') ? ' (Shift-Tab changes it)' : ''
+}
 
 async function askRemoval(chosen: ListedRule, place: CommandPlace): Promise<undefined> {
   const answer = await place.ui.pick({

@@ -18,7 +18,7 @@ import { note, tell, type CommandEnd, type CommandPlace } from './command-place.
 import { showWho, tellOne } from './correspond.ts'
 import { exportConversation } from './export-conversation.ts'
 import { init } from './init.ts'
-import { permissions } from './permissions.ts'
+import { hintOf, permissions } from './permissions.ts'
 import { resume } from './resume.ts'
 import { rewind } from './rewind.ts'
 import { tasks } from './tasks.ts'
@@ -205,7 +205,7 @@ function plan(place: CommandPlace): undefined {
   const { permissions } = place.conversation.prepared
   permissions.setMode(permissions.mode() === 'plan' ? 'default' : 'plan')
   place.conversation.keepChoices()
-  return tell(`mode ${modeWords(permissions.mode())}. Shift-Tab changes it`, place)
+  return tell(`mode ${modeWords(permissions.mode())}${hintOf(place)}`, place)
 }
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
