@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import type { RecordedSession } from '../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 import { judge, REASONS, type Judged, type Reason } from '../test/kit/cache-exceptions.ts'
 import { predictCache } from '../test/kit/predict-cache.ts'
 import { readRecorded, recordedRows } from '../test/kit/recorded.ts'
@@ -15,11 +16,14 @@ export interface JudgedSession {
   readonly requests: readonly Judged[]
 }
 
-export async function judgeRecorded(): Promise<JudgedSession[]> {
+/** `onRead` is told of each session that was read, in order. */
+export async function judgeRecorded(onRead?: (session: RecordedSession) => void): Promise<JudgedSession[]> {
   const rows = recordedRows().filter((row) => row.format === 'claude-code')
   const sessions: JudgedSession[] = []
   for (const row of rows) {
-    const requests = predictCache(await readRecorded(row)).map(judge)
+    const session = await readRecorded(row)
+    onRead?.(session)
+    const requests = predictCache(session).map(judge)
     sessions.push({ path: row.path.replace('claude-code/', ''), requests })
   }
   return sessions

@@ -24,6 +24,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const at = (name: string): string => join(folder, name)
 const GIGABYTE = 1024 ** 3
+/** More than can be read at once; in a soak more than 32 bits count. */
+const ZEROS_BYTES = process.env['SOAK'] ? 5 * GIGABYTE : 2 * GIGABYTE + 1
 mkdirSync(at('folder'))
 execFileSync('mkfifo', [at('pipe')])
 symlinkSync('loop', at('loop'))
@@ -34,7 +36,7 @@ writeFileSync(at('text.jsonl'), 'dear diary\nnothing happened\n'.repeat(200))
 writeFileSync(at('bytes.jsonl'), Buffer.from(Array.from({ length: 9_000 }, (_, i) => (i * 7919) % 256)))
 writeFileSync(at('title.jsonl'), '{"type":"summary","summary":"x","leafUuid":"l"}\n')
 writeFileSync(at('zeros.jsonl'), '')
-truncateSync(at('zeros.jsonl'), 5 * GIGABYTE)
+truncateSync(at('zeros.jsonl'), ZEROS_BYTES)
 const payload = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hello' }] }
 const item = { timestamp: '2026-03-01T10:00:01Z', type: 'response_item', payload }
 writeFileSync(at('codex.jsonl'), `${JSON.stringify(item)}\n`)

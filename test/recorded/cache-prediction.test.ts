@@ -13,7 +13,7 @@ import { cacheHistory, type CacheEvent } from '../../packages/palimpsest/src/acc
 import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 import { judge, REASONS } from '../kit/cache-exceptions.ts'
 import { predictCache } from '../kit/predict-cache.ts'
-import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
+import { hasRecorded, recordedNote } from '../kit/recorded.ts'
 
 /** Of the requests that are neither a first one, nor behind a recorded compaction, nor behind a lifetime that ran out. */
 const WITHIN_SHARE_MIN = 0.97
@@ -30,9 +30,7 @@ let sessions: JudgedSession[] = []
 const recorded: RecordedSession[] = []
 beforeAll(async () => {
   if (!hasRecorded) return
-  sessions = await judgeRecorded()
-  for (const row of recordedRows().filter(({ format }) => format === 'claude-code'))
-    recorded.push(await readRecorded(row))
+  sessions = await judgeRecorded((session) => recorded.push(session))
 })
 
 describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, () => {
