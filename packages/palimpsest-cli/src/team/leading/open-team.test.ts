@@ -5,7 +5,7 @@ import { createTaskList } from 'palimpsest/agents'
 import { openFileMailbox, openFileTaskLog, ownIdentity } from 'palimpsest/node'
 import { expect, test } from 'vitest'
 
-import { createBench, put, text } from '../../../../../test/kit/headless.ts'
+import { createBench, jsonLines, put, text } from '../../../../../test/kit/headless.ts'
 import { NOTHING_SPENT, writeMember, writeTeam } from '../team-record.ts'
 import { teamName } from './open-team.ts'
 
@@ -81,4 +81,23 @@ test('shutting down a team whose leader is gone reports what was done, by whom, 
   )
   expect(out).toContain('7 out, $0.2500')
   expect(out).toContain('the team crew has ended')
+})
+
+test('a team is led again in the mode that it was left in, unless another one is given', async () => {
+  const bench = await createBench()
+  const { home, folder } = bench
+  bench.simulator.addSteps([{ content: [text('Planned.')], times: 3 }])
+  const leaderSession = randomUUID()
+  await bench.run(['-p', 'Plan', '--session-id', leaderSession])
+  const leader = { ...(await ownIdentity()), pid: 999_999_999 }
+  const about = { name: 'crew', goal: 'Go', cwd: folder, startedAt: 1, state: 'working' } as const
+  const more = { hasScreen: false, panes: [], settled: {}, members: [], leaderSession, leader }
+  const modeOf = async (...flags: readonly string[]): Promise<unknown> => {
+    const given = { 'dangerously-skip-permissions': true }
+    await writeTeam(home, { ...about, ...more, mode: 'plan', flags: given })
+    const { out } = await bench.run(['team', '--resume', 'crew', '--output-format', 'stream-json', ...flags])
+    return jsonLines(out).find(({ subtype }) => subtype === 'init')?.['permissionMode']
+  }
+  expect(await modeOf()).toBe('plan')
+  expect(await modeOf('--permission-mode', 'accept-edits')).toBe('accept-edits')
 })
