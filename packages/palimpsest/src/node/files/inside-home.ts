@@ -50,6 +50,8 @@ async function makeWithParents(path: string): Promise<void> {
 /** Makes a folder below the home, each part with mode 0700. Parts that exist are left as they are. */
 export async function makeFolder(home: string, folder: string): Promise<string> {
   const parts = partsBelow(home, folder)
+  const whole = join(home, ...parts)
+  if (await isFolderWithoutLinks(whole)) return whole
   let path = home
   for (const part of parts) {
     path = join(path, part)
@@ -62,6 +64,15 @@ export async function makeFolder(home: string, folder: string): Promise<string> 
     }
   }
   return path
+}
+
+/** Mostly it is there already. Whatever else it may be is found out part by part. */
+async function isFolderWithoutLinks(path: string): Promise<boolean> {
+  try {
+    return (await realpath(path)) === path && (await lstat(path)).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 /** Throws unless the folder exists and really lies in the home. */
