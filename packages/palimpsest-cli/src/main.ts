@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 
+import { keepCompiled } from './run/keep-compiled.ts'
 import { readInput } from './run/read-input.ts'
 import { runCli } from './commands/run-cli.ts'
 import { createConsole } from './tui/console.ts'
@@ -24,12 +25,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined)
 process.on('uncaughtException', fail)
 
+const place = { env: process.env, cwd: workingFolder(), userHome: homedir() }
+// Before anything large is loaded.
+keepCompiled(place)
+
 process.exitCode = await runCli(process.argv.slice(2), {
+  ...place,
   version: readVersion(),
   nodeVersion: process.version,
-  env: process.env,
-  cwd: workingFolder(),
-  userHome: homedir(),
   now: () => Date.now(),
   platform: process.platform,
   readInput: async (required) => await readInput(process.stdin, required),

@@ -7,7 +7,7 @@ import { systemCode } from '../agent/refusal.ts'
 import type { World } from '../world.ts'
 
 /** Where sessions, settings and memory are kept: `PALIMPSEST_HOME`, else `.palimpsest` in the user's own folder. */
-export function palimpsestHome({ env, cwd, userHome }: World): string {
+export function palimpsestHome({ env, cwd, userHome }: Pick<World, 'env' | 'cwd' | 'userHome'>): string {
   const named = env['PALIMPSEST_HOME']
   if (named) return resolve(cwd, named)
   // Below the working folder it would be taken for the project's own.

@@ -16,7 +16,7 @@ import { parseAgentFile } from './parse-agent-file.ts'
 const PLACE = { path: '/w/.claude/agents/reviewer.md', source: 'project' } as const
 
 describe('a file of an agent type', () => {
-  test('is read whole', () => {
+  test('is read whole', async () => {
     const text = `---
 name: reviewer
 description: "Reviews: after every change"
@@ -32,7 +32,7 @@ color: red
 
 You review.
 `
-    expect(parseAgentFile(text, PLACE)).toEqual({
+    expect(await parseAgentFile(text, PLACE)).toEqual({
       type: {
         ...PLACE,
         name: 'reviewer',
@@ -51,7 +51,7 @@ You review.
     })
   })
 
-  test('is read line by line where strict YAML refuses it, and what is unknown is named', () => {
+  test('is read line by line where strict YAML refuses it, and what is unknown is named', async () => {
     const text = `---\r
 name: tester\r
 description: Use it after changes. Examples: user: "run it": yes, always\r
@@ -62,7 +62,7 @@ skills:\r
 mood: good\r
 ---\r
 Test.`
-    const { type, problems } = parseAgentFile(text, PLACE)
+    const { type, problems } = await parseAgentFile(text, PLACE)
     expect(type).toMatchObject({
       name: 'tester',
       description: 'Use it after changes. Examples: user: "run it": yes, always',
@@ -75,13 +75,13 @@ Test.`
     ])
   })
 
-  test('that names no tool we have gives none, not all', () => {
-    const { type } = parseAgentFile('---\nname: a\ndescription: b\ntools: LS\n---\nc', PLACE)
+  test('that names no tool we have gives none, not all', async () => {
+    const { type } = await parseAgentFile('---\nname: a\ndescription: b\ntools: LS\n---\nc', PLACE)
     expect(type?.tools).toEqual([])
   })
 
-  test('without front matter describes nothing', () => {
-    expect(parseAgentFile('# Agents\n', PLACE)).toEqual({
+  test('without front matter describes nothing', async () => {
+    expect(await parseAgentFile('# Agents\n', PLACE)).toEqual({
       type: undefined,
       problems: ['no front matter: it describes no agent'],
     })

@@ -1,7 +1,5 @@
-import { parseDocument } from 'yaml'
-
 // The head of a Markdown file. People write it by hand, and an unquoted colon in a description is usual: what strict YAML refuses is read
-// line by line.
+// line by line. YAML is loaded with the first file: most starts have none.
 
 export type HeadField = string | number | boolean | readonly string[] | undefined
 
@@ -13,17 +11,18 @@ export interface FrontMatter {
 const FENCE = /^---[ \t]*$/
 
 /** Undefined where there is none. */
-export function readFrontMatter(text: string): FrontMatter | undefined {
+export async function readFrontMatter(text: string): Promise<FrontMatter | undefined> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
   const [first = '', ...rest] = lines
   const end = rest.findIndex((line) => FENCE.test(line))
   if (!FENCE.test(first) || end === -1) return undefined
   const head = rest.slice(0, end)
   const body = rest.slice(end + 1).join('\n')
-  return { fields: fromYaml(head.join('\n')) ?? fromLines(head), body: body.trim() }
+  return { fields: (await fromYaml(head.join('\n'))) ?? fromLines(head), body: body.trim() }
 }
 
-function fromYaml(head: string): FrontMatter['fields'] | undefined {
+async function fromYaml(head: string): Promise<FrontMatter['fields'] | undefined> {
+  const { parseDocument } = await import('yaml')
   const document = parseDocument(head, { uniqueKeys: false, logLevel: 'silent' })
   if (document.errors.length > 0) return undefined
   const value: unknown = toPlain(() => document.toJS({ maxAliasCount: 0 }))

@@ -56,7 +56,7 @@ async function loadFolder(folder: string, source: AgentType['source']): Promise<
   for (const path of paths) {
     try {
       const { bytes } = await readRegular(await realPathOf(path), FILE_BYTES_MAX)
-      const parsed = parseAgentFile(bytes.toString('utf8'), { path, source })
+      const parsed = await parseAgentFile(bytes.toString('utf8'), { path, source })
       if (parsed.type) types.push(parsed.type)
       found.push(...parsed.problems.map((text) => ({ path, text })))
     } catch (error) {

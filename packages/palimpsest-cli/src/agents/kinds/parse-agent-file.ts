@@ -38,11 +38,11 @@ const USED = new Set([
   'memory',
 ])
 
-export function parseAgentFile(
+export async function parseAgentFile(
   text: string,
   place: { readonly path: string; readonly source: AgentType['source'] },
-): ParsedAgentFile {
-  const found = readFrontMatter(text)
+): Promise<ParsedAgentFile> {
+  const found = await readFrontMatter(text)
   if (!found) return { type: undefined, problems: ['no front matter: it describes no agent'] }
   const { fields, body } = found
   const problems: string[] = []

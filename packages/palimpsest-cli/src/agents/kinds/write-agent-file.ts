@@ -45,7 +45,7 @@ export async function createAgentFile(folder: string, type: NewAgentType): Promi
     ...(type.model === '' ? [] : [`model: ${quoted(type.model)}`]),
   ]
   const text = `---\n${fields.join('\n')}\n---\n\n${type.prompt.trim()}\n`
-  requireValid(text, path)
+  await requireValid(text, path)
   if ((await lstat(path).catch(() => undefined)) !== undefined)
     throw new Refusal(`${path} is there already; /agents edit ${type.name} changes it`)
   await mkdir(folder, { recursive: true })
@@ -60,12 +60,12 @@ export async function editAgentFile(path: string, field: EditedField, value: str
   const real = await realPathOf(path)
   const { bytes } = await readRegular(real, FILE_BYTES_MAX)
   const text = withField(bytes.toString('utf8'), field, value)
-  requireValid(text, path)
+  await requireValid(text, path)
   await placeFile({ path: real, bytes: Buffer.from(text), replaces: 'file' })
 }
 
-function requireValid(text: string, path: string): void {
-  const { type, problems } = parseAgentFile(text, { path, source: 'user' })
+async function requireValid(text: string, path: string): Promise<void> {
+  const { type, problems } = await parseAgentFile(text, { path, source: 'user' })
   const bad = problems.filter((problem) => problem.startsWith('unknown tools'))
   if (!type || bad.length > 0) throw new Refusal(`nothing was written: ${[...problems].join('; ')}`)
 }

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+
 import type { ListModels } from 'palimpsest/providers/anthropic'
 import { OFFLINE_MODEL } from 'palimpsest/providers/offline'
 import { findModelFacts, isJsonObject, MODEL_FACTS, type JsonObject, type Vendor } from 'palimpsest/wire'
@@ -97,8 +99,10 @@ async function askServer(
   const key = env[keyVariable]
   if (!given && !key && !isLocal(server)) return []
   const msMax = isLocal(server) ? LOCAL_MS_MAX : REMOTE_MS_MAX
+  const url = given ? serverUrl(given, server) : standardUrl
+  if (isLocal(server) && !(await listens(url))) return []
   try {
-    const response = await fetch(`${given ? serverUrl(given, server) : standardUrl}/models`, {
+    const response = await fetch(`${url}/models`, {
       headers: key ? { authorization: `Bearer ${key}` } : {},
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(msMax)]),
@@ -108,6 +112,21 @@ async function askServer(
   } catch {
     return []
   }
+}
+
+/** Mostly nobody does. To learn that from `fetch` takes as long as it takes to load it, and that is a part of the start. */
+async function listens(address: string): Promise<boolean> {
+  const url = URL.parse(address)
+  if (!url || url.protocol !== 'http:') return true
+  return await new Promise((resolve) => {
+    const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80) })
+    const done = (isThere: boolean): void => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket.once('connect', () => done(true)).once('error', () => done(false))
+    socket.setTimeout(LOCAL_MS_MAX, () => done(false))
+  })
 }
 
 function modelsIn(body: unknown, prefix: string): readonly OfferedModel[] {
