@@ -1,6 +1,5 @@
 import { lookup as lookUp, type LookupAddress } from 'node:dns'
-import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { IncomingMessage, RequestOptions } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
@@ -89,7 +88,7 @@ function redirectOf(response: IncomingMessage, url: URL): URL | undefined {
   return toPageUrl(to.href)
 }
 
-function open(url: URL, isFree: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+async function open(url: URL, isFree: boolean, signal: AbortSignal): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!isFree && isIP(host) !== 0 && !isPublicAddress(host)) throw privateAddress(url.hostname)
   const options: RequestOptions = {
@@ -103,8 +102,9 @@ function open(url: URL, isFree: boolean, signal: AbortSignal): Promise<IncomingM
     },
     ...(isFree ? {} : { lookup: publicLookup }),
   }
-  const send = url.protocol === 'https:' ? requestHttps : requestHttp
-  return new Promise((resolve, reject) => {
+  // They bring much along, and no start needs them.
+  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  return await new Promise((resolve, reject) => {
     const request = send(url, options, resolve)
     request.once('error', reject)
     request.end()

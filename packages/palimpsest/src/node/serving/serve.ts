@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { UsageError } from '../../errors.ts'
 import { errorCode } from '../files/to-storage-error.ts'
@@ -26,6 +26,8 @@ export interface Served {
 
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<Served> {
   const { port: wanted = 0, host = '127.0.0.1', names = [] } = options
+  // It brings much along that whoever does not serve does without.
+  const { createServer } = await import('node:http')
   const server = createServer((incoming, outgoing) => {
     void answer(handler, { incoming, outgoing, names: [host, ...names] })
   })

@@ -1,4 +1,4 @@
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
@@ -40,6 +40,8 @@ export async function openNetworkGate(path: string, hosts: readonly string[]): P
     if (refused.size < REFUSED_MAX) refused.set(shownHost(wanted), answer.why)
     return undefined
   }
+  // It brings much along, and no start needs it.
+  const { createServer } = await import('node:http')
   const server = createServer((incoming, response) => {
     void forward(incoming, response, judge).catch(() => response.destroy())
   })
@@ -103,6 +105,7 @@ async function forward(incoming: IncomingMessage, response: ServerResponse, judg
   const kept = Object.entries(incoming.headers).filter(([name]) => !HEADERS_OF_THE_HOP.includes(name))
   const headers = { ...Object.fromEntries(kept), host: url.host }
   const { method } = incoming
+  const { request } = await import('node:http')
   const there = request(
     { host: address, port: wanted.port, method, path: `${url.pathname}${url.search}`, headers, agent: false },
     (answer) => {
