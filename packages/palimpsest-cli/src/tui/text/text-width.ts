@@ -3,7 +3,9 @@ import stringWidth from 'string-width'
 // How many columns a text takes on a terminal. What a person sees as one character is one piece, however many code points it has.
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-const PLAIN = /^[\x20-\x7e]*$/
+/** Letters of the West, and what our own screens are drawn with: one column each, and nothing that joins what stands before it. */
+const PLAIN =
+  /^[\x20-\x7e\xa1-\xac\xae-\xff\u2010-\u2015\u2018-\u201f\u2022\u2026\u2190-\u2193\u2212\u2500-\u259f\u25b8\u25cb\u25cf\u2610\u2611\u273b]*$/
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length
   return stringWidth(text)

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
@@ -6,7 +7,7 @@ import { diffTexts } from './diff-lines.ts'
 import { highlightCode } from './highlight-code.ts'
 import { endMarkdown, feedMarkdown, MARKDOWN_START, markdownLines } from './markdown-lines.ts'
 import { cutLine, line, lineText, lineWidth, paintLine, span, wrapLine } from './styled-line.ts'
-import { cutToWidth, textWidth } from './text-width.ts'
+import { cutToWidth, splitGraphemes, textWidth } from './text-width.ts'
 
 const words = fc.string({
   unit: fc.constantFrom('a', 'b', ' ', 'é', '宽', '👍', '👩‍👩‍👧', 'e\u0301', '한'),
@@ -25,6 +26,16 @@ describe('width', () => {
     ['🇩🇪', 2],
   ])('%j takes %d columns', (text, columns) => {
     expect(textWidth(text)).toBe(columns)
+  })
+
+  test('every character up to the dingbats takes as many as the library says, and is one piece by itself', () => {
+    const wrong: string[] = []
+    for (let code = 0x20; code < 0x2800; code++) {
+      const text = String.fromCharCode(code)
+      if (textWidth(text) !== stringWidth(text) || splitGraphemes(text).length !== 1)
+        wrong.push(code.toString(16))
+    }
+    expect(wrong).toEqual([])
   })
 
   test('a text that is cut never takes more columns than there are', () => {
