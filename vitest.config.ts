@@ -15,7 +15,6 @@ const timeoutMs = process.env['SOAK'] ? HOUR_MS : CI_TEST_MS
 const compiled = fileURLToPath(new URL('node_modules/.cache/palimpsest-compiled', import.meta.url))
 
 const everywhere = ['packages/*/src/**', 'test/**', 'examples/**', 'bench/**']
-const heavy = everywhere.map((folder) => `${folder}/*.heavy.test.ts`)
 /** Starts processes by the hundred, none of them the command. */
 const shells = ['packages/palimpsest-cli/src/agent/**/*.heavy.test.ts', 'test/attacks/*.heavy.test.ts']
 
@@ -30,34 +29,23 @@ export default defineConfig({
     // Node runs these sources itself, as it runs the command: no second way of loading them, and no time for it.
     // Nothing is mocked, so nobody needs to look into what is loaded.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Two more than cores: some workers mostly wait for a process, a screen or a disk.
-    maxWorkers: availableParallelism() + 2,
+    // One more than cores: some mostly wait for a process, a screen or a disk. Each further one loads and compiles all of it again.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
-        // Pure units share a worker: seven times faster, and a test that leaks into another is a bug of ours. Processes, not threads: what a
-        // test forks copies the tables of one worker's memory and not of all.
+        // Files share a worker: seven times faster, and a test that leaks into another is a bug of ours. Those that start processes, pack or
+        // change the process they run in (`x.heavy.test.ts`) share it too: what is loaded and compiled once serves all. Processes, not
+        // threads: what a test forks copies the tables of one worker's memory and not of all.
         extends: true,
         test: {
-          name: 'unit',
+          name: 'all',
           include: everywhere.map((folder) => `${folder}/*.test.ts`),
-          exclude: heavy,
-          pool: 'forks',
-          isolate: false,
-          // They throw away much of what they make: with more room for what is young, less of it is copied before that.
-          execArgv: ['--conditions=x-source', '--max-semi-space-size=32'],
-        },
-      },
-      {
-        // Tests that start processes, pack, install or change the process they run in: `x.heavy.test.ts`.
-        extends: true,
-        test: {
-          name: 'heavy',
-          include: heavy,
           exclude: shells,
           pool: 'forks',
           isolate: false,
           globalSetup: './test/kit/bundle.ts',
           env: { NODE_COMPILE_CACHE: compiled },
+          // They throw away much of what they make: with more room for what is young, less of it is copied before that.
           execArgv: ['--conditions=x-source', '--max-semi-space-size=32'],
         },
       },

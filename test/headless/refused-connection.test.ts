@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
+import { CLOSED_PORT, CLOSED_URL } from '../kit/closed-port.ts'
 import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
 
 // Nothing listens at the address: on this machine that is told at once, with what to start or to set.
@@ -20,17 +21,18 @@ test('nothing listens on this machine: asked three times, then one sentence with
   await Promise.all(
     PLACES.map(async ({ given, model, cure }) => {
       const bench = await createHostileBench()
-      const port = await freePort()
-      const url = `http://127.0.0.1:${port}`
       const isFlag = given.startsWith('--')
       const env = {
         PALIMPSEST_BASE_URL: undefined,
         PALIMPSEST_CONTEXT_TOKENS: '32000',
-        ...(isFlag ? {} : { [given]: url }),
+        ...(isFlag ? {} : { [given]: CLOSED_URL }),
       }
-      const flags = [...(model === undefined ? [] : ['--model', model]), ...(isFlag ? [given, url] : [])]
+      const flags = [
+        ...(model === undefined ? [] : ['--model', model]),
+        ...(isFlag ? [given, CLOSED_URL] : []),
+      ]
       const ran = await bench.run(['-p', 'hello', ...flags], { env })
-      const told = `Nothing listens at 127.0.0.1:${port}. ${cure}`
+      const told = `Nothing listens at 127.0.0.1:${CLOSED_PORT}. ${cure}`
       expect(
         ran.err
           .replaceAll(/in [\d.]+ s/g, 'soon')
@@ -67,10 +69,3 @@ test('a server that does not speak TLS is asked once', async () => {
   expect(exit).toBe(1)
   expect(err).toMatch(/^palimpsest: 127\.0\.0\.1:\d+ does not speak TLS \(.*\)\. Check whether .*\n$/)
 })
-
-/** One that nothing listens on. */
-async function freePort(): Promise<number> {
-  const served = await serve(async () => new Response())
-  await served.close()
-  return served.port
-}

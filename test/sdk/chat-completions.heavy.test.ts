@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import { drive } from '../../packages/palimpsest/src/drive.ts'
 import { openChatServer, type ChatReply } from '../kit/chat-server.ts'
+import { CLOSED_URL } from '../kit/closed-port.ts'
 import { ProviderError } from '../../packages/palimpsest/src/errors.ts'
-import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
 import { collectResponse } from '../../packages/palimpsest/src/loop/answers/collect-response.ts'
 import {
   OVERFLOW_FORMATS,
@@ -238,7 +238,7 @@ describe('what fails', () => {
 
   test('nobody there: what to start, or which address to check', async () => {
     const reachCure = 'Start it with `serve`.'
-    const error = await failure(`http://127.0.0.1:${await freePort()}/v1`, { reachCure })
+    const error = await failure(`${CLOSED_URL}/v1`, { reachCure })
     expect(error.failure).toEqual({ kind: 'unreachable' })
     expect(error.message).toMatch(/^Nothing listens at 127\.0\.0\.1:\d+\. Start it with `serve`\.$/)
   })
@@ -261,13 +261,6 @@ describe('what fails', () => {
     await expect(asked).rejects.toThrow('enough')
   })
 })
-
-/** One that nothing listens on. */
-async function freePort(): Promise<number> {
-  const served = await serve(async () => new Response())
-  await served.close()
-  return served.port
-}
 
 async function failure(url: string, options: Partial<AiSdkOptions> = {}): Promise<ProviderError> {
   const error: unknown = await ask(url, {}, options).catch((thrown: unknown) => thrown)

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
 import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
-import { serve } from '../../packages/palimpsest/src/node/serving/serve.ts'
+import { CLOSED_URL } from '../kit/closed-port.ts'
 import { call, createBench, put, sentBody, text, transcriptsOf, type Bench } from '../kit/headless.ts'
 import { openInside, type TerminalInside } from '../kit/terminal-inside.ts'
 import { HAS_TMUX, openTerminal, type Terminal, type TerminalOptions } from '../kit/tmux.ts'
@@ -84,14 +84,12 @@ describe('what goes wrong', () => {
     say(terminal, '/quit')
     expect((await terminal.ended).exit).toBe(0)
 
-    const gone = await serve(async () => new Response())
-    await gone.close()
-    const again = open(bench, { args: ['--continue'], env: { PALIMPSEST_BASE_URL: gone.url } })
+    const again = open(bench, { args: ['--continue'], env: { PALIMPSEST_BASE_URL: CLOSED_URL } })
     await again.until(/^> first words[^]*left · /m)
     say(again, 'second words')
     // Nobody waits for a server of this machine that is not there.
     const refused = await again.until(/> second words[\s\S]*Nothing\s+listens\s+at\s/)
-    expect(refused.replaceAll(/\s+/g, ' ')).toContain(`! Nothing listens at ${new URL(gone.url).host}.`)
+    expect(refused.replaceAll(/\s+/g, ' ')).toContain(`! Nothing listens at ${new URL(CLOSED_URL).host}.`)
     say(again, '/quit')
     expect((await again.ended).exit).toBe(0)
     const lines = (await readFile((await transcriptsOf(bench))[0] ?? '', 'utf8')).split('\n')
