@@ -6,11 +6,12 @@ import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 
 import { cases } from './kit/cases.ts'
+import { childFile } from './kit/child.ts'
 import { tempProject } from './kit/temp-home.ts'
 import { purgeHome } from '../packages/palimpsest/src/node/purge-home.ts'
 import { removeRecallIndex } from '../packages/palimpsest/src/node/recall-index/open-recall.ts'
 
-const CHILD = join(import.meta.dirname, 'kit/child-purger.ts')
+const CHILD = childFile('purger')
 const SECRET = 'corvus-seven-4711'
 const MARK = '[purged]'.padEnd(SECRET.length, 'x')
 /** Where it may be part of a name. */
@@ -56,7 +57,7 @@ async function textsIn(home: string): Promise<ReadonlyMap<string, string>> {
 
 /** Milliseconds that it took, or lived. */
 async function purgeFor(home: string, ms: number | undefined): Promise<number> {
-  const args = ['--conditions=x-source', CHILD, home, SECRET]
+  const args = [CHILD, home, SECRET]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exit = new Promise((resolve) => child.once('exit', resolve))
   let begun = 0

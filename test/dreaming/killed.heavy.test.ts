@@ -11,16 +11,17 @@ import {
 } from '../../packages/palimpsest/src/layers/6-dreaming/consolidation-lock.ts'
 import { createMemoryFolder } from '../../packages/palimpsest/src/node/memory/memory-folder.ts'
 import { cases } from '../kit/cases.ts'
+import { childFile } from '../kit/child.ts'
 import { lockPortsOf } from '../kit/dream-lock.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
-const CHILD = join(import.meta.dirname, '../kit/child-dreams.ts')
+const CHILD = childFile('dreams')
 const MEMORIES = 12
 const HOUR_MS = 60 * 60_000
 
 /** Dreams until it is killed, so many milliseconds after it had done some. */
 async function dreamAndDie(home: string, path: string, start: number, afterMs: number): Promise<number> {
-  const args = ['--conditions=x-source', CHILD, home, path, String(start)]
+  const args = [CHILD, home, path, String(start)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exit = new Promise((resolve) => child.once('exit', resolve))
   let last = start

@@ -6,9 +6,10 @@ import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { cases } from '../kit/cases.ts'
+import { childFile } from '../kit/child.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
-const CHILD = join(import.meta.dirname, '../kit/child-dreamer.ts')
+const CHILD = childFile('dreamer')
 const PROCESSES = cases(6, 40).numRuns
 
 interface Racer {
@@ -18,7 +19,7 @@ interface Racer {
 
 async function startRacers(home: string): Promise<readonly Racer[]> {
   const racers = Array.from({ length: PROCESSES }, () => {
-    const args = ['--conditions=x-source', CHILD, home]
+    const args = [CHILD, home]
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

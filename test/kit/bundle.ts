@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 import { cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { rolldown } from 'rolldown'
+import { rolldown, type InputOptions, type OutputOptions } from 'rolldown'
 import type { TestProject } from 'vitest/node'
 
 import config from '../../packages/palimpsest-cli/rolldown.config.ts'
@@ -16,6 +16,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The command's file. */
     readonly bundle: string
+    /** The folder of the children: `child.ts`. */
+    readonly children: string
   }
 }
 
@@ -27,6 +29,7 @@ const KEPT_MS = 24 * 3_600_000
 /** For vitest, as `globalSetup`. */
 export async function setup(project: TestProject): Promise<void> {
   project.provide('bundle', await buildCommand())
+  project.provide('children', await buildChildren())
 }
 
 /**
@@ -38,10 +41,33 @@ const WHOLE = {
   resolve: { ...config.resolve, mainFields: ['module', 'main'] },
 }
 
-/** Named by what is in it: runs at the same time do not disturb each other, and Node finds again what it has compiled. */
 async function buildCommand(): Promise<string> {
-  const bundle = await rolldown({ ...config, ...WHOLE })
   const [options] = [config.output].flat()
+  return join(await build({ ...config, ...WHOLE }, options, ['package.json', 'demo']), 'main.js')
+}
+
+/**
+ * The programs of ours that tests start and kill, in a few files. From source, each start would take the types out of a hundred files: who
+ * is killed keeps nothing for the next.
+ */
+async function buildChildren(): Promise<string> {
+  const names = (await readdir(KIT)).filter((name) => CHILD.test(name))
+  const input = Object.fromEntries(names.map((name) => [name.slice(0, -'.ts'.length), join(KIT, name)]))
+  const output = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' }
+  return await build({ input, platform: 'node', ...WHOLE }, output, [])
+}
+
+const KIT = import.meta.dirname
+/** Not those that try what others publish, as it is published. */
+const CHILD = /^child-(?!attw|sandcastle)\w+\.ts$/
+
+/** The folder. Named by what is in it: runs at the same time do not disturb each other, and Node finds again what it has compiled. */
+async function build(
+  input: InputOptions,
+  options: OutputOptions | undefined,
+  beside: readonly string[],
+): Promise<string> {
+  const bundle = await rolldown(input)
   const { output } = await bundle.generate(options)
   await bundle.close()
   const files = output.map(
@@ -53,9 +79,9 @@ async function buildCommand(): Promise<string> {
   if (!existsSync(folder)) {
     await removeOld()
     const sources = output.map((file) => [file.fileName, file.type === 'chunk' ? file.moduleIds : []])
-    await layOut(folder, files, JSON.stringify(Object.fromEntries(sources)))
+    await layOut(folder, files, JSON.stringify(Object.fromEntries(sources)), beside)
   }
-  return join(folder, 'dist/main.js')
+  return join(folder, 'dist')
 }
 
 /** Beside the folder of the command: which sources each of its files holds. */
@@ -64,13 +90,17 @@ export const SOURCES = 'sources.json'
 type BuiltFile = readonly [name: string, content: string | Uint8Array]
 
 /** With what the command looks for beside itself. It is there whole, or not at all. */
-async function layOut(folder: string, files: readonly BuiltFile[], sources: string): Promise<void> {
+async function layOut(
+  folder: string,
+  files: readonly BuiltFile[],
+  sources: string,
+  beside: readonly string[],
+): Promise<void> {
   const draft = join(BUILT, randomUUID())
   await mkdir(join(draft, 'dist'), { recursive: true })
   for (const [name, content] of files) await writeFile(join(draft, 'dist', name), content)
   await writeFile(join(draft, SOURCES), sources)
-  for (const name of ['package.json', 'demo'])
-    await cp(join(CLI, name), join(draft, name), { recursive: true })
+  for (const name of beside) await cp(join(CLI, name), join(draft, name), { recursive: true })
   // Whoever comes second finds it done.
   await rename(draft, folder).catch(async () => await rm(draft, { recursive: true }))
 }

@@ -11,9 +11,10 @@ import { transcriptPath, type ProjectFolder } from '../../packages/palimpsest/sr
 import { openFileMailbox } from '../../packages/palimpsest/src/node/mailbox/file-mailbox.ts'
 import { loadTranscript } from '../../packages/palimpsest/src/node/transcripts/load-transcript.ts'
 import { cases } from '../kit/cases.ts'
+import { childFile } from '../kit/child.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
-const CHILD = join(import.meta.dirname, '../kit/child-mailer.ts')
+const CHILD = childFile('mailer')
 const NAMES = ['ann', 'bob', 'cyd', 'dan']
 const EACH = cases(30, 2_500).numRuns
 const KILLS = cases(4, 120).numRuns
@@ -27,7 +28,7 @@ interface Member {
 
 function start({ home }: ProjectFolder, self: string): Member {
   const others = NAMES.filter((name) => name !== self).join(',')
-  const args = ['--conditions=x-source', CHILD, home, dirname(home), self, others, String(EACH)]
+  const args = [CHILD, home, dirname(home), self, others, String(EACH)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const state = { got: -1, isUp: false }

@@ -11,10 +11,11 @@ import { parseTaskEvent, type TaskEvent } from '../../packages/palimpsest/src/la
 import { createTaskList } from '../../packages/palimpsest/src/layers/7-agents/team/task-list.ts'
 import { openFileTaskLog } from '../../packages/palimpsest/src/node/team/file-task-log.ts'
 import { cases } from '../kit/cases.ts'
+import { childFile } from '../kit/child.ts'
 import { call, createBench, put, sentBody, text } from '../kit/headless.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
-const CHILD = join(import.meta.dirname, '../kit/child-tasker.ts')
+const CHILD = childFile('tasker')
 const WORKERS = cases(3, 6).numRuns
 const TASKS = cases(24, 400).numRuns
 /** Who are killed in the middle of a task that they have, and at any other moment. */
@@ -31,7 +32,7 @@ interface Member {
 }
 
 function start(home: string, self: string, kind: 'worker' | 'victim'): Member {
-  const args = ['--conditions=x-source', CHILD, home, self, String(LEASE_MS), kind]
+  const args = [CHILD, home, self, String(LEASE_MS), kind]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines: string[] = []
@@ -97,7 +98,7 @@ test(`(X2) of ${TASKS} tasks that ${WORKERS} processes race for, ${VICTIMS + KIL
 test('on a full disk nothing is half written: whoever adds is told, and the list is as it was', async () => {
   const { home } = await tempProject()
   const script = `trap '' XFSZ; ulimit -f 40; exec "$0" "$@"`
-  const args = ['--conditions=x-source', CHILD, home, 'filler', String(LEASE_MS), 'filler']
+  const args = [CHILD, home, 'filler', String(LEASE_MS), 'filler']
   const { stdout } = spawnSync('sh', ['-c', script, process.execPath, ...args], { encoding: 'utf8' })
   expect(stdout).toMatch(/^failed after [1-9]\d?: cannot change .*tasks\.jsonl/)
   const added = Number(/^failed after (\d{1,2}):/.exec(stdout)?.[1])

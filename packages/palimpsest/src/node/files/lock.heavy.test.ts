@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
+import { childFile } from '../../../../../test/kit/child.ts'
 import { tempProject } from '../../../../../test/kit/temp-home.ts'
 import { takeLock } from './lock.ts'
 import { ownIdentity } from './process-identity.ts'
 import type { ProjectFolder } from './paths.ts'
 
-const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-writer.ts')
+const CHILD = childFile('writer')
 
 /** Each is a process: a few in CI. */
 const RACERS = cases(3, 8).numRuns
@@ -21,7 +22,7 @@ interface Racer {
 }
 
 function startRacer(project: ProjectFolder, lock: string): Racer {
-  const args = ['--conditions=x-source', CHILD, 'lock', project.home, project.project, lock]
+  const args = [CHILD, 'lock', project.home, project.project, lock]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

@@ -6,12 +6,13 @@ import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 
 import { cases } from '../../../../../test/kit/cases.ts'
+import { childFile } from '../../../../../test/kit/child.ts'
 import { tempProject } from '../../../../../test/kit/temp-home.ts'
 import { applyPatch } from '../../layers/5-memory/file-patch.ts'
 import type { FilePatch } from '../../ports.ts'
 import { createMemoryFolder } from './memory-folder.ts'
 
-const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-rememberer.ts')
+const CHILD = childFile('rememberer')
 /** Of each writer, before it is killed. */
 const LINES_A_LIFE = 5
 
@@ -24,7 +25,7 @@ interface Place {
 async function liveAndDie({ home, path }: Place, mark: string, lives: number): Promise<readonly string[]> {
   const told: string[] = []
   for (let life = 0; life < lives; life++) {
-    const args = ['--conditions=x-source', CHILD, home, path, `${mark}${life}`]
+    const args = [CHILD, home, path, `${mark}${life}`]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exit = new Promise((resolve) => child.once('exit', resolve))
     let count = 0

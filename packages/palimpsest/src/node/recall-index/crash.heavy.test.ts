@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
+import { childFile } from '../../../../../test/kit/child.ts'
 import { createIndexer } from './create-indexer.ts'
 import { openDatabase } from './index-database.ts'
 import { openRecall } from './open-recall.ts'
 
 // Processes that are killed while they index, and processes that index at once.
 
-const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-indexer.ts')
+const CHILD = childFile('indexer')
 const FILES = 12
 const LINES = 80
 
@@ -41,7 +42,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 function start(): ChildProcess {
-  return spawn(process.execPath, ['--conditions=x-source', CHILD, home, folder], {
+  return spawn(process.execPath, [CHILD, home, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }

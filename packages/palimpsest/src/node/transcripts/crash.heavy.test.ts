@@ -1,23 +1,23 @@
 import { execFile, spawn } from 'node:child_process'
 import { appendFile, readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
+import { childFile } from '../../../../../test/kit/child.ts'
 import { fileOptions, say, tempProject } from '../../../../../test/kit/temp-home.ts'
 import type { ProjectFolder } from '../files/paths.ts'
 import { readTranscript } from './read-transcript.ts'
 import { createTranscript, openTranscript } from './transcript-file.ts'
 
-const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-writer.ts')
+const CHILD = childFile('writer')
 const run = promisify(execFile)
 
 /** A limit on the size of files, in blocks of 512 or 1024 bytes: the last write is cut short in the middle of a line. */
 const LIMITED = `trap '' XFSZ; ulimit -f 40; exec "$0" "$@"`
 
 function childArgs(command: string, project: ProjectFolder): string[] {
-  return ['--conditions=x-source', CHILD, command, project.home, project.project]
+  return [CHILD, command, project.home, project.project]
 }
 
 async function idsIn(path: string): Promise<string[]> {

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
+import { childFile } from '../../../../../test/kit/child.ts'
 import { generateTranscript } from '../../../../../test/kit/generate-transcript.ts'
 import { fileOptions, tempProject } from '../../../../../test/kit/temp-home.ts'
 import { createTranscript } from './transcript-file.ts'
 
-const CHILD = join(import.meta.dirname, '../../../../../test/kit/child-loader.ts')
+const CHILD = childFile('loader')
 const run = promisify(execFile)
 
 /** Of the process that opens the file. Times are measured in `bench/`. */
@@ -16,7 +16,7 @@ const PEAK_MB_MAX = 400
 const MEGABYTES = cases(20, 300).numRuns
 
 async function measure(...args: readonly string[]): Promise<Record<string, number>> {
-  const { stdout } = await run(process.execPath, ['--conditions=x-source', CHILD, ...args])
+  const { stdout } = await run(process.execPath, [CHILD, ...args])
   return JSON.parse(stdout)
 }
 
