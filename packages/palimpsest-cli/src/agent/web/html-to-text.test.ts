@@ -44,6 +44,20 @@ describe('HTML as text', () => {
     expect(titleOf('<p>none</p>')).toBeUndefined()
   })
 
+  test.each([
+    [
+      'tags that stay open',
+      `${'<b>'.repeat(2_500)}a<i>b</i><script>c</script> <pre>d\n  e</pre>`,
+      'ab\nd\n  e',
+    ],
+    ['tags in what is not shown', `<svg>${'<g>'.repeat(2_500)}</svg>a`, 'a'],
+    ['implied tags', `${'<b>'.repeat(1_000)}</p>a${'<b>'.repeat(999)}</br>b`, 'a\nb'],
+    ['tags in links', `<a href="x">${'<b>'.repeat(1_500)}a</a>`, 'a'],
+  ])('a page that nests deeper than any: %s', (_, html, expected) => {
+    expect(toText(html)).toBe(expected)
+    expect(titleOf(`${html}<title>T</title>`)).toBe('T')
+  })
+
   test('any text comes to an end, and no tag name survives', () => {
     const piece = fc.constantFrom(
       '<',

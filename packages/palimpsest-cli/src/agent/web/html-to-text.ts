@@ -24,40 +24,89 @@ interface State {
 
 export function htmlToText(html: string, base: URL): string {
   const state: State = { base, parts: [], preDepth: 0, skipDepth: 0, link: undefined }
-  const parser = new Parser({
-    onopentag: (name, attributes) => {
+  readTags(html, {
+    onBegin: () => {
+      state.preDepth = 0
+      state.skipDepth = 0
+      state.link = undefined
+    },
+    onOpen: (name, attributes) => {
       if (SKIPPED.has(name)) state.skipDepth++
       if (state.skipDepth === 0) openTag(state, name, attributes)
     },
-    ontext: (text) => {
+    onText: (text) => {
       if (state.skipDepth === 0) addText(state, text)
     },
-    onclosetag: (name) => {
+    onClose: (name) => {
       if (state.skipDepth === 0) closeTag(state, name)
       if (SKIPPED.has(name)) state.skipDepth--
     },
   })
-  parser.end(html)
   return tidy(state.parts.join(''))
 }
 
 export function titleOf(html: string): string | undefined {
   let title: string | undefined
   let isOpen = false
-  const parser = new Parser({
-    onopentagname: (name) => {
+  readTags(html, {
+    onBegin: () => {
+      isOpen = false
+    },
+    onOpen: (name) => {
       isOpen = name === 'title' && title === undefined
     },
-    ontext: (text) => {
+    onText: (text) => {
       if (isOpen) title = (title ?? '') + text
     },
-    onclosetag: () => {
+    onClose: () => {
       isOpen = false
     },
   })
-  parser.end(html)
   const line = title?.replaceAll(/\s+/g, ' ').trim()
   return line === '' ? undefined : line
+}
+
+/** Twice what browsers nest. The parser moves every open tag at each new one: where a page never closes its tags, that is the square of its length. */
+const NESTED_MAX = 1_000
+
+interface TagReader {
+  /** Nothing is open: at the beginning, and where so much was open that it counts as closed. */
+  readonly onBegin: () => void
+  readonly onOpen: (name: string, attributes: Attributes) => void
+  readonly onText: (text: string) => void
+  readonly onClose: (name: string) => void
+}
+
+function readTags(html: string, reader: TagReader): void {
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const rest = readNested(from === 0 ? html : html.slice(from), reader)
+    from = rest === undefined ? undefined : from + rest
+  }
+}
+
+/** Where the tag begins that is nested too deep; it is not read yet. */
+function readNested(html: string, { onBegin, onOpen, onText, onClose }: TagReader): number | undefined {
+  let depth = 0
+  let deepAt: number | undefined
+  const parser = new Parser({
+    onopentagname: () => {
+      if (++depth <= NESTED_MAX) return
+      deepAt ??= parser.startIndex
+      parser.pause()
+    },
+    // A tag that is implied is opened and closed at once, before the pause.
+    onopentag: (name, attributes) => {
+      if (deepAt === undefined) onOpen(name, attributes)
+    },
+    ontext: onText,
+    onclosetag: (name) => {
+      depth--
+      if (deepAt === undefined) onClose(name)
+    },
+  })
+  onBegin()
+  parser.end(html)
+  return deepAt
 }
 
 interface Attributes {
