@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { drive } from '../packages/palimpsest/src/drive.ts'
+import { ANY_CHARACTER } from './kit/any-character.ts'
 import { cases } from './kit/cases.ts'
 import {
   collectResponse,
@@ -266,7 +267,7 @@ const anyWord = fc.constantFrom(
 const anyQuestion = fc.oneof(
   fc.array(anyWord, { minLength: 1, maxLength: 12 }).map((words) => `${words.join(' ')}?`),
   fc.string({ maxLength: 200 }),
-  fc.string({ unit: 'binary', maxLength: 100 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 100 }),
 )
 const anyLine = fc.oneof(
   fc.string({ maxLength: 80 }),

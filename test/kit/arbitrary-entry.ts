@@ -4,11 +4,15 @@ import { ORIGINS, type Entry, type MessageEntry } from '../../packages/palimpses
 import type { Usage } from '../../packages/palimpsest/src/wire/usage.ts'
 import type { JsonText } from '../../packages/palimpsest/src/wire/json.ts'
 import { parseMessage } from '../../packages/palimpsest/src/wire/parse.ts'
+import { ANY_CHARACTER } from './any-character.ts'
 
 // Entries of every kind, with texts that a parse and a print would change.
 
 const id = fc.oneof(fc.uuid(), fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }))
-const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', '\u2028', '\n', '"\\', '\ud800'))
+const text = fc.oneof(
+  fc.string({ unit: ANY_CHARACTER }),
+  fc.constantFrom('', '\u2028', '\n', '"\\', '\ud800'),
+)
 const count = fc.nat()
 const time = fc.oneof(fc.integer({ min: 0, max: 4e12 }), fc.constantFrom(Number.NaN, 0.5, -62198755200000))
 
@@ -20,7 +24,7 @@ const place = fc.record(
 /** Numbers as providers may print them and `JSON.stringify` would not. */
 const numberText = fc.constantFrom('1.0', '1e400', '-0', '12345678901234567890', '1E3', '0.10', '7')
 const stringText = fc.oneof(
-  fc.string({ unit: 'binary' }).map((value) => JSON.stringify(value)),
+  fc.string({ unit: ANY_CHARACTER }).map((value) => JSON.stringify(value)),
   fc.constantFrom('"\\u00e9"', '"\\/"', '"\\ud83d\\ude00"', '"é\u2028"'),
 )
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { ANY_CHARACTER } from '../../../../test/kit/any-character.ts'
 import { cases } from '../../../../test/kit/cases.ts'
 import { toPrintable, toPrintableLine } from './printable.ts'
 
@@ -25,7 +26,7 @@ describe('printable text', () => {
 
   test('never holds anything that a terminal obeys, and stays as it is the second time', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: ANY_CHARACTER }), (text) => {
         const printable = toPrintable(text)
         // oxlint-disable-next-line no-control-regex
         expect(printable).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
@@ -38,7 +39,7 @@ describe('printable text', () => {
 
 test('a line of JSON holds nothing that a terminal obeys, and reads back as the same value', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: ANY_CHARACTER }), (text) => {
       const line = toPrintableLine({ text })
       // oxlint-disable-next-line no-control-regex
       expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { ANY_CHARACTER } from '../../../../test/kit/any-character.ts'
 import { cases } from '../../../../test/kit/cases.ts'
 import { findMember, isJsonObject, splitArray, splitObject, withMember, withoutMember } from './json.ts'
 
@@ -14,7 +15,7 @@ const oddNumber = fc.constantFrom('1.0', '-0', '1e3', '1E-7', '12345678901234567
 
 const key = fc.oneof(
   fc.constantFrom('cache_control', 'content', '10', '2', '__proto__', '', 'a"b', 'a\\', '\u2028'),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: ANY_CHARACTER }),
 )
 
 /** A key's text: as printed, or with every character as an escape. */
@@ -28,7 +29,7 @@ const { valueText } = fc.letrec<{ valueText: string }>((tie) => ({
     { depthSize: 'small', withCrossShrink: true },
     oddNumber,
     fc.constantFrom('true', 'false', 'null', '""', '"]}"', '"\\\\"', '"\\\\\\""', '"{\\"a\\":[1,2]}"'),
-    fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+    fc.string({ unit: ANY_CHARACTER }).map((text) => JSON.stringify(text)),
     fc.array(fc.tuple(space, tie('valueText'), space), { maxLength: 4 }).map(arrayText),
     fc
       .array(fc.tuple(space, keyText, space, space, tie('valueText'), space), { maxLength: 4 })

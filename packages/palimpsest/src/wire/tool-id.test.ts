@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { ANY_CHARACTER } from '../../../../test/kit/any-character.ts'
 import { cases } from '../../../../test/kit/cases.ts'
 import { freeToolId } from './tool-id.ts'
 
 test('whatever ids come, they are given out once, in a form that the API takes', () => {
   const anyId = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 80 }),
+    fc.string({ unit: ANY_CHARACTER, maxLength: 80 }),
     fc.constantFrom('', 'call_0', 'call_0-2', 'toolu_01', '../../etc', 'x'.repeat(500), 'x'.repeat(41)),
   )
   fc.assert(

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { ANY_CHARACTER } from '../../../../../test/kit/any-character.ts'
 import { cases } from '../../../../../test/kit/cases.ts'
 import { OTHER_LINES, READING_LINES } from '../../../../../test/kit/shell-lines.ts'
 import { judgeInside } from './inside/judge-inside.ts'
@@ -76,7 +77,7 @@ describe('any line', () => {
 
   test('of any characters is judged without a throw', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (line) => {
+      fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 200 }), (line) => {
         expect(typeof parseShell(line).readable).toBe('boolean')
         expect(typeof judgeInside(line).fits).toBe('boolean')
         expect(typeof proveLine(line).proven).toBe('boolean')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
+import { ANY_CHARACTER } from '../../../../../test/kit/any-character.ts'
 import { cases } from '../../../../../test/kit/cases.ts'
 import { ageInWords } from './age-in-words.ts'
 import { applyPatch, makePatch, revertPatch } from './file-patch.ts'
@@ -44,7 +45,7 @@ Why: "firewall".
   })
 
   it('reads back as it was written, whatever the texts are', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 60 }).map((one) => one.toWellFormed())
+    const text = fc.string({ unit: ANY_CHARACTER, maxLength: 60 }).map((one) => one.toWellFormed())
     const any = fc.record({
       name: fc.constant('n'),
       description: text.map(oneLine),
@@ -120,7 +121,7 @@ describe('a memory’s name', () => {
       'logs',
     )
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), odd), (text) => {
+      fc.property(fc.oneof(fc.string({ unit: ANY_CHARACTER }), odd), (text) => {
         const name = toMemoryName(text)
         expect(isMemoryName(name)).toBe(true)
         expect(name).toMatch(/^[a-z0-9][a-z0-9-]*$/)
@@ -195,7 +196,7 @@ describe('the index', () => {
 
 describe('a patch', () => {
   it('makes and undoes exactly its change, and nothing on another text', () => {
-    const text = fc.option(fc.string({ unit: 'binary', maxLength: 30 }), { nil: null })
+    const text = fc.option(fc.string({ unit: ANY_CHARACTER, maxLength: 30 }), { nil: null })
     fc.assert(
       fc.property(text, text, text, (before, after, other) => {
         const patch = makePatch('n', before, after)

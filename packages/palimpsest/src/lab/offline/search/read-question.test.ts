@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { ANY_CHARACTER } from '../../../../../../test/kit/any-character.ts'
 import { cases } from '../../../../../../test/kit/cases.ts'
 import { matchQuote } from './match-quote.ts'
 import { readQuestion } from './read-question.ts'
@@ -53,7 +54,7 @@ test('a quote put together at run time is found by the words in a row', () => {
 
 test('any text is a question', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+    fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 300 }), (text) => {
       for (const { share, parts } of readQuestion(text).concepts) {
         expect(share).toBeGreaterThanOrEqual(0)
         expect(parts.length).toBeGreaterThan(0)
