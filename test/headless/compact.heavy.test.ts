@@ -1,8 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import {
@@ -60,11 +59,11 @@ async function contextOf(bench: Bench): Promise<JsonObject> {
 /** A turn in which the window fills and is compacted once. */
 async function fillOnce(bench: Bench, prompt: string, args: readonly string[] = []) {
   await put(join(bench.folder, 'a.txt'), 'alpha\nbeta in the second line\n')
+  const list = todos(['Write the tests', 'in_progress'], ['Done before', 'completed'])
   bench.simulator.addSteps([
     { content: [call('Read', { file_path: 'a.txt', limit: 1 })] },
-    { content: [call('TodoWrite', todos(['Write the tests', 'in_progress'], ['Done before', 'completed']))] },
     summaryStep('SUMMARY ONE of the work.'),
-    ...longAnswers('filling', ROUNDS_TO_FILL, 'Glob'),
+    ...longAnswers('filling', ROUNDS_TO_FILL, () => call('TodoWrite', list)),
     { content: [text('The turn is over.')] },
   ])
   return await stream(bench, ['-p', prompt, ...args])
@@ -205,7 +204,7 @@ test('a compaction is taken back, a message brought back, another pinned: all of
 
 async function expectKept(bench: Bench, lines: readonly JsonObject[]): Promise<void> {
   const answers = lines.filter(({ type }) => type === 'assistant')
-  const [first = '', second = ''] = answers.slice(2).map((line) => stringIn(line, 'uuid'))
+  const [first = '', second = ''] = answers.slice(1).map((line) => stringIn(line, 'uuid'))
   expect(await bench.run(['pin', `${first}:0`])).toMatchObject({ exit: 0, out: `pinned: ${first}:0\n` })
   expect(await bench.run(['pin', `${first}:7`])).toMatchObject({ exit: 2 })
   bench.simulator.addSteps([summaryStep('SUMMARY TWO of the work.')])
@@ -378,10 +377,10 @@ test('what a compaction leaves is a setting: rich leaves more rounds as they wer
   const bench = await createBench()
   await askForSummaries(bench)
   const env = { PALIMPSEST_WINDOW: '100000' }
-  const files = Array.from({ length: 24 }, (_, i) => `file-${i}.txt`)
-  for (const name of files) await put(join(bench.folder, name), longText(name).slice(0, 6_000))
+  const rounds = Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((n) => `file-${i}-${n}.txt`))
+  for (const name of rounds.flat()) await put(join(bench.folder, name), longText(name).slice(0, 6_000))
   bench.simulator.addSteps([
-    ...files.map((name) => ({ content: [call('Read', { file_path: name })] })),
+    ...rounds.map((names) => ({ content: names.map((name) => call('Read', { file_path: name })) })),
     { content: [text('All read.')] },
   ])
   expect(await bench.run(['-p', 'read them'], { env })).toMatchObject({ exit: 0 })
@@ -424,13 +423,12 @@ test('a request that the provider refuses as too long is compacted and sent once
 async function expectLocked(bench: Bench): Promise<void> {
   const asked = bench.simulator.requests().length
   bench.simulator.addSteps([{ content: [text('Late.')], delay_ms: 60_000 }])
-  const running = bench.start(['-p', 'take your time', '--continue'])
-  while (bench.simulator.requests().length === asked && running.child.exitCode === null) await sleep(POLL_MS)
+  const stop = new AbortController()
+  const running = bench.run(['-p', 'take your time', '--continue'], { signal: stop.signal })
+  await vi.waitFor(() => expect(bench.simulator.requests()).toHaveLength(asked + 1), { timeout: 30_000 })
   const locked = await bench.run(['compact'])
-  running.child.kill('SIGKILL')
-  await running.ended
+  stop.abort()
+  expect(await running).toMatchObject({ exit: 1 })
   expect(locked).toMatchObject({ exit: 1, out: '', err: expect.stringMatching(/^palimpsest: .*open.*\n$/) })
   expect(await transcriptsOf(bench)).toHaveLength(1)
 }
-
-const POLL_MS = 20

@@ -22,11 +22,11 @@ test('a change of the file counts in the middle of a run; what was stored before
     ],
   })
   await put(join(bench.folder, 'big.txt'), BIG)
-  const { ended } = bench.start(['-p', 'read it twice', ...ALLOW])
+  const running = bench.run(['-p', 'read it twice', ...ALLOW])
   await vi.waitFor(async () => expect(await readdir(bench.folder)).toContain('waiting'), { timeout: 30_000 })
   await writeFile(join(bench.home, 'flags.json'), STORAGE_OFF)
   await writeFile(join(bench.folder, 'go'), '')
-  expect(await ended).toMatchObject({ exit: 0, out: 'done\n', err: '' })
+  expect(await running).toMatchObject({ exit: 0, out: 'done\n', err: '' })
   const results = await resultsOf(bench)
   expect(results.map((result) => result.startsWith('<persisted-output>'))).toEqual([true, false])
   const [, second, third] = bench.simulator.requests()

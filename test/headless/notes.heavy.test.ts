@@ -154,11 +154,9 @@ test('a run tells its result before notes that are still being written, and what
   bench.simulator.addSteps(
     main([...longAnswers('filling', ROUNDS_TO_FILL - 1), { content: [text('Done.')] }]),
   )
-  const started = bench.start(['-p', 'fill', '--window', WINDOW, '--output-format', 'stream-json'])
-  let last: JsonObject = {}
-  for await (const line of started.lines) last = jsonObject(line)
-  expect(last).toMatchObject({ type: 'result', subtype: 'success' })
-  expect(await started.ended).toMatchObject({ exit: 0, err: '' })
+  const { exit, err, lines } = await stream(bench, ['-p', 'fill'])
+  expect({ exit, err }).toEqual({ exit: 0, err: '' })
+  expect(lines.at(-1)).toMatchObject({ type: 'result', subtype: 'success' })
   const spent = (await onlyTranscript(bench)).filter(({ subtype }) => subtype === 'spent')
   expect(spent).toHaveLength(1)
   const context = jsonObject((await bench.run(['context', '--json'])).out)

@@ -164,18 +164,11 @@ test('a command that the agent started ends with the run that is told to stop', 
   const bench = await createBench({
     script: [{ content: [call('Bash', { command: 'echo $$ > pid; sleep 60' })] }],
   })
-  const running = bench.start([
-    '-p',
-    'sleep',
-    '--permission-mode',
-    'bypass',
-    '--output-format',
-    'stream-json',
-  ])
-  for (let line = 0; line < 4; line++) await running.lines.next()
+  const stop = new AbortController()
+  const running = bench.run(['-p', 'sleep', '--permission-mode', 'bypass'], { signal: stop.signal })
   const pid = await readWhenThere(join(bench.folder, 'pid'))
-  running.child.kill('SIGTERM')
-  expect((await running.ended).exit).toBe(1)
+  stop.abort()
+  expect(await running).toMatchObject({ exit: 1 })
   expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
 })
 

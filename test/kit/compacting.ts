@@ -32,17 +32,15 @@ export function summaryStep(words: string): ScriptStep {
 
 /**
  * So many long answers, each with a call after it so that the turn goes on; the last ends it. A file that is not there costs no process.
- * Where a failed call would show, a search that finds nothing takes its place.
+ * Where a failed call would show, another call takes its place.
  */
 export function longAnswers(
   name: string,
   count: number,
-  tool: 'Read' | 'Glob' = 'Read',
+  callAfter: (i: number) => ReturnType<typeof call> = (i) => call('Read', { file_path: `${name}-${i}.txt` }),
 ): readonly ScriptStep[] {
-  const wish = (i: number): JsonObject =>
-    tool === 'Read' ? { file_path: `${name}-${i}.txt` } : { pattern: `${name}-${i}-*` }
   return Array.from({ length: count }, (_, i) => ({
-    content: [text(longText(`${name} ${i}`)), call(tool, wish(i))],
+    content: [text(longText(`${name} ${i}`)), callAfter(i)],
   }))
 }
 

@@ -57,6 +57,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** Run inside, it starts others of its kind, as a team does: those are processes. */
   readonly startsOthers?: boolean
+  /** Inside of the test's process: tells it to stop, as a signal tells a process. */
+  readonly signal?: AbortSignal
 }
 
 export interface Ran {
@@ -95,7 +97,7 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
     PALIMPSEST_BASE_URL: served.url,
     PALIMPSEST_MEMORY_EXTRACT: '0',
   }
-  const settle = ({ stdin, env, cwd = folder, startsOthers }: RunOptions = {}): InsideRun => ({
+  const settle = ({ stdin, env, cwd = folder, startsOthers, signal }: RunOptions = {}): InsideRun => ({
     cwd,
     env: withoutUndefined({
       PATH: process.env['PATH'],
@@ -105,6 +107,7 @@ export async function createBench(options: SimulatorOptions & BenchOptions = {})
     }),
     stdin,
     self: startsOthers ? COMMAND : undefined,
+    signal,
   })
   return {
     simulator,

@@ -17,6 +17,8 @@ export interface InsideRun {
   readonly stdin?: string | Buffer | undefined
   /** What starts the command again, as a process; without it nothing does. */
   readonly self?: readonly string[] | undefined
+  /** Tells it to stop, as a signal tells a process. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface RanInside {
@@ -41,7 +43,13 @@ export async function runInside(args: readonly string[], run: InsideRun): Promis
 }
 
 /** What the command sees of the machine. What it prints is for the caller to take. */
-export function worldInside({ cwd, env, stdin, self }: InsideRun): Omit<World, 'print' | 'printError'> {
+export function worldInside({
+  cwd,
+  env,
+  stdin,
+  self,
+  signal,
+}: InsideRun): Omit<World, 'print' | 'printError'> {
   return {
     version: readVersion(),
     nodeVersion: process.version,
@@ -52,7 +60,7 @@ export function worldInside({ cwd, env, stdin, self }: InsideRun): Omit<World, '
     platform: process.platform,
     readInput: async (required) => await readInput(Readable.from(chunksOf(stdin)), required),
     ...(self && { self }),
-    signal: new AbortController().signal,
+    signal: signal ?? new AbortController().signal,
   }
 }
 

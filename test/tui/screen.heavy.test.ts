@@ -17,7 +17,7 @@ import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.t
 import { openProject } from '../../packages/palimpsest/src/node/files/paths.ts'
 import { createTranscript } from '../../packages/palimpsest/src/node/transcripts/transcript-file.ts'
 import { generateTranscript } from '../kit/generate-transcript.ts'
-import { createBench, type Bench } from '../kit/headless.ts'
+import { call, createBench, type Bench } from '../kit/headless.ts'
 import { openInside, type TerminalInside } from '../kit/terminal-inside.ts'
 import { HAS_TMUX, openTerminal, type Terminal } from '../kit/tmux.ts'
 
@@ -188,7 +188,7 @@ describe('the screen', () => {
         content: [{ type: 'tool_use', name: 'Write', input: { file_path: 'note.txt', content: 'kept\n' } }],
       },
       { content: [{ type: 'text', text: 'Written.' }] },
-      ...longAnswers('filling', ROUNDS_TO_FILL - 2, 'Glob'),
+      ...longAnswers('filling', ROUNDS_TO_FILL - 2, (i) => call('Glob', { pattern: `filling-${i}-*` })),
       { content: [{ type: 'text', text: 'The turn is over.' }] },
     ])
     const flags = ['--model', MODEL, '--window', WINDOW, '--permission-mode', 'accept-edits']
