@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { StorageError } from '../../errors.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'
-import { readMemoryText } from '../memory/memory-text.ts'
+import { readMemoryTexts } from '../memory/memory-text.ts'
 
 const FOLDER = 'dream'
 const INDEX = 'MEMORY'
@@ -39,11 +39,16 @@ export async function openDreamCopy(
 async function readCopy(home: string, path: string, before: CopyFiles): Promise<CopyFiles> {
   const texts = new Map<string, string>()
   let index = ''
-  for (const file of (await readdir(path)).toSorted()) {
-    if (file.startsWith('.')) continue
-    if (!file.endsWith('.md')) throw new StorageError('io', `${file} in the copy is no memory`)
+  const files = (await readdir(path)).filter((file) => !file.startsWith('.')).toSorted()
+  const other = files.find((file) => !file.endsWith('.md'))
+  if (other !== undefined) throw new StorageError('io', `${other} in the copy is no memory`)
+  const read = await readMemoryTexts(
+    home,
+    files.map((file) => join(path, file)),
+  )
+  for (const [i, found] of read.entries()) {
+    const file = files[i] ?? ''
     const name = file.slice(0, -'.md'.length)
-    const found = await readMemoryText(home, join(path, file))
     if (found.kind !== 'text') throw new StorageError('io', `${file} in the copy cannot be used`)
     if (name === INDEX) index = found.text
     else if (found.text.trim() !== '' || before.texts.get(name) === found.text) texts.set(name, found.text)

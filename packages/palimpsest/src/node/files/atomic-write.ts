@@ -23,7 +23,7 @@ export async function writeAtomically(
 ): Promise<void> {
   await throughTemporary({ home, path, content, lasting }, async (temporary) => {
     await rename(temporary, path)
-    return true
+    return 'moved'
   })
 }
 
@@ -39,9 +39,9 @@ export function createExclusively(
     try {
       // A hard link, unlike a rename, replaces nothing.
       await link(temporary, path)
-      return true
+      return 'copied'
     } catch (error) {
-      if (hasCode(error, 'EEXIST')) return false
+      if (hasCode(error, 'EEXIST')) return 'refused'
       if (hasCode(error, 'EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP')) return createWithoutLinks(file)
       throw error
     }
@@ -70,28 +70,33 @@ interface NewFile {
   readonly lasting: Lasting
 }
 
+/** What became of the temporary file: `copied`, it is still there too. */
+type Placed = 'moved' | 'copied' | 'refused'
+
 /** File names have at most 255 bytes; a UUID and the rest go behind this part. */
 const NAME_CHARS_MAX = 100
 
 async function throughTemporary(
   file: NewFile,
-  place: (temporary: string) => Promise<boolean>,
+  place: (temporary: string) => Promise<Placed>,
 ): Promise<boolean> {
   const { path, lasting } = file
   const name = `.${basename(path).slice(0, NAME_CHARS_MAX)}.${randomUUID()}.tmp`
   const temporary = join(dirname(path), name)
+  let isLeft = true
   try {
     await writeNew({ ...file, path: temporary })
     const placed = await place(temporary)
-    if (placed && lasting === 'durable') await syncFolder(dirname(path))
-    return placed
+    isLeft = placed !== 'moved'
+    if (placed !== 'refused' && lasting === 'durable') await syncFolder(dirname(path))
+    return placed !== 'refused'
   } catch (error) {
     // The temporary file is nobody's concern.
     const cause = error instanceof StorageError && error.message.includes(name) ? error.cause : error
     throw toStorageError(cause ?? error, 'write', path)
   } finally {
-    // Gone after a rename. Should it stay, it is a hidden file that does no harm.
-    await unlink(temporary).catch(() => undefined)
+    // Should it stay, it is a hidden file that does no harm.
+    if (isLeft) await unlink(temporary).catch(() => undefined)
   }
 }
 
@@ -107,12 +112,12 @@ async function writeNew({ home, path, content, lasting }: NewFile): Promise<void
 }
 
 /** For file systems without hard links. A reader may see the file before its content, for an instant. */
-async function createWithoutLinks(file: NewFile): Promise<boolean> {
+async function createWithoutLinks(file: NewFile): Promise<Placed> {
   try {
     await writeNew(file)
-    return true
+    return 'copied'
   } catch (error) {
-    if (hasCode(error instanceof Error ? error.cause : error, 'EEXIST')) return false
+    if (hasCode(error instanceof Error ? error.cause : error, 'EEXIST')) return 'refused'
     throw error
   }
 }

@@ -78,13 +78,17 @@ async function isFolderWithoutLinks(path: string): Promise<boolean> {
 /** Throws unless the folder exists and really lies in the home. */
 export async function requireInside(home: string, folder: string): Promise<void> {
   try {
-    const real = await realpath(folder)
-    partsBelow(home, real)
-    if ((await lstat(real)).isDirectory()) return
+    if ((await lstat(await realInside(home, folder))).isDirectory()) return
   } catch (error) {
     throw toStorageError(error, 'use', folder)
   }
   throw new StorageError('not-found', `cannot use ${folder}: it is a file, not a folder. Move it away`)
+}
+
+async function realInside(home: string, folder: string): Promise<string> {
+  const real = await realpath(folder)
+  partsBelow(home, real)
+  return real
 }
 
 /** Opens a file below the home. The last part of the path is never followed if it is a link. */
@@ -93,7 +97,8 @@ export async function openInside(home: string, path: string, flags: number): Pro
   await requireInside(home, dirname(path))
   const handle = await openNamed(path, flags)
   try {
-    await requireInside(home, dirname(path))
+    // A file was opened in it, so it is a folder.
+    await realInside(home, dirname(path))
     return handle
   } catch (error) {
     await handle.close()

@@ -9,18 +9,21 @@ const WHOLE_BYTES_MAX = 64 * 1024 * 1024
 
 /** Throws what the system says, `ENOENT` above all; a `StorageError` where something else than a file stands there. */
 export async function openPlainFile(path: string): Promise<FileHandle> {
+  return (await openFound(path)).handle
+}
+
+async function openFound(path: string): Promise<{ readonly handle: FileHandle; readonly size: number }> {
   // Without O_NONBLOCK a named pipe would wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const found = await handle.stat()
-  if (found.isFile()) return handle
+  if (found.isFile()) return { handle, size: found.size }
   await handle.close()
   throw new StorageError('io', `${path} is ${kindOfFile(found)}, not a file. Move it away`)
 }
 
 export async function readPlainFile(path: string, bytesMax = WHOLE_BYTES_MAX): Promise<Buffer> {
-  const handle = await openPlainFile(path)
+  const { handle, size } = await openFound(path)
   try {
-    const { size } = await handle.stat()
     if (size > bytesMax)
       throw new StorageError('io', `${path} is larger than ${bytesMax} bytes, and is not read. Move it away`)
     return await handle.readFile()

@@ -15,8 +15,11 @@ export interface ProcessIdentity {
 /** The id of nobody: the holder never said its name. */
 export const NO_PROCESS = 0
 
+/** What does not change while a process lives: every lock that is taken names it. */
+const own = { stat: once(async () => await statOf(process.pid)), boot: once(readBootId) }
+
 export async function ownIdentity(): Promise<ProcessIdentity> {
-  const [stat, boot] = await Promise.all([statOf(process.pid), bootId()])
+  const [stat, boot] = await Promise.all([own.stat(), own.boot()])
   return {
     pid: process.pid,
     host: hostname(),
@@ -28,7 +31,7 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
 /** `unknown`: the process would be on another machine, and cannot be looked for from here. */
 export async function stateOf(identity: ProcessIdentity): Promise<'running' | 'gone' | 'unknown'> {
   if (identity.host !== hostname()) return 'unknown'
-  if (identity.boot !== undefined && identity.boot !== (await bootId())) return 'gone'
+  if (identity.boot !== undefined && identity.boot !== (await own.boot())) return 'gone'
   if (!exists(identity.pid)) return 'gone'
   const stat = await statOf(identity.pid)
   if (!stat) return exists(identity.pid) ? 'running' : 'gone'
@@ -60,7 +63,13 @@ async function statOf(
   return startTicks === undefined ? undefined : { startTicks, ended: 'ZX'.includes(fields[0] ?? '') }
 }
 
-async function bootId(): Promise<string | undefined> {
+async function readBootId(): Promise<string | undefined> {
   const text = await readPlainText('/proc/sys/kernel/random/boot_id').catch(() => '')
   return text.trim() === '' ? undefined : text.trim()
+}
+
+/** What could not be read is tried again. */
+function once<T>(read: () => Promise<T | undefined>): () => Promise<T | undefined> {
+  let known: T | undefined
+  return async () => (known ??= await read())
 }

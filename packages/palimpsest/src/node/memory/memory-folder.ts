@@ -10,7 +10,7 @@ import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { waitForLock } from '../files/lock.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { appendDaily } from './daily-log.ts'
-import { readMemoryText } from './memory-text.ts'
+import { readMemoryText, readMemoryTexts } from './memory-text.ts'
 import { createPendingFolder } from './pending-folder.ts'
 import { createUses } from './uses.ts'
 import { openRecords, type Records } from './records.ts'
@@ -142,8 +142,13 @@ async function readFiles(home: string, path: string): Promise<MemoryFiles> {
   const texts = new Map<string, string>()
   const unusable = new Map<string, string>()
   let index = ''
-  for (const name of await namesIn(home, path)) {
-    const found = await readMemoryText(home, fileOf(path, name))
+  const names = await namesIn(home, path)
+  const files = await readMemoryTexts(
+    home,
+    names.map((name) => fileOf(path, name)),
+  )
+  for (const [i, found] of files.entries()) {
+    const name = names[i] ?? ''
     if (found.kind === 'unusable') unusable.set(name, found.why)
     else if (found.kind === 'text' && name === INDEX) index = found.text
     else if (found.kind === 'text' && isMemoryName(name)) texts.set(name, found.text)

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../wire/json.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
-import { readMemoryText } from './memory-text.ts'
+import { readMemoryTexts } from './memory-text.ts'
 
 // What waits for the user's word: one file a proposal. None of it is ever loaded.
 
@@ -28,7 +28,10 @@ export function createPendingFolder({
   const folder = join(path, FOLDER)
   const pending = async (): Promise<readonly PendingMemory[]> => {
     const names = await namesIn(home, folder)
-    const found = await Promise.all(names.map((name) => readMemoryText(home, join(folder, name))))
+    const found = await readMemoryTexts(
+      home,
+      names.map((name) => join(folder, name)),
+    )
     return found
       .flatMap((file) => (file.kind === 'text' ? (parsePending(file.text) ?? []) : []))
       .toSorted((a, b) => a.at - b.at)
