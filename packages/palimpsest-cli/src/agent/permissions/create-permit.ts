@@ -53,7 +53,8 @@ const NO_CONCERNS: ShellConcerns = { kind: 'refused', why: 'it is no command' }
 export function createPermit(options: PermitOptions): Permit {
   const { access } = options
   const queue = createQueue()
-  const programFolders = findProgramFolders(options)
+  // Nobody needs them before the first call, and a command that is asked for words makes none.
+  let programFolders: Promise<readonly string[]> | undefined
   const decideWith = async (
     tool: LoopTool,
     facts: CallFacts,
@@ -76,7 +77,7 @@ export function createPermit(options: PermitOptions): Permit {
     return decide(tool.name, facts, { mode, rules, cwd, home }, concerns)
   }
   const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
-    const folders = [...options.protectedFolders, ...(await programFolders)]
+    const folders = [...options.protectedFolders, ...(await (programFolders ??= findProgramFolders(options)))]
     const facts = await factsOf(tool, input, access, folders)
     return { facts, decision: await decideWith(tool, facts) }
   }

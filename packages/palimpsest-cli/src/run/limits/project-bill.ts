@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 
 import { StorageError } from 'palimpsest'
@@ -32,7 +34,13 @@ export function createProjectBill(setup: ProjectBillSetup): () => BesideSums | u
   const pastFiles = (): readonly string[] =>
     Array.from({ length: BILL_DAYS - 1 }, (_, days) => fileOf(now() - (days + 1) * DAY_MS))
   const readPast = async (): Promise<void> => {
-    for (const path of pastFiles()) {
+    const paths = pastFiles()
+    const there = await namesIn(dirname(fileOf(now())))
+    for (const path of paths) {
+      if (!there.has(basename(path))) {
+        past.set(path, NOTHING)
+        continue
+      }
       past.set(path, sumsIn(createDayReader(path), setup))
       await setImmediate()
     }
@@ -48,6 +56,11 @@ export function createProjectBill(setup: ProjectBillSetup): () => BesideSums | u
     })
     return [...days, sumsIn(today(), setup)].reduce(plus)
   }
+}
+
+/** On most days a home is not used: one look at the folder tells it of all of them. */
+async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+  return new Set(await readdir(folder).catch(() => []))
 }
 
 /** A file that cannot be read tells of nothing that was spent: the share is of less, so less may be spent. */
