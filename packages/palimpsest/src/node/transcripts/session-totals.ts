@@ -30,7 +30,7 @@ export async function readTotals(
   for await (const line of linesFromEnd(handle, lastEnd)) {
     if (!('link' in line) || line.link.sidechain) continue
     if (!COUNTED.has(line.link.kind)) continue
-    const known = await totalsAt(handle, line)
+    const known = line.link.kind === 'message' ? await totalsAt(handle, line) : undefined
     if (known) {
       totals = known
       break
