@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 import { readRegular } from '../files/open-regular.ts'
@@ -26,6 +27,8 @@ export async function isNamedByGit(path: string, home: string): Promise<boolean>
 /** The files with the configuration of the repository whose files lie in this folder. Empty: it is none. */
 async function configsOf(tree: string): Promise<readonly string[]> {
   const git = join(tree, '.git')
+  // Most folders above a file have none: one look instead of one for each of its files.
+  if ((await lstat(git).catch(() => undefined)) === undefined) return []
   const pointer = await textOf(git, POINTER_BYTES_MAX)
   const own = pointer === undefined ? git : resolve(tree, pointer.replace(/^gitdir:/, '').trim())
   const common = await textOf(join(own, 'commondir'), POINTER_BYTES_MAX)
