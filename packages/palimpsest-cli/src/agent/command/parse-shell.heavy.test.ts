@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { ANY_CHARACTER } from '../../../../../test/kit/any-character.ts'
 import { cases } from '../../../../../test/kit/cases.ts'
+import { runLines } from '../../../../../test/kit/run-lines.ts'
 import { OTHER_LINES, READING_LINES } from '../../../../../test/kit/shell-lines.ts'
 import { judgeInside } from './inside/judge-inside.ts'
 import { parseShell } from './parse-shell.ts'
@@ -35,9 +35,15 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('what bash really runs', () => {
-  test.each([...READING_LINES, ...OTHER_LINES])('%j', async (line) => {
+  const LINES = [...READING_LINES, ...OTHER_LINES]
+  let ranBy: readonly (readonly string[])[]
+  beforeAll(async () => {
+    ranBy = await runWithStubs(LINES)
+  })
+
+  test.each(LINES.map((line, index) => [line, index] as const))('%j', (line, index) => {
     const text = parseShell(line)
-    const ran = await runWithStubs(line)
+    const ran = ranBy[index] ?? []
     const named = new Set(text.readable ? text.commands.map(({ name }) => name) : ran)
     expect(ran.filter((name) => !named.has(name))).toEqual([])
   })
@@ -67,10 +73,12 @@ describe('any line', () => {
       const text = parseShell(line)
       return text.readable && text.commands.length > 0
     })
-    for (const line of texts.slice(0, cases(25, 6_000).numRuns)) {
+    const chosen = texts.slice(0, cases(25, 6_000).numRuns)
+    const ran = await runWithStubs(chosen)
+    for (const [index, line] of chosen.entries()) {
       const text = parseShell(line)
       const named = new Set(text.readable ? text.commands.map(({ name }) => name) : [])
-      expect([line, (await runWithStubs(line)).filter((name) => !named.has(name))]).toEqual([line, []])
+      expect([line, ran[index]?.filter((name) => !named.has(name))]).toEqual([line, []])
     }
     expect(texts.length).toBeGreaterThan(50)
   })
@@ -87,17 +95,17 @@ describe('any line', () => {
   })
 })
 
-async function runWithStubs(line: string): Promise<readonly string[]> {
-  // Arguments are bounded; a line that is too long for the system runs nothing.
-  if (Buffer.byteLength(line) > 100_000) return []
+/** The names of the programs that each line started. */
+async function runWithStubs(lines: readonly string[]): Promise<readonly (readonly string[])[]> {
   const folder = mkdtempSync(join(root, 'run-'))
-  writeFileSync(join(folder, 'a.txt'), 'alpha, 1\nbeta, 2\n')
-  writeFileSync(log, '')
-  await new Promise<void>((resolve) => {
-    const options = { cwd: folder, env: { PATH: stubs, HOME: folder }, timeout: 30_000 }
-    const child = execFile('/bin/bash', ['-c', line], options, () => resolve())
-    child.stdin?.end()
+  const placed = lines.map((line, index) => {
+    const cwd = join(folder, String(index))
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'a.txt'), 'alpha, 1\nbeta, 2\n')
+    // Arguments are bounded; a line that is too long for the system runs nothing.
+    return { line: Buffer.byteLength(line) > 100_000 ? '' : line, cwd, home: cwd }
   })
+  const ran = await runLines(placed, { path: stubs, log })
   rmSync(folder, { recursive: true, force: true })
-  return readFileSync(log, 'utf8').split('\n').filter(Boolean)
+  return ran
 }

@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { cases } from '../../../../../../test/kit/cases.ts'
+import { runLines } from '../../../../../../test/kit/run-lines.ts'
 import { createWorkbench, type Workbench } from '../../../../../../test/kit/workbench.ts'
 import { resolveProof } from '../../permissions/resolve-proof.ts'
 import { proveLine } from './prove-line.ts'
@@ -115,31 +115,24 @@ beforeAll(async () => {
 })
 afterAll(() => bench.dispose())
 
-async function ran(line: string): Promise<readonly string[]> {
-  rmSync(log, { force: true })
-  await new Promise<void>((resolve) => {
-    const options = { cwd: bench.work, env: { PATH: stubs, HOME: bench.home }, timeout: 30_000 }
-    const child = execFile('/bin/bash', ['-c', line], options, () => resolve())
-    child.stdin?.end()
-  })
-  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').toSorted() : []
-}
-
 test('(S3) a line that is proven means the same to bash as it was sent, and never runs more', async () => {
   const lines = fc.sample(
     fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 7 }),
     cases(8_000, 2_000_000),
   )
   const proven = [...new Set(lines.map((words) => words.join(' ')))].filter((line) => proveLine(line).proven)
-  let compared = 0
+  const pairs: (readonly [sent: string, written: string])[] = []
   for (const line of proven.slice(0, cases(30, 4_000).numRuns)) {
     const proof = proveLine(line)
     const resolved = proof.proven ? await resolveProof(proof, bench.access) : undefined
-    if (resolved?.ok !== true) continue
-    compared++
-    const [sent, written] = [await ran(line), await ran(resolved.command)]
-    expect([line, written]).toEqual([line, sent])
-    expect([line, written.filter((one) => one.startsWith('evil'))]).toEqual([line, []])
+    if (resolved?.ok === true) pairs.push([line, resolved.command])
   }
-  expect(compared).toBeGreaterThan(8)
+  const placed = pairs.flat().map((line) => ({ line, cwd: bench.work, home: bench.home }))
+  const ran = await runLines(placed, { path: stubs, log })
+  for (const [index, [line]] of pairs.entries()) {
+    const [sent, written] = [ran[2 * index]?.toSorted(), ran[2 * index + 1]?.toSorted()]
+    expect([line, written]).toEqual([line, sent])
+    expect([line, written?.filter((one) => one.startsWith('evil'))]).toEqual([line, []])
+  }
+  expect(pairs.length).toBeGreaterThan(8)
 })
