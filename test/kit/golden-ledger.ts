@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect } from 'vitest'
@@ -7,7 +8,8 @@ import { scriptSession, type ScriptedSession } from './scripted-session.ts'
 import { ROOT } from './source-tree.ts'
 
 // Ledgers as they were when somebody last looked at them: what every request of a session cost, and why. A changed byte in a prefix is a
-// changed line here. `npx vitest run test/scenarios -u` writes them anew; look at the difference before it is committed.
+// changed line here. `npx vitest run test/scenarios -u` writes them anew, and with `SOAK=1` also what the longer ones cost unmanaged; look at
+// the difference before it is committed.
 
 export const SESSION_SIZES = { '90k': 90_000, '250k': 250_000, '900k': 900_000 } as const
 export type SessionSize = keyof typeof SESSION_SIZES
@@ -29,6 +31,14 @@ export interface Unmanaged {
 
 export function unmanagedOf(played: PlayedSession): Unmanaged {
   return { costUsd: played.costUsd, text: total(played) }
+}
+
+/** As the ledger of this name has it, which a soak compares with a session that is played. */
+export async function unmanagedIn(name: string): Promise<Unmanaged> {
+  const [, text = '', dollars] =
+    /^unmanaged: (.*\$(\d{1,9}\.\d{6}).*)$/m.exec(await readFile(goldenFile(name), 'utf8')) ?? []
+  if (dollars === undefined) throw new Error(`the ledger ${name} does not say what it costs unmanaged`)
+  return { costUsd: Number(dollars), text }
 }
 
 function goldenFile(name: string): string {
