@@ -33,6 +33,8 @@ export interface LongSessionSizes {
   readonly tokens: number
   /** Of a result, on average; some are many times as long. */
   readonly resultTokens: number
+  /** An answer reads or changes so many files at once. */
+  readonly callsAtOnce?: number
 }
 
 const MESSAGES = 66
@@ -58,15 +60,21 @@ const PASTES = [
   'This is in the old guide, tell me which version it came from:\n```md\n- Never commit on Friday\n- Only use tabs\n```',
 ]
 
-export function longSession({ tokens, resultTokens }: LongSessionSizes): LongSession {
+export function longSession({ tokens, resultTokens, callsAtOnce = 1 }: LongSessionSizes): LongSession {
   const random = createRandom(6)
   const sizes = new Map<string, number>()
   const prompts = Array.from({ length: MESSAGES }, (_, i) => promptOf(random, i))
   const promptTokens = prompts.reduce((sum, text) => sum + text.length, 0) / CHARS_PER_TOKEN
   const readsPerTurn = Math.ceil((tokens - promptTokens) / (resultTokens + CALL_TOKENS) / MESSAGES)
   const steps = prompts.flatMap((_, turn) => [
-    ...Array.from({ length: readsPerTurn }, (__, k) => readStep(random, sizes, turn, k, resultTokens)),
-    ...Array.from({ length: FILES_PER_TURN }, (__, k) => changeStep(turn * FILES_PER_TURN + k)),
+    ...together(
+      Array.from({ length: readsPerTurn }, (__, k) => readBlocks(random, sizes, turn, k, resultTokens)),
+      callsAtOnce,
+    ),
+    ...together(
+      Array.from({ length: FILES_PER_TURN }, (__, k) => [changeBlock(turn * FILES_PER_TURN + k)]),
+      callsAtOnce,
+    ),
     mainStep([{ type: 'text', text: `Task ${turn} is done. ${proseText(random, 60)}` }]),
   ])
   const returned = [...sizes.values()].reduce((sum, size) => sum + size, 0)
@@ -102,28 +110,34 @@ function promptOf(random: () => number, i: number): string {
   return `Task ${i}: make the ${THINGS[i % THINGS.length]} page show ${i} rows, and tell me what you changed.`
 }
 
+function together(calls: readonly (readonly ScriptBlock[])[], atOnce: number): readonly ScriptStep[] {
+  return Array.from({ length: Math.ceil(calls.length / atOnce) }, (_, i) =>
+    mainStep(calls.slice(i * atOnce, (i + 1) * atOnce).flat()),
+  )
+}
+
 function mainStep(content: readonly ScriptBlock[]): ScriptStep {
   return { content, when: { source: 'main' } }
 }
 
 const TOOL_NAMES = ['Read', 'Bash', 'Grep'] as const
 
-function readStep(
+function readBlocks(
   random: () => number,
   sizes: Map<string, number>,
   turn: number,
   k: number,
   resultTokens: number,
-): ScriptStep {
+): readonly ScriptBlock[] {
   const name = TOOL_NAMES[number(random, TOOL_NAMES.length)] ?? 'Read'
   const file = `/project/src/${THINGS[(turn + k) % THINGS.length]}/part-${turn}-${k}.ts`
   const input = inputOf(name, file)
   sizes.set(JSON.stringify(input), resultSize(random, resultTokens))
   const isThought = number(random, 2) === 0
-  return mainStep([
+  return [
     ...(isThought ? [{ type: 'thinking', thinking: proseText(random, 40) }] : []),
     { type: 'tool_use', name, input },
-  ])
+  ]
 }
 
 function inputOf(name: (typeof TOOL_NAMES)[number], file: string): JsonObject {
@@ -160,14 +174,14 @@ function changeOf(i: number) {
   return { name, path, ...operation }
 }
 
-function changeStep(i: number): ScriptStep {
+function changeBlock(i: number): ScriptBlock {
   const { tool, path } = changeOf(i)
   const input = {
     Write: { file_path: path, content: `export const part${i} = ${i}\n` },
     Edit: { file_path: path, old_string: 'part', new_string: `piece${i}` },
     Bash: { command: `rm ${path}` },
   }[tool]
-  return mainStep([{ type: 'tool_use', name: tool, input }])
+  return { type: 'tool_use', name: tool, input }
 }
 
 function changedFiles(): readonly ChangedFile[] {
