@@ -106,7 +106,7 @@ function functionsOf({ text, program }: SourceFile): FunctionSize[] {
   const names = new Map<SyntaxNode, string>()
   walk(program, (node) => {
     const named = childOf(node, 'init') ?? childOf(node, 'value')
-    const name = stringOf(childOf(node, 'id') ?? childOf(node, 'key'), 'name')
+    const name = named && stringOf(childOf(node, 'id') ?? childOf(node, 'key'), 'name')
     if (named && name !== undefined) names.set(named, name)
     if (!FUNCTIONS.has(node.type) || !childOf(node, 'body')) return
     functions.push({
@@ -118,19 +118,24 @@ function functionsOf({ text, program }: SourceFile): FunctionSize[] {
   return functions
 }
 
+/** Fields that give a name, where the others mention one. */
+const NAMES = new Set(['property', 'key', 'id', 'label'])
+
 function mentionsOf(program: SyntaxNode): Set<string> {
   const mentions = new Set<string>()
+  const add = (value: unknown): void => {
+    if (isIdentifier(value)) mentions.add(value.name)
+  }
   walk(program, (node) => {
-    const object = childOf(node, 'object')
-    const property = childOf(node, 'property')
-    const callee = childOf(node, 'callee')
-    for (const [field, child] of Object.entries(node)) {
-      if (field === 'property' || field === 'key' || field === 'id' || field === 'label') continue
-      for (const candidate of [child].flat()) {
-        if (isIdentifier(candidate)) mentions.add(candidate.name)
-      }
+    for (const field in node) {
+      if (NAMES.has(field)) continue
+      const child = node[field]
+      if (Array.isArray(child)) for (const one of child) add(one)
+      else add(child)
     }
+    const { object, callee } = node
     if (node.type === 'MemberExpression' && isIdentifier(object)) {
+      const property = childOf(node, 'property')
       const member = stringOf(property, 'name') ?? stringOf(property, 'value')
       if (member !== undefined) mentions.add(`${object.name}.${member}`)
     }
