@@ -1,6 +1,5 @@
 import { ownWords } from '../../facts/own-words.ts'
 import type { Entry } from '../../transcript/entry.ts'
-import { oneLine } from './front-matter.ts'
 
 // One line a turn for the log of the day: what was asked, which files changed, how it ended. No model is asked.
 
@@ -26,11 +25,21 @@ export function dailyLine(log: readonly Entry[], turn: EndedTurn): string | unde
   const time = new Date(at).toISOString().slice('yyyy-mm-ddT'.length, -':ss.sssZ'.length)
   const head = `- ${time} ${session.slice(0, ID_CHARS)}`
   if (isSecret === true) return `${head}: (left out: it holds a secret); ${outcome}`
-  const words = oneLine(ownWords(entry))
+  const words = beginningOf(ownWords(entry))
   const prompt = words.length > PROMPT_CHARS_MAX ? `${words.slice(0, PROMPT_CHARS_MAX)}…` : words
   const files = changedSince(log.slice(last))
   const shown = files.length === 0 ? 'no files' : listed(files)
   return `${head}: ${JSON.stringify(prompt)}; ${shown}; ${outcome}`
+}
+
+/** On one line, as far as it is shown: a prompt may hold megabytes. */
+function beginningOf(text: string): string {
+  let line = ''
+  for (const [word] of text.matchAll(/[^\s\p{Cc}]+/gu)) {
+    line += line === '' ? word : ` ${word}`
+    if (line.length > PROMPT_CHARS_MAX) break
+  }
+  return line
 }
 
 function changedSince(log: readonly Entry[]): readonly string[] {
