@@ -5,6 +5,8 @@ import { resultText, type ClearableResult } from './results-in-view.ts'
 
 /** Left out: results that say how a command failed that has not run well since. As long as it is to be mended, their words are needed. */
 export function withoutEvidence(view: View, results: readonly ClearableResult[]): readonly ClearableResult[] {
+  // None of these is cleared yet: what was said need not be read for it before the first request.
+  if (!results.some(({ sent }) => sent)) return results
   const failed = errorsOf(view).filter(({ tool }) => familyOf(tool) === 'shell')
   if (failed.length === 0) return results
   const told = new Map<string, string[]>()
