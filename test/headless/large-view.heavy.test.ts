@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { openHome } from '../../packages/palimpsest/src/node/files/inside-home.ts'
 import { openProject, transcriptPath } from '../../packages/palimpsest/src/node/files/paths.ts'
 import { encodeEntry } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
-import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { NO_TOTALS } from '../../packages/palimpsest/src/transcript/totals.ts'
 import type { Envelope } from '../../packages/palimpsest/src/transcript/lines/line-base.ts'
 import { encodeHeader, FORMAT } from '../../packages/palimpsest/src/transcript/lines/header.ts'
@@ -52,16 +51,12 @@ async function writeLong({ home, folder }: Bench): Promise<string> {
   const project = await openProject(await openHome(home), folder)
   const path = transcriptPath(project, ID)
   const handle = await open(path, 'wx', 0o600)
-  const envelope = (i: number): Envelope => ({
-    sessionId: ID,
-    cwd: folder,
-    version: '0.1.0',
-    totals: { ...NO_TOTALS, messages: i + 1 },
-  })
   const created = Date.UTC(2026, 0, 1)
   let text = `${encodeHeader({ format: FORMAT, sessionId: ID, project: folder, created, version: '0.1.0' })}\n`
+  const envelope = { sessionId: ID, cwd: folder, version: '0.1.0' }
+  const [question, answer] = [numbered('user', created, envelope), numbered('assistant', created, envelope)]
   for (let i = 0; i < MESSAGES; i++) {
-    text += `${encodeEntry(entryAt(i, created), envelope(i))}\n`
+    text += (i % 2 === 0 ? question : answer)(i)
     if (i % BATCH !== 0 && i < MESSAGES - 1) continue
     writtenBytes += Buffer.byteLength(text)
     await handle.write(text)
@@ -71,21 +66,36 @@ async function writeLong({ home, folder }: Bench): Promise<string> {
   return path
 }
 
-function entryAt(i: number, created: number): Entry {
-  const message: WireMessage =
-    i % 2 === 0
-      ? { role: 'user', content: `message ${i}` }
-      : { role: 'assistant', content: [{ type: 'text', text: `answer ${i}` }] }
-  return {
-    kind: 'message',
-    id: `m${i}`,
-    parent: i === 0 ? null : `m${i - 1}`,
-    at: created + i,
-    origin: i % 2 === 0 ? 'user' : 'model',
-    message,
-    json: JSON.stringify(message),
+/** The line of a message by its number: one is encoded, and in the others its numbers are others. */
+function numbered(
+  role: 'user' | 'assistant',
+  at: number,
+  envelope: Omit<Envelope, 'totals'>,
+): (i: number) => string {
+  const [ownId, parentId, content] = ['own-id', 'parent-id', 'what is said']
+  const message: WireMessage = {
+    role,
+    content: role === 'user' ? content : [{ type: 'text', text: content }],
+  }
+  const origin = role === 'user' ? 'user' : 'model'
+  const base = { kind: 'message', at, origin, message, json: JSON.stringify(message) } as const
+  const totals = { ...NO_TOTALS, messages: COUNT_MARK }
+  const parts = encodeEntry({ ...base, id: ownId, parent: parentId }, { ...envelope, totals }).split(
+    new RegExp(`(${[ownId, `"${parentId}"`, content, COUNT_MARK].join('|')})`),
+  )
+  return (i) => {
+    const values = new Map([
+      [ownId, `m${i}`],
+      [`"${parentId}"`, i === 0 ? 'null' : `"m${i - 1}"`],
+      [content, `message ${i}`],
+      [String(COUNT_MARK), String(i + 1)],
+    ])
+    return `${parts.map((part) => values.get(part) ?? part).join('')}\n`
   }
 }
+
+/** No other number of a line is this one. */
+const COUNT_MARK = 987_654_321
 
 interface Measured {
   readonly exit: number | null

@@ -126,6 +126,8 @@ async function scanBack(
   let seeksAnswer = false
   let nextLook = FIRST_LOOK_BYTES
   let needsAll = false
+  /** A chain is found whole, or from a boundary on. */
+  let mayBegin = assumed.length > 0
   for await (const line of linesFromEnd(handle, lastEnd)) {
     if ('problem' in line || 'remark' in line) {
       problems.push(oddLine(line))
@@ -135,6 +137,7 @@ async function scanBack(
       continue
     }
     const { boundary } = line.link
+    mayBegin ||= boundary !== undefined || parentOf(line.link) === undefined
     if (boundary?.kept) heads.add(boundary.kept.head)
     for (const id of line.link.touches ?? []) touched.add(id)
     const isHead = heads.has(line.link.id)
@@ -152,6 +155,7 @@ async function scanBack(
     }
     if (needsAll || scanned < nextLook) continue
     nextLook = scanned * LOOK_GROWTH
+    if (!mayBegin) continue
     const selected = select(newestFirst.toReversed(), true)
     if (!selected) continue
     const prefix = await findPrefix(handle, line.offset, selected)
