@@ -6,20 +6,25 @@ import type { SessionTask, TaskMessage } from './session-task.ts'
 /** Each holds a session in memory; more of them would not fit into two gigabytes. */
 const WORKERS_MAX = 3
 
+/** A thread is ready after the time that these take with all strategies. */
+const BYTES_PER_WORKER = 100_000
+
 /** Beside the source the worker is TypeScript, in the package JavaScript. */
 const WORKER = new URL(
   import.meta.url.endsWith('.ts') ? './session-worker.ts' : './session-worker.js',
   import.meta.url,
 )
 
-/** Runs the tasks on as many threads as there are cores, in their order. Who runs what changes no figure. */
+/** Runs the tasks on as many threads as there are cores and as are worth their start, in their order. Who runs what changes no figure. */
 export async function runTasks(
   tasks: readonly SessionTask[],
   onMessage: (message: TaskMessage) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const queue = [...tasks]
-  const count = Math.min(WORKERS_MAX, availableParallelism(), queue.length)
+  const bytes = queue.reduce((sum, { file }) => sum + file.bytes, 0)
+  const worth = Math.ceil(Math.max(bytes, 1) / BYTES_PER_WORKER)
+  const count = Math.min(WORKERS_MAX, availableParallelism(), queue.length, worth)
   await Promise.all(Array.from({ length: count }, () => runWorker(queue, onMessage, signal)))
 }
 
