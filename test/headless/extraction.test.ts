@@ -175,7 +175,7 @@ describe('after a turn', () => {
 
   test('five responses at most', async () => {
     const bench = await createCommandBench()
-    const read = () => extracts(call('Glob', { pattern: '*.md' }))
+    const read = () => extracts(call('Read', { file_path: 'nowhere.md' }))
     bench.simulator.addSteps([read(), read(), read(), read(), read(), read(), DONE])
     await say(bench, 'We deploy on Tuesdays.')
     expect(bench.asked(SOURCE)).toHaveLength(5)
@@ -312,7 +312,7 @@ describe('without a key', () => {
   test('the offline model saves what the user said by rules', async () => {
     const bench = await createCommandBench()
     const offline = { ...ON, PALIMPSEST_BASE_URL: undefined }
-    await bench.run(['-p', 'I prefer short answers. Where is the retry delay computed?'], offline)
+    await bench.run(['-p', 'I prefer short answers. Hello.'], offline)
     expect(bench.simulator.requests()).toEqual([])
     expect(await json(bench, 'list')).toMatchObject([
       { description: 'I prefer short answers.', type: 'feedback', trust: 'user' },

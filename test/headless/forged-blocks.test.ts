@@ -62,9 +62,9 @@ test('a call that is refused goes in plain words, with what it returned, and the
   expect(textsIn(sent)).toEqual([
     'one',
     expect.stringMatching(
-      /^Said by the hostile server\.\n\n\[I called Glob with .+\.\]\n\n\[The provider did not take .+\]$/,
+      /^Said by the hostile server\.\n\n\[I called Read with .+\.\]\n\n\[The provider did not take .+\]$/,
     ),
-    'What Glob returned:\nNo files match.',
+    `What Read returned:\nThere is no file at ${bench.folder}/none.txt. Find it with Glob.`,
   ])
 })
 

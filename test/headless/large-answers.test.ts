@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { goodEvents, SAID, spell } from '../kit/hostile/answer-events.ts'
+import { GIVEN, goodEvents, SAID, spell } from '../kit/hostile/answer-events.ts'
 import { head } from '../kit/hostile/plays.ts'
 import { createHostileBench, GOOD } from '../kit/hostile/hostile-bench.ts'
 import { sentBody } from '../kit/headless.ts'
@@ -32,10 +32,8 @@ test.each([
 
 test('an input of a call that does not fit is run whole and shown in part', async () => {
   const bench = await createHostileBench()
-  const input = JSON.stringify({ pattern: '*.none', path: 'x'.repeat(120_000) })
-  const text = spell(goodEvents('call')).replace(JSON.stringify('{"pattern":"*.none"}'), () =>
-    JSON.stringify(input),
-  )
+  const input = JSON.stringify({ file_path: 'x'.repeat(120_000) })
+  const text = spell(goodEvents('call')).replace(JSON.stringify(GIVEN), () => JSON.stringify(input))
   bench.server.faults.push(async (wire) => {
     await wire.write(head() + text)
     wire.end()

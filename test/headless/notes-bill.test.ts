@@ -53,7 +53,7 @@ test('the bill of the whole session counts, not only what was spent since the bo
 function shortAnswers(count: number): readonly ScriptStep[] {
   const words = 'A line that says little. '.repeat(200)
   return Array.from({ length: count }, (_, i) => ({
-    content: [text(`Part ${i}. ${words}`), call('Glob', { pattern: `short-${i}-*` })],
+    content: [text(`Part ${i}. ${words}`), call('Read', { file_path: `short-${i}.txt` })],
   }))
 }
 

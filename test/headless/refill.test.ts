@@ -10,13 +10,16 @@ const ENV = { PALIMPSEST_MODEL: 'claude-opus-5' }
 const ROUNDS = 31
 const MAIN = { source: 'main' }
 
-/** Two commands in one answer, each with 13,500 characters of failures. */
+/** As many characters of words as of failures, 13,500 each: no command takes more processes than it must. */
 function failing(round: number) {
-  const command = (i: number): string =>
-    `seq -f 'test ${round}.${i} %g failed: expected value to be another one' 1 270; exit 1`
+  const command = `seq -f 'test ${round} %g failed: expected value to be another one' 1 270; exit 1`
+  const words = Array.from(
+    { length: 270 },
+    (_, i) => `I see in round ${round} why test ${i} has failed there.`,
+  )
   return {
     when: MAIN,
-    content: [0, 1].map((i) => call('Bash', { command: command(i), description: 'Test' })),
+    content: [text(words.join('\n')), call('Bash', { command, description: 'Test' })],
   }
 }
 

@@ -24,8 +24,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const at = (name: string): string => join(folder, name)
 const GIGABYTE = 1024 ** 3
-/** More than can be read at once; in a soak more than 32 bits count. */
-const ZEROS_BYTES = process.env['SOAK'] ? 5 * GIGABYTE : 2 * GIGABYTE + 1
+/** More than a text can hold; in a soak more than can be read at once, and than 32 bits count. */
+const ZEROS_BYTES = process.env['SOAK'] ? 5 * GIGABYTE : GIGABYTE / 2 + 1
 mkdirSync(at('folder'))
 execFileSync('mkfifo', [at('pipe')])
 symlinkSync('loop', at('loop'))

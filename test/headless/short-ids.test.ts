@@ -19,8 +19,9 @@ const { run, folder } = await createInProcess(root)
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 beforeAll(async () => {
+  // To such words the offline model answers at once: nothing is searched.
   for (const id of [ONE, TWO, TWIN]) {
-    const { exit, err } = await run(['-p', `The port of ${short(id)} is 4711.`, '--session-id', id])
+    const { exit, err } = await run(['-p', `Hello, the port of ${short(id)} is 4711.`, '--session-id', id])
     if (exit !== 0) throw new Error(err)
   }
 })
@@ -31,7 +32,9 @@ interface Hit {
 }
 
 test('a session is found by the first eight characters of its id, wherever one is named', async () => {
-  expect(await run(['-p', 'And what is the port?', '--resume', short(ONE)])).toMatchObject({ exit: 0 })
+  expect(await run(['-p', 'Thanks. And what is the port?', '--resume', short(ONE)])).toMatchObject({
+    exit: 0,
+  })
   // Too short a conversation to compact: found, and left as it is.
   expect(await run(['compact', '--session', short(ONE)])).toMatchObject({ exit: 1, out: '' })
   expect(JSON.parse((await run(['context', '--session', short(ONE), '--json'])).out)).toMatchObject({
@@ -61,7 +64,14 @@ test('an ambiguous beginning is told with all that begin so, and nothing is done
 
 test('messages and removals are found by the first eight characters too', async () => {
   writeFileSync(join(folder, 'long.jsonl'), claudeCodeSession(30))
-  const resumed = await run(['-p', 'Which value?', '--resume', './long.jsonl', '--output-format', 'json'])
+  const resumed = await run([
+    '-p',
+    'Thanks. Which value?',
+    '--resume',
+    './long.jsonl',
+    '--output-format',
+    'json',
+  ])
   const { session_id: id }: { readonly session_id: string } = JSON.parse(resumed.out)
   const of = ['--session', short(id)]
   const json = async <Of>(...args: string[]): Promise<Of> =>

@@ -14,17 +14,17 @@ const REFUSED =
   /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions are about \d+ tokens before the first message\. Set (.*)\n$/
 
 test.each([
-  [['--window', '1'], {}],
-  [['--window', '500'], {}],
-  [[], { PALIMPSEST_WINDOW: '900' }],
-])('%j %j is refused at once with a window that works, and that works', async (args, env) => {
+  [['--window', '1'], {}, 'What is in this folder?'],
+  [['--window', '500'], {}, 'hi'],
+  [[], { PALIMPSEST_WINDOW: '900' }, 'hi'],
+])('%j %j is refused at once with a window that works, and that works', async (args, env, words) => {
   const { run } = await createInProcess()
   const refused = await run(['-p', 'hi', ...args], { env })
   expect(refused).toMatchObject({ exit: 2, out: '' })
   const [, advice = ''] = REFUSED.exec(refused.err) ?? []
   const [, least = ''] = /^--window (\d+) or PALIMPSEST_WINDOW=\1$/.exec(advice) ?? []
   const turn = async (more: readonly string[]): Promise<unknown> =>
-    await run(['-p', 'What is in this folder?', '--window', least, ...more])
+    await run(['-p', words, '--window', least, ...more])
   expect(await turn([])).toMatchObject({ exit: 0, err: '' })
   expect(await turn(['--continue'])).toMatchObject({ exit: 0 })
   expect((await run(['sessions', '--json'])).out.match(/"id"/g)).toHaveLength(1)

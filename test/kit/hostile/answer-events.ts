@@ -9,6 +9,10 @@ export interface StreamedEvent {
 }
 
 export const SAID = 'Said by the hostile server.'
+/** A call that costs no process. */
+const CALLED = 'Read'
+/** What it is called with. */
+export const GIVEN = '{"file_path":"none.txt"}'
 
 /** Words alone, or words and a call. */
 export function goodEvents(kind: 'text' | 'call'): readonly StreamedEvent[] {
@@ -23,14 +27,14 @@ export function goodEvents(kind: 'text' | 'call'): readonly StreamedEvent[] {
     stop_sequence: null,
     usage: { ...usage, output_tokens: 1 },
   }
-  const call = { type: 'tool_use', id: 'toolu_hostile', name: 'Glob', input: {} }
+  const call = { type: 'tool_use', id: 'toolu_hostile', name: CALLED, input: {} }
   const block = (index: number, content: JsonObject, delta: JsonObject) => [
     { type: 'content_block_start', index, content_block: content },
     { type: 'content_block_delta', index, delta },
     { type: 'content_block_stop', index },
   ]
   const text = block(0, { type: 'text', text: '' }, { type: 'text_delta', text: SAID })
-  const input = { type: 'input_json_delta', partial_json: '{"pattern":"*.none"}' }
+  const input = { type: 'input_json_delta', partial_json: GIVEN }
   const events: readonly (JsonObject & { readonly type: string })[] = [
     { type: 'message_start', message },
     { type: 'ping' },
@@ -55,10 +59,10 @@ export function goodChunks(kind: 'text' | 'call'): readonly StreamedEvent[] {
     model: 'm',
     choices: [{ index: 0, finish_reason: null, ...choice }],
   })
-  const named = { index: 0, id: 'call_0', type: 'function', function: { name: 'Glob', arguments: '' } }
+  const named = { index: 0, id: 'call_0', type: 'function', function: { name: CALLED, arguments: '' } }
   const calls = [
     chunk({ delta: { tool_calls: [named] } }),
-    chunk({ delta: { tool_calls: [{ index: 0, function: { arguments: '{"pattern":"*.none"}' } }] } }),
+    chunk({ delta: { tool_calls: [{ index: 0, function: { arguments: GIVEN } }] } }),
   ]
   const data: readonly JsonObject[] = [
     chunk({ delta: { role: 'assistant', content: '' } }),
