@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { startCalibration } from '../tokens/calibrate.ts'
+import { factorOf, startCalibration } from '../tokens/calibrate.ts'
+import { estimateText } from '../tokens/estimate.ts'
 import { NO_MODELS, resolveModel } from '../tokens/models.ts'
 import { computeThresholds } from '../situation/thresholds.ts'
 import { computeWindow } from '../situation/window.ts'
@@ -137,6 +138,20 @@ describe('what fills the window', () => {
     )
     expect(removals.map(({ id, layer }) => [id, layer])).toEqual([['s2', 1]])
     expect(removals[0]?.what).toBe('the result of read a is in s/tool-results/t.txt')
+  })
+
+  test.each([
+    ['figures', (i: number) => `${i * 7919},${i * 104_729}.${i % 97},0x${(i * 65_537).toString(16)}\n`],
+    ['prose', (i: number) => `The line with the number ${i} is about what happened before.\n`],
+  ])('a stored result weighs about what it would in full: %s', (_, line) => {
+    const text = Array.from({ length: 3_000 }, (__, i) => line(i)).join('')
+    const content = `${text.length} characters, stored in s/tool-results/t.txt. The beginning:\n${text.slice(0, 2_000)}`
+    const standIn = JSON.stringify({ type: 'tool_result', tool_use_id: 't', content })
+    const blob = { path: 's/tool-results/t.txt', bytes: text.length }
+    const stored: Entry = { kind: 'stored', id: 's', parent: null, at: 7, toolUseId: 't', blob, standIn }
+    const [removal] = describeContext(viewOf([prefix, question, call, result, stored]), setup).removals
+    const weight = estimateText(text) * factorOf(setup.calibration)
+    expect(Math.abs((removal?.tokens ?? 0) / weight - 1)).toBeLessThan(0.15)
   })
 
   test('what the provider cleared, and what lies behind a compaction, cannot be taken back', () => {

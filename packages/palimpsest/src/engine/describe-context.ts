@@ -88,7 +88,7 @@ export function describeContext(view: View, setup: ContextSetup): ContextDescrip
     report: reportContext(used, setup),
     byKind: share(view.prefix ? raw : withUnknownPrefix(raw, used, setup.calibration), used),
     cache: healthOf(events),
-    removals: removalsOf(view.log).map((removal) => withEffect(removal, events)),
+    removals: removalsOf(view.log, setup.calibration).map((removal) => withEffect(removal, events)),
   }
 }
 
@@ -161,7 +161,7 @@ function withEffect(removal: Removal, events: readonly CacheEvent[]): Removal {
   return effect ? { ...removal, effect } : removal
 }
 
-function removalsOf(log: readonly Entry[]): Removal[] {
+function removalsOf(log: readonly Entry[], calibration: Calibration): Removal[] {
   const voided = voidedBy(log)
   const boundary = log.findLastIndex(({ kind, id }) => kind === 'boundary' && !voided.has(id))
   const newest = new Map(log.flatMap((entry) => (entry.kind === 'stored' ? [[entry.toolUseId, entry]] : [])))
@@ -173,7 +173,7 @@ function removalsOf(log: readonly Entry[]): Removal[] {
     if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
     // A decision that was made anew before anybody saw it is one removal.
     return entry.kind === 'stored' && newest.get(entry.toolUseId) === entry
-      ? [storedRemoval(entry, calls.get(entry.toolUseId))]
+      ? [storedRemoval(entry, calls.get(entry.toolUseId), factorOf(calibration))]
       : []
   })
 }
@@ -240,8 +240,17 @@ function callsIn(
 
 const TARGET_CHARS_MAX = 60
 
-function storedRemoval({ id, at, toolUseId, blob }: StoredEntry, call: ToolUseBlock | undefined): Removal {
-  const tokens = Math.ceil(blob.bytes / CHARS_PER_TOKEN)
+/** A shorter stand-in shows next to nothing of the result. */
+const SAMPLE_CHARS_MIN = 600
+
+/** Before calibration. The text itself is on disk; its beginning is in the stand-in, and says how dense it is. */
+function tokensPerByte({ standIn }: StoredEntry): number {
+  return standIn.length < SAMPLE_CHARS_MIN ? 1 / CHARS_PER_TOKEN : estimateText(standIn) / standIn.length
+}
+
+function storedRemoval(entry: StoredEntry, call: ToolUseBlock | undefined, factor: number): Removal {
+  const { id, at, toolUseId, blob } = entry
+  const tokens = Math.ceil(blob.bytes * tokensPerByte(entry) * factor)
   const target = call ? readCall(call).target.replaceAll(/\s+/g, ' ').slice(0, TARGET_CHARS_MAX) : ''
   const what = call ? `${call.name}${target === '' ? '' : ` ${target}`}` : toolUseId
   return { id, at, layer: 1, what: `the result of ${what} is in ${blob.path}`, tokens, canUndo: false }
