@@ -24,11 +24,15 @@ const SAID =
   /^(unknown (tools|disallowedTools|fields): |(tools|disallowedTools) of MCP servers that are not connected: |patterns in |fields that have no effect yet: |".*" is described by .* already$|no front matter: )/
 
 /** Undefined where the registry is not reached. */
-async function unpacked(spec: string, folder: string): Promise<string | undefined> {
+async function unpacked(
+  { spec, agents }: (typeof PACKAGES)[number],
+  folder: string,
+): Promise<string | undefined> {
   const args = ['pack', spec, '--silent', '--ignore-scripts', '--fetch-retries=0', '--fetch-timeout=20000']
   try {
     const { stdout } = await run('npm', args, { cwd: folder })
-    await run('tar', ['-xzf', stdout.trim().split('\n').at(-1) ?? ''], { cwd: folder })
+    const packed = stdout.trim().split('\n').at(-1) ?? ''
+    await run('tar', ['-xzf', packed, ...agents.map((place) => `package/${place}`)], { cwd: folder })
     return join(folder, 'package')
   } catch {
     return undefined
@@ -37,10 +41,11 @@ async function unpacked(spec: string, folder: string): Promise<string | undefine
 
 const hasHead = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)
 
-test.for(PACKAGES)('the agent files of $spec load as they are', async ({ spec, agents }, { skip }) => {
+test.for(PACKAGES)('the agent files of $spec load as they are', async (given, { skip }) => {
   const root = await mkdtemp(join(tmpdir(), 'palimpsest-packages-'))
   onTestFinished(async () => await removeFolder(root))
-  const folder = await unpacked(spec, root)
+  const { spec, agents } = given
+  const folder = await unpacked(given, root)
   if (folder === undefined) return skip(`the registry is not reached: ${spec} was not tried`)
   const project = join(root, 'project')
   for (const place of agents)
