@@ -10,13 +10,8 @@ import { cases } from '../kit/cases.ts'
 import { sandboxWorks } from '../kit/sandbox-works.ts'
 import { createWorkbench, textOf, type Workbench } from '../kit/workbench.ts'
 import { controlLines, everyNth, fill, knownLines, madeLines } from './attack-lines.ts'
-import {
-  EVIL_REPOSITORIES,
-  GIT_LINES,
-  makeScript,
-  OUTSIDE_SECRET,
-  type EvilRepository,
-} from './evil-repositories.ts'
+import { EVIL_REPOSITORIES } from './repositories/evil-repositories.ts'
+import { GIT_LINES, makeScript, OUTSIDE_SECRET, type EvilRepository } from './repositories/evil-repository.ts'
 import { createStage, type Stage } from './stage.ts'
 import { hasStrace, traced } from './trace.ts'
 

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sandboxWorks } from '../kit/sandbox-works.ts'
 import { createWorkbench } from '../kit/workbench.ts'
 import { fill } from './attack-lines.ts'
-import { EVIL_REPOSITORIES, makeScript } from './evil-repositories.ts'
+import { EVIL_REPOSITORIES } from './repositories/evil-repositories.ts'
+import { makeScript } from './repositories/evil-repository.ts'
 import { createStage, type Stage } from './stage.ts'
 
 // Lines by which commands that nobody was asked about once ran, wrote or read what they must not, in both worlds.

@@ -1,14 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { SandboxPolicy } from '../../packages/palimpsest-cli/src/agent/sandbox/sandbox.ts'
@@ -72,7 +63,7 @@ export async function createStage(sandbox: SandboxPolicy, allow: readonly string
     environ: `/proc/${holder.pid ?? 0}/environ`,
   }
   fillWork(work, words, mark)
-  const before = snapshot(root)
+  let before = snapshot(root)
   const look = (output: string): readonly string[] => {
     const read = Object.entries(WORDS).flatMap(([what, word]) =>
       output.includes(word) ? [`read: ${what}`] : [],
@@ -82,7 +73,10 @@ export async function createStage(sandbox: SandboxPolicy, allow: readonly string
       (path) => before.get(path) !== after.get(path),
     )
     const written = changed.map((path) => (path === 'mark' ? 'run: the payload' : `written: ${path}`))
-    if (changed.length > 0) restore(bench, words, mark)
+    if (changed.length > 0) {
+      restore(bench, words, mark)
+      before = snapshot(root)
+    }
     return [...read, ...written]
   }
   return {
@@ -147,18 +141,15 @@ function restore({ work, root, outside, home }: Workbench, words: AttackWords, m
   fillWork(work, words, mark)
 }
 
-/** Every file, link and folder below, and what is in it. */
-export function snapshot(root: string): ReadonlyMap<string, string> {
+/** Every file, link and folder below. Whoever writes to one changes its times, one of which nobody can set back. */
+function snapshot(root: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    const { mode } = lstatSync(path)
-    const content = entry.isFile()
-      ? readFileSync(path, 'latin1')
-      : entry.isSymbolicLink()
-        ? readlinkSync(path)
-        : ''
-    found.set(path.slice(root.length + 1), `${mode.toString(8)} ${content}`)
+    const { mode, ino, size, ctimeNs } = lstatSync(path, { bigint: true })
+    // A folder's times change with what lies in it, which is looked at too.
+    const state = entry.isDirectory() ? [mode] : [mode, ino, size, ctimeNs]
+    found.set(path.slice(root.length + 1), state.join(' '))
   }
   return found
 }
