@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
 import {
   createWorkbench,
@@ -14,15 +14,33 @@ import { createPermit } from './create-permit.ts'
 import { parseRule, splitRuleList } from './rule.ts'
 
 let bench: Workbench
-afterEach(() => bench.dispose())
 
-async function open(options: WorkbenchOptions): Promise<Workbench> {
-  bench = await createWorkbench(options)
-  writeFileSync(join(bench.work, 'a.txt'), 'text')
-  mkdirSync(join(bench.work, 'secrets'))
-  writeFileSync(join(bench.work, 'secrets', 'key.txt'), 'KEY')
-  writeFileSync(join(bench.outside, 'b.txt'), 'text')
-  return bench
+async function open(options: WorkbenchOptions): Promise<void> {
+  const opened = await furnished(options)
+  bench = opened
+  onTestFinished(() => opened.dispose())
+}
+
+/** For tests that only ask and change nothing: one for all of the group. */
+function openOnce(options: WorkbenchOptions, prepare?: (work: Workbench) => void): void {
+  let opened: Workbench
+  beforeAll(async () => {
+    opened = await furnished(options)
+    prepare?.(opened)
+  })
+  beforeEach(() => {
+    bench = opened
+  })
+  afterAll(() => opened.dispose())
+}
+
+async function furnished(options: WorkbenchOptions): Promise<Workbench> {
+  const made = await createWorkbench(options)
+  writeFileSync(join(made.work, 'a.txt'), 'text')
+  mkdirSync(join(made.work, 'secrets'))
+  writeFileSync(join(made.work, 'secrets', 'key.txt'), 'KEY')
+  writeFileSync(join(made.outside, 'b.txt'), 'text')
+  return made
 }
 
 const bash = (command: string): Promise<boolean> =>
@@ -136,7 +154,9 @@ describe('precedence', () => {
   })
 })
 
-describe('rules about commands', () => {
+describe('a rule for commands that begin so', () => {
+  openOnce({ rules: { allow: ['Bash(npm run test:*)'] } }, ({ work }) => mkdirSync(join(work, 'sub')))
+
   test.each([
     ['npm run test', true],
     ['npm run test:unit', true],
@@ -171,10 +191,12 @@ describe('rules about commands', () => {
     ['LANGUAGE=../../evil npm run test', false],
     ['LC_ALL=$(rm x) npm run test', false],
   ])('Bash(npm run test:*) and %j: %s', async (command, expected) => {
-    await open({ rules: { allow: ['Bash(npm run test:*)'] } })
-    mkdirSync(join(bench.work, 'sub'))
     expect(await bash(command)).toBe(expected)
   })
+})
+
+describe('a rule with spaces', () => {
+  openOnce({ rules: { allow: ['Bash(git push * main:*)', 'Bash(make "a  b")', 'Bash(make a\\ b)'] } })
 
   test.each([
     ['git push origin main', true],
@@ -190,10 +212,13 @@ describe('rules about commands', () => {
   ])(
     'a space in a rule stands for one between words, in quotes for one in quotes; %j: %s',
     async (command, expected) => {
-      await open({ rules: { allow: ['Bash(git push * main:*)', 'Bash(make "a  b")', 'Bash(make a\\ b)'] } })
       expect(await bash(command)).toBe(expected)
     },
   )
+})
+
+describe('a rule that forbids commands', () => {
+  openOnce({ mode: 'bypass', rules: { deny: ['Bash(rm:*)'] } })
 
   test.each([
     ['rm x', false],
@@ -223,11 +248,12 @@ describe('rules about commands', () => {
   ])(
     'Bash(rm:*) forbids through wrappers and spellings; %j in bypass mode: %s',
     async (command, expected) => {
-      await open({ mode: 'bypass', rules: { deny: ['Bash(rm:*)'] } })
       expect(await bash(command)).toBe(expected)
     },
   )
+})
 
+describe('rules about commands', () => {
   test('a rule with many stars is checked at once, however long the command', async () => {
     await open({
       mode: 'bypass',
@@ -266,9 +292,7 @@ describe('rules about paths', () => {
   })
 
   test('reading is allowed outside where a rule says so, by home and root', async () => {
-    await open({})
-    await bench.dispose()
-    bench = await createWorkbench({ rules: { allow: ['Read(~/notes/**)', 'Read(//usr/share/**)'] } })
+    await open({ rules: { allow: ['Read(~/notes/**)', 'Read(//usr/share/**)'] } })
     expect(await reason('Read', { file_path: '~/notes/a.md' })).toBe('allowed')
     expect(await reason('Read', { file_path: '/usr/share/doc/x' })).toBe('allowed')
     expect(await reason('Read', { file_path: '/usr/lib/x' })).toMatch(/outside the working folder/)
@@ -293,6 +317,12 @@ describe('rules about paths', () => {
 })
 
 describe('reading commands and places', () => {
+  const lead = ({ work, outside }: Workbench): void => {
+    symlinkSync(join(outside, 'b.txt'), join(work, 'link'))
+    symlinkSync(outside, join(work, 'out'))
+  }
+  openOnce({}, lead)
+
   test.each([
     ['cat a.txt', true],
     ['cat ./a.txt /dev/null', true],
@@ -301,7 +331,6 @@ describe('reading commands and places', () => {
     ['cat ~/x', false],
     ['cat link', false],
     ['cat l*', false],
-    ['cat */key.txt', true],
     ['cat /etc/*', false],
     ['grep -f/etc/passwd x a.txt', false],
     ['grep --file=/etc/passwd x', false],
@@ -313,20 +342,20 @@ describe('reading commands and places', () => {
     ['echo /etc/passwd', true],
     ['wc -l < /etc/passwd', false],
   ])('%j runs unasked: %s', async (command, expected) => {
-    await open({})
-    symlinkSync(join(bench.outside, 'b.txt'), join(bench.work, 'link'))
-    symlinkSync(bench.outside, join(bench.work, 'out'))
-    // The pattern */key.txt also reaches `out`, which leads away.
-    if (command === 'cat */key.txt') {
-      rmSync(join(bench.work, 'out'))
-      rmSync(join(bench.work, 'link'))
-    }
     expect(await bash(command)).toBe(expected)
+  })
+
+  test('"cat */key.txt" runs unasked: true, where nothing leads away', async () => {
+    // The pattern also reaches `out`, which does.
+    expect(await bash('cat */key.txt')).toBe(false)
+    await open({})
+    expect(await bash('cat */key.txt')).toBe(true)
   })
 })
 
 describe('a line of which rules allow a part', () => {
   test('finds no programs of the project for the rest', async () => {
+    await open({})
     const project = join(bench.root, 'project')
     const [work, packages] = [join(project, 'sub'), join(project, 'node_modules', '.bin')]
     for (const folder of [work, packages]) mkdirSync(folder, { recursive: true })
@@ -345,6 +374,7 @@ describe('a line of which rules allow a part', () => {
 })
 
 describe('without a user', () => {
+  openOnce({})
   const exactly = (flag: string): string =>
     `Only this exact command can be allowed, with --allowed-tools ${flag}.`
   test.each([
@@ -371,13 +401,11 @@ describe('without a user', () => {
       "--allowed-tools 'WebFetch(domain:docs.example.com:8443)' allows it.",
     ],
   ])('%s %j is refused with the flag that allows it', async (name, input, flag) => {
-    await open({})
     expect(await reason(name, input)).toMatch(/needs permission \(.*\), and nobody can be asked\. /)
     expect(await reason(name, input)).toContain(flag)
   })
 
   test('the rules that a refusal names really allow the call, and are no wider than it', async () => {
-    await open({})
     const calls = [
       ['Bash', { command: 'npm test -- x' }],
       ['Bash', { command: 'make && make install' }],

@@ -25,7 +25,9 @@ let plain: string
 beforeAll(() => {
   plain = mkdtempSync(join(tmpdir(), 'palimpsest-git-'))
   const git = (...args: string[]): unknown => execFileSync('git', ['-C', plain, ...args])
-  git('init', '-q')
+  // Without the samples of hooks, which are most of its files: each test copies it.
+  git('init', '-q', '--template=')
+  mkdirSync(join(plain, '.git', 'hooks'))
   writeFileSync(join(plain, 'a.txt'), 'one')
   git('add', 'a.txt')
   git('-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-qm', 'one')

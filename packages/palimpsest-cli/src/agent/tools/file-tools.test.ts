@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
+import { EDITED_BYTES_MAX } from '../files/file-limits.ts'
 
 let bench: Workbench
 beforeEach(async () => {
@@ -151,12 +152,13 @@ describe('Read', () => {
   })
 
   test('pages through a file that is too large to be held', async () => {
-    const path = file('huge.log', `${'0123456789\n'.repeat(4 * 1024 * 1024)}last\n`)
-    expect(statSync(path).size).toBeGreaterThan(40 * 1024 * 1024)
+    const [line, count] = ['0123456789'.repeat(100), 34_000]
+    const path = file('huge.log', `${`${line}\n`.repeat(count)}last\n`)
+    expect(statSync(path).size).toBeGreaterThan(EDITED_BYTES_MAX)
     expect(await read({ file_path: 'huge.log', limit: 1 })).toBe(
-      '     1\t0123456789\n[Lines 1-1 are shown. Go on with offset=2.]',
+      `     1\t${line}\n[Lines 1-1 are shown. Go on with offset=2.]`,
     )
-    expect(await read({ file_path: 'huge.log', offset: 4 * 1024 * 1024 + 1 })).toBe('4194305\tlast')
+    expect(await read({ file_path: 'huge.log', offset: count + 1 })).toBe(' 34001\tlast')
     expect(
       textOf(await bench.call('Edit', { file_path: 'huge.log', old_string: 'last', new_string: 'x' })),
     ).toMatch(/too large/)

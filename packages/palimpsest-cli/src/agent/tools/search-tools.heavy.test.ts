@@ -2,16 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
 import { createWorkbench, textOf, type Workbench } from '../../../../../test/kit/workbench.ts'
 import { commandEnvironment } from '../process/child-environment.ts'
 import { findRipgrep } from './ripgrep.ts'
 
-let bench: Workbench
-beforeEach(async () => {
-  bench = await createWorkbench()
-  execFileSync('git', ['init', '-q', bench.work])
+async function furnished(): Promise<Workbench> {
+  const made = await createWorkbench()
+  execFileSync('git', ['init', '-q', made.work])
   const files: readonly (readonly [string, string])[] = [
     ['src/alpha.ts', 'export const alpha = 1\n// beta here\nconst x = 2\nconst y = 3\nalpha()\n'],
     ['src/beta.ts', 'import { alpha } from "./alpha"\n'],
@@ -26,15 +25,32 @@ beforeEach(async () => {
     ['bin.dat', 'alpha\0\n'],
   ]
   for (const [index, [name, content]] of files.entries()) {
-    const path = join(bench.work, name)
+    const path = join(made.work, name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, content)
     utimesSync(path, 1000 + index, 1000 + index)
   }
-  writeFileSync(join(bench.outside, 'secret.txt'), 'alpha outside\n')
-  symlinkSync(bench.outside, join(bench.work, 'out'))
+  writeFileSync(join(made.outside, 'secret.txt'), 'alpha outside\n')
+  symlinkSync(made.outside, join(made.work, 'out'))
+  return made
+}
+
+/** Searches change nothing: one for all, but for tests that add files. */
+let shared: Workbench
+let bench: Workbench
+beforeAll(async () => {
+  shared = await furnished()
 })
-afterEach(() => bench.dispose())
+beforeEach(() => {
+  bench = shared
+})
+afterAll(() => shared.dispose())
+
+async function useOwn(): Promise<void> {
+  const own = await furnished()
+  bench = own
+  onTestFinished(() => own.dispose())
+}
 
 const grep = async (input: Parameters<Workbench['call']>[1]): Promise<string> =>
   textOf(await bench.call('Grep', input))
@@ -107,12 +123,14 @@ describe('Grep', () => {
   })
 
   test('a pipe is refused, not waited for', async () => {
+    await useOwn()
     execFileSync('mkfifo', [join(bench.work, 'pipe')])
     expect(await grep({ pattern: 'x', path: 'pipe' })).toMatch(/is a pipe, socket or device/)
     expect(await grep({ pattern: 'nowhere to be found' })).toBe('No matches.')
   })
 
   test('the program is never one of the project, nor of packages', async () => {
+    await useOwn()
     const folders = ['bin', join('node_modules', '.bin')]
     for (const folder of folders) {
       mkdirSync(join(bench.work, folder), { recursive: true })
@@ -167,6 +185,7 @@ describe('Glob', () => {
   )
 
   test('shows the newest hundred and counts the rest', async () => {
+    await useOwn()
     mkdirSync(join(bench.work, 'many'))
     for (let i = 0; i < 130; i++) {
       const path = join(bench.work, 'many', `${i}.log`)

@@ -2,27 +2,51 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
 import { cases } from '../../../../../../test/kit/cases.ts'
-import { createWorkbench, type Workbench } from '../../../../../../test/kit/workbench.ts'
+import {
+  createWorkbench,
+  type Workbench,
+  type WorkbenchOptions,
+} from '../../../../../../test/kit/workbench.ts'
 import { WRAPPING_PROGRAMS } from '../wrapping-programs.ts'
 import type { PermissionAnswer } from '../create-permit.ts'
 import { isNarrow } from './is-narrow.ts'
 import type { Offer } from './offer.ts'
 
-let bench: Workbench
 let answer: PermissionAnswer
 
+async function furnished(options: WorkbenchOptions = { additional: ['more'] }): Promise<Workbench> {
+  const made = await createWorkbench({ answer: () => answer, ...options })
+  mkdirSync(join(made.work, 'sub'))
+  mkdirSync(join(made.root, 'more'))
+  writeFileSync(join(made.work, 'a.txt'), 'text')
+  writeFileSync(join(made.outside, 'b.txt'), 'text')
+  return made
+}
+
+/** Questions change no file: one for all, without what was allowed before, but for tests that add files or want another one. */
+let shared: Workbench
+let bench: Workbench
+beforeAll(async () => {
+  shared = await furnished()
+})
 beforeEach(async () => {
   answer = { kind: 'no' }
-  bench = await createWorkbench({ answer: () => answer, additional: ['more'] })
-  mkdirSync(join(bench.work, 'sub'))
-  mkdirSync(join(bench.root, 'more'))
-  writeFileSync(join(bench.work, 'a.txt'), 'text')
-  writeFileSync(join(bench.outside, 'b.txt'), 'text')
+  bench = shared
+  await forget()
+  bench.access.moveShell(bench.work)
 })
-afterEach(() => bench.dispose())
+afterAll(() => shared.dispose())
+
+const forget = (): Promise<void> => bench.access.changeRules(() => [])
+
+async function useOwn(options?: WorkbenchOptions): Promise<void> {
+  const own = await furnished(options)
+  bench = own
+  onTestFinished(() => own.dispose())
+}
 
 type Input = Parameters<Workbench['permit']>[1]
 
@@ -218,11 +242,11 @@ describe('what is offered for a command', () => {
       fc.asyncProperty(
         fc.oneof({ weight: 3, arbitrary: line }, { weight: 1, arbitrary: plain }),
         async (command) => {
-          await bench.dispose()
-          bench = await createWorkbench({ answer: () => answer })
+          await forget()
+          const before = bench.questions.length
           answer = { kind: 'always' }
           await bench.permit('Bash', { command })
-          const offer = bench.questions.at(-1)?.offer
+          const offer = bench.questions.at(before)?.offer
           if (offer === undefined) return
           offers++
           expect(offer.rules.every(isNarrow)).toBe(true)
@@ -284,6 +308,7 @@ describe('what was allowed for good', () => {
   })
 
   test('in one folder does not hold in another', async () => {
+    await useOwn()
     await always('cd sub && npm test')
     expect(bench.questions.at(-1)?.offer?.words).toBe(
       `Always allow \`npm test\` in ${join(bench.work, 'sub')}, exactly as written`,
@@ -303,6 +328,7 @@ describe('what was allowed for good', () => {
   })
 
   test('cannot be had for a pattern: a file that is called like an option would be one', async () => {
+    await useOwn()
     await always('tar cf /dev/null *')
     for (const file_path of ['--checkpoint=1', '--checkpoint-action=exec=sh run.sh', 'run.sh'])
       writeFileSync(join(bench.work, file_path), `touch ${join(bench.root, 'mark')}\n`)
@@ -310,8 +336,7 @@ describe('what was allowed for good', () => {
   })
 
   test('loses against a rule that asks or forbids, and is not offered there', async () => {
-    await bench.dispose()
-    bench = await createWorkbench({ rules: { ask: ['Bash(git push:*)'] }, answer: () => answer })
+    await useOwn({ rules: { ask: ['Bash(git push:*)'] } })
     expect(await offered('Bash', { command: 'git push' })).toBeUndefined()
     expect(await offered('Bash', { command: 'make && git push' })).toBeUndefined()
     expect((await offered('Bash', { command: 'make' }))?.rules).toHaveLength(1)
@@ -340,8 +365,7 @@ describe('what is offered for files and pages', () => {
   })
 
   test('are nothing in a home, or above one, and where a name would pass for a line of the question', async () => {
-    await bench.dispose()
-    bench = await createWorkbench({ answer: () => answer, additional: ['.', 'odd\nname'] })
+    await useOwn({ additional: ['.', 'odd\nname'] })
     mkdirSync(join(bench.root, 'odd\nname'))
     for (const file_path of [join(bench.root, 'x'), join(bench.root, 'odd\nname', 'x')])
       expect(await seen('Write', { file_path, content: '' })).toBeUndefined()
