@@ -11,6 +11,7 @@ import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import {
   call,
   COMMAND,
+  COMPILED,
   createBench,
   jsonLines,
   jsonObject,
@@ -118,6 +119,7 @@ async function disguise(bench: Bench): Promise<{ readonly [name: string]: string
   return {
     PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
     HOME: bench.userHome,
+    NODE_COMPILE_CACHE: COMPILED,
     PALIMPSEST_HOME: bench.home,
     PALIMPSEST_MEMORY_EXTRACT: '0',
     PALIMPSEST_BASE_URL: bench.url,
@@ -126,7 +128,7 @@ async function disguise(bench: Bench): Promise<{ readonly [name: string]: string
 
 test('a usage counter counts every answer of every session once: tokens by kind, forks and refusals included', async () => {
   const bench = await createBench()
-  const look = { content: [thinking('look'), call('Glob', { pattern: '*' })] }
+  const look = { content: [thinking('look'), call('Read', { file_path: 'a.txt' })] }
   bench.simulator.addSteps([
     look,
     look,

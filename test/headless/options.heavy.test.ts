@@ -9,7 +9,10 @@ import { call, createBench, jsonLines, jsonObject, put, sentBody, text } from '.
 
 test('--max-turns ends the turn after so many answers, and the session goes on', async () => {
   const bench = await createBench({
-    script: [{ content: [call('Glob', { pattern: '*' })], times: 2 }, { content: [text('Two files.')] }],
+    script: [
+      { content: [call('Read', { file_path: 'a.txt' })], times: 2 },
+      { content: [text('Two files.')] },
+    ],
   })
   const { exit, out } = await bench.run(['-p', 'look', '--max-turns', '2', '--output-format', 'json'])
   expect(exit).toBe(1)
@@ -25,7 +28,7 @@ test('--max-turns ends the turn after so many answers, and the session goes on',
 
 test('--max-cost sends no request that would go beyond; a higher one lets it go on', async () => {
   const bench = await createBench({
-    script: [{ content: [call('Glob', { pattern: '*' })] }, { content: [text('Done.')] }],
+    script: [{ content: [call('Read', { file_path: 'a.txt' })] }, { content: [text('Done.')] }],
   })
   const { exit, err } = await bench.run(['-p', 'look', '--max-cost', '0.001'])
   expect({ exit, err }).toEqual({

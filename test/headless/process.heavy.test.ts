@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
     args: ['-p', 'word '.repeat(20_000), '--window', '30000'],
     isForSoak: true,
   },
-  { title: 'wrong usage', args: ['-p', 'hello', '--output-format', 'xml'] },
+  { title: 'wrong usage', args: ['-p', 'hello', '--output-format', 'xml'], isForSoak: true },
   {
     title: 'more than a prompt may hold',
     args: ['-p'],

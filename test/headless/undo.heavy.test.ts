@@ -20,6 +20,7 @@ import {
 
 const CLEARED = '[Old tool result content cleared]'
 const FILES = 36
+const FILES_AT_ONCE = 2
 const MODEL = ['--model', 'claude-opus-5'] as const
 /** Of what a request before it sent: the rest is the marks of the cache, which move. */
 const READ_SHARE_MIN = 0.98
@@ -72,8 +73,10 @@ async function clearedTwice(): Promise<Bench> {
     [0, FILES / 2],
     [FILES / 2, FILES],
   ] as const) {
-    const reads = Array.from({ length: to - from }, (_, i) => ({
-      content: [call('Read', { file_path: `part-${from + i}.ts` })],
+    const reads = Array.from({ length: (to - from) / FILES_AT_ONCE }, (_, round) => ({
+      content: Array.from({ length: FILES_AT_ONCE }, (_, i) =>
+        call('Read', { file_path: `part-${from + round * FILES_AT_ONCE + i}.ts` }),
+      ),
     }))
     bench.simulator.addSteps([...reads, { content: [text('read')] }])
     const args = ['-p', 'read on', ...(from === 0 ? [] : ['--continue']), ...MODEL, '--window', '60000']

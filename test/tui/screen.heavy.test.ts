@@ -188,7 +188,7 @@ describe('the screen', () => {
         content: [{ type: 'tool_use', name: 'Write', input: { file_path: 'note.txt', content: 'kept\n' } }],
       },
       { content: [{ type: 'text', text: 'Written.' }] },
-      ...longAnswers('filling', ROUNDS_TO_FILL - 2, (i) => call('Glob', { pattern: `filling-${i}-*` })),
+      ...longAnswers('filling', ROUNDS_TO_FILL - 2, () => call('Read', { file_path: 'note.txt' })),
       { content: [{ type: 'text', text: 'The turn is over.' }] },
     ])
     const flags = ['--model', MODEL, '--window', WINDOW, '--permission-mode', 'accept-edits']

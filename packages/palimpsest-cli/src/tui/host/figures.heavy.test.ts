@@ -13,7 +13,9 @@ import { hostConversation, type HostedConversation } from './host-conversation.t
 // A session of many rounds against the simulator: the status line after each response, beside the simulator's own ledger.
 
 const MODEL = 'claude-sonnet-5-5'
-const ROUNDS = process.env['SOAK'] ? 200 : 110
+const ROUNDS = process.env['SOAK'] ? 200 : 40
+/** Of an answer. */
+const LINES = process.env['SOAK'] ? 12 : 40
 /** Of so many rounds. */
 const COMPACTIONS = process.env['SOAK'] ? 2 : 1
 const COLUMNS = 119
@@ -86,7 +88,7 @@ function summaries(count: number): readonly ScriptStep[] {
 
 function sentences(round: number): string {
   return Array.from(
-    { length: 12 },
+    { length: LINES },
     (_, i) =>
       `In part ${round}, line ${i * 13 + round}, the function step${i} reads value ${i * round} and writes it back.`,
   ).join('\n')
