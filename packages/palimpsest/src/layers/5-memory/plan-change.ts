@@ -51,20 +51,27 @@ export function planMemory(accepted: Accepted, files: MemoryFiles, about: Occasi
   const ended = over.map((one) => ({ ...one, ended: about.now, endedBy: memory.name }))
   const isMark = same !== undefined && ended.length === 0 && isOnlyVerified(same, memory)
   const what = same === undefined ? 'added' : target ? 'replaced' : isMark ? 'verified' : 'merged'
-  const change = changeOf([memory, ...ended], files, { ...about, isMark: isMark ? true : undefined })
+  const change = changeOf(
+    [memory, ...ended],
+    files,
+    { ...about, isMark: isMark ? true : undefined },
+    memories,
+  )
   return { change, name: memory.name, what, ended: ended.map(({ name }) => name) }
 }
 
-/** Files and index after these memories are as they are given. */
+/** Files and index after these memories are as they are given. `stored`: what the files say now. */
 export function changeOf(
   memories: readonly Memory[],
   files: MemoryFiles,
   { by, session, reason, isMark }: Omit<Occasion, 'now'> & { readonly isMark?: boolean | undefined },
+  stored: readonly Memory[] = storedMemories(files),
 ): MemoryChange {
   const texts = new Map(memories.map((memory) => [memory.name, printMemory(memory)]))
-  const after = new Map([...files.texts, ...texts])
+  const written = storedMemories({ texts })
+  const after = new Map([...stored, ...written].map((memory) => [memory.name, memory]))
   const changed = new Set(memories.map(({ name }) => name))
-  const index = updateIndex(files.index, changed, storedMemories({ texts: after }))
+  const index = updateIndex(files.index, changed, [...after.values()])
   return { by, session, reason, isMark, texts, index }
 }
 

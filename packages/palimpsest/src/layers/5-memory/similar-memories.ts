@@ -24,7 +24,8 @@ export function normalText(text: string): string {
 
 export function findSame<T extends Said>(one: Said, others: readonly T[]): T | undefined {
   const text = memoryText(one)
-  const exact = others.find((other) => normalText(memoryText(other)) === normalText(text))
+  const normal = normalText(text)
+  const exact = others.find((other) => normalText(memoryText(other)) === normal)
   return exact ?? others.find((other) => isNearlySame(text, memoryText(other)))
 }
 

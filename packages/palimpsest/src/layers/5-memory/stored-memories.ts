@@ -9,7 +9,10 @@ const UNKNOWN_TIME = new Date(0).toISOString()
 export function parseStored(name: string, text: string): Memory {
   const unknown = {
     name,
-    description: firstLine(text) || name,
+    /** Looked for only where the front matter has none. */
+    get description() {
+      return firstLine(text) || name
+    },
     type: 'project',
     source: [],
     trust: 'tool',
