@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+import { settings } from '../kit/compacting.ts'
 
 // What is saved to memory when a turn has ended, through the whole command: by a fork of the conversation that the script plays.
 
@@ -184,18 +185,16 @@ describe('after a turn', () => {
   test.each([
     ['the setting', { memory: { extract: false } }],
     ['the mode', { memory: { mode: 'read-only' } }],
-  ])('%s turns it off', async (_what, settings) => {
-    const bench = await createCommandBench({ script: [DONE, DONE] })
-    await bench.run(['-p', 'Hello.'])
-    await writeFile(join(bench.home, 'settings.json'), JSON.stringify(settings))
+  ])('%s turns it off', async (_what, set) => {
+    const bench = await createCommandBench({ script: [DONE] })
+    await settings(bench, set)
     await bench.run(['-p', 'We deploy on Tuesdays.'], { PALIMPSEST_MEMORY_EXTRACT: undefined })
     expect(bench.asked(SOURCE)).toEqual([])
   })
 
   test('with memory.mode ask, what it proposes waits for the user', async () => {
-    const bench = await createCommandBench({ script: [DONE] })
-    await bench.run(['-p', 'Hello.'])
-    await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ memory: { mode: 'ask' } }))
+    const bench = await createCommandBench()
+    await settings(bench, { memory: { mode: 'ask' } })
     bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE])
     await say(bench, 'We deploy on Tuesdays.')
     expect(await json(bench, 'list')).toEqual([])

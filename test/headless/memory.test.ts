@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
+import { settings } from '../kit/compacting.ts'
 
 // Memory through the whole command: what a conversation begins with, and what becomes of what the model writes there.
 
@@ -20,14 +21,16 @@ async function json(bench: CommandBench, ...words: string[]) {
   return JSON.parse((await bench.run(['memory', ...words, '--json'])).out)
 }
 
-/** One turn in which the model does these calls, one after the other. */
+type Call = ReturnType<typeof call>
+
+/** One turn in which the model does these calls, one after the other; those that stand together in one answer. */
 async function turn(
   bench: CommandBench,
   prompt: string,
-  calls: readonly ReturnType<typeof call>[],
+  calls: readonly (Call | readonly Call[])[],
   ...flags: string[]
 ) {
-  bench.simulator.addSteps([...calls.map((one) => ({ content: [one] })), DONE])
+  bench.simulator.addSteps([...calls.map((one) => ({ content: [one].flat() })), DONE])
   const ran = await bench.run(['-p', prompt, ...flags])
   expect(ran.exit).toBe(0)
   return ran
@@ -161,7 +164,7 @@ describe('what the model writes to memory', () => {
       await turn(
         bench,
         'Read page.txt, the release notes, and sum it up before the tests run.',
-        [reading, ...writes],
+        [reading, writes],
         '--permission-mode',
         mode,
       )
@@ -240,9 +243,8 @@ describe('what the model writes to memory', () => {
     ['read-only', 0],
     ['off', 0],
   ])('with memory.mode %s nothing is written', async (mode, waiting) => {
-    const bench = await createCommandBench({ script: [DONE] })
-    await bench.run(['-p', 'Hello.'])
-    await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ memory: { mode } }))
+    const bench = await createCommandBench()
+    await settings(bench, { memory: { mode } })
     const write = call('Write', {
       file_path: join(memoryFolder(bench), 'deploy-day.md'),
       content: 'We deploy on Tuesdays',
@@ -276,7 +278,7 @@ describe('what the model writes to memory', () => {
     const before = (await readdir(bench.home, { recursive: true }))
       .filter((name) => name.includes('/memory/') && !DAILY.test(name))
       .toSorted()
-    await turn(bench, 'We deploy on Tuesdays and Fridays.', calls)
+    await turn(bench, 'We deploy on Tuesdays and Fridays.', [calls])
     const after = (await readdir(bench.home, { recursive: true }))
       .filter((name) => name.includes('/memory/') && !DAILY.test(name))
       .toSorted()

@@ -52,6 +52,13 @@ const glances = (count: number, name = 'step'): readonly (readonly ScriptBlock[]
     call('Glob', { pattern: `${name}-${i}-*` }),
   ])
 
+/** The same without a process for each. */
+const quickGlances = (count: number): readonly (readonly ScriptBlock[])[] =>
+  Array.from({ length: count }, (_, i) => [
+    text(`One more step, number ${i}.`),
+    call('Read', { file_path: `step-${i}.txt` }),
+  ])
+
 async function layFile({ folder }: CommandBench, name: string, chars: number): Promise<void> {
   const line = (i: number): string => `export const ${name.replaceAll(/\W/g, '_')}_${i} = compute(${i * 7})`
   const lines = Array.from({ length: Math.ceil(chars / 40) }, (_, i) => line(i))
@@ -106,7 +113,7 @@ async function readMuch(bench: CommandBench, args: readonly string[] = [], chars
 export const longPause: WalkSession = async (bench) => {
   await readMuch(bench)
   bench.wait(62 * MINUTE_MS)
-  return await turn(bench, PLAIN_MODEL, glances(8), ['--continue'])
+  return await turn(bench, PLAIN_MODEL, quickGlances(8), ['--continue'])
 }
 
 /** What is newest in so small a window is less. */
@@ -186,8 +193,12 @@ export const overflowing: WalkSession = async (bench) => {
 
 /** Another system prompt in the middle of a session. */
 export const otherPrompt: WalkSession = async (bench) => {
-  await turn(bench, PLAIN_MODEL, [[text(words('the plan', 200)), call('Glob', { pattern: '*' })]])
-  return await turn(bench, PLAIN_MODEL, glances(2), ['--continue', '--system-prompt', 'Be someone else.'])
+  await turn(bench, PLAIN_MODEL, [[text(words('the plan', 200)), call('Read', { file_path: 'plan.txt' })]])
+  return await turn(bench, PLAIN_MODEL, quickGlances(2), [
+    '--continue',
+    '--system-prompt',
+    'Be someone else.',
+  ])
 }
 
 /** Nine pictures of 3 MB. */
@@ -206,4 +217,4 @@ export const pictures: WalkSession = async (bench) => {
   )
 }
 
-export const shortTalk: WalkSession = async (bench) => await turn(bench, PLAIN_MODEL, glances(6))
+export const shortTalk: WalkSession = async (bench) => await turn(bench, PLAIN_MODEL, quickGlances(6))
