@@ -16,7 +16,11 @@ const compiled = fileURLToPath(new URL('node_modules/.cache/palimpsest-compiled'
 
 const everywhere = ['packages/*/src/**', 'test/**', 'examples/**', 'bench/**']
 /** Starts processes by the hundred, none of them the command. */
-const shells = ['packages/palimpsest-cli/src/agent/**/*.heavy.test.ts', 'test/attacks/*.heavy.test.ts']
+const shells = [
+  'packages/palimpsest-cli/src/agent/**/*.heavy.test.ts',
+  'packages/palimpsest-cli/src/team/branch-work.heavy.test.ts',
+  'test/attacks/*.heavy.test.ts',
+]
 
 export default defineConfig({
   resolve: { conditions },

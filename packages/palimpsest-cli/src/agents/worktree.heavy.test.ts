@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import {
   call,
@@ -13,6 +15,7 @@ import {
   transcriptsOf,
   type Bench,
 } from '../../../../test/kit/headless.ts'
+import { removeFolder } from '../../../../test/kit/temp-home.ts'
 
 // Real repositories and a real git.
 
@@ -22,13 +25,20 @@ function git({ folder }: Pick<Bench, 'folder'>, ...args: readonly string[]): str
   return execFileSync('git', [...who, ...args], { cwd: folder, encoding: 'utf8', env })
 }
 
+/** Made once: each start of git takes as long as all the rest of it. */
+const first = { folder: join(tmpdir(), `palimpsest-worktree-${randomUUID()}`) }
+beforeAll(async () => {
+  await put(join(first.folder, 'a.txt'), 'the egret\n')
+  await put(join(first.folder, '.gitignore'), 'built/\n')
+  git(first, 'init', '-q')
+  git(first, 'add', '.')
+  git(first, 'commit', '-qm', 'first')
+})
+afterAll(async () => await removeFolder(first.folder))
+
 async function createRepository(): Promise<Bench> {
   const bench = await createBench()
-  await put(join(bench.folder, 'a.txt'), 'the egret\n')
-  await put(join(bench.folder, '.gitignore'), 'built/\n')
-  git(bench, 'init', '-q')
-  git(bench, 'add', '.')
-  git(bench, 'commit', '-qm', 'first')
+  await cp(first.folder, bench.folder, { recursive: true })
   return bench
 }
 

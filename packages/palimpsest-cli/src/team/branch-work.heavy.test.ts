@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { removeFolder } from '../../../../test/kit/temp-home.ts'
 import { readingEnvironment } from '../agent/process/child-environment.ts'
@@ -22,22 +23,36 @@ interface Repository {
   readonly git: (...args: readonly string[]) => string
 }
 
+const plain = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+
+function gitIn(cwd: string): Repository['git'] {
+  return (...args) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.test', ...args], {
+      cwd,
+      encoding: 'utf8',
+      env: plain,
+    }).trim()
+}
+
+/** Made once: each start of git takes as long as all the rest of it. */
+const first = join(tmpdir(), `palimpsest-branch-${randomUUID()}`)
+beforeAll(async () => {
+  await mkdir(first)
+  await writeFile(join(first, 'a.txt'), 'a\n')
+  await writeFile(join(first, 'b.txt'), 'b\n')
+  const git = gitIn(first)
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('commit', '-qm', 'first')
+})
+afterAll(async () => await removeFolder(first))
+
 async function createRepository(): Promise<Repository> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-branch-')))
   onTestFinished(async () => await removeFolder(root))
   const [main, side] = [join(root, 'main'), join(root, 'side')]
-  const plain = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
-  const git = (...args: readonly string[]): string =>
-    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.test', ...args], {
-      cwd: main,
-      encoding: 'utf8',
-      env: plain,
-    }).trim()
-  execFileSync('git', ['init', '-q', '-b', 'main', main], { env: plain })
-  await writeFile(join(main, 'a.txt'), 'a\n')
-  await writeFile(join(main, 'b.txt'), 'b\n')
-  git('add', '.')
-  git('commit', '-qm', 'first')
+  await cp(first, main, { recursive: true })
+  const git = gitIn(main)
   git('worktree', 'add', '-q', '-b', 'side', side)
   return { main, side, git }
 }
@@ -113,10 +128,10 @@ test('what is ignored is the user’s too: no file is written over, no folder re
   await writeFile(join(main, '.gitignore'), '.env\nbuild\ndata\n')
   git('add', '.gitignore')
   git('commit', '-qm', 'ignore')
-  const plain = { env: { PATH: process.env['PATH'] }, cwd: side }
+  const inside = { env: { PATH: process.env['PATH'] }, cwd: side }
   await mkdir(join(side, 'data'))
   for (const name of ['.env', 'build', 'data/x']) await writeFile(join(side, name), 'theirs\n')
-  execFileSync('git', ['add', '--force', '.env', 'build', 'data/x'], plain)
+  execFileSync('git', ['add', '--force', '.env', 'build', 'data/x'], inside)
   const commit = await committed(repository, { 'a.txt': 'changed\n' })
   await mkdir(join(main, 'build'))
   for (const name of ['.env', 'build/kept', 'data']) await writeFile(join(main, name), 'of the user\n')
