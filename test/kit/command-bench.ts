@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,6 +16,7 @@ import {
 } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { SOURCE_HEADER } from '../../packages/palimpsest/src/lab/simulator/headers.ts'
 import { isJsonObject, type JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
+import { removeFolder } from './temp-home.ts'
 
 // The command in this process, from its arguments to its exit code, against the simulator behind a real socket. Time stands still unless
 // it is moved, for the command and for the provider alike: pauses of an hour take no time. Where a test needs a process of its own
@@ -70,7 +71,7 @@ export async function createCommandBench(options: CommandBenchOptions = {}): Pro
   )
   onTestFinished(async () => {
     await served.close()
-    await rm(root, { recursive: true, force: true })
+    await removeFolder(root)
   })
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,6 +11,7 @@ import {
   type Simulator,
 } from '../../../packages/palimpsest/src/lab/simulator/index.ts'
 import { openChatServer, type ChatServer } from '../chat-server.ts'
+import { removeFolder } from '../temp-home.ts'
 import { openHostileServer, type HostileServer } from './hostile-server.ts'
 
 // The command in this process, against a server that does to it what a test says, and answers well otherwise: the strictest reading of the
@@ -74,7 +75,7 @@ async function benchFor(
 ): Promise<Omit<HostileBench, 'simulator'>> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-hostile-')))
   const server = await openHostileServer(good)
-  onTestFinished(async () => await rm(root, { recursive: true, force: true }))
+  onTestFinished(async () => await removeFolder(root))
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)
   await mkdir(userHome)
