@@ -165,10 +165,16 @@ while read -r line; do case $line in *lo:*|Inter*|face*) ;; *) echo 'it has a ne
 chmod 4755 "$3/made" 2>/dev/null && { echo 'its filter of system calls does not work'; exit; }
 `
 
-/** Undefined: what writes can run in it too. */
+/** Undefined: what writes can run in it too. Found out as seldom as that it works at all. */
 export async function tryWriting(launcher: Launcher, env: ChildEnvironment): Promise<string | undefined> {
-  return await problemOf(launcher, env, launcher.by === 'bubblewrap' ? LINUX_WRITING_TRIAL : WRITING_TRIAL)
+  if (WRITING.has(launcher)) return undefined
+  const script = launcher.by === 'bubblewrap' ? LINUX_WRITING_TRIAL : WRITING_TRIAL
+  const problem = await problemOf(launcher, env, script)
+  if (problem === undefined) WRITING.add(launcher)
+  return problem
 }
+
+const WRITING = new WeakSet<Launcher>()
 
 /** Undefined: it works. */
 async function problemOf(
