@@ -154,23 +154,36 @@ function furnish({ work, outside }: Workbench): void {
 const RUNS_BY_ITSELF =
   /(^|\/)(\.git|\.envrc|\.vscode|\.idea|\.palimpsest|\.claude|\.npmrc|\.husky|\.github|\.bashrc|\.gitattributes|\.gitmodules|\.mcp\.json|AGENTS\.md|CLAUDE\.md|lefthook\.yml|Jenkinsfile|mise\.toml|flake\.nix|missing-target|not-there\.sh|clean\.sh)(\/|$)/i
 
-/** Everything outside of the work, and all of it that runs by itself: paths with what they hold. */
-function guarded({ root, work, outside, home }: Workbench): readonly string[] {
-  const list = (folder: string, isMeant: (path: string) => boolean): readonly string[] =>
-    execFileSync('find', [folder, '-printf', '%P|%y|%l|%m\\n'], { encoding: 'utf8' })
-      .split('\n')
-      .filter((line) => isMeant(line.split('|')[0] ?? '') || /(^|\/)HEAD\|[^d]/.test(line))
-      .map((line) => {
-        const [path = '', kind] = line.split('|')
-        return kind === 'f' ? `${line}|${readFileSync(join(folder, path), 'latin1')}` : line
-      })
-      .toSorted()
-  return [
-    ...list(outside, () => true),
-    ...list(home, () => true),
-    ...list(work, (path) => RUNS_BY_ITSELF.test(path)),
-    ...readdirSync(root).toSorted(),
-  ]
+interface Looked {
+  /** Everything outside of the work, and all of it that runs by itself: paths with what they hold. */
+  readonly guarded: readonly string[]
+  /** What of the work has other rights than its owner's, or is a pipe or a device. */
+  readonly odd: readonly string[]
+}
+
+function look({ root, work, outside, home }: Workbench): Looked {
+  const all = execFileSync('find', [outside, home, work, '-printf', '%H|%P|%y|%l|%m\\n'], {
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [folder = '', path = '', kind = '', , mode = ''] = line.split('|')
+      return { line, folder, path, kind, rights: Number.parseInt(mode, 8) }
+    })
+  const isMeant = ({ folder, path, kind }: (typeof all)[number]): boolean =>
+    folder !== work || RUNS_BY_ITSELF.test(path) || (/(^|\/)HEAD$/.test(path) && kind !== 'd')
+  const guarded = all
+    .filter(isMeant)
+    .map(({ line, folder, path, kind }) =>
+      kind === 'f' ? `${line}|${readFileSync(join(folder, path), 'latin1')}` : line,
+    )
+  const isOdd = ({ folder, kind, rights }: (typeof all)[number]): boolean =>
+    folder === work && ((rights & 0o6000) !== 0 || kind === 'p' || kind === 'c')
+  return {
+    guarded: [...guarded.toSorted(), ...readdirSync(root).toSorted()],
+    odd: all.filter(isOdd).map(({ line }) => line),
+  }
 }
 
 const NAMES = [
@@ -269,7 +282,8 @@ describe.runIf(hasSandbox)('what runs by itself outside the sandbox', () => {
     async () => {
       await open({ rules: { deny: ['Read(./secret/**)'] }, answer: () => ({ kind: 'yes' }) })
       furnish(bench)
-      const before = guarded(bench)
+      const before = look(bench)
+      expect(before.odd).toEqual([])
       const devices = ['null', 'full', 'tty'].map((name) => statSync(`/dev/${name}`).mode)
       for (const line of tries) {
         writeFileSync(join(bench.work, 'try.sh'), line)
@@ -277,14 +291,8 @@ describe.runIf(hasSandbox)('what runs by itself outside the sandbox', () => {
         expect({ line, said }).not.toMatchObject({
           said: expect.stringMatching(/SECRET|hunter2|sk-secret|own secret/),
         })
-        expect({ line, after: guarded(bench) }).toEqual({ line, after: before })
+        expect({ line, after: look(bench) }).toEqual({ line, after: before })
         expect(['null', 'full', 'tty'].map((name) => statSync(`/dev/${name}`).mode)).toEqual(devices)
-        const odd = execFileSync(
-          'find',
-          [bench.work, '-perm', '/6000', '-o', '-type', 'p', '-o', '-type', 'c'],
-          { encoding: 'utf8' },
-        )
-        expect({ line, odd }).toEqual({ line, odd: '' })
       }
       expect(bench.questions).toEqual([])
     },
