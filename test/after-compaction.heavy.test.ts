@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
 import type { Entry, MessageEntry } from '../packages/palimpsest/src/transcript/entry.ts'
 import { isPart } from '../packages/palimpsest/src/transcript/entry.ts'
@@ -8,6 +8,7 @@ import { isBlock, toBlocks } from '../packages/palimpsest/src/wire/message.ts'
 import { messageText } from '../packages/palimpsest/src/recall/entry-text.ts'
 import {
   entriesOf,
+  forgetUsed,
   playExample,
   WAYS,
   WINDOWS,
@@ -24,6 +25,8 @@ import { ROOT } from './kit/source-tree.ts'
 /** In CI the small window, where all is tight. */
 const PLAYED: readonly WindowName[] = process.env['SOAK'] ? ['60k', '200k'] : ['60k']
 const EXAMPLES = WAYS.flatMap((way) => PLAYED.map((window) => [way, window] as const))
+
+afterAll(forgetUsed)
 
 describe.each(EXAMPLES)('%s in a window of %s', (way: Way, windowName: WindowName) => {
   test('is as its page shows it: smaller, nothing said twice, every gap marked, every way back leads there', async () => {

@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { onTestFinished } from 'vitest'
@@ -7,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import type { LoggedRequest, ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import type { BoundaryEntry, Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
 import { decodeLine } from '../../packages/palimpsest/src/transcript/lines/codec.ts'
-import { createCommandBench, type CommandBench } from './command-bench.ts'
+import { createCommandBench, type CommandBench, type CommandMoment } from './command-bench.ts'
 import { setFlags } from './compacting.ts'
 import { NOTES, PROMPTS, SUMMARY, workSteps, writeProject, type WorkSize } from './worked-session.ts'
 
@@ -36,34 +37,88 @@ export interface Example {
 
 export async function playExample(way: Way, windowName: WindowName): Promise<Example> {
   const isFull = way === 'auto' || way === 'notes'
-  const size = SIZES[windowName][isFull ? 'full' : 'used']
-  const root = await fixedRoot(`${way}-${windowName}`)
-  const bench = await createCommandBench({ root, countsIds: true })
-  await writeProject(bench.folder, size)
-  // Where clearing would make the room no notes are written.
-  const isNoted = way === 'notes'
-  await setFlags(bench, {
-    'server-compaction': way === 'server',
-    'background-calls': isNoted,
-    'micro-batch': !isNoted,
-  })
-  bench.simulator.addSteps(besides(way))
   const window = ['--window', String(WINDOWS[windowName])]
-  const turn = async (prompt: string, steps: readonly ScriptStep[], ...more: string[]): Promise<void> => {
-    bench.simulator.addSteps(steps)
-    const ran = await bench.run(['-p', prompt, '--permission-mode', 'bypass', ...window, ...more])
-    if (ran.exit !== 0) throw new Error(`exit ${ran.exit}: ${ran.err}`)
-  }
-  for (const [i, steps] of workSteps(size).entries())
-    await turn(PROMPTS[i] ?? '', steps, ...(i === 0 ? [] : ['--continue']))
+  // Where somebody asks a model or a fold for the compaction, the session before it is the same.
+  const isShared = !isFull && way !== 'server'
+  const bench = isShared
+    ? await copyOfUsed(windowName)
+    : await playWork(way, windowName, `${way}-${windowName}`)
+  bench.simulator.addSteps(besides(way))
   if (!isFull) {
     const at = PROMPTS[way === 'from' ? 1 : 2]
     const span = way === 'from' || way === 'up-to' ? [`--${way}`, await idOf(bench, at)] : []
     const ran = await bench.run(['compact', ...span, ...window])
     if (ran.exit !== 0) throw new Error(`exit ${ran.exit}: ${ran.err}`)
-    await turn(LAST_WISH, [{ content: [text('Done.')], when: { source: 'main' } }], '--continue')
+    await turn(
+      bench,
+      LAST_WISH,
+      [{ content: [text('Done.')], when: { source: 'main' } }],
+      [...window, '--continue'],
+    )
   }
-  return { bench, ...(await afterFirst(bench, isNoted ? 'notes' : undefined)) }
+  return { bench, ...(await afterFirst(bench, way === 'notes' ? 'notes' : undefined)) }
+}
+
+/** The session up to where it is full, or somebody asks for a compaction. */
+async function playWork(way: Way, windowName: WindowName, name: string): Promise<CommandBench> {
+  const isNoted = way === 'notes'
+  const size = SIZES[windowName][isNoted || way === 'auto' ? 'full' : 'used']
+  const bench = await createCommandBench({ root: await fixedRoot(name), countsIds: true })
+  await writeProject(bench.folder, size)
+  // Where clearing would make the room no notes are written.
+  await setFlags(bench, {
+    'server-compaction': way === 'server',
+    'background-calls': isNoted,
+    'micro-batch': !isNoted,
+  })
+  if (isNoted || way === 'auto') bench.simulator.addSteps(besides(way))
+  for (const [i, steps] of workSteps(size).entries())
+    await turn(bench, PROMPTS[i] ?? '', steps, [
+      '--window',
+      String(WINDOWS[windowName]),
+      ...(i === 0 ? [] : ['--continue']),
+    ])
+  return bench
+}
+
+interface Saved {
+  readonly root: string
+  readonly moment: CommandMoment
+}
+
+/** By window: a session that was played and not compacted, as it lies on disk. */
+const used = new Map<WindowName, Saved>()
+
+async function copyOfUsed(windowName: WindowName): Promise<CommandBench> {
+  const name = `manual-${windowName}`
+  const saved = used.get(windowName)
+  if (!saved) {
+    const bench = await playWork('manual', windowName, name)
+    const root = await mkdtemp(join(tmpdir(), 'palimpsest-example-'))
+    await cp(dirname(bench.home), root, { recursive: true, preserveTimestamps: true })
+    used.set(windowName, { root, moment: bench.moment() })
+    return bench
+  }
+  const bench = await createCommandBench({ root: await fixedRoot(name), countsIds: true, from: saved.moment })
+  await cp(saved.root, dirname(bench.home), { recursive: true, preserveTimestamps: true })
+  return bench
+}
+
+/** To be called when the last example was played. */
+export async function forgetUsed(): Promise<void> {
+  for (const { root } of used.values()) await rm(root, { recursive: true, force: true })
+  used.clear()
+}
+
+async function turn(
+  bench: CommandBench,
+  prompt: string,
+  steps: readonly ScriptStep[],
+  more: readonly string[],
+): Promise<void> {
+  bench.simulator.addSteps(steps)
+  const ran = await bench.run(['-p', prompt, '--permission-mode', 'bypass', ...more])
+  if (ran.exit !== 0) throw new Error(`exit ${ran.exit}: ${ran.err}`)
 }
 
 /** The first compaction, or the first by this path: notes may be too dear at first. */

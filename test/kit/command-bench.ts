@@ -32,12 +32,19 @@ export interface CommandBench {
   readonly worldFor: (texts: { out: string; err: string }, env?: CommandEnv) => World
   /** Time passes. */
   readonly wait: (ms: number) => void
+  /** How far its time and its ids are. */
+  readonly moment: () => CommandMoment
   /** Requests by who asked: `main` for the conversation's own. */
   readonly asked: (source: string) => readonly LoggedRequest[]
 }
 
 export interface CommandEnv {
   readonly [name: string]: string | undefined
+}
+
+export interface CommandMoment {
+  readonly now: number
+  readonly ids: number
 }
 
 export interface CommandRun {
@@ -55,6 +62,8 @@ export interface CommandBenchOptions extends SimulatorOptions {
   readonly root?: string
   /** Ids are counted: the same run writes the same bytes. */
   readonly countsIds?: boolean
+  /** It goes on from where another one was. */
+  readonly from?: CommandMoment
 }
 
 const START = 1_800_000_000_000
@@ -65,7 +74,8 @@ const UNFORESEEN = { PALIMPSEST_MEMORY_EXTRACT: '0' }
 export async function createCommandBench(options: CommandBenchOptions = {}): Promise<CommandBench> {
   const root = options.root ?? (await realpath(await mkdtemp(join(tmpdir(), 'palimpsest-command-'))))
   const switches = { ...STRICT_SWITCHES, pastScript: 'refuse' as const, ...options.switches }
-  const simulator = createSimulator({ ...options, switches, clock: { kind: 'virtual', start: START } })
+  const begin = options.from ?? { now: START, ids: 0 }
+  const simulator = createSimulator({ ...options, switches, clock: { kind: 'virtual', start: begin.now } })
   const served = await serve(
     async (request) => (await options.instead?.(request)) ?? (await simulator.fetch(request)),
   )
@@ -76,8 +86,7 @@ export async function createCommandBench(options: CommandBenchOptions = {}): Pro
   const [home, folder, userHome] = [join(root, 'home'), join(root, 'work'), join(root, 'user')]
   await mkdir(folder)
   await mkdir(userHome)
-  let now = START
-  let ids = 0
+  let { now, ids } = begin
   const newId = (): string => `${(++ids).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
   const worldFor: CommandBench['worldFor'] = (texts, env = {}) => ({
     version: '1.2.3',
@@ -116,6 +125,7 @@ export async function createCommandBench(options: CommandBenchOptions = {}): Pro
       simulator.advance(ms)
       now += ms
     },
+    moment: () => ({ now, ids }),
     asked: (source) =>
       simulator.requests().filter(({ headers }) => (headers[SOURCE_HEADER] ?? 'main') === source),
   }
