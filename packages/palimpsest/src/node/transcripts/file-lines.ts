@@ -36,12 +36,13 @@ export async function openToRead(path: string): Promise<FileHandle> {
 
 /** All lines up to `end`, in order, from where one begins. */
 export async function* readLines(handle: FileHandle, end: number, begin = 0): AsyncGenerator<RawLine> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  // Most files are far smaller than a piece of a large one.
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(0, end - begin)))
   let parts: Buffer[] = []
   let length = 0
   let lineStart = begin
   for (let at = begin; at < end;) {
-    const wanted = Math.min(CHUNK_BYTES, end - at)
+    const wanted = Math.min(chunk.length, end - at)
     const { bytesRead } = await handle.read(chunk, 0, wanted, at)
     if (bytesRead === 0) break
     let start = 0

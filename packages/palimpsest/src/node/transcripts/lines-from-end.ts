@@ -37,8 +37,9 @@ export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncG
   for (let to = lastEnd; to > 0;) {
     const from = Math.max(0, to - size)
     // The head of a line that begins near the end of a piece goes on behind it.
-    if (buffer.length < size + HEAD_BYTES) buffer = Buffer.allocUnsafe(size + HEAD_BYTES)
-    const bytes = await readInto(buffer, handle, { start: from, end: Math.min(lastEnd, to + HEAD_BYTES) })
+    const end = Math.min(lastEnd, to + HEAD_BYTES)
+    if (buffer.length < end - from) buffer = Buffer.allocUnsafe(end - from)
+    const bytes = await readInto(buffer, handle, { start: from, end })
     let limit = Math.min(lineEnd, to) - from
     for (;;) {
       const newline = limit > 0 ? bytes.lastIndexOf(NEWLINE, limit - 1) : -1
