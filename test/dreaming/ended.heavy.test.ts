@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,13 +50,28 @@ async function until(isSo: () => boolean | Promise<boolean>, pollMs = 10): Promi
 }
 
 /** To look at all processes is work. */
-const LOOK_MS = 150
+const LOOK_MS = 100
 
-/** Processes whose command line has this. */
-async function processesWith(words: string): Promise<readonly string[]> {
-  const { stdout } = await run('pgrep', ['-f', words]).catch(() => ({ stdout: '' }))
-  return stdout.split('\n').filter((line) => line !== '')
+/** Processes of this command line. Where Linux does not list them, a program does: it is slower to start than they are to read. */
+async function processesOf(commandLine: string): Promise<readonly string[]> {
+  if (!HAS_PROC) {
+    const { stdout } = await run('pgrep', ['-f', `^${commandLine}$`]).catch(() => ({ stdout: '' }))
+    return stdout.split('\n').filter((line) => line !== '')
+  }
+  const wanted = `${commandLine.replaceAll(' ', '\0')}\0`
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLineOf(name) === wanted)
 }
+
+function commandLineOf(pid: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    // It has ended.
+    return undefined
+  }
+}
+
+const HAS_PROC = existsSync('/proc/self/cmdline')
 
 describe('a process that dreams', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
@@ -67,11 +83,12 @@ describe('a process that dreams', () => {
         { content: [call('Bash', { command: `sleep ${marker}` })], when: { source: 'dream' } },
       ])
       const started = bench.start(['dream', '--now'])
-      await until(async () => (await processesWith(`^sleep ${marker}$`)).length > 0, LOOK_MS)
+      await until(() => bench.dreams().length === 1)
+      await until(async () => (await processesOf(`sleep ${marker}`)).length > 0, LOOK_MS)
       started.child.kill(signal)
       const { exit, err } = await started.ended
       expect({ exit, err }).toEqual({ exit: 1, err: expect.stringContaining(ENDED) })
-      expect(await processesWith(`^sleep ${marker}$`)).toEqual([])
+      expect(await processesOf(`sleep ${marker}`)).toEqual([])
       expect(await bench.lock()).toBeUndefined()
       expect(await bench.bytes()).toEqual(bench.before)
       expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
