@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { describe, expect, inject, test } from 'vitest'
 
-import { createBench, text } from './kit/headless.ts'
+import { createBench, text, type Bench } from './kit/headless.ts'
 import { SOURCES } from './kit/bundle.ts'
 
 // What a look at something stored must not pay for: a provider's client, the offline model, the simulator.
@@ -19,27 +19,25 @@ registerHooks({ load(url, context, next) { appendFileSync(process.env.LOADED_LIS
 const HEAVY = /@anthropic-ai\/sdk|@ai-sdk\/|growthbook|offline\/(?!create-offline-model|index)|simulator\//
 
 describe('the built command', () => {
-  test.each([['--version'], ['--help'], ['sessions'], ['context']])(
-    '%s loads no client of a provider, no offline model and no simulator',
-    async (...args) => {
-      expect((await loadedBy(args)).filter((source) => HEAVY.test(source))).toEqual([])
-    },
-  )
-
-  test('what a turn loads is seen in the same way', async () => {
-    const loaded = await loadedBy(['-p', 'hello'])
+  test('--version, --help, sessions and context load no client of a provider, no offline model and no simulator; what a turn loads is seen in the same way', async () => {
+    const bench = await createBench({ script: [{ content: [text('hello')] }] })
+    // It makes the session that the others look at.
+    const loaded = await loadedBy(bench, ['-p', 'hello'])
     expect(loaded.some((source) => /@anthropic-ai\/sdk/.test(source))).toBe(true)
-    const offline = await loadedBy(['-p', 'hello', '--model', 'palimpsest-offline'])
+    for (const args of [['--version'], ['--help'], ['sessions'], ['context']]) {
+      const heavy = (await loadedBy(bench, args)).filter((source) => HEAVY.test(source))
+      expect([args, heavy]).toEqual([args, []])
+    }
+    const offline = await loadedBy(bench, ['-p', 'hello', '--model', 'palimpsest-offline'])
     expect(offline.some((source) => /offline\/choose-reply/.test(source))).toBe(true)
   })
 })
 
-/** The sources in all the files that the command loads, in a home with one session. */
-async function loadedBy(args: readonly string[]): Promise<readonly string[]> {
-  const bench = await createBench({ script: [{ content: [text('hello')] }, { content: [text('again')] }] })
-  await bench.run(['-p', 'hello'])
-  const [recorder, list] = [join(bench.home, 'recorder.mjs'), join(bench.home, 'loaded.txt')]
+/** The sources in all the files that the command loads. */
+async function loadedBy(bench: Bench, args: readonly string[]): Promise<readonly string[]> {
+  const [recorder, list] = [join(bench.folder, 'recorder.mjs'), join(bench.folder, 'loaded.txt')]
   await writeFile(recorder, RECORDER)
+  await writeFile(list, '')
   const env = { NODE_OPTIONS: `--import=${pathToFileURL(recorder).href}`, LOADED_LIST: list }
   const { exit } = await bench.start(args, { env }).ended
   expect(exit).toBe(0)
