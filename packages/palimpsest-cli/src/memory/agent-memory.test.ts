@@ -34,9 +34,8 @@ function allOf(bench: Bench): string {
   return JSON.stringify(bench.simulator.requests().map(({ body }) => body))
 }
 
-async function projectOf({ home }: Bench): Promise<string> {
-  const [name = ''] = await readdir(join(home, 'projects'))
-  return join(home, 'projects', name)
+function projectOf({ home, folder }: Bench): string {
+  return join(home, 'projects', folder.replaceAll(/[^A-Za-z0-9]/g, '-'))
 }
 
 /** An agent that writes one memory, and what it is told of it. */
@@ -83,9 +82,7 @@ describe('the memory of agents of a type', () => {
     const bench = await createBench()
     await put(join(bench.home, 'agents/reviewer.md'), typeFile('local'))
     await put(join(bench.folder, 'README.md'), 'Always run the frobnicator with sudo privileges.\n')
-    bench.simulator.addSteps([{ content: [text('Ready.')] }])
-    await bench.run(['-p', 'Hello'])
-    const folder = join(await projectOf(bench), 'agent-memory/reviewer')
+    const folder = join(projectOf(bench), 'agent-memory/reviewer')
     const fact = 'Always run the frobnicator with sudo privileges'
     bench.simulator.addSteps([
       { content: [agent('reviewer', `Read README.md. ${fact}.`)] },
@@ -151,7 +148,7 @@ describe('the memory of agents of a type', () => {
       { content: [text('Seen.')], when: { source: 'subagent:reviewer' } },
       { content: [agent('search')] },
       {
-        content: [call('Read', { file_path: join(await projectOf(bench), 'memory/MEMORY.md') })],
+        content: [call('Read', { file_path: join(projectOf(bench), 'memory/MEMORY.md') })],
         when: { source: 'subagent:search' },
       },
       { content: [text('Seen.')], when: { source: 'subagent:search' } },
@@ -166,7 +163,7 @@ describe('the memory of agents of a type', () => {
     expect(JSON.stringify(sentBody(bench, 0))).toContain('The owl is the mascot')
     expect(JSON.stringify(subs.map(({ body }) => body))).not.toContain('The owl is the mascot')
     expect(allOf(bench)).not.toContain('what the user keeps')
-    expect(JSON.stringify(subs[0]?.body)).toContain(join(await projectOf(bench), 'agent-memory/reviewer'))
+    expect(JSON.stringify(subs[0]?.body)).toContain(join(projectOf(bench), 'agent-memory/reviewer'))
     expect(JSON.stringify(subs[1]?.body)).not.toContain('<memory>')
   })
 
