@@ -2,9 +2,15 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import type { LoopTool, Permit, ToolOutput, Verdict } from '../../packages/palimpsest/src/loop/tool.ts'
+import type {
+  LoopTool,
+  Permit,
+  ToolContext,
+  ToolOutput,
+  Verdict,
+} from '../../packages/palimpsest/src/loop/tool.ts'
 import type { Entry } from '../../packages/palimpsest/src/transcript/entry.ts'
-import { emptyView, step } from '../../packages/palimpsest/src/transcript/view.ts'
+import { emptyView, step, type View } from '../../packages/palimpsest/src/transcript/view.ts'
 import type { JsonObject } from '../../packages/palimpsest/src/wire/json.ts'
 import type { WireMessage } from '../../packages/palimpsest/src/wire/message.ts'
 import { createAccess, type Access } from '../../packages/palimpsest-cli/src/agent/paths/access.ts'
@@ -137,7 +143,8 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     ...(askUser === undefined ? {} : { askUser }),
   })
   let calls = 0
-  let view = emptyView()
+  // Few tools ask what the model saw, so it is made when one does.
+  let seen = (): View => emptyView()
   const find = (name: string): LoopTool => {
     const tool = tools.find((candidate) => candidate.name === name)
     if (tool === undefined) throw new Error(`no tool ${name}`)
@@ -148,12 +155,20 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
     env: commandEnv,
     provenEnv: withVariables(readingEnvironment(env, access.folders), gitEnvironment('outside')),
     call: async (name, input, { signal = new AbortController().signal, meanwhile } = {}) => {
-      const context = { toolUseId: `toolu_${++calls}`, signal, view }
+      const before = seen
+      const context: ToolContext = {
+        toolUseId: `toolu_${++calls}`,
+        signal,
+        get view() {
+          return before()
+        },
+      }
       const verdict = await permit(find(name), input, context)
       meanwhile?.()
       if (!verdict.allow) return { content: verdict.reason, isError: true }
       const { files, ...output } = await find(name).run(verdict.input ?? input, context)
-      for (const entry of roundOf(context.toolUseId, { name, input, output, files })) view = step(view, entry)
+      const earlier = seen
+      seen = once(() => roundOf(context.toolUseId, { name, input, output, files }).reduce(step, earlier()))
       return output
     },
     permit: (name, input) =>
@@ -167,6 +182,11 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
       rmSync(root, { recursive: true, force: true })
     },
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** A call and its result, as the loop leaves them in the conversation: what the model saw is known by them. */
