@@ -1,12 +1,8 @@
+import { systemCode } from './files/system-code.ts'
+
 /** What the model should be told: thrown inside a tool, made a result at its door. The text names the cure. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-}
-
-/** The code of a failed system call. */
-export function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
 }
 
 const REASONS: { readonly [code: string]: string } = {

@@ -5,7 +5,7 @@ import { evidenceOf, parseStored, type Rewritten, type SessionEvidence } from 'p
 import { isSessionId, readTranscript } from 'palimpsest/node'
 import type { Entry } from 'palimpsest/transcript'
 
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 
 /** A dream that rests on more sessions than this names them for show. */
 const SESSIONS_MAX = 40

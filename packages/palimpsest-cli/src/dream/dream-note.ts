@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 
 // What became of the last dream: told once at the next start, and counted where it failed.
 

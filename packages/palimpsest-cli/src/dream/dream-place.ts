@@ -16,7 +16,7 @@ import {
 
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import { memoriesOf, memoryPath, type Scope, type ScopedMemory } from '../memory/memory-scopes.ts'
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 import { readDreamNote } from './dream-note.ts'
 

@@ -1,4 +1,4 @@
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 import { PAYLOAD_BYTES_MAX } from './read-payload.ts'
 
 // One question to the service. It carries nothing about the session, follows no redirect, and ends in bounded time and size.

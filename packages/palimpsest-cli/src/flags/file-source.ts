@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 
 import type { FlagSource } from 'palimpsest'
 
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 import { createPayloadSource, type PayloadSource, type PayloadSourceOptions } from './payload-source.ts'
 import { PAYLOAD_BYTES_MAX, readPayload } from './read-payload.ts'
 

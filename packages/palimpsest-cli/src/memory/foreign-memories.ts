@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { StorageError, UsageError, type MemoryFiles } from 'palimpsest'
 import { readPlainText } from 'palimpsest/node'
 
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 
 // Memories that another agent keeps. They are read, and never written.

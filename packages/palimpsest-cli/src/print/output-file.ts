@@ -5,7 +5,7 @@ import { isAbsolute, relative } from 'node:path'
 import { UsageError } from 'palimpsest'
 import { toStorageError } from 'palimpsest/node'
 
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 
 // Files that a flag names: reports and exports. The folder may be anybody's, and a link that lies there must not decide what is
 // overwritten.

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 
 import { StorageError, UsageError } from 'palimpsest'
 
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 
 /** Where sessions, settings and memory are kept: `PALIMPSEST_HOME`, else `.palimpsest` in the user's own folder. */

@@ -9,7 +9,7 @@ import { createAccess, withOwnShell, type Access } from '../agent/paths/access.t
 import { isInside, realPathOf } from '../agent/paths/real-path.ts'
 import { createPlanning, planPath, type AskPlan, type Planning } from '../agent/plan/create-planning.ts'
 import { isToldPlanMode } from '../agent/plan/plan-texts.ts'
-import { followMode, trackMode, type TrackedMode } from '../agent/plan/track-mode.ts'
+import { followMode, trackMode, type TrackedMode } from '../agent/permissions/track-mode.ts'
 import { createPermit, createQueue, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import type { PermissionMode } from '../agent/permissions/permission-mode.ts'
 import type { Rule } from '../agent/permissions/rule.ts'

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { UsageError } from 'palimpsest'
 import { mainWorktree, projectIn, projectSlug, requireSessionId, toStorageError } from 'palimpsest/node'
 
-import { systemCode } from '../agent/refusal.ts'
+import { systemCode } from '../agent/files/system-code.ts'
 import { findById } from './find-by-id.ts'
 import { storedHome } from '../run/palimpsest-home.ts'
 import { requireSessionFile } from './session-file.ts'

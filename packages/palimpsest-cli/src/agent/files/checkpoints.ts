@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { readPlainFile, readPlainText } from 'palimpsest/node'
 
-import { systemCode } from '../refusal.ts'
+import { systemCode } from './system-code.ts'
 import { hashBytes } from './hash-bytes.ts'
 import { placeFile } from './place-file.ts'
 

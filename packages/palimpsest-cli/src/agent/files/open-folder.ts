@@ -2,7 +2,8 @@ import { constants } from 'node:fs'
 import { mkdir, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-import { Refusal, systemCode } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
+import { systemCode } from './system-code.ts'
 
 // (S1) A folder held open cannot be swapped for a link any more. Linux lets a path begin at an open folder (`/proc/self/fd/N/name`), so
 // whatever is done below it stays below it. Elsewhere the path is checked before and after.

@@ -1,7 +1,8 @@
 import { constants, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 
-import { Refusal, systemCode, toRefusal } from '../refusal.ts'
+import { Refusal, toRefusal } from '../refusal.ts'
+import { systemCode } from './system-code.ts'
 
 export interface RegularFile {
   readonly handle: FileHandle

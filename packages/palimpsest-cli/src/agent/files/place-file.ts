@@ -3,7 +3,8 @@ import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/prom
 import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 
-import { Refusal, systemCode } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
+import { systemCode } from './system-code.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
 
 /** Names longer than this leave no room for the temporary file's suffix. */

@@ -1,4 +1,4 @@
-import { systemCode } from '../refusal.ts'
+import { systemCode } from './system-code.ts'
 import { placeFile } from './place-file.ts'
 
 const FILE_MODE = 0o600

@@ -1,7 +1,8 @@
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path'
 
-import { Refusal, systemCode } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
+import { systemCode } from '../files/system-code.ts'
 
 /** As many as Linux follows. */
 const LINKS_MAX = 40

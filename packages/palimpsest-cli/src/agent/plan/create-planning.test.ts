@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { emptyView } from 'palimpsest/transcript'
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import { createPlanning, type Planning } from './create-planning.ts'
-import { followMode, trackMode, type TrackedMode } from './track-mode.ts'
+import { followMode, trackMode, type TrackedMode } from '../permissions/track-mode.ts'
 
 function planningIn(modes: TrackedMode): Planning {
   const askLeader = async (): Promise<void> => undefined

@@ -13,7 +13,7 @@ import { hashBytes } from '../files/hash-bytes.ts'
 import { readIfThere } from '../files/open-regular.ts'
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 import { Refusal } from '../refusal.ts'
-import type { TrackedMode } from './track-mode.ts'
+import type { TrackedMode } from '../permissions/track-mode.ts'
 import { isToldPlanMode, planAgainText, planModeOverText, planModeText, planStateIn } from './plan-texts.ts'
 
 // Plan mode of one conversation: what it is told, its plan file, and who decides about the plan.

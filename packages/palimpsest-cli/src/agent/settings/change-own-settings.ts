@@ -5,7 +5,8 @@ import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../files/place-own-file.ts'
 import type { Rule } from '../permissions/rule.ts'
-import { Refusal, systemCode } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
+import { systemCode } from '../files/system-code.ts'
 import { JsonTextError, parseJsonText } from './json-text.ts'
 
 // What the user decides on the screen goes into his own settings. The rest of the file stays as it was written.

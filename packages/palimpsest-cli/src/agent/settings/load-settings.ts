@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { StorageError, UsageError } from 'palimpsest'
 import { readPlainText } from 'palimpsest/node'
 
-import { systemCode } from '../refusal.ts'
+import { systemCode } from '../files/system-code.ts'
 import { JsonTextError, lineAt, parseJsonText } from './json-text.ts'
 import { SETTINGS_SHAPE, type Settings, type SettingsFile } from './settings-shape.ts'
 import type { Complaint, Reading, SettingsSource } from './shape.ts'

@@ -6,7 +6,7 @@ import { readPlainText } from 'palimpsest/node'
 import { hashBytes } from '../files/hash-bytes.ts'
 import { placeFile, removeFile } from '../files/place-file.ts'
 import { realPathOf } from '../paths/real-path.ts'
-import { systemCode } from '../refusal.ts'
+import { systemCode } from '../files/system-code.ts'
 import { describeSettings } from './described-settings.ts'
 import { projectSettingsPath } from './load-settings.ts'
 

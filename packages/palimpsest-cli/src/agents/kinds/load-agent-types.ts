@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { readRegular } from '../../agent/files/open-regular.ts'
 import { realPathOf } from '../../agent/paths/real-path.ts'
-import { systemCode } from '../../agent/refusal.ts'
+import { systemCode } from '../../agent/files/system-code.ts'
 import { projectAgentFolders } from '../../agent/settings/trust.ts'
 import { sentenceOf } from '../../report-error.ts'
 import type { AgentType, AgentTypes, TypeProblem } from './agent-type.ts'

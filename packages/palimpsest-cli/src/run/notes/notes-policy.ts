@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { NOTES_TEMPLATE, type NotesPolicy } from 'palimpsest/engine'
 import { readPlainText } from 'palimpsest/node'
 
-import { systemCode } from '../../agent/refusal.ts'
+import { systemCode } from '../../agent/files/system-code.ts'
 
 // Users may have a template and a request of their own for notes, as files in the home. A project has none: what it would ask for
 // would be asked in the user's name.

@@ -5,7 +5,8 @@ import { StorageError } from 'palimpsest'
 import { readPlainText, takeLock, type Lock } from 'palimpsest/node'
 
 import { placeOwnFile } from '../../files/place-own-file.ts'
-import { Refusal, systemCode } from '../../refusal.ts'
+import { Refusal } from '../../refusal.ts'
+import { systemCode } from '../../files/system-code.ts'
 import { parseRule, type Rule } from '../rule.ts'
 import { isNarrow } from './is-narrow.ts'
 

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readlinkSync, type BigIntStats, type Dirent } f
 import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 
-import { systemCode } from '../../refusal.ts'
+import { systemCode } from '../../files/system-code.ts'
 import { isProtectedName, isUnpacked } from './protected-name.ts'
 
 // All of a working folder, looked through for what needs care. Before and after every command that writes, so it must be fast: a folder

@@ -2,7 +2,8 @@ import { chmod, cp, lstat, mkdir, readdir, rename, rm, symlink } from 'node:fs/p
 import { basename, dirname, join } from 'node:path'
 
 import { openFolder, type OpenFolder } from '../../files/open-folder.ts'
-import { reasonOf, Refusal, systemCode } from '../../refusal.ts'
+import { reasonOf, Refusal } from '../../refusal.ts'
+import { systemCode } from '../../files/system-code.ts'
 
 // Intruders in the working folder go to a folder of the session, where nothing runs them and nothing is lost. The folder that one lies
 // in is held open: a command that still runs could put a link in its place, and something else would be moved.

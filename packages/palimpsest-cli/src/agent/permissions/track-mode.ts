@@ -1,4 +1,4 @@
-import type { PermissionMode } from '../permissions/permission-mode.ts'
+import type { PermissionMode } from './permission-mode.ts'
 
 /** The permission mode of a run. Whoever approves a plan from outside gives back what there was before it, and never more than edits. */
 export interface TrackedMode {
