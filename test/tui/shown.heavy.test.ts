@@ -99,7 +99,9 @@ describe.each([
       },
       { content: [text(`Done:\n\n${TABLE}`)] },
     ])
-    const terminal = open()
+    // Where nothing is sandboxed, it would be asked about.
+    const allowed = ['--allowed-tools', 'Bash(seq 30)', 'Bash(exit 3)']
+    const terminal = open({ args: ['--model', MODEL, ...allowed] })
     await say(terminal, 'Make it 2')
     await expect(masked(await terminal.until(/a\.ts\)\?[^]*letter · Esc/))).toMatchFileSnapshot(
       file('asked-edit'),
