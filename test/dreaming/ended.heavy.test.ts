@@ -78,17 +78,19 @@ describe('a process that dreams', () => {
     '(D1) ended by %s leaves nothing changed, no lock and no process; the next start says so, once',
     async (signal) => {
       const bench = await dreamer()
-      const marker = `31536${process.pid}`
+      // It only reads, so it runs with and without a sandbox; nobody writes into it, so it does not end.
+      const pipe = join(bench.project.folder, 'pipe')
+      await run('mkfifo', [pipe])
       bench.simulator.addSteps([
-        { content: [call('Bash', { command: `sleep ${marker}` })], when: { source: 'dream' } },
+        { content: [call('Bash', { command: `cat -- ${pipe}` })], when: { source: 'dream' } },
       ])
       const started = bench.start(['dream', '--now'])
       await until(() => bench.dreams().length === 1)
-      await until(async () => (await processesOf(`sleep ${marker}`)).length > 0, LOOK_MS)
+      await until(async () => (await processesOf(`cat -- ${pipe}`)).length > 0, LOOK_MS)
       started.child.kill(signal)
       const { exit, err } = await started.ended
       expect({ exit, err }).toEqual({ exit: 1, err: expect.stringContaining(ENDED) })
-      expect(await processesOf(`sleep ${marker}`)).toEqual([])
+      expect(await processesOf(`cat -- ${pipe}`)).toEqual([])
       expect(await bench.lock()).toBeUndefined()
       expect(await bench.bytes()).toEqual(bench.before)
       expect(await bench.told()).toEqual([expect.stringContaining(ENDED)])
