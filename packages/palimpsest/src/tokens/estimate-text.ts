@@ -1,3 +1,4 @@
+import { codeUnits, UNITS_MAX } from '../wire/code-units.ts'
 import {
   FIRST,
   FURTHER,
@@ -54,14 +55,18 @@ export function estimateText(text: string): number {
   let tokens = 0
   let state = START
   let previous = -1
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    let charClass = code < ASCII_END ? (ASCII[code] ?? PUNCT) : wideClass(code)
-    if (code === previous && (charClass === PUNCT || charClass === SYMBOL)) charClass = REPEAT
-    previous = code
-    const cell = state + charClass
-    tokens += WEIGHTS[cell] ?? 0
-    state = NEXT[cell] ?? START
+  for (let from = 0; from < text.length; from += UNITS_MAX) {
+    const units = codeUnits(text.length <= UNITS_MAX ? text : text.slice(from, from + UNITS_MAX))
+    const end = Math.min(text.length - from, UNITS_MAX)
+    for (let i = 0; i < end; i++) {
+      const code = units[i] ?? 0
+      let charClass = code < ASCII_END ? (ASCII[code] ?? PUNCT) : wideClass(code)
+      if (code === previous && (charClass === PUNCT || charClass === SYMBOL)) charClass = REPEAT
+      previous = code
+      const cell = state + charClass
+      tokens += WEIGHTS[cell] ?? 0
+      state = NEXT[cell] ?? START
+    }
   }
   return tokens
 }

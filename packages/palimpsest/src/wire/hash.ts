@@ -1,6 +1,8 @@
 // 128-bit MurmurHash3 over UTF-16 code units: fast, no dependency, the same everywhere. It names prefixes; it guards nothing. A
 // collision would cost one refused request. Signatures of the simulator use a keyed hash of their own.
 
+import { codeUnits, UNITS_MAX } from './code-units.ts'
+
 export type Hash = string
 
 const C1 = 0x239b961b
@@ -15,24 +17,33 @@ export function hashText(text: string, seed = 0): Hash {
   let h4 = seed
   const length = text.length
   const whole = length - (length % 8)
-  for (let i = 0; i < whole; i += 8) {
-    const k1 = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16)
-    const k2 = text.charCodeAt(i + 2) | (text.charCodeAt(i + 3) << 16)
-    const k3 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 16)
-    const k4 = text.charCodeAt(i + 6) | (text.charCodeAt(i + 7) << 16)
-    h1 = Math.imul(rotate(h1 ^ mix(k1, C1, 15, C2), 19) + h2, 5) + 0x561ccd1b
-    h2 = Math.imul(rotate(h2 ^ mix(k2, C2, 16, C3), 17) + h3, 5) + 0x0bcaa747
-    h3 = Math.imul(rotate(h3 ^ mix(k3, C3, 17, C4), 15) + h4, 5) + 0x96cd1c35
-    h4 = Math.imul(rotate(h4 ^ mix(k4, C4, 18, C1), 13) + h1, 5) + 0x32ac3b17
-  }
-  for (let i = whole; i < length; i++) {
-    const k = text.charCodeAt(i) | ((i - whole + 1) << 16)
-    h1 = Math.imul(rotate(h1 ^ mix(k, C1, 15, C2), 19) + h2, 5) + 0x561ccd1b
-    h2 = Math.imul(rotate(h2 ^ mix(k, C2, 16, C3), 17) + h3, 5) + 0x0bcaa747
-    h3 = Math.imul(rotate(h3 ^ mix(k, C3, 17, C4), 15) + h4, 5) + 0x96cd1c35
-    h4 = Math.imul(rotate(h4 ^ mix(k, C4, 18, C1), 13) + h1, 5) + 0x32ac3b17
+  for (let from = 0; from < length; from += UNITS_MAX) {
+    const units = codeUnits(length <= UNITS_MAX ? text : text.slice(from, from + UNITS_MAX))
+    const blocks = Math.min(whole - from, UNITS_MAX)
+    for (let i = 0; i < blocks; i += 8) {
+      const k1 = two(units, i)
+      const k2 = two(units, i + 2)
+      const k3 = two(units, i + 4)
+      const k4 = two(units, i + 6)
+      h1 = (Math.imul(rotate(h1 ^ mix(k1, C1, 15, C2), 19) + h2, 5) + 0x561ccd1b) | 0
+      h2 = (Math.imul(rotate(h2 ^ mix(k2, C2, 16, C3), 17) + h3, 5) + 0x0bcaa747) | 0
+      h3 = (Math.imul(rotate(h3 ^ mix(k3, C3, 17, C4), 15) + h4, 5) + 0x96cd1c35) | 0
+      h4 = (Math.imul(rotate(h4 ^ mix(k4, C4, 18, C1), 13) + h1, 5) + 0x32ac3b17) | 0
+    }
+    const rest = Math.min(length - from, UNITS_MAX)
+    for (let i = blocks; i < rest; i++) {
+      const k = (units[i] ?? 0) | ((i - blocks + 1) << 16)
+      h1 = (Math.imul(rotate(h1 ^ mix(k, C1, 15, C2), 19) + h2, 5) + 0x561ccd1b) | 0
+      h2 = (Math.imul(rotate(h2 ^ mix(k, C2, 16, C3), 17) + h3, 5) + 0x0bcaa747) | 0
+      h3 = (Math.imul(rotate(h3 ^ mix(k, C3, 17, C4), 15) + h4, 5) + 0x96cd1c35) | 0
+      h4 = (Math.imul(rotate(h4 ^ mix(k, C4, 18, C1), 13) + h1, 5) + 0x32ac3b17) | 0
+    }
   }
   return finish(h1 ^ length, h2 ^ length, h3 ^ length, h4 ^ length)
+}
+
+function two(units: Uint16Array, at: number): number {
+  return (units[at] ?? 0) | ((units[at + 1] ?? 0) << 16)
 }
 
 /** The next link of a chain: depends on the whole chain so far and on one more text. */
