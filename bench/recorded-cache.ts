@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { RecordedSession } from '../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 import { judge, REASONS, type Judged, type Reason } from '../test/kit/cache-exceptions.ts'
 import { predictCache } from '../test/kit/predict-cache.ts'
-import { readRecorded, recordedRows } from '../test/kit/recorded.ts'
+import { readRecorded, recordedRows, type RecordedRow } from '../test/kit/recorded.ts'
 
 // Writes docs/recorded-cache.md: what the ledger says recorded requests read from the cache, against what the provider reported.
 //   node --conditions=x-source bench/recorded-cache.ts
@@ -16,11 +16,13 @@ export interface JudgedSession {
   readonly requests: readonly Judged[]
 }
 
-/** `onRead` is told of each session that was read, in order. */
-export async function judgeRecorded(onRead?: (session: RecordedSession) => void): Promise<JudgedSession[]> {
-  const rows = recordedRows().filter((row) => row.format === 'claude-code')
+/** `onRead` is told of each session that was read, in order. Of other agents than Claude Code none is. */
+export async function judgeRecorded(
+  rows: readonly RecordedRow[],
+  onRead?: (session: RecordedSession) => void,
+): Promise<JudgedSession[]> {
   const sessions: JudgedSession[] = []
-  for (const row of rows) {
+  for (const row of rows.filter(({ format }) => format === 'claude-code')) {
     const session = await readRecorded(row)
     onRead?.(session)
     const requests = predictCache(session).map(judge)
@@ -80,7 +82,7 @@ ${sessions.flatMap(exceptionRows).join('\n')}
 `
 }
 
-function sessionRow({ path, requests }: JudgedSession): string {
+export function sessionRow({ path, requests }: JudgedSession): string {
   const { inScope, within, share, largest } = sumUp(requests)
   return `| ${path} | ${requests.length} | ${inScope} | ${within} | ${share} | ${largest} |`
 }
@@ -98,7 +100,7 @@ export function sumUp(requests: readonly Judged[]) {
   }
 }
 
-function exceptionRows({ path, requests }: JudgedSession): string[] {
+export function exceptionRows({ path, requests }: JudgedSession): string[] {
   return requests.flatMap((request, index) =>
     request.reason === undefined ? [] : [exceptionRow(path, index + 1, request, request.reason)],
   )
@@ -112,7 +114,7 @@ function exceptionRow(path: string, number: number, request: Judged, reason: Rea
 }
 
 if (import.meta.main) {
-  const report = writeReport(await judgeRecorded())
+  const report = writeReport(await judgeRecorded(recordedRows()))
   const changed = report !== readOrEmpty(REPORT_PATH)
   writeFileSync(REPORT_PATH, report)
   console.log(changed ? `written: ${REPORT_PATH}` : 'nothing changed')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { half } from '../packages/palimpsest/src/lab/replay/half.ts'
 import { isClaudeId } from '../packages/palimpsest/src/wire/model-facts.ts'
 import { predictPrompts, type PredictedPrompt } from '../test/kit/predict-prompts.ts'
-import { readRecorded, recordedRows } from '../test/kit/recorded.ts'
+import { readRecorded, recordedRows, type RecordedRow } from '../test/kit/recorded.ts'
 
 // Writes the figures of docs/tokens.md: every recorded request, predicted from the one before it.
 //   node --conditions=x-source bench/recorded-tokens.ts
@@ -24,10 +24,9 @@ export interface PredictedSession {
   readonly prompts: readonly PredictedPrompt[]
 }
 
-export async function predictRecorded(): Promise<PredictedSession[]> {
+export async function predictRecorded(rows: readonly RecordedRow[]): Promise<PredictedSession[]> {
   const sessions: PredictedSession[] = []
-  for (const row of recordedRows())
-    sessions.push({ path: row.path, prompts: predictPrompts(await readRecorded(row)) })
+  for (const row of rows) sessions.push({ path: row.path, prompts: predictPrompts(await readRecorded(row)) })
   return sessions
 }
 
@@ -98,22 +97,30 @@ export function writeFigures(sessions: readonly PredictedSession[]): string {
   const all = sessions.flatMap((session) => session.prompts)
   const of = (test: (session: PredictedSession) => boolean) =>
     sessions.filter(test).flatMap((session) => session.prompts)
-  const models = [...new Set(all.map((prompt) => prompt.model))].toSorted()
   const groups: readonly (readonly [string, readonly PredictedPrompt[]])[] = [
-    ...models.map((model) => [model, all.filter((prompt) => prompt.model === model)] as const),
     ['**all Claude**', all.filter((prompt) => isClaudeId(prompt.model))],
     ['**all others**', all.filter((prompt) => !isClaudeId(prompt.model))],
     ['**half the weights were fitted on**', of((session) => half(session.path) === 'tuning')],
     ['**the other half**', of((session) => half(session.path) === 'held-out')],
     ['**all**', all],
   ]
+  const rows = groups.map(([name, prompts]) => accuracyRow(name, prompts))
   return `${HEAD}
-${groups.map(([name, prompts]) => accuracyRow(name, prompts)).join('\n')}
+${[...writeModelRows(sessions), ...rows].join('\n')}
 
 ${describeFarOff(all)}
 
 ${describeBoundaries(all)}
 `
+}
+
+/** One for each model of the sessions. */
+export function writeModelRows(sessions: readonly PredictedSession[]): string[] {
+  const models = Map.groupBy(
+    sessions.flatMap(({ prompts }) => prompts),
+    ({ model }) => model,
+  )
+  return [...models.keys()].toSorted().map((model) => accuracyRow(model, models.get(model) ?? []))
 }
 
 const HEAD = `| model | requests | median error | 95th percentile | no floor | of all growth | under by > 3% | over by > 3% | output reported |
@@ -153,7 +160,7 @@ export function readFigures(page: string): string {
 
 if (import.meta.main) {
   const page = readFileSync(PAGE_PATH, 'utf8')
-  const figures = writeFigures(await predictRecorded())
+  const figures = writeFigures(await predictRecorded(recordedRows()))
   writeFileSync(
     PAGE_PATH,
     `${page.slice(0, page.indexOf(BEGIN))}${BEGIN}\n${figures}${page.slice(page.indexOf(END))}`,

@@ -1,7 +1,7 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { readSession } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
+import { readSessionText } from '../../packages/palimpsest/src/lab/replay/read/read-session.ts'
 import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/read/recorded-session.ts'
 
 // Recorded sessions of real agents stand outside the project and are never part of it. A test that needs them is skipped, and says so.
@@ -47,8 +47,27 @@ export function recordedRows(): RecordedRow[] {
   })
 }
 
-export function readRecorded(row: RecordedRow): Promise<RecordedSession> {
-  return readSession(createReadStream(recordedPath(row), { encoding: 'utf8' }))
+/** All of them in the soak. In CI the named ones: enough to show once what is said of each. */
+export function recordedSome(paths: readonly string[]): RecordedRow[] {
+  return recordedRows().filter(({ path }) => process.env['SOAK'] || paths.includes(path))
+}
+
+/** A small one of each format, with images, a branch, calls without an answer, compactions and clearings among them. */
+export const OF_EACH_FORMAT = [
+  'claude-code/entireio-cli/b6-f735fbac66-0.jsonl',
+  'claude-code/kimi-cli/28-db10720a96-0.jsonl',
+  'codex/agentv/00-34f597b72d-1.jsonl',
+  'opencode/nimbus/5c-64e86a2232-0.json',
+  'pi/pi-mono/before-compaction.jsonl',
+] as const
+
+export async function readRecorded(row: RecordedRow): Promise<RecordedSession> {
+  return readRecordedFile(recordedPath(row))
+}
+
+/** At once: in chunks it takes half as long again. */
+export function readRecordedFile(path: string): RecordedSession {
+  return readSessionText(readFileSync(path, 'utf8'))
 }
 
 export function recordedPath(row: RecordedRow): string {

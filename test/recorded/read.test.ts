@@ -9,10 +9,11 @@ import type { RecordedSession } from '../../packages/palimpsest/src/lab/replay/r
 import { unroll } from '../../packages/palimpsest/src/lab/replay/read/unroll.ts'
 import {
   hasRecorded,
+  OF_EACH_FORMAT,
   readRecorded,
   recordedNote,
   recordedPath,
-  recordedRows,
+  recordedSome,
   type RecordedRow,
 } from '../kit/recorded.ts'
 
@@ -20,7 +21,7 @@ import {
 // message items, calls and results; for pi and opencode, message records. A human turn is a user message that is neither a result nor
 // the client's, summaries among them. A usage record is an answer with usage; for Codex, any count of tokens.
 
-const rows = recordedRows()
+const rows = recordedSome(OF_EACH_FORMAT)
 const sessions = new Map<string, Promise<RecordedSession>>()
 afterAll(() => sessions.clear())
 

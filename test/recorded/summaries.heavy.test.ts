@@ -7,7 +7,14 @@ import {
   type SummaryColumn,
   type SummaryMaker,
 } from '../kit/measure-summary.ts'
-import { hasRecorded, readRecorded, recordedNote, recordedRows } from '../kit/recorded.ts'
+import { hasRecorded, readRecorded, recordedNote, recordedSome } from '../kit/recorded.ts'
+
+/** For CI: of two agents, five compactions. */
+const SOME = [
+  'claude-code/entireio-cli/8e-a9e4a4e751-0.jsonl',
+  'claude-code/entireio-cli/ad-ff0201aecb-0.jsonl',
+  'codex/agentv/00-34f597b72d-1.jsonl',
+]
 
 /** Before repair, of the recorded summary's figure. */
 const SHARE_MIN = 0.7
@@ -16,7 +23,7 @@ const PROVEN: readonly SummaryColumn[] = ['user words', 'paths', 'errors', 'to-d
 
 async function judgeAll(): Promise<JudgedBoundary[]> {
   const boundaries: JudgedBoundary[] = []
-  for (const row of recordedRows()) boundaries.push(...judgeSummaries(await readRecorded(row), row.path))
+  for (const row of recordedSome(SOME)) boundaries.push(...judgeSummaries(await readRecorded(row), row.path))
   return boundaries
 }
 

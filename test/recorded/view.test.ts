@@ -11,7 +11,14 @@ import type { Entry, PrefixEntry } from '../../packages/palimpsest/src/transcrip
 import { emptyView, step, type View } from '../../packages/palimpsest/src/transcript/view.ts'
 import { isBlock, toBlocks } from '../../packages/palimpsest/src/wire/message.ts'
 import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
-import { hasRecorded, readRecorded, recordedNote, recordedRows, type RecordedRow } from '../kit/recorded.ts'
+import {
+  hasRecorded,
+  OF_EACH_FORMAT,
+  readRecorded,
+  recordedNote,
+  recordedSome,
+  type RecordedRow,
+} from '../kit/recorded.ts'
 
 // Recorded conversations go through our own view, as recorded (with their compactions) and unrolled, and the requests made of them
 // are judged by the simulator. Sessions of other models are sent to a Claude model.
@@ -22,7 +29,7 @@ const EVERY = process.env['SOAK'] ? 1 : 60
 const FALLBACK_MODEL = 'claude-opus-4-6'
 const MAX_TOKENS = 8_000
 
-const rows = recordedRows()
+const rows = recordedSome(OF_EACH_FORMAT)
 
 /** Each is read once for both ways. */
 const read = new Map<RecordedRow, Promise<RecordedSession>>()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { textField, textsField } from '../../../packages/palimpsest/src/lab/replay/read/field.ts'
 import { isJsonObject } from '../../../packages/palimpsest/src/wire/json.ts'
-import { readSentences, sessionRows, type Half, type RecordedSentence } from './recorded-sentences.ts'
+import { readSentences, type Half, type RecordedSentence, type SessionRow } from './recorded-sentences.ts'
 
 // Sentences labelled by reading them: does it tell the agent how to behave from now on? `docs/labelled-sentences.md` says what the labels
 // mean. The list of recorded ones holds no text; the text comes from the recordings.
@@ -83,11 +83,11 @@ function parseRow(line: string, at: number): ListRow {
   }
 }
 
-/** All of the list, with their texts. Only where the recordings are. Throws when a sentence is not the one that was labelled. */
-export async function readLabelled(): Promise<LabelledRecorded[]> {
+/** What the list has of some sessions, with the texts. Only where the recordings are. Throws when a sentence is not the one that was labelled. */
+export async function readLabelled(sessions: readonly SessionRow[]): Promise<LabelledRecorded[]> {
   const rows = Map.groupBy(readList(), ({ session }) => session)
   const labelled: LabelledRecorded[] = []
-  for (const sessionRow of sessionRows()) {
+  for (const sessionRow of sessions) {
     const listed = rows.get(sessionRow.session)
     if (!listed) continue
     const sentences = new Map((await readSentences(sessionRow)).map((one) => [placeOf(one), one]))

@@ -27,7 +27,10 @@ export function measureStanding<T extends LabelledSentence>(
   liftedBy: (revocation: T) => string | undefined,
 ): StandingFigures {
   const clear = sentences.filter(({ label }) => label !== 'unclear')
-  const taken = clear.map((sentence) => ({ sentence, as: takenAs(sentence) }))
+  const taken = [...Map.groupBy(clear, ({ message }) => message)].flatMap(([message, ofMessage]) => {
+    const takenAs = takenIn(message)
+    return ofMessage.map((sentence) => ({ sentence, as: takenAs(sentence) }))
+  })
   const lifting = clear.flatMap((sentence) => {
     const lifted = sentence.label === 'revocation' ? liftedBy(sentence) : undefined
     return lifted === undefined ? [] : [isLifted(sentence, lifted)]
@@ -63,10 +66,14 @@ function hits(
   return { found: count(true, true), missed: count(true, false), wrong: count(false, true) }
 }
 
-function takenAs({ text, message }: LabelledSentence): As {
-  const kept = stepStanding([], 'message', message).find((one) => isSame(one.text, text))
-  if (!kept) return undefined
-  return readMessage(message).find(({ sentence }) => sentence.startsWith(kept.text))?.reading.kind
+/** A message is read once, however many of its sentences are asked for: some have hundreds. */
+function takenIn(message: string): (sentence: LabelledSentence) => As {
+  const standing = stepStanding([], 'message', message)
+  const read = readMessage(message)
+  return ({ text }) => {
+    const kept = standing.find((one) => isSame(one.text, text))
+    return kept && read.find(({ sentence }) => sentence.startsWith(kept.text))?.reading.kind
+  }
 }
 
 function isLifted({ before, message }: LabelledSentence, lifted: string): boolean {

@@ -1,10 +1,8 @@
-import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
 import { half } from '../../../packages/palimpsest/src/lab/replay/half.ts'
-import { readSession } from '../../../packages/palimpsest/src/lab/replay/read/read-session.ts'
 import { projectSessions } from '../recorded-projects.ts'
-import { RECORDED_DATA } from '../recorded.ts'
+import { readRecordedFile, RECORDED_DATA } from '../recorded.ts'
 import { splitSentences } from './split-sentences.ts'
 import { userMessages } from './user-text.ts'
 
@@ -36,6 +34,21 @@ export function sessionRows(): SessionRow[] {
   return projectSessions().map(({ session, project }) => ({ session, project, half: halfOfProject(project) }))
 }
 
+/** All in the soak. In CI the half for reporting, and of the other one sessions with many instructions. */
+export function sessionRowsRead(): SessionRow[] {
+  return sessionRows().filter(
+    ({ session, half }) =>
+      process.env['SOAK'] || half === 'report' || SOME_TUNE.some((name) => session.includes(name)),
+  )
+}
+
+const SOME_TUNE = [
+  'entire-graph/76-cd2ea187ff-0',
+  'git-sync/1d-d678f9643b-0',
+  'git-sync/fd-e63c6432fc-16',
+  'skills/96-7701736668-0',
+]
+
 const read = new Map<string, Promise<RecordedSentence[]>>()
 
 /** In the order in which the user wrote them. A session is read once, however many tests ask for it. */
@@ -46,7 +59,7 @@ export function readSentences({ session }: SessionRow): Promise<readonly Recorde
 }
 
 async function sentencesIn(session: string): Promise<RecordedSentence[]> {
-  const { entries } = await readSession(createReadStream(join(RECORDED_DATA, session), { encoding: 'utf8' }))
+  const { entries } = readRecordedFile(join(RECORDED_DATA, session))
   const messages = userMessages(entries)
   return messages.flatMap(({ entry, text: message }, at) => {
     const before = messages.slice(0, at).map(({ text }) => text)
