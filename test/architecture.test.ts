@@ -614,7 +614,8 @@ function processesOf({ path, imports }: SourceInfo): Violation[] {
 
 /** One violation per knot of files that all reach each other, named by the first of them. */
 function cyclesOf(all: readonly SourceInfo[]): Violation[] {
-  const reached = new Map(all.map((source) => [source.path, reachable(all, importsOf(all, source))]))
+  const left = onTheWayToCycles(all)
+  const reached = new Map(left.map((source) => [source.path, reachable(left, importsOf(left, source))]))
   const knots = new Map<string, string[]>()
   for (const path of [...reached.keys()].toSorted()) {
     if (!reached.get(path)?.has(path)) continue
@@ -625,6 +626,13 @@ function cyclesOf(all: readonly SourceInfo[]): Violation[] {
     else knots.get(first)?.push(path)
   }
   return [...knots].map(([where, knot]) => ({ rule: 'cycle', where, what: knot.join(' ↔ ') }))
+}
+
+/** Without those that import none of the others that are left, again and again: most of all sources, or all. */
+function onTheWayToCycles(all: readonly SourceInfo[]): readonly SourceInfo[] {
+  const paths = new Set(all.map(({ path }) => path))
+  const left = all.filter(({ imports }) => imports.some(({ path }) => path !== undefined && paths.has(path)))
+  return left.length === all.length ? all : onTheWayToCycles(left)
 }
 
 function importsOf(all: readonly SourceInfo[], source: SourceInfo): SourceInfo[] {

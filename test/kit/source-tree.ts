@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { childOf, childrenOf, parseFile, stringOf, walk, type SourceFile, type SyntaxNode } from './syntax.ts'
@@ -32,6 +32,7 @@ export interface SourceInfo {
   readonly isTest: boolean
   readonly lines: number
   readonly imports: readonly Import[]
+  /** Of shipped files, as what they mention: nobody asks it of tests. */
   readonly functions: readonly FunctionSize[]
   /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`. */
   readonly mentions: ReadonlySet<string>
@@ -58,32 +59,53 @@ export function isTestPath(path: string): boolean {
 }
 
 export function describeSource(path: string, source: SourceFile): SourceInfo {
+  const isTest = isTestPath(path)
   return {
     path,
-    isTest: isTestPath(path),
+    isTest,
     lines: source.text.trimEnd().split('\n').length,
-    imports: importsOf(path, source.program),
-    functions: functionsOf(source),
-    mentions: mentionsOf(source.program),
+    ...(isTest && !IMPORTS_INSIDE.test(source.text)
+      ? { imports: importsAtTop(path, source), functions: [], mentions: new Set<string>() }
+      : describeTree(path, source)),
   }
 }
 
-function importsOf(path: string, program: SyntaxNode): Import[] {
+/** In an expression or a type. */
+const IMPORTS_INSIDE = /\bimport\s*\(/
+
+/** Without the syntax tree, which takes most of the time. */
+function importsAtTop(path: string, { requests }: SourceFile): Import[] {
+  return requests.map((request) => ({ ...request, ...targetOf(path, request.specifier) }))
+}
+
+function targetOf(path: string, specifier: string): Pick<Import, 'path'> {
+  return specifier.startsWith('.') ? { path: join(dirname(path), specifier) } : {}
+}
+
+function describeTree(
+  path: string,
+  source: SourceFile,
+): Pick<SourceInfo, 'imports' | 'functions' | 'mentions'> {
   const imports: Import[] = []
-  walk(program, (node) => {
+  const functions: FunctionSize[] = []
+  const mentions = new Set<string>()
+  const addFunction = functionsInto(functions, source.text)
+  walk(source.program, (node, field) => {
     const specifier = specifierOf(node)
-    if (specifier === undefined) return
-    const typeOnly =
-      node.type === 'TSImportType' || node['importKind'] === 'type' || node['exportKind'] === 'type'
-    const target = specifier.startsWith('.')
-      ? { path: relative(ROOT, join(ROOT, dirname(path), specifier)) }
-      : {}
-    const names = childrenOf(node, 'specifiers').flatMap(
-      (one) => stringOf(childOf(one, 'imported'), 'name') ?? [],
-    )
-    imports.push({ specifier, typeOnly, names, ...target })
+    if (specifier !== undefined) imports.push(importOf(path, specifier, node))
+    addFunction(node)
+    addMentions(mentions, node, field)
   })
-  return imports
+  return { imports, functions, mentions }
+}
+
+function importOf(path: string, specifier: string, node: SyntaxNode): Import {
+  const typeOnly =
+    node.type === 'TSImportType' || node['importKind'] === 'type' || node['exportKind'] === 'type'
+  const names = childrenOf(node, 'specifiers').flatMap(
+    (one) => stringOf(childOf(one, 'imported'), 'name') ?? [],
+  )
+  return { specifier, typeOnly, names, ...targetOf(path, specifier) }
 }
 
 function specifierOf(node: SyntaxNode): string | undefined {
@@ -101,10 +123,9 @@ function specifierOf(node: SyntaxNode): string | undefined {
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
 
-function functionsOf({ text, program }: SourceFile): FunctionSize[] {
-  const functions: FunctionSize[] = []
+function functionsInto(functions: FunctionSize[], text: string): (node: SyntaxNode) => void {
   const names = new Map<SyntaxNode, string>()
-  walk(program, (node) => {
+  return (node) => {
     const named = childOf(node, 'init') ?? childOf(node, 'value')
     const name = named && stringOf(childOf(node, 'id') ?? childOf(node, 'key'), 'name')
     if (named && name !== undefined) names.set(named, name)
@@ -114,36 +135,26 @@ function functionsOf({ text, program }: SourceFile): FunctionSize[] {
       lines: text.slice(node.start, node.end).split('\n').length,
       parameters: childrenOf(node, 'params').length,
     })
-  })
-  return functions
+  }
 }
 
 /** Fields that give a name, where the others mention one. */
-const NAMES = new Set(['property', 'key', 'id', 'label'])
+const NAMES = new Set<string | undefined>(['property', 'key', 'id', 'label'])
 
-function mentionsOf(program: SyntaxNode): Set<string> {
-  const mentions = new Set<string>()
-  const add = (value: unknown): void => {
-    if (isIdentifier(value)) mentions.add(value.name)
+function addMentions(mentions: Set<string>, node: SyntaxNode, field: string | undefined): void {
+  if (isIdentifier(node)) {
+    if (!NAMES.has(field)) mentions.add(node.name)
+    return
   }
-  walk(program, (node) => {
-    for (const field in node) {
-      if (NAMES.has(field)) continue
-      const child = node[field]
-      if (Array.isArray(child)) for (const one of child) add(one)
-      else add(child)
-    }
-    const { object, callee } = node
-    if (node.type === 'MemberExpression' && isIdentifier(object)) {
-      const property = childOf(node, 'property')
-      const member = stringOf(property, 'name') ?? stringOf(property, 'value')
-      if (member !== undefined) mentions.add(`${object.name}.${member}`)
-    }
-    if (node.type === 'NewExpression' && isIdentifier(callee) && childrenOf(node, 'arguments').length === 0) {
-      mentions.add(`new ${callee.name}()`)
-    }
-  })
-  return mentions
+  const { object, callee } = node
+  if (node.type === 'MemberExpression' && isIdentifier(object)) {
+    const property = childOf(node, 'property')
+    const member = stringOf(property, 'name') ?? stringOf(property, 'value')
+    if (member !== undefined) mentions.add(`${object.name}.${member}`)
+  }
+  if (node.type === 'NewExpression' && isIdentifier(callee) && childrenOf(node, 'arguments').length === 0) {
+    mentions.add(`new ${callee.name}()`)
+  }
 }
 
 function isIdentifier(value: unknown): value is SyntaxNode & { name: string } {

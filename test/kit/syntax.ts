@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { parseSync } from 'oxc-parser'
+import { parseSync, type EcmaScriptModule } from 'oxc-parser'
 
 /** One node of a syntax tree, read by field name. Enough to follow imports, sizes and names; no more is needed. */
 export interface SyntaxNode {
@@ -12,7 +12,18 @@ export interface SyntaxNode {
 
 export interface SourceFile {
   readonly text: string
+  /** Made when it is asked for: that takes several times as long as all else. */
   readonly program: SyntaxNode
+  /** Each `import` and `export` with `from`. Not those in expressions and types. */
+  readonly requests: readonly ModuleRequest[]
+}
+
+export interface ModuleRequest {
+  readonly specifier: string
+  /** All of it: each name, if there are any. */
+  readonly typeOnly: boolean
+  /** What is imported, by the names it has there. */
+  readonly names: readonly string[]
 }
 
 export function parseFile(path: string): SourceFile {
@@ -21,10 +32,33 @@ export function parseFile(path: string): SourceFile {
 
 /** The path says the language: `.ts`, `.d.ts`, `.js`. */
 export function parseSource(path: string, text: string): SourceFile {
-  const { program, errors } = parseSync(path, text)
-  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`)
-  if (!isNode(program)) throw new Error(`${path}: the parser returned no tree`)
-  return { text, program }
+  const parsed = parseSync(path, text)
+  if (parsed.errors.length > 0) throw new Error(`${path}: ${parsed.errors[0]?.message}`)
+  return {
+    text,
+    get program() {
+      const { program } = parsed
+      if (!isNode(program)) throw new Error(`${path}: the parser returned no tree`)
+      return program
+    },
+    get requests() {
+      return requestsIn(parsed.module)
+    },
+  }
+}
+
+function requestsIn({ staticImports, staticExports }: EcmaScriptModule): readonly ModuleRequest[] {
+  const imports = staticImports.map(({ moduleRequest, entries }) => ({
+    specifier: moduleRequest.value,
+    typeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
+    names: entries.flatMap(({ importName: { name } }) => name ?? []),
+  }))
+  const exports = staticExports.flatMap(({ entries }) => {
+    const specifier = entries[0]?.moduleRequest?.value
+    if (specifier === undefined) return []
+    return [{ specifier, typeOnly: entries.every(({ isType }) => isType), names: [] }]
+  })
+  return [...imports, ...exports]
 }
 
 export function childOf(node: SyntaxNode | undefined, field: string): SyntaxNode | undefined {
@@ -42,15 +76,19 @@ export function stringOf(node: SyntaxNode | undefined, field: string): string | 
   return typeof value === 'string' ? value : undefined
 }
 
-/** Calls `visit` for the node and everything below it, parents first. */
-export function walk(node: SyntaxNode, visit: (node: SyntaxNode) => void): void {
-  visit(node)
+/** Calls `visit` for the node and everything below it, parents first, each with the field of its parent that holds it. */
+export function walk(
+  node: SyntaxNode,
+  visit: (node: SyntaxNode, field: string | undefined) => void,
+  place?: string,
+): void {
+  visit(node, place)
   for (const field in node) {
     const value = node[field]
     if (typeof value !== 'object' || value === null) continue
     if (Array.isArray(value)) {
-      for (const child of value) if (isNode(child)) walk(child, visit)
-    } else if (isNode(value)) walk(value, visit)
+      for (const child of value) if (isNode(child)) walk(child, visit, field)
+    } else if (isNode(value)) walk(value, visit, field)
   }
 }
 
