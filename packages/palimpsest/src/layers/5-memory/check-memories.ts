@@ -2,7 +2,7 @@ import type { MemoryFiles, MemoryRecord } from '../../ports.ts'
 import { INDEX_BYTES_MAX, INDEX_LINE_CHARS_MAX, INDEX_LINES_MAX, linesOf, pointedTo } from './index-lines.ts'
 import { memoryText, type Memory } from './memory.ts'
 import { undoneIds } from './plan-undo.ts'
-import { contradicts, findSame } from './similar-memories.ts'
+import { contradicts, findSame, keepWords } from './similar-memories.ts'
 import { holds, storedMemories } from './stored-memories.ts'
 
 // What is wrong with a folder of memories, without a model.
@@ -80,13 +80,14 @@ function ofIndex({ index, texts }: MemoryFiles, memories: readonly Memory[]): re
 }
 
 function pairs(memories: readonly Memory[]): readonly MemoryProblem[] {
+  const wordsOf = keepWords()
   return memories.flatMap((memory, i) => {
     const later = memories.slice(i + 1)
-    const same = findSame(memory, later)
+    const same = findSame(memory, later, wordsOf)
     const against = later.filter(
       (other) =>
-        contradicts(memory.description, other.description) ||
-        contradicts(other.description, memory.description),
+        contradicts(memory.description, other.description, wordsOf) ||
+        contradicts(other.description, memory.description, wordsOf),
     )
     return [
       ...(same ? [problem('duplicate', memory.name, `says the same as ${same.name}.md`)] : []),

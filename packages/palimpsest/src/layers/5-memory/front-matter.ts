@@ -33,8 +33,11 @@ function sourceLine({ session, message }: MemorySource): string {
 
 /** Where a line ends a description ends: the index has one line for it, of characters that a terminal shows. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return ONE_LINE.test(text) ? text : text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
 }
+
+/** Nothing to change: most are so, and all of them are read again and again. */
+const ONE_LINE = /^[!-~]+(?: [!-~]+)*$/
 
 const PLAIN = /^[A-Za-z][\w ./-]*[\w./]$/
 /** Words that YAML takes for something else than text. */
@@ -137,7 +140,11 @@ function unquoted(value: string): string {
 }
 
 function isoTime(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
+  if (text === undefined || AS_WE_WRITE.test(text)) return text
   const ms = Date.parse(text)
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
+
+/** A time on a day that every month has: to read it and to write it again gives the same. */
+const AS_WE_WRITE =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/

@@ -22,15 +22,32 @@ export function normalText(text: string): string {
     .trim()
 }
 
-export function findSame<T extends Said>(one: Said, others: readonly T[]): T | undefined {
+/** The words of a text that tell it from others: `distinctiveWords`, or what keeps them. */
+type WordsOf = (text: string) => ReadonlySet<string>
+
+/** Who compares each with each reads each once. */
+export function keepWords(): WordsOf {
+  const known = new Map<string, ReadonlySet<string>>()
+  return (text) => {
+    const words = known.get(text) ?? distinctiveWords(text)
+    known.set(text, words)
+    return words
+  }
+}
+
+export function findSame<T extends Said>(
+  one: Said,
+  others: readonly T[],
+  wordsOf = keepWords(),
+): T | undefined {
   const text = memoryText(one)
   const normal = normalText(text)
   const exact = others.find((other) => normalText(memoryText(other)) === normal)
-  return exact ?? others.find((other) => isNearlySame(text, memoryText(other)))
+  return exact ?? others.find((other) => isNearlySame(text, memoryText(other), wordsOf))
 }
 
-function isNearlySame(a: string, b: string): boolean {
-  const [left, right] = [distinctiveWords(a), distinctiveWords(b)]
+function isNearlySame(a: string, b: string, wordsOf: WordsOf): boolean {
+  const [left, right] = [wordsOf(a), wordsOf(b)]
   if (left.size < TOPIC_WORDS_MIN || share(left, right) < SAME_SHARE_MIN) return false
   // One number, path or name more is another fact; so is a "not".
   return (
@@ -43,12 +60,13 @@ function isNearlySame(a: string, b: string): boolean {
 
 /** Which of the others a new statement ends. */
 export function findContradicted<T extends Said>(fresh: Said, others: readonly T[]): readonly T[] {
-  return others.filter((other) => contradicts(fresh.description, other.description))
+  const wordsOf = keepWords()
+  return others.filter((other) => contradicts(fresh.description, other.description, wordsOf))
 }
 
-export function contradicts(fresh: string, old: string): boolean {
+export function contradicts(fresh: string, old: string, wordsOf: WordsOf = distinctiveWords): boolean {
   if (revokes(fresh, old)) return true
-  const [left, right] = [distinctiveWords(fresh), distinctiveWords(old)]
+  const [left, right] = [wordsOf(fresh), wordsOf(old)]
   const isOpposite = isNegative(fresh) !== isNegative(old)
   if (isOpposite)
     return (

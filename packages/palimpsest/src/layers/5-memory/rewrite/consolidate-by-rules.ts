@@ -3,7 +3,7 @@ import type { MemoryFiles, MemoryRecord } from '../../../ports.ts'
 import { printMemory } from '../front-matter.ts'
 import { memoryText, type Memory, type MemorySource } from '../memory.ts'
 import { mayEnd, trustRank } from '../plan-change.ts'
-import { contradicts, findSame } from '../similar-memories.ts'
+import { contradicts, findSame, keepWords } from '../similar-memories.ts'
 import { holds, storedMemories } from '../stored-memories.ts'
 import { withAbsoluteDates } from './absolute-dates.ts'
 import { goneMax, goneNames, MONTH_MS } from './gone-limits.ts'
@@ -62,10 +62,11 @@ interface Budget {
 
 function withoutDuplicates(memories: readonly Memory[], budget: Budget): readonly Memory[] {
   const kept: Memory[] = []
+  const keptWords = keepWords()
   // The surest and oldest first: the others become part of it.
   for (const memory of memories.filter(holds).toSorted(surestFirst)) {
     const near = kept.filter((one) => mayBeSame(one, memory))
-    const same = findSame(memory, near)
+    const same = findSame(memory, near, keptWords)
     if (same === undefined || budget.left === 0) {
       kept.push(memory)
       continue
@@ -106,12 +107,13 @@ function sourcesOf(memories: readonly Memory[]): readonly MemorySource[] {
 function endRefuted(memories: readonly Memory[], now: string, budget: Budget): readonly Memory[] {
   const holding = memories.filter(holds).toSorted((a, b) => (a.created < b.created ? 1 : -1))
   const ended = new Map<string, string>()
+  const keptWords = keepWords()
   for (const [i, newer] of holding.entries()) {
     if (ended.has(newer.name)) continue
     for (const older of holding.slice(i + 1)) {
       if (ended.has(older.name) || budget.left === 0 || older.created === newer.created) continue
       if (!mayEnd(newer.trust, older.trust) || !haveCommon(newer, older)) continue
-      if (!contradicts(newer.description, older.description)) continue
+      if (!contradicts(newer.description, older.description, keptWords)) continue
       budget.left--
       ended.set(older.name, newer.name)
     }
