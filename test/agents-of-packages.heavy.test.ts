@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { loadAgentTypes } from '../packages/palimpsest-cli/src/agents/kinds/load-agent-types.ts'
 import { removeFolder } from './kit/temp-home.ts'
@@ -23,20 +23,23 @@ const PACKAGES = [
 const SAID =
   /^(unknown (tools|disallowedTools|fields): |(tools|disallowedTools) of MCP servers that are not connected: |patterns in |fields that have no effect yet: |".*" is described by .* already$|no front matter: )/
 
-/** Undefined where the registry is not reached. */
-async function unpacked(
-  { spec, agents }: (typeof PACKAGES)[number],
-  folder: string,
-): Promise<string | undefined> {
-  const args = ['pack', spec, '--silent', '--ignore-scripts', '--fetch-retries=0', '--fetch-timeout=20000']
-  try {
-    const { stdout } = await run('npm', args, { cwd: folder })
-    const packed = stdout.trim().split('\n').at(-1) ?? ''
-    await run('tar', ['-xzf', packed, ...agents.map((place) => `package/${place}`)], { cwd: folder })
-    return join(folder, 'package')
-  } catch {
-    return undefined
-  }
+/** All by one start of npm, which takes longer than to get them. Undefined where the registry is not reached. */
+const packages = { folder: '', packed: undefined as readonly string[] | undefined }
+beforeAll(async () => {
+  packages.folder = await mkdtemp(join(tmpdir(), 'palimpsest-packages-'))
+  const flags = ['--silent', '--ignore-scripts', '--fetch-retries=0', '--fetch-timeout=20000']
+  const args = ['pack', ...PACKAGES.map(({ spec }) => spec), ...flags]
+  const ran = await run('npm', args, { cwd: packages.folder }).catch(() => undefined)
+  packages.packed = ran?.stdout.trim().split('\n').slice(-PACKAGES.length)
+})
+afterAll(async () => await removeFolder(packages.folder))
+
+async function unpacked(given: (typeof PACKAGES)[number], folder: string): Promise<string | undefined> {
+  const packed = packages.packed?.[PACKAGES.indexOf(given)]
+  if (packed === undefined) return undefined
+  const places = given.agents.map((place) => `package/${place}`)
+  await run('tar', ['-xzf', join(packages.folder, packed), ...places], { cwd: folder })
+  return join(folder, 'package')
 }
 
 const hasHead = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)

@@ -64,6 +64,6 @@ for (;;) {
   for (const { id } of letters) known.add(id)
   if (letters.length === 0 && sent + 1 >= Number(total)) {
     process.stdout.write(`idle ${known.size}\n`)
-    await sleep(20)
+    await sleep(50)
   }
 }

@@ -39,7 +39,7 @@ for (;;) {
   const free = freeTasks(board, Date.now())
   const wanted = free[turn++ % Math.max(1, free.length)]
   if (!wanted) {
-    await sleep(20)
+    await sleep(50)
     continue
   }
   const taken = await list.update({ task: wanted.id, state: 'in_progress', note: `${self} begins` })

@@ -16,11 +16,11 @@ import { call, createBench, put, sentBody, text } from '../kit/headless.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
 const CHILD = childFile('tasker')
-const WORKERS = cases(3, 6).numRuns
-const TASKS = cases(24, 400).numRuns
+const WORKERS = cases(2, 6).numRuns
+const TASKS = cases(15, 400).numRuns
 /** Who are killed in the middle of a task that they have, and at any other moment. */
-const VICTIMS = cases(2, 40).numRuns
-const KILLS = cases(2, 40).numRuns
+const VICTIMS = cases(1, 40).numRuns
+const KILLS = cases(1, 40).numRuns
 const LEASE_MS = 1_500
 const KILL_AFTER_MS = 300
 

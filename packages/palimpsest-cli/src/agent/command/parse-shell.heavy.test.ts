@@ -36,16 +36,19 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('what bash really runs', () => {
   const LINES = [...READING_LINES, ...OTHER_LINES]
-  let ranBy: readonly (readonly string[])[]
+  let ranBy: ReadonlyMap<string, readonly string[]>
   beforeAll(async () => {
-    ranBy = await runWithStubs(LINES)
+    // Of what cannot be read nothing is claimed.
+    const readable = LINES.filter((line) => parseShell(line).readable)
+    const ran = await runWithStubs(readable)
+    ranBy = new Map(readable.map((line, index) => [line, ran[index] ?? []]))
   })
 
-  test.each(LINES.map((line, index) => [line, index] as const))('%j', (line, index) => {
+  test.each(LINES)('%j', (line) => {
     const text = parseShell(line)
-    const ran = ranBy[index] ?? []
-    const named = new Set(text.readable ? text.commands.map(({ name }) => name) : ran)
-    expect(ran.filter((name) => !named.has(name))).toEqual([])
+    if (!text.readable) return
+    const named = new Set(text.commands.map(({ name }) => name))
+    expect(ranBy.get(line)?.filter((name) => !named.has(name))).toEqual([])
   })
 
   test('the lists are long enough to mean something', () => {
@@ -67,13 +70,13 @@ describe('any line', () => {
         minLength: 1,
         maxLength: 9,
       }),
-      cases(2_000, 1_500_000),
+      cases(1_000, 1_500_000),
     )
     const texts = [...new Set(lines.map((words) => words.flat().join('')))].filter((line) => {
       const text = parseShell(line)
       return text.readable && text.commands.length > 0
     })
-    const chosen = texts.slice(0, cases(25, 6_000).numRuns)
+    const chosen = texts.slice(0, cases(15, 6_000).numRuns)
     const ran = await runWithStubs(chosen)
     for (const [index, line] of chosen.entries()) {
       const text = parseShell(line)

@@ -19,7 +19,7 @@ test('(S1) while a folder is swapped for a link again and again, nothing is writ
   const swapper = spawn('bash', ['-c', SWAP, bench.work, bench.outside], { stdio: 'ignore' })
   const results = { written: 0, refused: 0 }
   try {
-    for (let i = 0; i < cases(60, 20_000).numRuns; i++) {
+    for (let i = 0; i < cases(25, 20_000).numRuns; i++) {
       const output = await bench.call('Write', { file_path: `sub/${i}.txt`, content: 'x' })
       if (output.isError === true) results.refused++
       else results.written++

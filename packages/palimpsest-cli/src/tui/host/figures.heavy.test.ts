@@ -13,9 +13,9 @@ import { hostConversation, type HostedConversation } from './host-conversation.t
 // A session of many rounds against the simulator: the status line after each response, beside the simulator's own ledger.
 
 const MODEL = 'claude-sonnet-5-5'
-const ROUNDS = process.env['SOAK'] ? 200 : 40
+const ROUNDS = process.env['SOAK'] ? 200 : 20
 /** Of an answer. */
-const LINES = process.env['SOAK'] ? 12 : 40
+const LINES = process.env['SOAK'] ? 12 : 80
 /** Of so many rounds. */
 const COMPACTIONS = process.env['SOAK'] ? 2 : 1
 const COLUMNS = 119
