@@ -23,7 +23,7 @@ import { windowSetup } from '../kit/window-setup.ts'
 
 const WINDOW = 24_000
 const SETUP = windowSetup(MODEL, WINDOW)
-const RUNS = cases(6, 1_000)
+const RUNS = cases(3, 1_000)
 const TIMEOUT_MS = 20_000 + RUNS.numRuns * 4_000
 
 type Steps = NonNullable<SimulatorOptions['script']>
@@ -281,7 +281,7 @@ describe('cancelled', () => {
       agent.simulator.addSteps([
         summariser(point.startsWith('second') ? 'empty' : 'good'),
         summariser('good', 9),
-        ...Array.from({ length: 14 }, (_, i) => roundStep(`r ${i}`, 170)),
+        ...Array.from({ length: 7 }, (_, i) => roundStep(`r ${i}`, 340)),
         DONE,
       ])
       const { end } = await agent.say('Look at it all.', controller.signal)

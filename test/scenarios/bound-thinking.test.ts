@@ -95,7 +95,7 @@ test('thinking that is sent where it does not fit is reported by the provider, a
 })
 
 const HOUR_MS = 3_600_000
-const [ROUNDS, ROUNDS_UNDONE] = process.env['SOAK'] ? [50, 30] : [32, 20]
+const [ROUNDS, ROUNDS_UNDONE] = process.env['SOAK'] ? [50, 30] : [32, 16]
 /** Of a result: all of them fill a window of 60,000 tokens twice. */
 const LINES = 8_000 / ROUNDS
 

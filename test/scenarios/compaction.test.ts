@@ -15,7 +15,9 @@ import { createTestAgent, echoTool, type TestAgent, type TestAgentOptions } from
 // Windows that fill, on the simulator: every step of the chain is made to fail in turn, and the session lives on.
 
 const THRESHOLDS = { warning: 20_000, error: 22_000, auto: 24_000, blocking: 28_000 }
-const TEXT = Array.from({ length: 120 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
+/** Of a result; in CI twice as much where nothing but a full window is asked for, which then fills in half of the rounds. */
+const LINES = 120
+const [FULL, FULL_LINES] = process.env['SOAK'] ? [8, LINES] : [4, 2 * LINES]
 const SUMMARY = '<analysis>scratch</analysis><summary>1. Primary request: echo things.</summary>'
 /** Only requests for a summary hold this. */
 const PROMPT_MARK = '<analysis>'
@@ -23,9 +25,10 @@ const PROMPT_MARK = '<analysis>'
 type Steps = NonNullable<SimulatorOptions['script']>
 type Faults = NonNullable<SimulatorOptions['faults']>
 
-function rounds(count: number): Steps {
+function rounds(count: number, lines = LINES): Steps {
+  const text = Array.from({ length: lines }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
   return Array.from({ length: count }, (_, i) => ({
-    content: [{ type: 'tool_use' as const, name: 'Echo', input: { text: `${i}\n${TEXT}` } }],
+    content: [{ type: 'tool_use' as const, name: 'Echo', input: { text: `${i}\n${text}` } }],
     stop_reason: 'tool_use' as const,
   }))
 }
@@ -36,7 +39,7 @@ const summariser = (content: Steps[number]['content'], times = 99): Steps[number
   times,
 })
 /** After twelve calls none is left: what comes then costs none, however often. */
-const CROSSINGS = cases(15, 50).numRuns
+const CROSSINGS = cases(8, 50).numRuns
 const ROUNDS_A_CROSSING = 6
 
 const DONE: Steps[number] = { content: [{ type: 'text', text: 'Done.' }] }
@@ -68,7 +71,7 @@ function asked({ simulator }: TestAgent): number {
 }
 
 test('a full window is compacted by a fork that reads what the conversation wrote, and the turn goes on', async () => {
-  const agent = smallAgent([GOOD, ...rounds(8), DONE])
+  const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE])
   const said = await agent.say('Echo things. Never touch the file secret.txt.')
   expect(said.end).toEqual({ reason: 'answered' })
   expect(pathsOf(agent)).toEqual(['fork'])
@@ -89,7 +92,7 @@ test('a host that fails at every step loses what it would have added, and nothin
   const broken = async (): Promise<never> => await Promise.reject(new Error('the disk is gone'))
   const host = { before: broken, restore: broken, after: broken }
   const compaction = { host, isOn: true, scale: 0.15 }
-  const agent = smallAgent([GOOD, ...rounds(8), DONE], [], { setup: { thresholds: THRESHOLDS, compaction } })
+  const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE], [], { setup: { thresholds: THRESHOLDS, compaction } })
   expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
   expect(pathsOf(agent)).toEqual(['fork'])
   const failed = agent.traces.filter(({ name }) => name === 'host-failed')
@@ -107,7 +110,7 @@ describe('each step of the chain, made to fail', () => {
       ['fork: no_summary'],
     ],
   ])('%s gives way to the plain request', async (_name, first, outcomes) => {
-    const agent = smallAgent([first, GOOD, ...rounds(8), DONE])
+    const agent = smallAgent([first, GOOD, ...rounds(FULL, FULL_LINES), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(pathsOf(agent)).toEqual(['plain'])
     expect(outcomesOf(agent)).toEqual(outcomes)
@@ -121,13 +124,13 @@ describe('each step of the chain, made to fail', () => {
         return await echoTool.run(input, context)
       },
     }
-    const agent: TestAgent = smallAgent([GOOD, ...rounds(8), DONE], [], { tools: [slow] })
+    const agent: TestAgent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE], [], { tools: [slow] })
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(pathsOf(agent)).toEqual(['plain'])
   })
 
   // How each is understood is in `tokens/overflow.test.ts`: some are played here, all in a soak.
-  const played = OVERFLOW_FORMATS.filter((_, i) => i % cases(5, 1).numRuns === 0)
+  const played = OVERFLOW_FORMATS.filter((_, i) => i % cases(12, 1).numRuns === 0)
   test.each(played.map(({ name }) => name))(
     'too long, said as %s does: rounds go, and it is asked again',
     async (format) => {
@@ -144,7 +147,7 @@ describe('each step of the chain, made to fail', () => {
 
   test('(C4) where every request for a summary fails the fold serves, and nothing of the failures is in the conversation', async () => {
     const agent = smallAgent(
-      [...rounds(8), DONE],
+      [...rounds(FULL, FULL_LINES), DONE],
       [{ match: { bodyContains: PROMPT_MARK }, times: 99, fault: { type: 'status', status: 529 } }],
     )
     const said = await agent.say('Echo. Never touch secret.txt.')
@@ -161,7 +164,7 @@ describe('each step of the chain, made to fail', () => {
       { match: { bodyContains: PROMPT_MARK }, times: 12, fault: { type: 'status', status: 529 } },
     ]
     const agent = smallAgent(
-      [GOOD, ...rounds(CROSSINGS * ROUNDS_A_CROSSING + 20), DONE, ...rounds(8), DONE],
+      [GOOD, ...rounds(CROSSINGS * ROUNDS_A_CROSSING + 20), DONE, ...rounds(FULL, FULL_LINES), DONE],
       dead,
       {
         setup: {
@@ -193,7 +196,7 @@ test('a refusal for size is held back: compacted, the request is sent once more'
 })
 
 test('a compaction undone shows the old conversation again, and its thinking', async () => {
-  const agent = smallAgent([GOOD, ...rounds(8), DONE])
+  const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE])
   await agent.say('Echo.')
   const [boundary] = boundaries(agent)
   const before = agent.session.view.nodes.length
@@ -203,7 +206,7 @@ test('a compaction undone shows the old conversation again, and its thinking', a
 })
 
 test('a session that is loaded from its boundary on is not told that the cache broke', async () => {
-  const agent = smallAgent([GOOD, ...rounds(8), DONE])
+  const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE])
   await agent.say('Echo.')
   const [boundary] = boundaries(agent)
   const first = agent.entries.findIndex(({ id }) => id === boundary?.kept?.head)
@@ -223,7 +226,7 @@ describe('notes', () => {
   const compaction = { host: NO_HOST, isOn: true, scale: 0.15, notesTemplate: NOTES_TEMPLATE }
 
   test('are written once past the warning, beside the turn, and are the summary: no model is asked at the threshold', async () => {
-    const agent = smallAgent([noteTaker, ...rounds(8), DONE], [], {
+    const agent = smallAgent([noteTaker, ...rounds(FULL, FULL_LINES), DONE], [], {
       notes: { scale: 0.15 },
       setup: { thresholds: THRESHOLDS, compaction },
     })

@@ -15,7 +15,7 @@ import { writeSession } from '../kit/stored-session.ts'
 import { tempProject } from '../kit/temp-home.ts'
 import { windowSetup } from '../kit/window-setup.ts'
 
-// Two million tokens (in CI some hundred thousand) through a small window: dozens of compactions on end, each by the simulator's own summaries, which are extracts.
+// Two million tokens (in CI some hundred thousand, and the narrowest window) through a small window: dozens of compactions on end, each by the simulator's own summaries, which are extracts.
 // In CI an answer makes several calls at once, as models do: half of the requests, and rounds that are harder to fit.
 // The provider's window is no larger than ours, it refuses all that any reading of the rules refuses, and the model binds thinking.
 
@@ -24,10 +24,7 @@ const SIZES = process.env['SOAK']
       { window: 60_000, tokens: 2_080_000, resultTokens: 2_600, callsAtOnce: 1 },
       { window: 16_000, tokens: 2_080_000, resultTokens: 700, callsAtOnce: 1 },
     ]
-  : [
-      { window: 60_000, tokens: 415_000, resultTokens: 2_300, callsAtOnce: 2 },
-      { window: 16_000, tokens: 250_000, resultTokens: 1_100, callsAtOnce: 3 },
-    ]
+  : [{ window: 16_000, tokens: 250_000, resultTokens: 1_100, callsAtOnce: 3 }]
 const NEWEST_FILES = 40
 const REPAIR_SHARE_MAX = 0.25
 const REPAIRS = '## Added from the record of the conversation'

@@ -30,6 +30,8 @@ test.each(SIZES)(
     await expectGolden(`${size}-in-200k`, managed, unmanaged)
     expect(managed.costUsd / unmanaged.costUsd).toBeLessThanOrEqual(COST_SHARE_MAX)
     expect(managed.hitRate).toBeGreaterThanOrEqual(HIT_RATE_MIN)
+    // In a small window it costs far less: CI plays one for its bytes (`bound-thinking.test.ts`) and the shortest for its cost (`scripted.test.ts`).
+    if (!process.env['SOAK']) return
     const small = await playScripted(session, { model: MODEL, window: 60_000 })
     expect(brokenPrefixes(small.rows)).toEqual([])
     await expectGolden(`${size}-in-60k`, small, unmanaged)

@@ -18,8 +18,9 @@ import { createTestAgent, MODEL, type TestAgent, type TestAgentOptions } from '.
 // behind, so every answer here is a proof.
 
 const THRESHOLDS = { warning: 20_000, error: 22_000, auto: 24_000, blocking: 28_000 }
-/** Of each result. */
+/** Of a result; in CI twice as much where nothing but a full window is asked for, which then fills in half of the rounds. */
 const LINES = 120
+const [FULL, FULL_LINES] = process.env['SOAK'] ? [8, LINES] : [4, 2 * LINES]
 const BETAS = ['extended-cache-ttl-2025-04-11', COMPACTION_BETA]
 const ON_SERVER = '"compaction":{"type":"summarize"'
 
@@ -84,7 +85,7 @@ function typesOf({ messages }: MessagesRequest): readonly string[] {
 
 describe('signed compaction', () => {
   test('(V4) the block comes first, the answer behind it keeps its thinking, then one turn of the user with what was left out', async () => {
-    const agent = signingAgent([SIGNED, ...rounds(8), DONE])
+    const agent = signingAgent([SIGNED, ...rounds(FULL, FULL_LINES), DONE])
     const said = await agent.say('Echo things. Never touch the file secret.txt.')
     expect(said.end).toEqual({ reason: 'answered' })
     expect(paths(agent)).toEqual(['server'])
@@ -163,10 +164,10 @@ describe('signed compaction', () => {
     const off = createFlags([
       { name: 'test', find: (name) => (name === 'server-compaction' ? false : undefined) },
     ])
-    const switched = signingAgent([PLAIN, ...rounds(8), DONE], [], { flags: off })
+    const switched = signingAgent([PLAIN, ...rounds(FULL, FULL_LINES), DONE], [], { flags: off })
     await switched.say('Echo.')
     expect(paths(switched)).toEqual(['fork'])
-    const bare = signingAgent([PLAIN, ...rounds(8), DONE], [], { prefix: {} })
+    const bare = signingAgent([PLAIN, ...rounds(FULL, FULL_LINES), DONE], [], { prefix: {} })
     await bare.say('Echo.')
     expect(paths(bare)).toEqual(['fork'])
   })
@@ -187,7 +188,7 @@ describe('what the provider refuses', () => {
   test.each(CODES)('%s: the next step serves, and the outcome has its name', async (error_code) => {
     const fault = { type: 'status' as const, status: 400, error_code, message: 'Refused.' }
     const agent = signingAgent(
-      [PLAIN, ...rounds(8), DONE],
+      [PLAIN, ...rounds(FULL, FULL_LINES), DONE],
       [{ match: { bodyContains: ON_SERVER }, times: 9, fault }],
     )
     const said = await agent.say('Echo.')
@@ -206,7 +207,7 @@ describe('what the provider refuses', () => {
 
   test('compaction_unavailable: it is asked once more', async () => {
     const agent = signingAgent(
-      [SIGNED, ...rounds(8), DONE],
+      [SIGNED, ...rounds(FULL, FULL_LINES), DONE],
       [{ match: { bodyContains: ON_SERVER }, times: 1, fault: unavailable }],
     )
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
@@ -216,7 +217,7 @@ describe('what the provider refuses', () => {
 
   test('where nothing answers at all, four calls are made, and the fold serves', async () => {
     const agent = signingAgent(
-      [...rounds(8), DONE],
+      [...rounds(FULL, FULL_LINES), DONE],
       [
         { match: { bodyContains: ON_SERVER }, times: 99, fault: unavailable },
         { match: { bodyContains: '<analysis>' }, times: 99, fault: { type: 'status', status: 529 } },
@@ -231,7 +232,7 @@ describe('what the provider refuses', () => {
 
   test('a block without content is no summary', async () => {
     const nothing: Steps[number] = { ...SIGNED, content: [{ type: 'compaction', content: null }] }
-    const agent = signingAgent([nothing, PLAIN, ...rounds(8), DONE])
+    const agent = signingAgent([nothing, PLAIN, ...rounds(FULL, FULL_LINES), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(outcomes(agent)).toEqual(['server: no_summary'])
   })

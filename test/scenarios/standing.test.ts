@@ -7,9 +7,9 @@ import { createTestAgent, type TestAgent } from '../kit/agent.ts'
 // What the user laid down, as the model reads it after each compaction: instructions stay in force until they are taken back.
 
 const THRESHOLDS = { warning: 20_000, error: 22_000, auto: 24_000, blocking: 28_000 }
-const TEXT = Array.from({ length: 60 }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
-/** Enough for a compaction in each turn. */
-const ROUNDS = 16
+/** Enough for a compaction in each turn: in CI fewer rounds, and longer ones. */
+const [ROUNDS, LINES] = process.env['SOAK'] ? [16, 60] : [10, 110]
+const TEXT = Array.from({ length: LINES }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
 
 /** Two such messages are too long to be kept whole: of the older one the middle is cut, and with it what was said there. */
 const LOG = `\`\`\`\n${'a line of a log that was pasted\n'.repeat(300)}\`\`\``
