@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 export const agent: Command = {
   name: '-p',
   usage: '["prompt"] [options]',
-  summary: 'start the agent on a terminal, or with -p print one answer and exit',
+  summary: 'start the agent in a terminal; with -p, print one answer and exit',
   options: {
     print: { type: 'boolean', short: 'p' },
     'output-format': { type: 'string' },

@@ -5,7 +5,7 @@ import { DONE, type ExitCode, type World } from '../world.ts'
 export const agents: Command = {
   name: 'agents',
   usage: '[--json]',
-  summary: 'list the types of agents, and what in their files is not used',
+  summary: 'list agent types, and what Palimpsest ignores in their files',
   options: { json: { type: 'boolean' } },
   wordsMax: 0,
   run: runAgents,

@@ -41,7 +41,7 @@ export const PLANNED: readonly PlannedCommand[] = [
     usage: '--upstream URL',
     summary: 'manage the context of any client of the Messages API',
   },
-  { name: 'run', usage: '-- COMMAND …', summary: 'run one command with a proxy of its own' },
+  { name: 'run', usage: '-- COMMAND …', summary: 'run one command with its own proxy' },
   { name: 'mcp', usage: '[--http PORT]', summary: 'serve recall and memory over MCP' },
   { name: 'acp', usage: '', summary: 'serve editors that speak the Agent Client Protocol' },
 ]

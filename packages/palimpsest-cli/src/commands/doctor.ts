@@ -7,7 +7,7 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 export const doctor: Command = {
   name: 'doctor',
   usage: '[options]',
-  summary: 'check the setup, and say how to fix what is wrong',
+  summary: 'check the setup, and show how to fix what is wrong',
   options: { json: { type: 'boolean' }, bundle: { type: 'string' }, 'forget-limits': { type: 'boolean' } },
   wordsMax: 0,
   run: runDoctor,

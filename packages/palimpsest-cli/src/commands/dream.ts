@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 export const dream: Command = {
   name: 'dream',
   usage: '[options]',
-  summary: 'consolidate memories: merge them, end what was refuted',
+  summary: 'consolidate memories: merge duplicates, mark refuted ones as ended',
   options: {
     now: { type: 'boolean' },
     'dry-run': { type: 'boolean' },

@@ -26,13 +26,13 @@ const DEBUG = 'print every decision to stderr as lines of JSON'
 const MODES = 'default: ask; accept-edits: change files without asking; plan: only read; bypass: ask nothing'
 const FORMATS = 'text: the answer; json: one object at the end; stream-json: one object per line'
 const PLAIN = 'print plain lines, for screen readers and simple terminals'
-const VERBOSE = 'say on stderr which model is asked, and why'
+const VERBOSE = 'print to stderr which model is used, and why'
 const SKIP = 'the same as --permission-mode bypass'
 
 export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   '-p': {
     flags: {
-      print: 'print one answer and exit; without it the interactive agent starts',
+      print: 'print one answer and exit, instead of starting the interactive agent',
       'output-format': ['FORMAT', FORMATS],
       model: MODEL,
       'base-url': BASE_URL,
@@ -50,48 +50,48 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       cwd: CWD,
       'max-cost': [
         'USD',
-        'send nothing that would make the session cost more; for a limit per day: /cost day 5, or the setting limits.dailyCostUsd',
+        'stop before the session costs more than this; to limit a whole day, use /cost day 5 or the setting limits.dailyCostUsd',
       ],
       trust: TRUST,
       'system-prompt': ['TEXT', 'use TEXT instead of the built-in system prompt'],
       'append-system-prompt': ['TEXT', 'add TEXT to the built-in system prompt'],
       debug: DEBUG,
-      team: ['NAME', 'join this team, under the name that --as gives'],
-      as: ['AGENT', 'with --team: the name to use; whoever leads is called leader'],
-      stay: 'with --team: wait for messages after the answer, until asked to shut down',
+      team: ['NAME', 'join this team, with the name from --as'],
+      as: ['AGENT', 'with --team: the name to use; the leader is called leader'],
+      stay: 'with --team: after the answer, wait for messages until told to shut down',
       plain: PLAIN,
       verbose: VERBOSE,
     },
     examples: [
       ['palimpsest', 'start the interactive agent in this folder'],
-      ['palimpsest "Why does the test fail?"', 'the same, with a first question'],
+      ['palimpsest "Why does the test fail?"', 'start it with a first question'],
       ['palimpsest -p "What does main.ts do?"', 'print one answer and exit'],
-      ['git diff | palimpsest -p "Review this"', 'what is piped in follows the prompt'],
-      ['palimpsest -c --max-cost 2', 'resume the last session; spend at most 2 dollars in all'],
+      ['git diff | palimpsest -p "Review this"', 'add the piped text after the prompt'],
+      ['palimpsest -c --max-cost 2', 'resume the last session, and stop before it costs more than 2 dollars'],
       [
         'palimpsest -p "Fix the lint errors" --allowed-tools "Edit,Bash(npm run lint)"',
-        'may edit and run the linter without asking',
+        'let it edit files and run the linter without asking',
       ],
       ['palimpsest --model ollama/qwen3:8b', 'use a model on this machine'],
     ],
   },
   demo: {
     flags: { fast: 'do not pause' },
-    examples: [['palimpsest demo', 'takes about a minute; needs no key']],
+    examples: [['palimpsest demo', 'play it in about a minute, without a key']],
   },
   replay: {
     flags: {
       strategy: ['NAMES', 'compare these strategies, separated by commas; default: all'],
       window: ['N,…', 'replay in windows of these sizes, in tokens; default: 200000'],
       model: ['ID', 'use the prices and the window of this model'],
-      ablation: 'also run without one part of the engine at a time',
-      details: 'on a terminal: print every column, not only the verdict',
+      ablation: 'also run with each part of the engine switched off in turn',
+      details: 'print every column in the terminal, not only the verdict',
       json: JSON_FLAG,
-      html: ['FILE', 'write the report as one web page'],
-      views: ['FILE', 'write what one strategy would send at each step'],
+      html: ['FILE', 'write the report to FILE as one web page'],
+      views: ['FILE', 'write to FILE what one strategy would send at each step'],
     },
     examples: [
-      ['palimpsest replay', 'replay your own sessions, from where your tools keep them'],
+      ['palimpsest replay', 'replay your own sessions from the folders of your tools'],
       [
         'palimpsest replay session.jsonl --strategy palimpsest,none',
         'replay one session, with and without context management',
@@ -102,7 +102,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
     flags: {
       port: ['N', 'listen on this port; default: any free port'],
       script: ['FILE', 'give the answers in this JSON file, in order'],
-      clock: ['real|virtual', 'virtual: time stands still until it is told to move'],
+      clock: ['real|virtual', 'virtual: time stands still until you advance it'],
     },
     examples: [['palimpsest sim --port 8080', 'then: ANTHROPIC_BASE_URL=http://127.0.0.1:8080 palimpsest']],
   },
@@ -116,7 +116,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   },
   context: {
     flags: { session: SESSION, json: JSON_FLAG },
-    examples: [['palimpsest context', 'show what fills the window, and what was removed']],
+    examples: [['palimpsest context', 'show what fills the window and what was removed']],
   },
   compact: {
     flags: {
@@ -132,11 +132,11 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       json: JSON_FLAG,
       debug: DEBUG,
     },
-    examples: [['palimpsest compact keep the API decisions', 'with instructions for the summary']],
+    examples: [['palimpsest compact keep the API decisions', 'tell the summary what to keep']],
   },
   dream: {
     flags: {
-      now: 'run even if it is not due',
+      now: 'run now, even if it is not due',
       'dry-run': 'show what would change, and change nothing',
       scope: ['SCOPE', 'project or user; default: project'],
       json: JSON_FLAG,
@@ -148,20 +148,20 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       debug: DEBUG,
     },
     examples: [
-      ['palimpsest dream --now --dry-run', 'show what a consolidation would change'],
+      ['palimpsest dream --now --dry-run', 'show what it would change, and change nothing'],
       ['palimpsest dream', 'consolidate memories if it is due'],
     ],
   },
   undo: {
     flags: { session: SESSION },
     examples: [
-      ['palimpsest undo 1a2b3c4d', 'undo the removal with this id, which `palimpsest context` lists'],
+      ['palimpsest undo 1a2b3c4d', 'undo the removal with this id; `palimpsest context` lists the ids'],
     ],
   },
   pin: {
     flags: { session: SESSION, off: 'unpin it' },
     examples: [
-      ['palimpsest pin 1a2b3c4d', 'keep this message, whatever is compacted'],
+      ['palimpsest pin 1a2b3c4d', 'keep this message in view'],
       ['palimpsest pin 1a2b3c4d --off', 'unpin it'],
     ],
   },
@@ -174,24 +174,24 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   recall: {
     flags: {
       session: ['ID|FILE', 'search only this session'],
-      all: 'search every session of the project, which is the default',
+      all: 'search every session of the project; this is the default',
       id: ['ID', 'print this message, result or removal in full'],
       file: ['PATH', 'find calls that name this file, and their results'],
       since: ['DATE', 'find nothing before this date'],
       until: ['DATE', 'find nothing after this date'],
       limit: ['N', 'print at most N results; default: 20'],
-      scan: 'read all files instead of the index, which also finds parts of words',
+      scan: 'read all files instead of the index; this also finds parts of words',
       json: JSON_FLAG,
     },
     examples: [
-      ['palimpsest recall retry delay', 'find where that was said, word for word'],
-      ['palimpsest recall --file src/main.ts --since 2026-01-01', 'find what was done with a file'],
+      ['palimpsest recall retry delay', 'quote the lines about it, word for word'],
+      ['palimpsest recall --file src/main.ts --since 2026-01-01', 'find what happened to a file'],
     ],
   },
   memory: {
     flags: {
-      scope: ['SCOPE', 'project, user or, with --agent, local; default: all; add and import: project'],
-      agent: ['TYPE', 'the memories of agents of this type'],
+      scope: ['SCOPE', 'project, user or, with --agent, local; default: all, but project for add and import'],
+      agent: ['TYPE', 'use the memories of this agent type'],
       type: ['TYPE', 'with add: user, feedback, project or reference'],
       json: JSON_FLAG,
     },
@@ -204,54 +204,51 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       ['diff ID', 'print what a change did'],
       ['undo [ID]', 'undo a change; default: the newest'],
       ['check', 'report duplicates, contradictions and paths that are gone'],
-      ['pending', 'list proposals that wait for your approval'],
+      ['pending', 'list proposals that need your approval'],
       ['approve ID…', 'accept proposals'],
-      ['refuse ID…', 'drop proposals'],
+      ['refuse ID…', 'reject proposals'],
       ['import [FOLDER]', 'copy the memories of another agent'],
     ],
     examples: [
       [
         'palimpsest memory add "We deploy on Fridays"',
-        'add a memory for later conversations in this project',
+        'remember this in later conversations of this project',
       ],
-      ['palimpsest memory', 'list what is known'],
+      ['palimpsest memory', 'list all memories'],
       ['palimpsest memory undo', 'undo the newest change'],
     ],
   },
   agents: {
     flags: { json: JSON_FLAG },
-    examples: [['palimpsest agents', 'list the built-in types and those in your files']],
+    examples: [['palimpsest agents', 'list the built-in types and your own']],
   },
   team: {
     flags: {
       agents: ['N', 'start N teammates, 1 to 16; default: 3'],
-      name: ['NAME', 'call the team this; default: a name made from the goal'],
+      name: ['NAME', 'name the team; default: a name made from the goal'],
       'no-worktrees': 'let teammates work in this folder instead of git worktrees',
-      shutdown: ['NAME', 'end this team; worktrees that hold work are kept'],
-      clean: 'remove what ended teams left; unread messages and unmerged work stay',
+      shutdown: ['NAME', 'end this team, but keep worktrees that hold work'],
+      clean: 'delete what ended teams left, except unread messages and unmerged work',
       resume: ['NAME', 'lead this team again after its leader died'],
-      print: 'run without the screen until the team ends; also without a terminal',
+      print: 'run without a screen until the team ends, as it does without a terminal',
       'output-format': ['FORMAT', FORMATS],
       model: MODEL,
       'base-url': BASE_URL,
       'max-turns': ['N', 'let the model answer at most N times in a turn'],
       'permission-mode': ['MODE', MODES],
-      'allowed-tools': [
-        'RULES',
-        'allow these without asking, for everybody, such as "Edit,Bash(npm test:*)"',
-      ],
-      'disallowed-tools': ['RULES', 'never allow these, for anybody'],
+      'allowed-tools': ['RULES', 'let everybody do these without asking, such as "Edit,Bash(npm test:*)"'],
+      'disallowed-tools': ['RULES', 'let nobody do these'],
       'dangerously-skip-permissions': SKIP,
       'add-dir': ['DIR', 'another folder that everybody may read and change'],
       window: WINDOW,
       settings: SETTINGS,
       cwd: CWD,
-      'max-cost': ['USD', 'spend at most this on the whole team; everybody has the same share'],
+      'max-cost': ['USD', 'spend at most this on the whole team, split evenly'],
       trust: TRUST,
       'system-prompt': ['TEXT', 'use TEXT instead of the built-in system prompt'],
       'append-system-prompt': ['TEXT', 'add TEXT to the built-in system prompt'],
       debug: DEBUG,
-      team: ['NAME', 'with --as: be a teammate of this team; the leader starts them this way'],
+      team: ['NAME', 'with --as: be a teammate of this team; leaders start teammates this way'],
       as: ['AGENT', 'with --team: which teammate to be'],
       plain: PLAIN,
       verbose: VERBOSE,
@@ -259,25 +256,25 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
     examples: [
       [
         'palimpsest team "Fix the failing tests" -n 3 --permission-mode accept-edits',
-        'lead three teammates, each in a git worktree of its own',
+        'lead three teammates, each in its own git worktree',
       ],
       ['palimpsest team --resume fix-the-failing-3f2a', 'lead a team again after its leader died'],
-      ['palimpsest team --shutdown fix-the-failing-3f2a', 'let everybody finish and leave'],
+      ['palimpsest team --shutdown fix-the-failing-3f2a', 'tell everybody to finish and leave'],
     ],
   },
   purge: {
     flags: {},
     examples: [
-      ['palimpsest purge -', 'read the secret from stdin, which keeps it out of the history of your shell'],
-      ['palimpsest purge "sk-live-1234"', 'remove this text from everything that is stored'],
+      ['palimpsest purge -', 'read the secret from stdin, to keep it out of your shell history'],
+      ['palimpsest purge "sk-live-1234"', 'remove this text from everything stored'],
     ],
   },
   doctor: {
     flags: {
       json: JSON_FLAG,
-      bundle: ['FILE', 'write a report that you can share, without content or keys'],
-      'forget-limits': 'forget the window sizes that were learned from refused requests',
+      bundle: ['FILE', 'write a report you can share; it holds no content and no keys'],
+      'forget-limits': 'forget the window sizes learned from refused requests',
     },
-    examples: [['palimpsest doctor', 'check the setup, and say how to fix what is wrong']],
+    examples: [['palimpsest doctor', 'check the setup, and show how to fix what is wrong']],
   },
 }

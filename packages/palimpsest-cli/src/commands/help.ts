@@ -8,16 +8,16 @@ type Row = readonly [left: string, right: string]
 
 const USAGE: readonly Row[] = [
   ['palimpsest [prompt]', 'start the agent; type /help in it for its commands'],
-  ['palimpsest -p "prompt"', 'print one answer and exit; the prompt may be piped in'],
+  ['palimpsest -p "prompt"', 'print one answer and exit; you may pipe the prompt in'],
   ['palimpsest COMMAND …', 'run one of the commands below'],
 ]
 const START_HERE: readonly Row[] = [
   [
     'palimpsest',
-    "run it in your project's folder; without a key it works offline, and only quotes your files",
+    "run it in your project's folder; without a key it works offline and only quotes your files",
   ],
-  ['palimpsest doctor', 'see which model it would ask, and how to set one up'],
-  ['palimpsest demo', 'watch for a minute what it does; needs no key'],
+  ['palimpsest doctor', 'check which model will answer, and how to set one up'],
+  ['palimpsest demo', 'watch what it does, in about a minute; needs no key'],
 ]
 const COMMON: readonly Row[] = [
   ['-c, --continue', 'resume the session used last in this folder'],
@@ -25,7 +25,7 @@ const COMMON: readonly Row[] = [
   ['-m, --model NAME', 'use this model: claude-opus-5-5, ollama/NAME, …'],
   ['--permission-mode MODE', 'default, accept-edits, plan or bypass'],
   ['--max-cost USD', 'stop before the session costs more than this'],
-  ['-h, --help', 'print this text; after a command, print its own help'],
+  ['-h, --help', 'print this text, or the help of a command'],
   ['-v, --version', 'print the version'],
 ]
 

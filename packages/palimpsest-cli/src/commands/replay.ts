@@ -13,7 +13,7 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 export const replay: Command = {
   name: 'replay',
   usage: '[FILE|FOLDER…] [options]',
-  summary: 'compare what context strategies cost and keep on recorded sessions',
+  summary: 'replay recorded sessions, and compare what strategies cost and keep',
   options: {
     strategy: { type: 'string' },
     window: { type: 'string' },

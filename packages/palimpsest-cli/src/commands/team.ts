@@ -8,7 +8,7 @@ const { continue: _continue, 'session-id': _sessionId, stay: _stay, ...shared } 
 export const team: Command = {
   name: 'team',
   usage: '"goal" [options]\n--resume NAME\n--shutdown NAME\n--clean',
-  summary: 'let a leader and teammates work on a goal, each in a git worktree',
+  summary: 'let a leader and teammates work on a goal, each in its own worktree',
   options: {
     agents: { type: 'string', short: 'n' },
     name: { type: 'string' },
