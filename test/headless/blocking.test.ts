@@ -48,6 +48,8 @@ test.each([
 )
 
 /** Further from the threshold and nearer to it. */
+/** The window is full once in them. */
+const LIMITED_ANSWERS = process.env['SOAK'] ? 9 : 5
 const LIMITS = ['30000', ...(process.env['SOAK'] ? ['45000'] : [])]
 
 test.each(LIMITS)(
@@ -58,7 +60,7 @@ test.each(LIMITS)(
     const main = { source: 'main' }
     bench.simulator.addSteps([
       { ...summaryStep('They write long answers.'), times: 9 },
-      ...longAnswers('long', 9).map((step) => ({ ...step, when: main })),
+      ...longAnswers('long', LIMITED_ANSWERS).map((step) => ({ ...step, when: main })),
       { ...DONE, when: main },
     ])
     const env = { ...ENV, PALIMPSEST_BLOCKING_LIMIT: limit }
@@ -66,7 +68,7 @@ test.each(LIMITS)(
     expect(on).toMatchObject({ exit: 0, out: 'Done.\n', err: expect.stringContaining('compacted') })
     expect(tokensSent(bench)).toBeLessThan(Number(limit))
 
-    bench.simulator.addSteps([...longAnswers('more', 9), DONE])
+    bench.simulator.addSteps([...longAnswers('more', LIMITED_ANSWERS), DONE])
     const off = await bench.run(['-p', 'write', '--window', '60000'], { ...env, DISABLE_AUTO_COMPACT: '1' })
     expect(off).toMatchObject({ exit: 1, err: expect.stringContaining(`the limit is ${limit}`) })
     expect(off.err).toMatch(/To compact the conversation, run `palimpsest compact --session [\da-f-]{36}`/)

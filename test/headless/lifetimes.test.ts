@@ -76,17 +76,18 @@ const PAUSES: readonly Pauses[] = [
     ],
   ],
   [
-    { clearing: { gapMinutes: 30 } },
+    { clearing: { gapMinutes: 30, keepResults: 3 } },
     [
       [6, 0],
-      [32, READS - 15],
+      [32, READS - 3],
     ],
   ],
-  [{ clearing: { keepResults: 3 } }, [[6, READS - 3]]],
 ]
 /** Each alone. */
 const FURTHER_PAUSES: readonly Pauses[] = [
   ...PAUSES.flatMap(([set, pauses]) => pauses.map((one): Pauses => [set, [one]])),
+  [{ clearing: { gapMinutes: 30 } }, [[32, READS - 15]]],
+  [{ clearing: { keepResults: 3 } }, [[6, READS - 3]]],
   [{}, [[24 * 60, READS - 5]]],
   [AN_HOUR, [[6, 0]]],
 ]

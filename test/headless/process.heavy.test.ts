@@ -44,7 +44,7 @@ const CASES: readonly Case[] = [
     args: ['-p', 'look:', '--debug', '--output-format', 'stream-json', ...ALLOW],
     options: { stdin: PIPED },
   },
-  { title: 'an answer as text, a call denied', args: ['-p', 'hello'] },
+  { title: 'an answer as text, a call denied', args: ['-p', 'hello'], isForSoak: true },
   {
     title: 'a prompt that does not fit',
     args: ['-p', 'word '.repeat(20_000), '--window', '30000'],

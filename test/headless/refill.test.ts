@@ -7,14 +7,16 @@ import { call, text } from '../kit/headless.ts'
 // A long session whose window fills faster than a compaction empties it: failing commands with long output, which clearing leaves alone.
 
 const ENV = { PALIMPSEST_MODEL: 'claude-opus-5' }
-const ROUNDS = 31
+const ROUNDS = 24
 const MAIN = { source: 'main' }
 
-/** As many characters of words as of failures, 13,500 each: no command takes more processes than it must. */
+/** More characters of words than of failures, 13,500: no command takes more processes than it must. */
+const WORDS = 400
+
 function failing(round: number) {
   const command = `seq -f 'test ${round} %g failed: expected value to be another one' 1 270; exit 1`
   const words = Array.from(
-    { length: 270 },
+    { length: WORDS },
     (_, i) => `I see in round ${round} why test ${i} has failed there.`,
   )
   return {

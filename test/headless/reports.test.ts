@@ -16,8 +16,9 @@ import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
 const MAIN = { source: 'main' }
 const FILES = 5
 
+const IS_SOAK = process.env['SOAK'] !== undefined
 /** Each counts tokens in its own way. */
-const MODELS = ['claude-opus-5-5', 'claude-opus-4-6', ...(process.env['SOAK'] ? ['claude-sonnet-5-5'] : [])]
+const MODELS = ['claude-opus-5-5', ...(IS_SOAK ? ['claude-opus-4-6', 'claude-sonnet-5-5'] : [])]
 
 test.each(MODELS)(
   '%s: compact and context tell one size, marked as an estimate, and the provider then counts about as much',
@@ -139,7 +140,7 @@ test('a breaker that opened is told, with when it may try again', async () => {
     expect((await bench.run(['compact'], env)).exit).toBe(0)
     // Something that a compaction can take away.
     const name = `filling ${attempt}`
-    const steps = [...longAnswers(name, 2), { content: [text('Done.')] }]
+    const steps = [...longAnswers(name, 1), { content: [text('Done.')] }]
     bench.simulator.addSteps(steps.map((step) => ({ ...step, when: { bodyContains: name } })))
     await bench.run(['-p', name, '--continue'], env)
   }
@@ -156,13 +157,19 @@ test('a breaker that opened is told, with when it may try again', async () => {
   })
 })
 
+/** That each of them is heard, `compact.heavy.test.ts` and `traces.test.ts` show, too. */
+const SWITCHED_OFF: readonly {
+  readonly flags?: { readonly [flag: string]: boolean }
+  readonly settings?: JsonObject
+  readonly more?: { readonly [name: string]: string }
+}[] = [
+  { more: { DISABLE_AUTO_COMPACT: '1' } },
+  ...(IS_SOAK ? [{ settings: { autoCompactEnabled: false } }, { flags: { 'auto-compact': false } }] : []),
+]
+
 test('where nothing compacts by itself, it is warned of the window’s end, by the command and on the screen', async () => {
   const { bench, env } = await filled('claude-opus-5-5')
-  for (const { flags = {}, settings = {}, more = {} } of [
-    { more: { DISABLE_AUTO_COMPACT: '1' } },
-    { settings: { autoCompactEnabled: false } },
-    { flags: { 'auto-compact': false } },
-  ]) {
+  for (const { flags = {}, settings = {}, more = {} } of SWITCHED_OFF) {
     await setFlags(bench, { 'background-calls': false, ...flags })
     await put(join(bench.home, 'settings.json'), JSON.stringify(settings))
     const thresholds = { warning: 160_000, error: 170_000, auto: 167_000, blocking: 177_000 }

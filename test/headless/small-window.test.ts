@@ -34,8 +34,10 @@ test.each([
 test.each([
   ['the setting', { workingWindow: 1_700 }, {}],
   ['what the model is said to accept', {}, { PALIMPSEST_CONTEXT_TOKENS: '600' }],
-  ['the setting and the environment', { workingWindow: 1_700 }, { PALIMPSEST_WINDOW: '800' }],
   ['all of them', { workingWindow: 1_700 }, { PALIMPSEST_CONTEXT_TOKENS: '600', PALIMPSEST_WINDOW: '800' }],
+  ...(process.env['SOAK']
+    ? ([['the setting and the environment', { workingWindow: 1_700 }, { PALIMPSEST_WINDOW: '800' }]] as const)
+    : []),
 ])('too small by %s: what is advised works', async (_what, settings, env) => {
   const served = await serve(createSimulator({ switches: { unknownModel: 'accept' } }).fetch)
   onTestFinished(async () => await served.close())
