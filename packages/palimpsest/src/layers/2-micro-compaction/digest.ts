@@ -24,7 +24,10 @@ const PATTERNS: readonly { readonly pattern: RegExp; readonly needs?: RegExp }[]
   },
   { pattern: /\bhttps?:\/\/[^\s"'<>)\]}]+/g, needs: /http/ },
   // Paths and file names.
-  { pattern: /(?:[\w.@~-]{0,200}\/)+[\w.@+-]+|\b[\w-]{1,200}\.[a-z]{1,5}\b/g, needs: /[/.]/ },
+  {
+    pattern: /(?:[\w.@~-]{0,200}\/)+[\w.@+-]+|\b[\w-]{1,200}\.[a-z]{1,5}\b/g,
+    needs: /\/[\w.@+-]|[\w-]\.[a-z]/,
+  },
   // Names: several humps, underscores, qualified.
   {
     pattern: /\b[A-Za-z_$][\w$]*(?:[a-z][A-Z]|_[A-Za-z0-9]|\.[A-Za-z_]|::[A-Za-z_])[\w$.:]*/g,
