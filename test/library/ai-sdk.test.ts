@@ -22,9 +22,9 @@ import { readsAllOfItsPredecessor } from '../kit/reads-all.ts'
 
 const MODEL = 'claude-sonnet-5-5'
 const WINDOW = 60_000
-const STEPS = process.env['SOAK'] ? 300 : 40
-/** As many tokens in all, whatever the number of steps. */
-const RESULT_LINES = Math.round((300 / STEPS) * 24)
+const STEPS = process.env['SOAK'] ? 300 : 24
+/** They fill the window more than once. */
+const RESULT_LINES = process.env['SOAK'] ? 24 : 270
 const INSTRUCTIONS = 'You read catalogues. '.repeat(400)
 
 const say = (text: string): ScriptStep => ({ content: [{ type: 'text', text }] })

@@ -13,9 +13,12 @@ import { readsAllOfItsPredecessor } from '../kit/reads-all.ts'
 
 const MODEL = 'claude-sonnet-5-5'
 const WINDOW = 60_000
-const STEPS = process.env['SOAK'] ? 300 : 40
-/** As many tokens in all, whatever the number of steps. */
-const RESULT_LINES = Math.round((300 / STEPS) * 24)
+const STEPS = process.env['SOAK'] ? 300 : 24
+/** They fill the window more than once. */
+const RESULT_LINES = process.env['SOAK'] ? 24 : 180
+/** Of some hundred words, in windows that hold less than ten. */
+const QUESTIONS = process.env['SOAK'] ? 16 : 12
+const TALK_TURNS = process.env['SOAK'] ? 30 : 16
 
 /** The clients are alike enough to be asked the same way. */
 const older = OlderAnthropic as unknown as typeof Anthropic
@@ -133,14 +136,14 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     const { simulator, options } = bench(script, 14_000)
     const client = withPalimpsest(new Client(options))
     const messages: { role: 'user' | 'assistant'; content: string }[] = []
-    for (let i = 0; i < 16; i++) {
+    for (let i = 0; i < QUESTIONS; i++) {
       messages.push({ role: 'user', content: `Question ${i}. ${'Is it so? '.repeat(200)}` })
       const { content } = await client.messages.create({ model: MODEL, max_tokens: 1_000, messages })
       messages.push({ role: 'assistant', content: textOf(content) })
     }
     const statuses = simulator.requests().map(({ status }) => status)
     expect(statuses.filter((status) => status !== 200)).toEqual([400])
-    expect(statuses).toHaveLength(17)
+    expect(statuses).toHaveLength(QUESTIONS + 1)
   })
 
   test('keeps several conversations apart, by content and by name', async () => {
@@ -228,14 +231,14 @@ test('summaries that a model writes are asked for in a form that the provider ta
     { window: 20_000, asksModel: true },
   )
   const messages: { role: 'user' | 'assistant'; content: string }[] = []
-  for (let turn = 0; turn < 30; turn++) {
+  for (let turn = 0; turn < TALK_TURNS; turn++) {
     messages.push({ role: 'user', content: `Question ${turn}. ${'More of it. '.repeat(250)}` })
     const { content } = await client.messages.create({ model: MODEL, max_tokens: 500, messages })
     messages.push({ role: 'assistant', content: textOf(content) })
   }
   const requests = simulator.requests()
   expect(requests.filter(({ status }) => status !== 200)).toEqual([])
-  expect(requests.length).toBeGreaterThan(30)
+  expect(requests.length).toBeGreaterThan(TALK_TURNS)
 })
 
 test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 500])(

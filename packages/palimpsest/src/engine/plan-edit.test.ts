@@ -37,6 +37,18 @@ async function workedAgent(
   return agent
 }
 
+type Bought = '1h' | '5m'
+const worked = new Map<Bought, Promise<TestAgent>>()
+
+/** Each is made once: it is only looked at. */
+function workedOnce(bought: Bought): Promise<TestAgent> {
+  const agent =
+    worked.get(bought) ??
+    workedAgent('claude-opus-5', 200_000, { setup: { lifetimes: { system: '1h', messages: bought } } })
+  worked.set(bought, agent)
+  return agent
+}
+
 test.each([
   ['1h', 30, false],
   ['1h', 61, true],
@@ -44,9 +56,7 @@ test.each([
 ] as const)(
   'bought for %s and idle for %d minutes, whatever is bought from now on: cleared is %s',
   async (bought, minutes, isCleared) => {
-    const agent = await workedAgent('claude-opus-5', 200_000, {
-      setup: { lifetimes: { system: '1h', messages: bought } },
-    })
+    const agent = await workedOnce(bought)
     const { view } = agent.session
     const now = (view.nodes.at(-1)?.source.at ?? 0) + minutes * MINUTE_MS
     const limits = { ...agent.setup, lifetime: '5m', isMain: true } as const

@@ -20,7 +20,7 @@ import type { LoopTool } from './tool.ts'
 
 const MINUTE_MS = 60_000
 const LIFETIMES = { system: '1h', messages: '5m' } as const
-const TURNS = 20
+const TURNS = process.env['SOAK'] ? 20 : 12
 const LONG = 'What was read from the cache, and what must have been in it. '.repeat(500)
 
 const text = { type: 'text', text: 'noted' } as const
