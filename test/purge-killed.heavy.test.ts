@@ -18,10 +18,13 @@ const MARK = '[purged]'.padEnd(SECRET.length, 'x')
 const NAME_MARK = 'purged'.padEnd(SECRET.length, 'x')
 const SESSION = '0b5ad1f4-7a3c-4f0e-9b62-0f3f5a6c7d8e'
 
+/** So that a purge takes a while, and can be killed in the midst of it. */
+const LINES = process.env['SOAK'] ? 2_000 : 1_000
+
 /** A file of every kind that a home has, each with the text. */
 async function fill(folder: string, home: string): Promise<void> {
   const line = (i: number): string => JSON.stringify({ uuid: `${i}`, text: `line ${i} ${SECRET}` })
-  const many = Array.from({ length: 2_000 }, (_, i) => line(i)).join('\n')
+  const many = Array.from({ length: LINES }, (_, i) => line(i)).join('\n')
   const files = [
     [`${SESSION}.jsonl`, many],
     [`${SESSION}/tool-results/toolu_1.txt`, many],
@@ -79,7 +82,7 @@ it('killed at any moment, every file is as it was or without the text, and the n
   const pristine = `${home}-pristine`
   await cp(home, pristine, { recursive: true })
   const wholeMs = await purgeFor(home, undefined)
-  const { numRuns } = cases(3, 60)
+  const { numRuns } = cases(2, 60)
   for (let run = 0; run < numRuns; run++) {
     await rm(home, { recursive: true })
     await cp(pristine, home, { recursive: true })

@@ -86,8 +86,8 @@ function expectInside({ simulator }: Chat): void {
   expect(requests.filter(({ status, input_tokens: tokens }) => status !== 200 || tokens > WINDOW)).toEqual([])
 }
 
-/** Together four windows or ten. */
-const TENTHS = process.env['SOAK'] ? 100 : 40
+/** Together two windows and a half, or ten. */
+const TENTHS = process.env['SOAK'] ? 100 : 25
 
 test('messages of a tenth of the window each, far more than it holds: every request fits, the newest is whole, and earlier ones are there or recalled', async () => {
   const done = await chat(Array.from({ length: TENTHS }, () => 0.1))
@@ -97,7 +97,7 @@ test('messages of a tenth of the window each, far more than it holds: every requ
   await done.context.close()
 }, 60_000)
 
-const RUNS = cases(5, 150)
+const RUNS = cases(3, 150)
 
 test(
   'messages of any size up to three tenths of the window, in any order',

@@ -202,7 +202,7 @@ describe('a feature is refused', () => {
         const value = values.get('micro-batch')
         expect([true, false, undefined]).toContain(value)
       }),
-      cases(300, 20_000),
+      cases(100, 20_000),
     )
   })
 })

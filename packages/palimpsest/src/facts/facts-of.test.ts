@@ -402,7 +402,7 @@ describe('facts as JSON', () => {
         )
         expect(found?.files.at(-1)).toEqual({ path: 'p', operation: 'read', touched: 1 })
       }),
-      cases(100, 1_000),
+      cases(40, 1_000),
     )
     expect(decodeFacts(undefined)).toBeUndefined()
     expect(decodeFacts({ format: 99 })).toBeUndefined()

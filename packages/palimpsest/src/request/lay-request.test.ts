@@ -19,7 +19,7 @@ test('(L1) requests laid one behind the other are charged and explained as if ea
       const played = await play(operations, simulatorJudge().judge)
       expect(chargesOf(played, true)).toEqual(chargesOf(played, false))
     }),
-    cases(60, 2_000),
+    cases(25, 2_000),
   )
 })
 

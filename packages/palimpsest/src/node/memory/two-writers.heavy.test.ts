@@ -15,6 +15,8 @@ import { createMemoryFolder } from './memory-folder.ts'
 const CHILD = childFile('rememberer')
 /** Of each writer, before it is killed. */
 const LINES_A_LIFE = 5
+/** Of all lives together, at least. */
+const LINES = cases(20, 1000).numRuns
 
 interface Place {
   readonly home: string
@@ -42,7 +44,7 @@ describe('two agents that write the same memory and are killed', () => {
   it('(M1) lose nothing, leave whole files, and history and files agree', async () => {
     const { home, folder: projectFolder } = await tempProject()
     const path = join(projectFolder, 'memory')
-    const lives = cases(30, 1000).numRuns / (2 * LINES_A_LIFE)
+    const lives = LINES / (2 * LINES_A_LIFE)
     const told = await Promise.all([
       liveAndDie({ home, path }, 'a', lives),
       liveAndDie({ home, path }, 'b', lives),
@@ -50,7 +52,7 @@ describe('two agents that write the same memory and are killed', () => {
     const folder = createMemoryFolder({ home, path, now: () => 0 })
     const { texts, index, unusable } = await folder.read()
     const lines = (texts.get('shared') ?? '').trimEnd().split('\n')
-    expect(told.flat().length).toBeGreaterThanOrEqual(cases(30, 1000).numRuns)
+    expect(told.flat().length).toBeGreaterThanOrEqual(LINES)
     expect(told.flat().filter((line) => !lines.includes(line))).toEqual([])
     expect(lines).toHaveLength(new Set(lines).size)
     expect({ index, unusable: unusable.size }).toEqual({

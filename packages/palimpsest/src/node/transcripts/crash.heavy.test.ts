@@ -31,7 +31,7 @@ async function idsIn(path: string): Promise<string[]> {
 
 describe('a killed writer', () => {
   it('(T1) every entry that was told of is in the file, and the session goes on', async () => {
-    for (let round = 0; round < cases(3, 200).numRuns; round++) {
+    for (let round = 0; round < cases(2, 200).numRuns; round++) {
       const project = await tempProject()
       const child = spawn(process.execPath, childArgs('append', project), {
         stdio: ['ignore', 'pipe', 'inherit'],

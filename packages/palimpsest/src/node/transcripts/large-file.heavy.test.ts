@@ -13,7 +13,7 @@ const run = promisify(execFile)
 
 /** Of the process that opens the file. Times are measured in `bench/`. */
 const PEAK_MB_MAX = 400
-const MEGABYTES = cases(20, 300).numRuns
+const MEGABYTES = cases(12, 300).numRuns
 
 async function measure(...args: readonly string[]): Promise<Record<string, number>> {
   const { stdout } = await run(process.execPath, [CHILD, ...args])

@@ -32,7 +32,7 @@ describe('a stream of events is measured', () => {
         const bytes = Buffer.from(parts.join(''))
         expect(verdict(cutAt(bytes, cuts))).toEqual(verdict([bytes]))
       }),
-      cases(300, 20_000),
+      cases(100, 20_000),
     )
   })
 

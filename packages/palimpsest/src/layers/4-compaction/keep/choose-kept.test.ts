@@ -177,7 +177,7 @@ test('(V1) rounds stay or go whole, and what stays fits its share', () => {
       const tokens = rounds.reduce((sum, i) => sum + (rawBefore[i + 1] ?? 0) - (rawBefore[i] ?? 0), 0)
       expect(tokens).toBeLessThanOrEqual(Math.max(keptShare, COMPACTION_POLICY.keptShareMax) * WINDOW_TOKENS)
     }),
-    cases(60, 2_000),
+    cases(25, 2_000),
   )
 })
 
