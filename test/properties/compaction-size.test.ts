@@ -16,7 +16,7 @@ import { windowSetup } from '../kit/window-setup.ts'
 // No compaction of any kind leaves more than it found, as the provider counts. Whatever may make one large is here: long instruction files,
 // hooks that talk, files that are read again, summaries and notes of any length, spans chosen by hand, conversations of a few words.
 
-const RUNS = cases(6, 800)
+const RUNS = cases(4, 800)
 const TIMEOUT_MS = 30_000 + RUNS.numRuns * 5_000
 const BETAS = ['extended-cache-ttl-2025-04-11']
 

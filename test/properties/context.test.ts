@@ -9,7 +9,7 @@ import { blocksOf, ownerPlays, playOwner, type OwnerRound } from '../kit/owner-h
 
 // Histories that their owner edits in every way, in a window that has room for them and in one that has not.
 
-const RUNS = cases(60, 20_000)
+const RUNS = cases(25, 20_000)
 const TIMEOUT_MS = 60_000 + RUNS.numRuns * 400
 
 test(

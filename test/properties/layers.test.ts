@@ -8,7 +8,7 @@ import { arbitraryScript, playLayers, type LayeredSession } from '../kit/layered
 
 // The first two layers on conversations of every kind: tools, sizes, errors, images, pins, pauses, windows, a disk that is full.
 
-const RUNS = cases(12, 20_000)
+const RUNS = cases(6, 20_000)
 const TIMEOUT_MS = RUNS.numRuns * 1_000
 
 test(

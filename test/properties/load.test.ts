@@ -32,7 +32,7 @@ describe('loading from the end', () => {
         // A session can be gone on with: the last entry of the chain is the one that was appended last.
         expect(loaded.entries.at(-1)?.id).toBe(entries.at(-1)?.id)
       }),
-      cases(8, 2000),
+      cases(4, 2000),
     )
   })
 
@@ -57,7 +57,7 @@ describe('loading from the end', () => {
           )
         }
       }),
-      cases(40, 20_000),
+      cases(20, 20_000),
     )
   })
 })

@@ -10,7 +10,7 @@ import { arbitraryOperations } from '../kit/conversation.ts'
 import { play } from '../kit/play.ts'
 import { simulatorJudge } from '../kit/simulator-judge.ts'
 
-const RUNS = cases(50, 50_000)
+const RUNS = cases(25, 50_000)
 const TIMEOUT_MS = 60_000 + RUNS.numRuns * 200
 
 test(

@@ -24,7 +24,7 @@ import { simulatorJudge } from '../kit/simulator-judge.ts'
 // changes of model and tools. The judge is the simulator at its strictest, refusing wrongly bound thinking: `play` throws where a
 // request is refused, which is what shows (V1) and (V4).
 
-const RUNS = cases(60, 100_000)
+const RUNS = cases(30, 100_000)
 const TIMEOUT_MS = 60_000 + RUNS.numRuns * 100
 const strict = { switches: { ...STRICT_SWITCHES, pastScript: 'refuse' } } as const
 

@@ -147,7 +147,7 @@ test('a model that answers nothing beside the conversation is left alone: three 
     fault: { type: 'status', status: 529 } as const,
   }))
   const agent = createTestAgent({
-    simulator: { script: [...rounds(75), DONE], faults: dead },
+    simulator: { script: [...rounds(process.env['SOAK'] ? 75 : 45), DONE], faults: dead },
     setup: {
       thresholds: THRESHOLDS,
       compaction: { ...compaction, notesTemplate: NOTES_TEMPLATE },

@@ -7,9 +7,10 @@ import { playReading, type ReadingSession } from '../kit/reading-session.ts'
 
 const READING: readonly (readonly [string, ReadingSession])[] = [
   ['40 reads of 1,600 tokens', { reads: 40, readTokens: 1_600 }],
-  ['40 reads of 4,000', { reads: 40, readTokens: 4_000 }],
+  ['24 reads of 4,000', { reads: 24, readTokens: 4_000 }],
 ]
 const LONGER: typeof READING = [
+  ['40 reads of 4,000', { reads: 40, readTokens: 4_000 }],
   ['60 uneven reads of about 3,000', { reads: 60, readTokens: 3_000, isUneven: true }],
   ['160 reads of 1,600', { reads: 160, readTokens: 1_600 }],
   ['80 reads of 4,000', { reads: 80, readTokens: 4_000 }],

@@ -55,7 +55,7 @@ function limitsOf({ setup, session }: TestAgent) {
 
 describe('collapse', () => {
   test('(C2) folds the oldest spans from 90% of the effective window on; the threshold fires nothing', async () => {
-    const agent = collapsing([...rounds(30), DONE])
+    const agent = collapsing([...rounds(22), DONE])
     expect((await agent.say('Echo. Never touch secret.txt.')).end).toEqual({ reason: 'answered' })
     expect(folds(agent).length).toBeGreaterThan(2)
     expect(agent.entries.filter(({ kind }) => kind === 'boundary')).toEqual([])
@@ -74,7 +74,7 @@ describe('collapse', () => {
   })
 
   test('(C1) planning again right after folding plans nothing', async () => {
-    const agent = collapsing([...rounds(30), DONE])
+    const agent = collapsing([...rounds(22), DONE])
     await agent.say('Echo.')
     const limits = limitsOf(agent)
     const first = planCollapse(agent.session.view, { ...limits, sizeTokens: 0.95 * EFFECTIVE })
@@ -84,7 +84,7 @@ describe('collapse', () => {
   })
 
   test('a span is expanded again by taking its fold back, and only that one', async () => {
-    const agent = collapsing([...rounds(30), DONE])
+    const agent = collapsing([...rounds(22), DONE])
     await agent.say('Echo.')
     const [first, second] = folds(agent)
     const gone = '\\nline 59 of a result'

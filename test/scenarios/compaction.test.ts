@@ -26,7 +26,9 @@ type Steps = NonNullable<SimulatorOptions['script']>
 type Faults = NonNullable<SimulatorOptions['faults']>
 
 function rounds(count: number, lines = LINES): Steps {
-  const text = Array.from({ length: lines }, (_, i) => `line ${i} of a result that takes some room`).join('\n')
+  const text = Array.from({ length: lines }, (_, i) => `line ${i} of a result that takes some room`).join(
+    '\n',
+  )
   return Array.from({ length: count }, (_, i) => ({
     content: [{ type: 'tool_use' as const, name: 'Echo', input: { text: `${i}\n${text}` } }],
     stop_reason: 'tool_use' as const,
@@ -92,7 +94,9 @@ test('a host that fails at every step loses what it would have added, and nothin
   const broken = async (): Promise<never> => await Promise.reject(new Error('the disk is gone'))
   const host = { before: broken, restore: broken, after: broken }
   const compaction = { host, isOn: true, scale: 0.15 }
-  const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE], [], { setup: { thresholds: THRESHOLDS, compaction } })
+  const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE], [], {
+    setup: { thresholds: THRESHOLDS, compaction },
+  })
   expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
   expect(pathsOf(agent)).toEqual(['fork'])
   const failed = agent.traces.filter(({ name }) => name === 'host-failed')

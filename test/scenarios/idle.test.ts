@@ -13,6 +13,8 @@ import { windowSetup } from '../kit/window-setup.ts'
 const MODEL = 'claude-opus-5'
 const MINUTE_MS = 60_000
 const RESULTS = 20
+/** So many are read by an answer. */
+const AT_ONCE = process.env['SOAK'] ? 1 : 5
 
 test.each([
   ['1h', 61, 5],
@@ -91,8 +93,13 @@ async function workedAgent(
   source: Source = 'main',
   tool: LoopTool = readTool,
 ): Promise<TestAgent> {
-  const reads = Array.from({ length: RESULTS }, (_, i) => ({
-    content: [{ type: 'tool_use', name: 'Read', input: { file_path: `/src/file-${i}.ts` } }],
+  const calls = Array.from({ length: RESULTS }, (_, i) => ({
+    type: 'tool_use',
+    name: 'Read',
+    input: { file_path: `/src/file-${i}.ts` },
+  }))
+  const reads = Array.from({ length: RESULTS / AT_ONCE }, (_, i) => ({
+    content: calls.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
   }))
   const agent = createTestAgent({
     model: MODEL,

@@ -82,9 +82,23 @@ function answersSince({ entries }: TestAgent, id: string | undefined): Entry[] {
   return entries.slice(from).filter((entry) => entry.kind === 'message' && entry.message.role === 'assistant')
 }
 
-test('three refills force results to disk and the tail to one round; a fourth stops, names what takes the room, and stays so however many rounds follow', async () => {
+interface Filled {
+  readonly agent: TestAgent
+  readonly said: Said
+}
+
+async function fill(): Promise<Filled> {
   const agent = agentOf(...fetches(60, SOME_LINES, 'big'), DONE)
-  const said = await agent.say('Fetch.')
+  return { agent, said: await agent.say('Fetch.') }
+}
+
+let filled: Promise<Filled> | undefined
+
+/** The one that nobody changes. */
+const filledOnce = async (): Promise<Filled> => await (filled ??= fill())
+
+test('three refills force results to disk and the tail to one round; a fourth stops, names what takes the room, and stays so however many rounds follow', async () => {
+  const { agent, said } = await filledOnce()
   const records = boundaries(agent).map(recordOf)
   expect(records.map((record) => record?.refills)).toEqual([0, 1, 2, 3])
   expect(records.map((record) => record?.near)).toEqual([false, true, true, true])
@@ -107,8 +121,7 @@ test.each([
   ['a compaction by hand', async (agent: TestAgent) => void (await agent.compact())],
   ['an undo', async (agent: TestAgent) => await agent.add({ kind: 'void', target: newestBoundary(agent) })],
 ])('what had stopped begins again after %s', async (_what, change) => {
-  const agent = agentOf(...fetches(60, SOME_LINES, 'big'), DONE)
-  await agent.say('Fetch.')
+  const { agent } = await fill()
   const count = boundaries(agent).length
   expect((await agent.say('Again?')).end.reason).toBe('window-full')
   expect(boundaries(agent)).toHaveLength(count)
@@ -124,8 +137,7 @@ test.each([
   ['another model', { model: 'claude-opus-5' }],
   ['a larger window', { thresholdTokens: 30_000 }],
 ])('what had stopped begins again with %s', async (_what, changed) => {
-  const agent = agentOf(...fetches(60, SOME_LINES, 'big'), DONE)
-  await agent.say('Fetch.')
+  const { agent } = await filledOnce()
   const moment = {
     now: 0,
     cause: 'threshold',

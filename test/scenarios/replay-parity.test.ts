@@ -22,14 +22,24 @@ const OFF = ['server-compaction', 'background-calls', 'compaction-fork', 'sessio
 const MINUTES = 60_000
 const COLD_MS = 70 * MINUTES
 
+/** As long in a soak; in CI fewer rounds, and longer ones. */
+function size({ rounds, linesMax }: Pick<ScriptPlan, 'rounds' | 'linesMax'>) {
+  return process.env['SOAK'] ? { rounds, linesMax } : { rounds: rounds / 2, linesMax: linesMax * 2 }
+}
+
 test.each([
-  { name: 'reads and commands', seed: 1, window: 60_000, rounds: 60, linesMax: 200, shows: 'compaction' },
+  {
+    name: 'reads and commands',
+    seed: 1,
+    window: 60_000,
+    ...size({ rounds: 60, linesMax: 200 }),
+    shows: 'compaction',
+  },
   {
     name: 'with long pauses',
     seed: 2,
     window: 100_000,
-    rounds: 70,
-    linesMax: 240,
+    ...size({ rounds: 70, linesMax: 240 }),
     pauseMs: COLD_MS,
     shows: 'cold',
   },
@@ -37,8 +47,7 @@ test.each([
     name: 'many results at once',
     seed: 3,
     window: 60_000,
-    rounds: 30,
-    linesMax: 150,
+    ...size({ rounds: 30, linesMax: 150 }),
     calls: 6,
     shows: 'stored',
   },
@@ -46,7 +55,7 @@ test.each([
     name: 'a window that fills again and again',
     seed: 4,
     window: 40_000,
-    rounds: 40,
+    rounds: process.env['SOAK'] ? 40 : 24,
     linesMax: 700,
     shows: 'compaction',
   },
