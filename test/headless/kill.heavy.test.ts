@@ -18,6 +18,7 @@ import {
   stringIn,
   text,
   thinking,
+  transcriptsOf,
   type Bench,
 } from '../kit/headless.ts'
 import {
@@ -37,6 +38,8 @@ import {
 
 const KILLS = cases(5, 1_000).numRuns
 const KINDS = ['turn', 'compaction', 'undo', 'restore', 'notes'] as const
+/** Those that stand together begin from one session. */
+const GROUPS: readonly (readonly Kind[])[] = [['turn'], ['compaction', 'undo', 'restore'], ['notes']]
 const SEED = 20_261_117
 /** A kill, and what is looked at behind it, takes a second or two. */
 const TIMEOUT_MS = 30_000 * KILLS
@@ -60,41 +63,39 @@ interface Work {
 }
 
 describe(`(T1) ${KILLS} kills lose nothing, and each session goes on`, () => {
-  test.each(KINDS)(
-    '%s',
-    async (kind) => {
+  test.each(GROUPS.map((kinds) => ({ kinds, title: kinds.join(', ') })))(
+    '$title',
+    async ({ kinds }) => {
       const bench = await createBench()
-      const work = await WORKS[kind](bench)
-      const before = await readBefore(work.base)
-      const random = createRandom(SEED + KINDS.indexOf(kind))
-      const outcomes = new Map<string, number>()
-      let misses = 0
-      for (let kill = 0; kill < KILLS / KINDS.length;) {
-        const place = `${kill}-${misses}`
-        bench.simulator.addSteps([finish(place), ...work.steps(kill * MISSES_MAX + misses)])
-        const asked = bench.simulator.requests().length
-        const killed = await killIn(
-          bench,
-          work.base,
-          work.args(kill * MISSES_MAX + misses),
-          work.moment(random),
-        )
-        if (!killed) {
-          expect(++misses).toBeLessThan(MISSES_MAX)
-          continue
-        }
-        kill++
-        await expectNothingLost(killed, before)
-        const outcome = await work.check(killed, before)
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-        await expectGoesOn(bench, killed, { asked, place, window: work.window })
-      }
-      if (process.env['SOAK'])
-        process.stdout.write(`${kind}: ${JSON.stringify(Object.fromEntries(outcomes))}\n`)
+      for (const kind of kinds) await killAll(bench, kind)
     },
     TIMEOUT_MS,
   )
 })
+
+async function killAll(bench: Bench, kind: Kind): Promise<void> {
+  const work = await WORKS[kind](bench)
+  const before = await readBefore(work.base)
+  const random = createRandom(SEED + KINDS.indexOf(kind))
+  const outcomes = new Map<string, number>()
+  let misses = 0
+  for (let kill = 0; kill < KILLS / KINDS.length;) {
+    const place = `${kind}-${kill}-${misses}`
+    bench.simulator.addSteps([finish(place), ...work.steps(kill * MISSES_MAX + misses)])
+    const asked = bench.simulator.requests().length
+    const killed = await killIn(bench, work.base, work.args(kill * MISSES_MAX + misses), work.moment(random))
+    if (!killed) {
+      expect(++misses).toBeLessThan(MISSES_MAX)
+      continue
+    }
+    kill++
+    await expectNothingLost(killed, before)
+    const outcome = await work.check(killed, before)
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    await expectGoesOn(bench, killed, { asked, place, window: work.window })
+  }
+  if (process.env['SOAK']) process.stdout.write(`${kind}: ${JSON.stringify(Object.fromEntries(outcomes))}\n`)
+}
 
 function finish(place: string): ScriptStep {
   return { content: [text(`Finished ${place}.`)], when: { bodyContains: `finish ${place} now` } }
@@ -283,8 +284,19 @@ async function talked(bench: Bench): Promise<string> {
   return bench.home
 }
 
+const compactedIn = new WeakMap<Bench, ReturnType<typeof compactFull>>()
+
+/** One session for all who begin from a compacted one. */
+async function compacted(bench: Bench): ReturnType<typeof compactFull> {
+  const made = compactedIn.get(bench) ?? compactFull(bench)
+  compactedIn.set(bench, made)
+  return await made
+}
+
 /** In its whole window there is room for it; in the small one it is to be compacted. */
 async function full(bench: Bench): Promise<string> {
+  // Somebody was here before.
+  if ((await transcriptsOf(bench)).length > 0) return bench.home
   await setFlags(bench, OWN)
   bench.simulator.addSteps([
     ...longAnswers('filling', ROUNDS_TO_FILL),
@@ -294,7 +306,7 @@ async function full(bench: Bench): Promise<string> {
   return bench.home
 }
 
-async function compacted(
+async function compactFull(
   bench: Bench,
 ): Promise<{ readonly home: string; readonly boundary: string; readonly message: string }> {
   const home = await full(bench)
