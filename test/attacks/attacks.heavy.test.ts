@@ -146,7 +146,7 @@ describe('the eye', () => {
   test('sees what escapes when lines run as they are', async () => {
     const stage = await createStage('off')
     const seen: string[] = []
-    for (const line of isSoak ? controlLines() : everyNth(controlLines(), 4)) {
+    for (const line of isSoak ? controlLines() : everyNth(controlLines(), 7)) {
       const escapes = await stage.control(fill(line, stage.words))
       if (escapes.length > 0) seen.push(escapes[0]?.split(':')[0] ?? '')
     }
@@ -174,7 +174,7 @@ describe('repositories that run programs, or show what lies outside', () => {
     rmSync(mark, { force: true })
     return mark
   }
-  const chosen = isSoak ? EVIL_REPOSITORIES : everyNth(EVIL_REPOSITORIES, 10)
+  const chosen = isSoak ? EVIL_REPOSITORIES : everyNth(EVIL_REPOSITORIES, 14)
 
   describe.each(WORLDS)('(S3) with the sandbox %s', (policy) => {
     // Without a sandbox git asks in a folder that is not trusted, so a trusted one is the place to attack.

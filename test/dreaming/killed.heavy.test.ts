@@ -18,6 +18,7 @@ import { tempProject } from '../kit/temp-home.ts'
 const CHILD = childFile('dreams')
 const MEMORIES = 12
 const HOUR_MS = 60 * 60_000
+const LIVES = cases(2, 100).numRuns
 
 /** Dreams until it is killed, so many milliseconds after it had done some. */
 async function dreamAndDie(home: string, path: string, start: number, afterMs: number): Promise<number> {
@@ -48,8 +49,8 @@ describe('a dreaming process that is killed', () => {
     let generation = 1
     let now = Date.now()
     const clock = (): number => now
-    for (let life = 0; life < cases(3, 100).numRuns; life++) {
-      const done = await dreamAndDie(home, path, generation, (life * 37) % 90)
+    for (let life = 0; life < LIVES; life++) {
+      const done = await dreamAndDie(home, path, generation, ((life + 1) * 37) % 90)
       const { texts, unusable } = await folder.read()
       const seen = new Set(texts.values())
       expect({ count: texts.size, generations: seen.size, unusable: unusable.size }).toEqual({

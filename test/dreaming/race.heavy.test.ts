@@ -10,7 +10,7 @@ import { childFile } from '../kit/child.ts'
 import { tempProject } from '../kit/temp-home.ts'
 
 const CHILD = childFile('dreamer')
-const PROCESSES = cases(6, 40).numRuns
+const PROCESSES = cases(4, 40).numRuns
 
 interface Racer {
   readonly child: ChildProcess

@@ -69,7 +69,7 @@ function fileName(number: number, from: string): string {
 }
 
 test('of many that wait at the start twenty join a request, no other is read before it, the user is told how many more wait, and all join once and in order', async () => {
-  const count = cases(100, WAITING_MAX).numRuns
+  const count = cases(50, WAITING_MAX).numRuns
   const look: { box: string; atFirst: readonly string[] } = { box: '', atFirst: [] }
   const bench = await createBench({
     instead: (request) => {

@@ -87,7 +87,7 @@ describe('the frame', () => {
           })
         }
       }),
-      cases(200, 10_000),
+      cases(60, 10_000),
     )
   })
 
@@ -185,7 +185,7 @@ describe('the live region', () => {
           expect(cursor.column).toBeLessThanOrEqual(columns)
         },
       ),
-      cases(200, 10_000),
+      cases(60, 10_000),
     )
   })
 })

@@ -64,7 +64,7 @@ describe('wrapping', () => {
           expect(bare(lines.map(lineText).join(''))).toBe(bare(first + second))
         },
       ),
-      cases(200, 10_000),
+      cases(80, 10_000),
     )
   })
 
@@ -160,7 +160,7 @@ test('a diff leads from the one text to the other', () => {
       expect(side('added')).toBe(before)
       expect(side('removed')).toBe(after)
     }),
-    cases(200, 10_000),
+    cases(80, 10_000),
   )
 })
 

@@ -182,7 +182,7 @@ describe('what is offered for a command', () => {
         await bench.permit('Bash', { command: parts.join('') })
         expect(bench.questions.at(before)?.offer).toBeUndefined()
       }),
-      cases(50, 5_000),
+      cases(25, 5_000),
     )
   })
 
@@ -254,7 +254,7 @@ describe('what is offered for a command', () => {
           expect(await isFree(command)).toBe(true)
         },
       ),
-      cases(100, 5_000),
+      cases(50, 5_000),
     )
     expect(offers).toBeGreaterThan(10)
   })

@@ -151,7 +151,7 @@ test('nothing runs but what was allowed, exactly so, where it was allowed, with 
     `npm [test] in ${bench.work} with ()`,
     `git [push] [origin] [a  b] in ${bench.work} with ()`,
   ])
-  const through = await throughOf(fc.sample(line, cases(250, 20_000)), bench)
+  const through = await throughOf(fc.sample(line, cases(120, 20_000)), bench)
   for (const { running, calls } of through)
     expect([running, calls.filter((one) => !expected.has(one))]).toEqual([running, []])
   expect(through.length).toBeGreaterThan(3)
@@ -165,7 +165,7 @@ test('a rule that somebody wrote covers its commands with whatever follows, and 
   writeFileSync(join(other.work, 'a.txt'), 'evil\n')
   const isExpected = (call: string): boolean =>
     /^(?:npm \[test\]|git \[push\] \[origin\] \[a {2}b\])/.test(call) && call.includes(` in ${other.work}`)
-  const through = await throughOf(fc.sample(line, cases(150, 20_000)), other)
+  const through = await throughOf(fc.sample(line, cases(80, 20_000)), other)
   for (const { running, calls } of through)
     expect([running, calls.filter((one) => !isExpected(one))]).toEqual([running, []])
   expect(through.length).toBeGreaterThan(3)
