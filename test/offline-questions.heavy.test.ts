@@ -9,6 +9,9 @@ import { cases } from './kit/cases.ts'
 
 /** One question of so many is asked here: each takes some twenty searches. */
 const EVERY = cases(121, 4).numRuns
+/** For CI the two that are searched soonest; the place in our own code is asked for below. */
+const SOME = ['undici', 'rxjs']
+const ASKED = CODE_BASES.filter(({ name }) => process.env['SOAK'] || SOME.includes(name))
 /** Below what is measured today (45 to 50 % of all), and far below the goal of 70 %: it keeps the search from breaking. */
 const RIGHT_SHARE_MIN = 0.25
 
@@ -20,7 +23,7 @@ afterAll(async () => {
 
 describe('questions to the offline model', () => {
   test('are answered with a place, and one in four of a sample with the right one', async () => {
-    const answers = await Promise.all(CODE_BASES.map(askSome))
+    const answers = await Promise.all(ASKED.map(askSome))
     const all = answers.flat()
     expect(all.filter(({ answer }) => !/^[\w@./-]+\.\w+:\d+/.test(answer))).toEqual([])
     expect(all.filter(({ answer }) => !answer.includes('offline extractive model'))).toEqual([])

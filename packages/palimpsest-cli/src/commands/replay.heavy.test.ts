@@ -18,7 +18,7 @@ import type { World } from '../world.ts'
 /** Rounds of each session. In CI enough that there is something to compact and to compare. */
 const ROUNDS = process.env['SOAK']
   ? { one: 12, two: 20, short: 12, new: 12, old: 30 }
-  : { one: 8, two: 10, short: 1, new: 2, old: 3 }
+  : { one: 5, two: 8, short: 1, new: 1, old: 2 }
 
 const folder = mkdtempSync(join(tmpdir(), 'replay-'))
 mkdirSync(join(folder, 'sessions/deep'), { recursive: true })

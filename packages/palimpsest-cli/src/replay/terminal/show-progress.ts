@@ -22,6 +22,8 @@ export function createProgress(
   return (message) => {
     const name = nameOf(message.index)
     if (message.kind === 'row') {
+      // The first number that is written for people takes as long as a small session's replay. Nobody sees this one.
+      if (!errorTerminal && tasks.length > 1) return
       const { strategy, window, cost_ratio: ratio, frr_line: line } = message.row
       const figures = [
         ...(ratio === null ? [] : [`${Math.round(ratio * 100)}% of the cost`]),
@@ -30,7 +32,7 @@ export function createProgress(
       const text = `${ended}/${tasks.length} ${name}: ${strategy} at ${window.toLocaleString('en-US')}: ${figures.join(', ')}`
       // A single session shows each strategy as it is ready.
       if (errorTerminal) over(text)
-      else if (tasks.length === 1) world.printError(`${text}\n`)
+      else world.printError(`${text}\n`)
       return
     }
     ended++

@@ -83,10 +83,16 @@ function placesOf(value: unknown, path: readonly string[] = []): (readonly strin
 function withChange(value: unknown, path: readonly string[], change: unknown): unknown {
   const [key, ...rest] = path
   if (key === undefined) return change
-  const copy = structuredClone(value) as { [key: string]: unknown }
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as { [key: string]: unknown }
   if (rest.length === 0 && change === undefined) delete copy[key]
   else copy[key] = withChange(copy[key], rest, change)
   return copy
+}
+
+function hasPlace(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false
+  return hasPlace((value as { [key: string]: unknown })[key], rest)
 }
 
 const PLACES = placesOf(RICH).filter((path) => path.length > 0)
@@ -125,8 +131,7 @@ describe('any body', () => {
           let body: unknown = RICH
           for (const [path, value] of changes) {
             // A change may have taken away what the next would change.
-            if (placesOf(body).some((known) => known.join('.') === path.join('.')))
-              body = withChange(body, path, value)
+            if (hasPlace(body, path)) body = withChange(body, path, value)
           }
           const { status, body: answer } = createSimulator({ clock: 'virtual' }).answer(
             JSON.stringify(body),
@@ -141,7 +146,7 @@ describe('any body', () => {
           }
         },
       ),
-      cases(400, 50_000),
+      cases(250, 50_000),
     )
   })
 })
@@ -193,7 +198,7 @@ describe('any conversation', () => {
           expect((usage?.input_tokens ?? 0) + (read ?? 0) + (written ?? 0)).toBe(input)
         }
       }),
-      cases(100, 5_000),
+      cases(60, 5_000),
     )
   })
 
@@ -212,7 +217,7 @@ describe('any conversation', () => {
             new RegExp(`^${first}: Invalid \`signature\` in \`thinking\` block. The block is bound`),
           )
       }),
-      cases(100, 5_000),
+      cases(60, 5_000),
     )
   })
 })

@@ -13,6 +13,9 @@ import { PEERS } from './all.ts'
 const WINDOW = 200_000
 const HOUR_MS = 3_600_000
 
+/** Fills the window and more. In CI in half as many rounds, each twice as long. */
+const { LONG, LINES } = process.env['SOAK'] ? { LONG: 140, LINES: 80 } : { LONG: 70, LINES: 160 }
+
 /** Where a peer fires is known when it has; that all it sends is valid, `run-strategy.test.ts` says. */
 const FIRED = process.env['SOAK'] ? undefined : 'first'
 
@@ -59,8 +62,12 @@ describe('fires at its threshold, and not before', () => {
 
   test('cline at its own estimate, three characters to the token', async () => {
     const prose = 'It was done as it had been said, and nothing else was found to be in need of care. '
-    const call = (i: number) => ({ name: 'Fetch', input: { page: i }, result: prose.repeat(60) })
-    const script = Array.from({ length: 140 }, (_, i): Scripted => ({ calls: [call(i)] }))
+    const call = (i: number) => ({
+      name: 'Fetch',
+      input: { page: i },
+      result: prose.repeat((60 * LINES) / 80),
+    })
+    const script = Array.from({ length: LONG }, (_, i): Scripted => ({ calls: [call(i)] }))
     const session = inventSession([{ user: 'Look.' }, ...script, { say: 'The end.' }])
     const [first = 0] = (await run('cline', session, FIRED)).steps
     expect(estimateAt(session, first)).toBeGreaterThanOrEqual(162_000)
@@ -90,7 +97,7 @@ describe('what stays', () => {
 
   test('cline: the newest prompt too, however far back', async () => {
     const prompt = 'Do all of it.'
-    const script = rounds(140, 80).filter((turn) => !('user' in turn))
+    const script = rounds(LONG, LINES).filter((turn) => !('user' in turn))
     const session = inventSession([{ user: prompt }, ...script, { say: 'The end.' }])
     expect(texts((await run('cline', session, 'first')).blocks)).toContain(prompt)
     expect(texts((await run('pi', session, 'first')).blocks)).not.toContain(prompt)
@@ -106,7 +113,8 @@ describe('what stays', () => {
   })
 
   test('qwen-code and classic: the files that were read last, where each is small', async () => {
-    const small = inventSession([...rounds(75, 80), ...rounds(40, 40, 75), { say: 'The end.' }])
+    const large = LONG / 2
+    const small = inventSession([...rounds(large, LINES), ...rounds(45, 40, large), { say: 'The end.' }])
     for (const name of ['qwen-code', 'classic'])
       expect(results((await run(name, small, 'first')).blocks).length).toBeGreaterThanOrEqual(5)
   })
@@ -157,7 +165,7 @@ const ROUND_TOKENS_MAX = 3_500
 let long: ReplaySession | undefined
 
 function longSession(): ReplaySession {
-  return (long ??= inventSession([...rounds(140, 80), { say: 'The end.' }]))
+  return (long ??= inventSession([...rounds(LONG, LINES), { say: 'The end.' }]))
 }
 
 function rounds(count: number, lines: number, from = 0): Scripted[] {
