@@ -35,7 +35,7 @@ putOwn('.claude/projects/p/new.jsonl', claudeCodeSession(ROUNDS.new), 3)
 putOwn('.claude/projects/p/idle.jsonl', claudeCodeSession(0).split('\n')[0] ?? '', 2)
 putOwn('.palimpsest/projects/q/old.jsonl', claudeCodeSession(ROUNDS.old), 1)
 type Marked = { readonly strategy: string; readonly control?: true }
-const OWN = ['replay', '--strategy', 'batch', '--window', '20000', '--json']
+const OWN = ['replay', '--strategy', 'batch', '--window', '20000']
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('palimpsest replay', () => {
@@ -49,7 +49,7 @@ describe('palimpsest replay', () => {
   })
 
   describe('as JSON', () => {
-    const args = ['replay', 'sessions', '--window', '20000,40000', '--json']
+    const args = ['replay', 'sessions', '--window', '20000', '--json']
     const runs: Ran[] = []
     beforeAll(async () => {
       for (let i = 0; i < 2; i++) runs.push(await runBuilt(...args, '--strategy', 'none,oracle'))
@@ -65,8 +65,6 @@ describe('palimpsest replay', () => {
         { session: 'one.jsonl', format: 'claude-code', steps: ROUNDS.one + 1 },
       ])
       expect(report.skipped.map(({ file }) => file)).toEqual(['notes.json'])
-      expect(report.pooled.window).toBe(20_000)
-      expect(report.windows.map(({ window }) => window)).toEqual([20_000, 40_000])
       expect(report.pooled.strategies[0]).toMatchObject({
         strategy: 'none',
         cost_ratio: 1,
@@ -79,8 +77,7 @@ describe('palimpsest replay', () => {
 
     test('a control can be named: it is marked as one and compared with nobody', () => {
       const report: ReplayReport = JSON.parse(runs[0]?.out ?? '')
-      const rowsOf = (at: number) => report.sessions[1]?.strategies.filter((row) => row.window === at) ?? []
-      for (const rows of [report.pooled.strategies, rowsOf(20_000)]) {
+      for (const rows of [report.pooled.strategies, report.sessions[1]?.strategies ?? []]) {
         const marked: readonly Marked[] = rows
         const names = Map.groupBy(marked, ({ control }) => control === true)
         expect(names.get(false)?.map(({ strategy }) => strategy)).toEqual(['none', 'palimpsest'])
@@ -95,9 +92,13 @@ describe('palimpsest replay', () => {
     })
   })
 
-  test('compares all strategies where none is named', async () => {
-    const { out } = await runBuilt('replay', 'short.jsonl', '--window', '20000', '--json')
+  test('compares all strategies where none is named, in each window', async () => {
+    const { out } = await runBuilt('replay', 'short.jsonl', '--window', '20000,40000', '--json')
     const report: ReplayReport = JSON.parse(out)
+    expect(report.pooled.window).toBe(20_000)
+    expect(report.windows.map(({ window }) => window)).toEqual([20_000, 40_000])
+    const rows = report.sessions.flatMap(({ strategies }) => strategies)
+    expect(rows.filter(({ window }) => window === 40_000)).toHaveLength(rows.length / 2)
     const names = report.pooled.strategies.filter((row) => row.at === undefined).map((row) => row.strategy)
     expect(names).toEqual([
       'none',
@@ -142,18 +143,6 @@ describe('palimpsest replay', () => {
     expect(out).not.toContain('\u001B')
   })
 
-  test('has colours on a terminal, and the verdict instead of the whole report', async () => {
-    const args = ['replay', 'sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000']
-    const terminal = { columns: 80 }
-    const coloured = await runAs({ terminal }, ...args)
-    expect(coloured.out).toContain('\u001B[1m')
-    // The verdict, and how to see the rest.
-    const shown = stripVTControlCharacters(coloured.out)
-    expect(shown).toMatch(/^1 session, window 20k: tail-20 costs [^\n]*\n[^\n]*\n[^\n]*\n/)
-    expect(shown).toContain('--details')
-    expect(shown).not.toContain('Window 20,000 tokens')
-  })
-
   test('writes a page and the views of one strategy beside the report, which NO_COLOR leaves without colours and an unknown price without costs', async () => {
     const args = ['sessions/one.jsonl', '--strategy', 'tail-20', '--window', '20000', '--model', 'nobody-1']
     const files = ['--html', 'page.html', '--views', 'views.jsonl']
@@ -189,7 +178,7 @@ describe('palimpsest replay', () => {
   })
 
   test("without a file: the user's own sessions, newest first", async () => {
-    const { code, out, error } = await runBuilt(...OWN)
+    const { code, out, error } = await runBuilt(...OWN, '--json')
     expect(code).toBe(0)
     const report: ReplayReport = JSON.parse(out)
     expect(report.sessions.map(({ session }) => session)).toEqual([
@@ -202,7 +191,7 @@ describe('palimpsest replay', () => {
     expect(error).not.toContain('idle.jsonl: skipped')
   })
 
-  test('while it takes long it tells what is known so far; stopped, it reports the sessions that were done', async () => {
+  test('while it takes long it tells what is known so far; stopped, it reports the sessions that were done, on a terminal in colours and by the verdict', async () => {
     const stop = new AbortController()
     const onError = (text: string): void => {
       if (text.includes(' steps\n')) stop.abort()
@@ -212,15 +201,18 @@ describe('palimpsest replay', () => {
       userHome: join(folder, 'home'),
       now: () => (now += 10_000),
       signal: stop.signal,
+      terminal: { columns: 80 },
       onError,
     }
     const { code, out, error } = await runAs(world, ...OWN)
     expect(code).toBe(1)
     expect(error).toMatch(/So far, .* of 3 files at 20,000 tokens:\n +cost +line +edit\nnone +100% +1\.000/)
-    const report: ReplayReport = JSON.parse(out)
-    // Another thread may have ended with the first.
-    const done = report.sessions.length
-    expect(done).toBeGreaterThanOrEqual(1)
+    expect(out).toContain('\u001B[1m')
+    // The verdict, and how to see the rest. Another thread may have ended with the first.
+    const shown = stripVTControlCharacters(out)
+    const [, done] = /^([12]) sessions?, window 20k: batch costs [^\n]*\n[^\n]*\n[^\n]*\n/.exec(shown) ?? []
+    expect(shown).toContain('--details')
+    expect(shown).not.toContain('Window 20,000 tokens')
     expect(error).toContain(`stopped; reported is what was done: ${done} of 3 files`)
   })
 
