@@ -9,6 +9,7 @@ import { call, createBench, jsonLines, jsonObject, put, sentBody, text } from '.
 
 const WINDOW_TOKENS = 40_000
 const FILES = 24
+const FILES_AT_ONCE = process.env['SOAK'] ? 1 : 3
 
 test('a prefix that changes between two runs is told in the stream and in `context`, with its cause', async () => {
   const bench = await createBench({ script: [{ content: [text('noted')], times: 3 }] })
@@ -41,8 +42,10 @@ test('a prefix that changes between two runs is told in the stream and in `conte
 test('what an edit came to is in `context`, as it was billed', async () => {
   const bench = await createBench({
     script: [
-      ...Array.from({ length: FILES }, (_, i) => ({
-        content: [call('Read', { file_path: `part-${i}.ts` })],
+      ...Array.from({ length: FILES / FILES_AT_ONCE }, (_, round) => ({
+        content: Array.from({ length: FILES_AT_ONCE }, (_each, i) =>
+          call('Read', { file_path: `part-${round * FILES_AT_ONCE + i}.ts` }),
+        ),
       })),
       { content: [text('done')] },
     ],

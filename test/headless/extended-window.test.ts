@@ -30,7 +30,7 @@ test('`[1m]` reaches no request: conversation, resumed conversation, fork, plain
       when: { source: 'session-memory' },
       times: 99,
     },
-    ...longAnswers('long', 9).map((step) => ({ ...step, when: MAIN })),
+    ...longAnswers('long', 7).map((step) => ({ ...step, when: MAIN })),
     { content: [text('Done.')], when: MAIN, times: 9 },
   ])
   const first = await bench.run(['-p', 'write', '--model', `${MODEL}[1m]`])

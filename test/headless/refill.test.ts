@@ -7,11 +7,11 @@ import { call, text } from '../kit/headless.ts'
 // A long session whose window fills faster than a compaction empties it: failing commands with long output, which clearing leaves alone.
 
 const ENV = { PALIMPSEST_MODEL: 'claude-opus-5' }
-const ROUNDS = 24
+const ROUNDS = 18
 const MAIN = { source: 'main' }
 
 /** More characters of words than of failures, 13,500: no command takes more processes than it must. */
-const WORDS = 400
+const WORDS = 700
 
 function failing(round: number) {
   const command = `seq -f 'test ${round} %g failed: expected value to be another one' 1 270; exit 1`

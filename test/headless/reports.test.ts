@@ -14,9 +14,9 @@ import { promptTokens } from '../../packages/palimpsest/src/wire/usage.ts'
 // What `compact`, `context`, `sessions` and a result say of one session: the same figures, and the provider's.
 
 const MAIN = { source: 'main' }
-const FILES = 5
-
 const IS_SOAK = process.env['SOAK'] !== undefined
+const FILES = IS_SOAK ? 5 : 3
+
 /** Each counts tokens in its own way. */
 const MODELS = ['claude-opus-5-5', ...(IS_SOAK ? ['claude-opus-4-6', 'claude-sonnet-5-5'] : [])]
 

@@ -13,7 +13,7 @@ const AUTO_TOKENS = 50_100
 const BLOCKING_TOKENS = 53_100
 
 test('every check tells size, threshold, what was freed, and which guard decided', async () => {
-  const { ran } = await filled()
+  const { ran } = await refusedOnce()
   const checks = named(ran, 'size-check')
   expect(checks.length).toBeGreaterThan(5)
   for (const check of checks)
@@ -47,13 +47,7 @@ test.each([
 })
 
 test('a compaction tells its steps: start, hooks, each way to a summary, what was restored, its end', async () => {
-  const { bench, ran } = await filled({}, {}, 8, async (one) => {
-    const hook = { hooks: [{ type: 'command', command: 'echo Keep the names.' }] }
-    await put(join(one.home, 'settings.json'), JSON.stringify({ hooks: { PreCompact: [hook] } }))
-    one.simulator.addFaults([
-      { match: { bodyContains: SUMMARY_ASKED }, times: 1, fault: { type: 'status', status: 400 } },
-    ])
-  })
+  const { bench, ran } = await refusedOnce()
   expect(bench.asked('compact').map(({ status }) => status)).toEqual([400, 200])
   const phases = named(ran, 'compaction-phase')
   expect(phases.map(({ phase, path, reason }) => [phase, path ?? reason, path ? reason : undefined])).toEqual(
@@ -97,6 +91,20 @@ test('a refusal of the provider because of size is told, and what became of it',
   expect(named(ran, 'overflow')).toMatchObject([{ reason: 'refused', sentTokens: expect.any(Number) }])
   expect(named(ran, 'auto-compact')).toMatchObject([{ reason: 'compacted', cause: 'overflow' }])
 })
+
+let refused: ReturnType<typeof filled> | undefined
+
+/** A compaction with hooks, whose first way to a summary is refused. One run for all who only look at what it told. */
+async function refusedOnce(): ReturnType<typeof filled> {
+  refused ??= filled({}, {}, 8, async (one) => {
+    const hook = { hooks: [{ type: 'command', command: 'echo Keep the names.' }] }
+    await put(join(one.home, 'settings.json'), JSON.stringify({ hooks: { PreCompact: [hook] } }))
+    one.simulator.addFaults([
+      { match: { bodyContains: SUMMARY_ASKED }, times: 1, fault: { type: 'status', status: 400 } },
+    ])
+  })
+  return await refused
+}
 
 /** A session that fills a small window. */
 async function filled(
