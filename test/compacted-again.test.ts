@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { factsOf } from '../packages/palimpsest/src/facts/facts-of.ts'
+import type { Facts } from '../packages/palimpsest/src/facts/facts.ts'
 import { encodeFacts } from '../packages/palimpsest/src/facts/encode-facts.ts'
 import { continuationText } from '../packages/palimpsest/src/layers/4-compaction/summary/continuation.ts'
 import { foldSummary } from '../packages/palimpsest/src/layers/4-compaction/summary/fold.ts'
@@ -78,7 +79,7 @@ const SPOKEN_EACH = 4
 /** By which a message is known. */
 const HEAD_CHARS = 30
 
-type Summarise = (messages: readonly WireMessage[], entries: readonly Entry[], from: string | null) => string
+type Summarise = (messages: readonly WireMessage[], facts: Facts) => string
 
 const summarisers: { readonly [name: string]: Summarise } = {
   'the offline model': (messages) => {
@@ -88,8 +89,7 @@ const summarisers: { readonly [name: string]: Summarise } = {
     }
     return readSummary(writeForm([...messages, asked]) ?? '').text
   },
-  'the fold': (_, entries, from) =>
-    foldSummary({ facts: factsOf(viewOf(entries, from)), budgetChars: SUMMARY_CHARS_MAX }),
+  'the fold': (_, facts) => foldSummary({ facts, budgetChars: SUMMARY_CHARS_MAX }),
   'a summariser that says nothing': () => 'Work was done.',
 }
 
@@ -108,17 +108,17 @@ function compactAgainAndAgain(summarise: Summarise): Compacted {
     const fresh = said(SPOKEN.slice(at, at + EVERY * SPOKEN_EACH), 10_000 + 10 * at)
     entries = entries.concat(fresh)
     const messages = fresh.flatMap((entry) => (entry.kind === 'message' ? [entry.message] : []))
-    const view = viewOf(entries, from)
+    const facts = factsOf(viewOf(entries, from))
     const proof = prove({
-      summary: summarise(summary ? [summary, ...messages] : messages, entries, from),
-      facts: factsOf(view),
+      summary: summarise(summary ? [summary, ...messages] : messages, facts),
+      facts,
       visible: '',
       budgetChars: REPAIR_CHARS_MAX,
     })
     const id = `b${at}`
     const text = continuationText({ mode: 'automatic', summary: proof.text, place: 'before', stays: 'none' })
     summary = { role: 'user', content: text }
-    const boundary = compacted(id, fresh.at(-1)?.id ?? null, { facts: encodeFacts(factsOf(view)) })
+    const boundary = compacted(id, fresh.at(-1)?.id ?? null, { facts: encodeFacts(facts) })
     last = { proof, entries, from: id }
     // As a loader would: from the boundary on.
     entries = boundary
