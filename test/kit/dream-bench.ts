@@ -99,14 +99,12 @@ export async function storeSession(
     now: () => at,
     sync: 'close',
   })
-  let parent: string | null = null
-  for (const { id: message, text, origin = 'user' } of said) {
+  const entries = said.map(({ id: message, text, origin = 'user' }, i): MessageEntry => {
     const body = { role: origin === 'model' ? ('assistant' as const) : ('user' as const), content: text }
-    await file.append([
-      { kind: 'message', id: message, parent, at, origin, message: body, json: JSON.stringify(body) },
-    ])
-    parent = message
-  }
+    const parent = said[i - 1]?.id ?? null
+    return { kind: 'message', id: message, parent, at, origin, message: body, json: JSON.stringify(body) }
+  })
+  if (entries.length > 0) await file.append(entries)
   await file.close()
   await utimes(join(project.folder, `${id}.jsonl`), at / 1000, at / 1000)
 }

@@ -259,7 +259,7 @@ describe('rules about commands', () => {
       mode: 'bypass',
       rules: { deny: ['Bash(rm * a * a * a * zz)', 'Bash(rm * b * b * b *c:*)'] },
     })
-    const words = 'a b '.repeat(1_500)
+    const words = 'a b '.repeat(process.env['SOAK'] ? 1_500 : 500)
     for (const command of [`rm ${words}`, `sudo rm ${words}`, `xargs ${words}`, words])
       expect(await bash(command)).toBe(true)
     expect(await bash(`sudo rm ${words} zz`)).toBe(false)

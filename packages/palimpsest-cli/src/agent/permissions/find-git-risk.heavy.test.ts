@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -47,6 +48,33 @@ const allowed = async (command = 'git status'): Promise<boolean> =>
   (await bench.permit('Bash', { command })).allow
 const config = (text: string): void => appendFileSync(join(bench.work, '.git/config'), text)
 
+const RISKY = [
+  '[core]\n\tfsmonitor = touch pwned\n',
+  '[core] fsmonitor = "touch pwned"\n',
+  '[CORE]\nFSMonitor=touch pwned\n',
+  '[core]\n\tfsmonitor\n',
+  '[core]\n\thooksPath = hooks\n',
+  '[core]\n\tpager = touch pwned\n',
+  '[filter "x"]\n\tclean = touch pwned\n',
+  '[diff "x"]\n\ttextconv = touch pwned\n',
+  '[diff.x]\n\ttextconv = touch pwned\n',
+  '[diff]\n\texternal = touch pwned\n',
+  '[include]\n\tpath = ../evil\n',
+  '[includeIf "gitdir:/"]\n\tpath = ../evil\n',
+  '[gpg]\n\tprogram = ./evil\n',
+  '[remote "x"]\n\tpromisor = true\n\tuploadpack = touch pwned\n',
+  '[extensions]\n\tpartialClone = x\n',
+  '[alias]\n\tstatus = !touch pwned\n',
+  '[core]\n\tworktree = /\n',
+  '# a comment that goes on \\\n[core]\n\tfsmonitor = touch pwned\n',
+  '[core] ; not alone on its line\n\tbare = false\n',
+  '[diff]\n\torderFile = /etc/passwd\n',
+  '\uFEFF[core]\n\tbare = false\n',
+  '[core]\n\tbare = false\r\r\n',
+  '[user]\n\tname = a \\\n\n[core]\nfsmonitor = x\n',
+  'this is no configuration\n',
+]
+
 describe('git without a sandbox, in a trusted folder', () => {
   test('runs unasked where its configuration is harmless', async () => {
     expect(await findGitRisk(bench.work)).toBeUndefined()
@@ -54,35 +82,19 @@ describe('git without a sandbox, in a trusted folder', () => {
     expect(await allowed('git log --oneline -3 && git diff HEAD')).toBe(true)
   })
 
-  test.each([
-    '[core]\n\tfsmonitor = touch pwned\n',
-    '[core] fsmonitor = "touch pwned"\n',
-    '[CORE]\nFSMonitor=touch pwned\n',
-    '[core]\n\tfsmonitor\n',
-    '[core]\n\thooksPath = hooks\n',
-    '[core]\n\tpager = touch pwned\n',
-    '[filter "x"]\n\tclean = touch pwned\n',
-    '[diff "x"]\n\ttextconv = touch pwned\n',
-    '[diff.x]\n\ttextconv = touch pwned\n',
-    '[diff]\n\texternal = touch pwned\n',
-    '[include]\n\tpath = ../evil\n',
-    '[includeIf "gitdir:/"]\n\tpath = ../evil\n',
-    '[gpg]\n\tprogram = ./evil\n',
-    '[remote "x"]\n\tpromisor = true\n\tuploadpack = touch pwned\n',
-    '[extensions]\n\tpartialClone = x\n',
-    '[alias]\n\tstatus = !touch pwned\n',
-    '[core]\n\tworktree = /\n',
-    '# a comment that goes on \\\n[core]\n\tfsmonitor = touch pwned\n',
-    '[core] ; not alone on its line\n\tbare = false\n',
-    '[diff]\n\torderFile = /etc/passwd\n',
-    '\uFEFF[core]\n\tbare = false\n',
-    '[core]\n\tbare = false\r\r\n',
-    '[user]\n\tname = a \\\n\n[core]\nfsmonitor = x\n',
-    'this is no configuration\n',
-  ])('asks where the repository says %j', async (text) => {
-    config(text)
-    expect(await findGitRisk(bench.work)).toMatch(/may run a program/)
-    expect(await allowed()).toBe(false)
+  test('asks where the repository says what may run a program', async () => {
+    const path = join(bench.work, '.git/config')
+    const harmless = readFileSync(path, 'utf8')
+    for (const text of RISKY) {
+      writeFileSync(path, harmless + text)
+      expect([text, await findGitRisk(bench.work)]).toEqual([
+        text,
+        expect.stringMatching(/may run a program/),
+      ])
+      expect([text, await allowed()]).toEqual([text, false])
+    }
+    writeFileSync(path, harmless)
+    expect(await allowed()).toBe(true)
   })
 
   test('a planted monitor runs when git is really called, and not by us', async () => {
