@@ -9,7 +9,8 @@ import { windowSetup } from '../kit/window-setup.ts'
 // estimated before it is written: whatever that is wrong by, the turn is answered, and the paste is there whole.
 
 const WINDOW = 16_000
-const TURNS = 40
+/** In CI fewer answers, and longer ones. */
+const [TURNS, SENTENCES] = process.env['SOAK'] ? [40, 30] : [24, 50]
 const STEP = process.env['SOAK'] ? 1 : 20
 const LEAST = 30
 /** Of the window, in percent. With more, a request that holds little else would be refused. */
@@ -20,7 +21,7 @@ test.each(SHARES)('a message of %d% of the window', async (share) => {
   const facts = { ...setup.facts, contextWindow: WINDOW }
   const answer = (i: number) => ({
     content: [
-      { type: 'text' as const, text: `Answer ${i}. ${`It is in part ${i} of the plan. `.repeat(30)}` },
+      { type: 'text' as const, text: `Answer ${i}. ${`It is in part ${i} of the plan. `.repeat(SENTENCES)}` },
     ],
   })
   const agent = createTestAgent({
