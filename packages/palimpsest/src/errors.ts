@@ -39,11 +39,11 @@ export type ProviderFailure =
   /** The prompt does not fit. What the error names of limit and size is passed on. */
   | {
       readonly kind: 'context-overflow'
-      readonly limit?: number
-      readonly used?: number
-      readonly excess?: number
+      readonly limit?: number | undefined
+      readonly used?: number | undefined
+      readonly excess?: number | undefined
       /** The prompt alone would have fitted: it was the answer asked for that did not. */
-      readonly outputDecides?: true
+      readonly outputDecides?: true | undefined
     }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs?: number }
   /** The provider's own code for it goes with it, where it has one. */

@@ -64,7 +64,7 @@ export interface Fork {
   /** Texts of the messages that follow: what this fork alone says. Without breakpoints. */
   readonly messages: readonly JsonText[]
   /** Not worth its price unless the cache holds what the parent wrote: `unfit` then. */
-  readonly needsCache?: boolean
+  readonly needsCache?: boolean | undefined
   /** Of `messages`, by place: those whose end is kept in the cache, because the next request of this fork reads up to there. Two at most. */
   readonly kept?: readonly number[]
   /** Instead of messages: the provider is to summarise the parent's own, in a signed block. */
@@ -135,8 +135,8 @@ export interface CompactionHost {
     signal: AbortSignal,
   ) => Promise<{
     /** Why it must not happen. */
-    readonly block?: string
-    readonly instructions?: string
+    readonly block?: string | undefined
+    readonly instructions?: string | undefined
     readonly notices?: readonly string[]
   }>
   /** What `restore` will put back whatever it is asked for, as far as that is known. Left out: nothing. */
@@ -178,7 +178,7 @@ export interface Blobs {
 /** A decision, with its numbers and its reason. Content only where it was asked for. */
 export interface TraceEvent {
   readonly name: string
-  readonly reason?: string
+  readonly reason?: string | undefined
   readonly [detail: string]: string | number | boolean | undefined
 }
 

@@ -78,9 +78,9 @@ export interface CacheReading {
   readonly readTokens: number
   readonly inputTokens: number
   readonly break?: CacheBreak
-  readonly fall?: CacheFall
+  readonly fall?: CacheFall | undefined
   /** What the edits before this request came to. */
-  readonly effect?: EditEffect
+  readonly effect?: EditEffect | undefined
 }
 
 export interface CacheWatch {
@@ -235,8 +235,8 @@ function readingOf(
     expectedTokens,
     readTokens,
     inputTokens,
-    ...(fall ? { fall } : {}),
-    ...(effect ? { effect } : {}),
+    fall,
+    effect,
   }
   const isExcused = pending.watched.changedUnseen === true || (fall !== undefined && RESIZING.has(fall))
   if (isExcused || !isShort(expectedTokens, readTokens)) return reading

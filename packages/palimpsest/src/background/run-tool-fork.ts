@@ -142,7 +142,7 @@ function requestOf({ source, shared, needsCache, responsesMax }: ToolFork, state
     messages: [...messages],
     kept,
     // What was asked once is asked to its end.
-    ...(needsCache === true && responses.length === 0 ? { needsCache } : {}),
+    needsCache: needsCache === true && responses.length === 0 ? needsCache : undefined,
   }
 }
 
@@ -193,7 +193,7 @@ function resultsText(calls: readonly ForkCall[], results: readonly CallResult[])
       type: 'tool_result',
       tool_use_id: use.id,
       content: result.content,
-      ...(result.isError === true ? { is_error: true } : {}),
+      is_error: result.isError === true ? true : undefined,
     }
   })
   return JSON.stringify({ role: 'user', content })

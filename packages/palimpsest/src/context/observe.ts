@@ -113,6 +113,6 @@ function forkParent({ request, under, lastRole, lifetimes, head }: SentRequest):
     // Where the caller's own breakpoints stand is the caller's business.
     spare: [],
     under,
-    ...(lastRole === undefined ? {} : { lastRole }),
+    lastRole,
   }
 }

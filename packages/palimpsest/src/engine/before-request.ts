@@ -30,7 +30,10 @@ export interface RequestLimits extends EditLimits {
   readonly blockingTokens: number
   readonly storage: StoragePolicy
   /** What is known of the tools: those that bound their results themselves. */
-  readonly tools?: readonly { readonly name: string; readonly resultCharsMax?: number | 'unlimited' }[]
+  readonly tools?: readonly {
+    readonly name: string
+    readonly resultCharsMax?: number | 'unlimited' | undefined
+  }[]
   /** Left out: nothing is compacted. */
   readonly compaction?: AutoCompaction | undefined
   readonly source?: string

@@ -58,14 +58,14 @@ export interface Removal {
   /** What it came to, once the request behind it was answered. */
   readonly effect?: EditEffect
   /** Of a compaction: who wrote its summary, and how that was proved. */
-  readonly path?: string
+  readonly path?: string | undefined
   readonly proof?: NonNullable<BoundaryEntry['meta']['proof']>
 }
 
 /** Of the requests since the newest boundary that was loaded. */
 export interface CacheHealth {
   readonly breaks: number
-  readonly lastBreak?: CacheBreak & { readonly at: number }
+  readonly lastBreak?: (CacheBreak & { readonly at: number }) | undefined
 }
 
 export interface ContextDescription {
@@ -152,7 +152,7 @@ function healthOf(events: readonly CacheEvent[]): CacheHealth {
   const lastBreak = breaks.at(-1)
   return {
     breaks: breaks.length,
-    ...(lastBreak ? { lastBreak } : {}),
+    lastBreak,
   }
 }
 
@@ -220,7 +220,7 @@ function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
     what,
     tokens,
     canUndo: true,
-    ...(path === undefined ? {} : { path }),
+    path,
     ...(proof && { proof }),
   }
 }

@@ -15,7 +15,7 @@ import { storeAll } from './guard-request.ts'
 
 export interface ArrivedResult {
   readonly content: string | readonly Block[]
-  readonly isError?: boolean
+  readonly isError?: boolean | undefined
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user' | 'recall'>
   readonly files?: readonly SeenFile[]
   /** The tool's own limit; `unlimited` where it bounds itself. */

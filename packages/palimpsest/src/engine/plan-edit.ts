@@ -64,7 +64,7 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   return {
     edit: snip ? withSnip(edit, snip, toTokens) : edit,
     why: forced ? 'the window is full' : plan && clearing ? plan.why : 'the request nears its limit of bytes',
-    ...(plan && clearing && !forced ? { numbers: plan.numbers } : {}),
+    numbers: plan && clearing && !forced ? plan.numbers : undefined,
   }
 }
 

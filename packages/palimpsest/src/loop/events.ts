@@ -52,7 +52,7 @@ export type LoopEvent =
       readonly name: string
       readonly entry: MessageEntry
       /** Why the call was not permitted. */
-      readonly denied?: string
+      readonly denied?: string | undefined
     }
   /** Entries of the engine: storage, edits, boundaries. */
   | { readonly type: 'engine'; readonly entries: readonly Entry[] }

@@ -32,7 +32,7 @@ function traceOf(reading: CacheReading, isTold: boolean): TraceEvent {
   const { expectedTokens, readTokens, inputTokens, break: broken, fall, effect } = reading
   const numbers = { expectedTokens, readTokens, inputTokens }
   if (broken && isTold) return { name: 'cache-break', reason: broken.cause, path: broken.path, ...numbers }
-  const event = { name: 'cache-read', ...(fall ? { reason: fall } : {}), ...numbers }
+  const event = { name: 'cache-read', reason: fall, ...numbers }
   if (!effect) return event
   const { freedTokens, expectedRewriteTokens, realisedRewriteTokens, expectedUsd, realisedUsd } = effect
   return { ...event, freedTokens, expectedRewriteTokens, realisedRewriteTokens, expectedUsd, realisedUsd }

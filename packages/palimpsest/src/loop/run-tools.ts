@@ -37,7 +37,7 @@ export async function* runTools(
       const { session: next, entry } = await appendMessage(current, message, setup.ports)
       current = stored.length > 0 ? (await appendTo(next, stored, setup.ports)).session : next
       const told = { toolUseId: call.use.id, name: call.use.name, entry }
-      yield { type: 'tool-end', ...told, ...(denied === undefined ? {} : { denied }) }
+      yield { type: 'tool-end', ...told, denied }
     }
     await Promise.allSettled(outputs)
   }

@@ -7,7 +7,7 @@ import type { View } from '../transcript/view.ts'
 
 export interface ToolOutput {
   readonly content: string | readonly Block[]
-  readonly isError?: boolean
+  readonly isError?: boolean | undefined
   /** Where the text came from; `tool` unless it is the web's, an MCP server's, or from earlier in the conversation. */
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user' | 'recall'>
   /** Files that it shows, or that the call changed. */
@@ -30,7 +30,7 @@ export interface LoopTool {
   /** Refuses, or gives the input as it is to be run. The text of a refusal goes to the model and names the cure. */
   readonly run: (input: JsonObject, context: ToolContext) => Promise<ToolOutput>
   /** Over this the result goes to disk. `unlimited`: the tool bounds itself. */
-  readonly resultCharsMax?: number | 'unlimited'
+  readonly resultCharsMax?: number | 'unlimited' | undefined
 }
 
 export type Verdict =

@@ -40,7 +40,7 @@ export interface BuiltRequest {
   readonly betas: readonly string[]
   readonly model: string
   /** Of the last message; absent where there is none. */
-  readonly lastRole?: Role
+  readonly lastRole?: Role | undefined
   /** Bought for the messages. */
   readonly lifetime: Ttl
   /** Where in the body the breakpoints of the messages stand, in order, but for the last: a fork may take them for itself. */
@@ -87,7 +87,7 @@ export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
     body: `${head}${messages}]}`,
     betas: prefix.betas,
     model,
-    ...(lastRole === undefined ? {} : { lastRole }),
+    lastRole,
     lifetime: lifetimes.messages,
     spare: sparesOf(settled, { places, lifetimes }, head.length),
     under: chainEnd(settled),

@@ -39,7 +39,7 @@ function compactionRequest(
   { instructions, under: expected }: CompactionWish,
 ): ModelRequest | undefined {
   if (lastRole !== 'user' || under !== expected) return undefined
-  const wish = JSON.stringify({ type: 'summarize', ...(instructions === undefined ? {} : { instructions }) })
+  const wish = JSON.stringify({ type: 'summarize', instructions })
   return { body: `${body.slice(0, -'}'.length)},"compaction":${wish}}`, betas, model, source }
 }
 

@@ -14,7 +14,7 @@ export interface PromptHead {
   readonly key: PromptKey
   readonly parts: readonly PromptPart[]
   /** The part that carries a breakpoint. */
-  readonly breakpoint?: number
+  readonly breakpoint?: number | undefined
 }
 
 export interface RequestToLay {

@@ -32,7 +32,7 @@ function layHead(prefix: PrefixEntry): PromptHead {
   )
   const system = splitArray(prefix.system).map((block, i) => partOf('system', i, block))
   const parts = [...tools, ...system]
-  return { key: keyOf(prefix), parts, ...(system.length > 0 ? { breakpoint: parts.length - 1 } : {}) }
+  return { key: keyOf(prefix), parts, breakpoint: system.length > 0 ? parts.length - 1 : undefined }
 }
 
 function partOf(level: 'tools' | 'system', index: number, text: JsonText): PromptPart {

@@ -14,8 +14,8 @@ export interface Models {
 
 /** The part of a `ModelInfo` that is of use here; absent where the provider says nothing. */
 export interface ReportedModel {
-  readonly maxInput?: number
-  readonly maxOutput?: number
+  readonly maxInput?: number | undefined
+  readonly maxOutput?: number | undefined
   readonly clearToolUses?: boolean
   readonly clearThinking?: boolean
   readonly thresholdCompaction?: boolean
@@ -27,7 +27,7 @@ export interface ResolvedModel {
   /** False: neither table nor provider knows the model, and the facts are cautious guesses. */
   readonly known: boolean
   /** Only the provider knows it. */
-  readonly isReported?: boolean
+  readonly isReported?: boolean | undefined
   /** What this endpoint refused to exceed. */
   readonly learnedLimit?: number
 }
@@ -45,7 +45,7 @@ export function resolveModel(models: Models, id: string, endpoint: string): Reso
   return {
     facts: overlay(table ?? unknownModelFacts(id), reported),
     known: table !== undefined || isReported,
-    ...(isReported ? { isReported } : {}),
+    isReported: isReported ? true : undefined,
     ...(learnedLimit === undefined ? {} : { learnedLimit }),
   }
 }

@@ -8,11 +8,11 @@ export interface Overflow {
   /** Which bound was hit: input alone, input plus the output asked for, or the bytes of the request. */
   readonly kind: 'input' | 'input-and-output' | 'request-bytes'
   /** The window, in tokens, as the error states it. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** Tokens of the input. */
-  readonly used?: number
+  readonly used?: number | undefined
   /** How many tokens must go for this very request to fit. */
-  readonly excess?: number
+  readonly excess?: number | undefined
 }
 
 /** Reads an error text, an error body, or an error event; undefined when it is about something else. */
@@ -31,10 +31,10 @@ export function parseOverflow(error: unknown): Overflow | undefined {
 export function overflowFailure({ kind, limit, used, excess }: Overflow): ProviderFailure {
   return {
     kind: 'context-overflow',
-    ...(kind === 'input-and-output' ? { outputDecides: true as const } : {}),
-    ...(limit === undefined ? {} : { limit }),
-    ...(used === undefined ? {} : { used }),
-    ...(excess === undefined ? {} : { excess }),
+    outputDecides: kind === 'input-and-output' ? true : undefined,
+    limit,
+    used,
+    excess,
   }
 }
 
@@ -159,9 +159,9 @@ function toOverflow({ limit, used, output, excess }: Numbers): Overflow {
   const outputDecides = output !== undefined && used !== undefined && limit !== undefined && used <= limit
   return {
     kind: outputDecides ? 'input-and-output' : 'input',
-    ...(limit === undefined ? {} : { limit }),
-    ...(used === undefined ? {} : { used }),
-    ...(tooMuch === undefined || tooMuch <= 0 ? {} : { excess: tooMuch }),
+    limit,
+    used,
+    excess: tooMuch === undefined || tooMuch <= 0 ? undefined : tooMuch,
   }
 }
 

@@ -38,7 +38,7 @@ interface GptRow {
   readonly id: string
   readonly input: number
   readonly output: number
-  readonly read?: number
+  readonly read?: number | undefined
   readonly billsWrites?: boolean
   readonly assumed?: readonly PriceName[]
 }
@@ -49,7 +49,7 @@ function wide(row: GptRow): ModelFacts {
     ...row,
     input: row.input * INPUT_FACTOR_ABOVE_STEP,
     output: row.output * OUTPUT_FACTOR_ABOVE_STEP,
-    ...(row.read === undefined ? {} : { read: row.read * INPUT_FACTOR_ABOVE_STEP }),
+    read: row.read === undefined ? undefined : row.read * INPUT_FACTOR_ABOVE_STEP,
     assumed: ['read', 'write5m', 'write1h'],
   })
   return model(row.id, { contextWindow: WINDOW_WIDE, prices: [below, above] })
@@ -85,6 +85,6 @@ function price(row: GptRow): PriceTier {
     write5m: write,
     write1h: write,
     read: row.read ?? row.input / READ_DIVISOR,
-    ...(assumed.length === 0 ? {} : { assumed: [...new Set(assumed)] }),
+    assumed: assumed.length === 0 ? undefined : [...new Set(assumed)],
   }
 }

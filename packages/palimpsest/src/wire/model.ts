@@ -16,7 +16,7 @@ export interface PriceTier {
   readonly write1h: number
   readonly read: number
   /** Prices that no source states: derived from the others by the vendor's usual ratio, or taken from the nearest sibling. */
-  readonly assumed?: readonly PriceName[]
+  readonly assumed?: readonly PriceName[] | undefined
 }
 
 export interface ModelFacts {

@@ -13,7 +13,7 @@ export interface AgentTool {
   /** Calls that only read may run side by side. Left out: it may write. */
   readonly isReadOnly?: boolean | ((input: JsonObject) => boolean) | undefined
   /** Over this the result is stored and shown in part. */
-  readonly resultCharsMax?: number | 'unlimited'
+  readonly resultCharsMax?: number | 'unlimited' | undefined
 }
 
 /** What a call is run with. */

@@ -23,7 +23,7 @@ const WHAT_IT_IS =
 export interface OfflineRequest {
   readonly messages: readonly WireMessage[]
   /** Where the answer must be JSON of this form. */
-  readonly schema?: Json
+  readonly schema?: Json | undefined
   /** Said where nothing can be quoted. */
   readonly hint?: string
 }

@@ -53,7 +53,7 @@ async function handleMessages(
 function handleModels(state: State, request: Request, path: string, url: URL): Response {
   if (request.method !== 'GET') return refusalResponse(state, refuse('http.method'))
   const { switches, keys, models } = state.settings
-  const caller = readCaller(headersOf(request), { switches, ...(keys ? { keys } : {}) })
+  const caller = readCaller(headersOf(request), { switches, keys })
   if ('rule' in caller) return refusalResponse(state, caller)
   const fault = takeFault(state.faults, { path, body: () => '' })
   if (fault?.type === 'status') {

@@ -35,7 +35,7 @@ const SECRET_TAIL_CHARS = 4
 export interface HeaderPolicy {
   readonly switches: Pick<Switches, 'unknownBeta'>
   /** Keys that are accepted; without a list, any. */
-  readonly keys?: readonly string[]
+  readonly keys?: readonly string[] | undefined
 }
 
 export function readCaller(headers: HeaderRecord, policy: HeaderPolicy): Caller | Refusal {

@@ -49,7 +49,7 @@ export function judge(state: State, call: Call): Accepted | Refusal {
   const { settings } = state
   const caller = readCaller(call.headers, {
     switches: settings.switches,
-    ...(settings.keys ? { keys: settings.keys } : {}),
+    keys: settings.keys,
   })
   if ('rule' in caller) return caller
   const body = readBody(call.body)

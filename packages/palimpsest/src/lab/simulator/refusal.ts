@@ -27,13 +27,13 @@ export interface Refusal {
   readonly status: number
   readonly type: string
   readonly message: string
-  readonly code?: string
+  readonly code?: string | undefined
 }
 
 export function refuse(rule: RuleId, values: { readonly [name: string]: string | number } = {}): Refusal {
   const { status, type, message, code }: Rule = RULES[rule]
   const filled = message.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
-  return { rule, status, type, message: filled, ...(code === undefined ? {} : { code }) }
+  return { rule, status, type, message: filled, code }
 }
 
 export function errorBody(refusal: Omit<Refusal, 'rule' | 'status'>, requestId: string): ErrorBody {

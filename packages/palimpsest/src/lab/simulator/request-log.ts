@@ -26,9 +26,9 @@ export interface LoggedRequest {
   readonly body: string | object | null
   readonly status: number
   /** As it was answered; in mid-stream, with status 200. */
-  readonly error?: ErrorBody['error']
+  readonly error?: ErrorBody['error'] | undefined
   /** What struck it. */
-  readonly fault?: Fault
+  readonly fault?: Fault | undefined
   readonly usage: Usage | null
   readonly cost_usd: number
   readonly input_tokens: number
@@ -82,7 +82,7 @@ export function createRequestLog(charsMax: number): RequestLog {
 
 export interface Billing {
   readonly billed: readonly BilledTokens[]
-  readonly refusedBy?: string
+  readonly refusedBy?: string | undefined
 }
 
 export function logRequest(log: RequestLog, { body, ...entry }: LoggedRequest, billing: Billing): void {

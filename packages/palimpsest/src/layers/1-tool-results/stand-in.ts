@@ -30,7 +30,7 @@ export function storedStandIn(
     type: 'tool_result',
     tool_use_id: result.tool_use_id,
     content: persistedText(stored),
-    ...(result.is_error === undefined ? {} : { is_error: result.is_error }),
+    is_error: result.is_error,
   })
 }
 
@@ -66,7 +66,7 @@ export function truncatedStandIn(
       `This result has ${lost.text.length} characters and could not be stored (${lost.reason}). Only its beginning is shown. Ask for less, or run it again once there is room.`,
       preview,
     ].join('\n'),
-    ...(result.is_error === undefined ? {} : { is_error: result.is_error }),
+    is_error: result.is_error,
   })
 }
 

@@ -20,5 +20,5 @@ export interface EditLimits extends Sizing {
 export interface PlannedEdit {
   readonly edit: EntryBody<EditEntry>
   readonly why: string
-  readonly numbers?: PlanNumbers
+  readonly numbers?: PlanNumbers | undefined
 }

@@ -30,10 +30,10 @@ export interface ServerClearing {
   /** Below 1 in a small window. */
   readonly scale: number
   /** Where the provider begins, and what it should bring the prompt down to, as the user wants it. */
-  readonly maxInputTokens?: number
-  readonly targetInputTokens?: number
+  readonly maxInputTokens?: number | undefined
+  readonly targetInputTokens?: number | undefined
   /** Since the last answer; absent at the start. */
-  readonly idleMs?: number
+  readonly idleMs?: number | undefined
 }
 
 /** The member `context_management` of the request; undefined where the model has none of it. */

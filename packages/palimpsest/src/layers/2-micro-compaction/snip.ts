@@ -133,9 +133,9 @@ function showsAll(one: ViewBlock): boolean {
 
 interface CallKeys {
   /** The call as it is; absent for one that does more than read. */
-  readonly same?: string
+  readonly same?: string | undefined
   /** The file, all of it. */
-  readonly whole?: string
+  readonly whole?: string | undefined
   readonly isPart: boolean
 }
 
@@ -148,8 +148,8 @@ function keysOf(block: ToolUseBlock): CallKeys {
   const tool = block.name.toLowerCase()
   const whole = wholeKey(tool, block.input)
   const found: CallKeys = {
-    ...(isOf(tool, ...READING) ? { same: `${tool} ${JSON.stringify(sorted(block.input))}` } : {}),
-    ...(whole === undefined ? {} : { whole }),
+    same: isOf(tool, ...READING) ? `${tool} ${JSON.stringify(sorted(block.input))}` : undefined,
+    whole,
     isPart: isPart(block.input),
   }
   keys.set(block, found)

@@ -18,7 +18,7 @@ import type { View } from '../../transcript/view.ts'
 export interface NotesPolicy {
   readonly template: string
   /** The user's own request for notes. */
-  readonly prompt?: string
+  readonly prompt?: string | undefined
   readonly eager: boolean
   readonly scale: number
 }
@@ -56,7 +56,7 @@ export function notesWish(
   if (why === undefined || (!policy.eager && limits.isSpared?.())) return undefined
   const { template, scale, prompt, written } = policy
   const notes = notesInView(view)?.entry.text ?? written ?? notesWithoutModel(view, template)
-  const text = notesPrompt({ template, notes, scale, ...(prompt === undefined ? {} : { custom: prompt }) })
+  const text = notesPrompt({ template, notes, scale, custom: prompt })
   const isFitting = limits.sizeTokens + factor * estimateText(text) < limits.blockingTokens
   return isFitting ? { prompt: text, upTo, why } : undefined
 }

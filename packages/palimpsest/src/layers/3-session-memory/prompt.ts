@@ -9,7 +9,7 @@ export interface NotesPrompt {
   readonly notes: string
   readonly scale: number
   /** The user's own wording, in place of ours. `{{notes}}` stands for the notes as they are. */
-  readonly custom?: string
+  readonly custom?: string | undefined
 }
 
 /** The request for new notes, as the one message behind the conversation. */

@@ -28,7 +28,7 @@ export interface CollectedResponse {
   readonly response: MessagesResponse
   /** The whole message object; a call's input is the very text the model wrote. */
   readonly json: JsonText
-  readonly requestId?: string
+  readonly requestId?: string | undefined
   /** Calls whose input was not valid JSON: they are answered with that, not run. */
   readonly unreadable: ReadonlySet<string>
   /** The answer ended inside a call, which is left out. */
@@ -198,7 +198,7 @@ function finish({ blocks, requestId }: Gathered, started: MessagesResponse): Col
     unreadable,
     cutCall,
     breaksSeal,
-    ...(requestId === undefined ? {} : { requestId }),
+    requestId,
   }
 }
 

@@ -21,7 +21,7 @@ export interface AiSdkOptions {
   /** With its version: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
   /** Sent as a bearer token. Local servers want none. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** What to do where the key is refused. */
   readonly keyCure?: string
   /** The name the server knows the model by; without it, the one of the request. */

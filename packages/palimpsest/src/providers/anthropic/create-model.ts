@@ -30,7 +30,7 @@ export interface AnthropicOptions {
   readonly client?: MessagesClient
   readonly apiKey?: string
   readonly authToken?: string
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** Beside those of the SDK, which takes some from its environment; null leaves one out. */
   readonly headers?: { readonly [name: string]: string | null }
   readonly fetch?: typeof fetch

@@ -17,7 +17,7 @@ export interface TouchedFile {
   readonly path: string
   readonly operation: 'read' | 'edited' | 'created' | 'written' | 'moved' | 'deleted'
   /** Code of the last change. */
-  readonly snippet?: string
+  readonly snippet?: string | undefined
 }
 
 export interface RunCommand {

@@ -53,7 +53,7 @@ export interface Call {
   readonly name: string
   readonly input: JsonObject
   /** Undefined where no answer is known. */
-  readonly result?: { readonly text: string; readonly isError: boolean }
+  readonly result?: { readonly text: string; readonly isError: boolean } | undefined
 }
 
 function callsOf(messages: readonly WireMessage[]): readonly Call[] {
@@ -73,7 +73,7 @@ function toCall({ name, input }: ToolUseBlock, result: Call['result']): Call {
     kind: toolKind(name),
     name,
     input: isJsonObject(input) ? input : {},
-    ...(result ? { result } : {}),
+    result,
   }
 }
 
@@ -142,7 +142,7 @@ function touchedBy({ kind, input }: Call): readonly TouchedFile[] {
   if (kind === 'read') return [{ path, operation: 'read' }]
   const snippet = firstText(input, ['new_string', 'newText', 'content', 'new_str', 'patch'])
   const operation = kind === 'edit' ? 'edited' : 'written'
-  return [{ path, operation, ...(snippet === undefined ? {} : { snippet }) }]
+  return [{ path, operation, snippet }]
 }
 
 function pathOf(input: JsonObject): string | undefined {

@@ -5,9 +5,9 @@ import type { MessagesRequest, Tool } from '../../../wire/request.ts'
 // what would be sent, and demands nothing besides.
 
 export interface OfferedTools {
-  readonly grep?: string
-  readonly glob?: string
-  readonly read?: string
+  readonly grep?: string | undefined
+  readonly glob?: string | undefined
+  readonly read?: string | undefined
 }
 
 interface Use {
@@ -33,9 +33,9 @@ export function offeredTools({ tools, tool_choice }: MessagesRequest): OfferedTo
     )?.name
   const [grep, glob, read] = [find('grep'), find('glob'), find('read')]
   return {
-    ...(grep === undefined ? {} : { grep }),
-    ...(glob === undefined ? {} : { glob }),
-    ...(read === undefined ? {} : { read }),
+    grep,
+    glob,
+    read,
   }
 }
 

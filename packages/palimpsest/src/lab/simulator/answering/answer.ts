@@ -52,7 +52,7 @@ export interface PreparedAnswer extends Answer {
   readonly sampled?: Sampled
   readonly streams: boolean
   readonly delayMs: number
-  readonly fault?: Fault
+  readonly fault?: Fault | undefined
   readonly begin: () => void
 }
 
@@ -79,7 +79,7 @@ export function prepareAnswer(
     at: new Date(state.clock.now()).toISOString(),
     headers: maskSecrets(headers),
     body,
-    ...(fault ? { fault } : {}),
+    fault,
   }
   if (fault?.type === 'status' && fault.after_events === undefined) return strike(state, entry, fault)
   const judged = judge(state, call)
@@ -134,7 +134,7 @@ function messageAnswer(state: State, entry: EntryStart, outcome: Outcome): Prepa
     sampled,
     streams: judged.request.stream ?? false,
     delayMs: outcome.delayMs,
-    ...(fault ? { fault } : {}),
+    fault,
     begin: () => {
       for (const charge of charges) publishWrites(cache, charge, state.clock.now())
     },
@@ -231,7 +231,7 @@ function settled(state: State, entry: EntryStart, done: Settled): PreparedAnswer
   const logged: LoggedRequest = {
     ...entry,
     status: done.status,
-    ...(done.error ? { error: done.error } : {}),
+    error: done.error,
     usage: null,
     cost_usd: 0,
     input_tokens: done.inputTokens ?? 0,
@@ -241,7 +241,7 @@ function settled(state: State, entry: EntryStart, done: Settled): PreparedAnswer
   }
   const billing: Billing = {
     billed: [],
-    ...(done.refusedBy === undefined ? {} : { refusedBy: done.refusedBy }),
+    refusedBy: done.refusedBy,
   }
   logRequest(state.log, logged, billing)
   return {

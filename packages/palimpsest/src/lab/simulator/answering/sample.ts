@@ -56,7 +56,7 @@ export function finishAnswer(sampling: Sampling, seen: MessagesRequest, inputTok
 function draftOf(step: ScriptStep | undefined, seen: MessagesRequest): readonly ScriptBlock[] {
   if (step) return step.content
   const format = seen.output_config?.format ?? seen.output_format
-  return answerOffline({ messages: seen.messages, ...(format ? { schema: format.schema } : {}) })
+  return answerOffline({ messages: seen.messages, schema: format?.schema })
     .content.map(({ type, text }) => ({ type, text }))
     .filter(isScriptBlock)
 }

@@ -142,7 +142,7 @@ function summaryOf({ view, wish, setup, plan, made }: Conclusion): string {
     mode: wish.cause === 'asked' ? 'manual' : 'automatic',
     writer: made.writer,
     followsSummary: plan.keeps === 'head' && plan.kept.some(({ source }) => source.part === 'summary'),
-    ...(setup.transcriptPath === undefined ? {} : { transcriptPath: setup.transcriptPath }),
+    transcriptPath: setup.transcriptPath,
   })
 }
 

@@ -23,7 +23,7 @@ export interface Continuation {
   /** For `after`: what stays begins with an earlier summary, which says how to continue. That was then. */
   readonly followsSummary?: boolean
   /** Undefined where the conversation is not on disk. */
-  readonly transcriptPath?: string
+  readonly transcriptPath?: string | undefined
   /** The model can see again what left its view. */
   readonly hasRecall?: boolean
 }
