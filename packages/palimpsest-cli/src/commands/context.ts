@@ -45,7 +45,7 @@ interface ContextDocument {
       readonly path: string
       readonly expected_tokens: number
       readonly read_tokens: number
-      readonly diagnosis?: string
+      readonly diagnosis?: string | undefined
     }
   }
   readonly cost_usd: number
@@ -65,17 +65,19 @@ interface ContextDocument {
     /** What takes it back; null for a stored result, which can only be brought back. */
     readonly undo: string | null
     /** Of a compaction: who wrote its summary, and how that was proved. */
-    readonly path?: string
+    readonly path?: string | undefined
     readonly proof?: { readonly kept: number; readonly repaired: number; readonly invented: number }
     /** As the request behind it was billed. */
-    readonly realised?: {
-      readonly tokens: number
-      readonly rewrite_tokens: number
-      readonly rewrite_tokens_expected: number
-      readonly rewrite_usd: number
-      readonly rewrite_usd_expected: number
-      readonly cold: boolean
-    }
+    readonly realised?:
+      | {
+          readonly tokens: number
+          readonly rewrite_tokens: number
+          readonly rewrite_tokens_expected: number
+          readonly rewrite_usd: number
+          readonly rewrite_usd_expected: number
+          readonly cold: boolean
+        }
+      | undefined
   }[]
 }
 
@@ -203,7 +205,7 @@ function toDocument(about: About, description: ViewDescription): ContextDocument
       ...removal,
       at: new Date(at).toISOString(),
       undo: canUndo ? undoCommand(removal.id, id) : null,
-      ...(effect ? { realised: toRealised(effect) } : {}),
+      realised: effect ? toRealised(effect) : undefined,
     })),
   }
 }
@@ -230,7 +232,7 @@ function toCache({ cache, hitRate }: ViewDescription): ContextDocument['cache'] 
       path,
       expected_tokens: expectedTokens,
       read_tokens: readTokens,
-      ...(diagnosis === undefined ? {} : { diagnosis }),
+      diagnosis,
     },
   }
 }

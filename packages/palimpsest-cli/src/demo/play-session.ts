@@ -57,7 +57,7 @@ export async function playSession(
       cwd: folder,
       session: { kind: 'new' },
       model: MODEL,
-      ...(isManaged ? { window: String(window) } : {}),
+      window: isManaged ? String(window) : undefined,
       trust: false,
       allowed: [],
       roundsMax: ROUNDS_MAX,
@@ -75,7 +75,7 @@ export async function playSession(
     ...prepared.setup.ports,
     streamModel,
     clock: { ...prepared.setup.ports.clock, now: () => now++ },
-    ...(isManaged ? {} : { flags: allOff() }),
+    flags: isManaged ? prepared.setup.ports.flags : allOff(),
   }
   const setup = playedSetup(prepared.setup, { recorded, ports, isManaged, wait: () => wait(ROUND_MS) })
   try {

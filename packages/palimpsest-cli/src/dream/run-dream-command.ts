@@ -95,12 +95,12 @@ function tell(
   if (isJson) {
     const document = {
       ran: true,
-      ...(isDone ? {} : { reason: outcome.kind === 'failed' ? outcome.why.join('; ') : 'it was ended' }),
+      reason: isDone ? undefined : outcome.kind === 'failed' ? outcome.why.join('; ') : 'it was ended',
       requests,
       cost_usd: costUsd,
       changed: isDone ? outcome.changed : [],
-      ...(isDone && outcome.record ? { entry: outcome.record.id } : {}),
-      ...(isDry && isDone ? { diff: diffsOf(outcome.before, outcome.change).join('') } : {}),
+      entry: isDone && outcome.record ? outcome.record.id : undefined,
+      diff: isDry && isDone ? diffsOf(outcome.before, outcome.change).join('') : undefined,
     }
     world.print(`${toPrintableJson(document)}\n`)
   } else if (isDone)

@@ -4,7 +4,7 @@ import { PAYLOAD_BYTES_MAX } from './read-payload.ts'
 // One question to the service. It carries nothing about the session, follows no redirect, and ends in bounded time and size.
 
 export type Fetched =
-  | { readonly kind: 'payload'; readonly text: string; readonly etag?: string }
+  | { readonly kind: 'payload'; readonly text: string; readonly etag?: string | undefined }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'failed'; readonly reason: string }
 
@@ -31,7 +31,7 @@ export async function fetchPayload(options: FetchOptions, signal: AbortSignal): 
     const text = await readBounded(response)
     if (text === undefined) return failed(`the answer is larger than ${PAYLOAD_BYTES_MAX} bytes`)
     const newEtag = response.headers.get('etag')
-    return { kind: 'payload', text, ...(newEtag === null ? {} : { etag: newEtag }) }
+    return { kind: 'payload', text, etag: newEtag ?? undefined }
   } catch (error) {
     return failed(errorReason(error, answerMsMax))
   }

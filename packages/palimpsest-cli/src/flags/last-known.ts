@@ -14,7 +14,7 @@ export interface LastKnown {
   readonly url: string
   readonly payload: Payload
   readonly fetchedAt: number
-  readonly etag?: string
+  readonly etag?: string | undefined
 }
 
 const NAME = 'flags-last-known.json'
@@ -35,7 +35,7 @@ export async function readLastKnown(home: string, url: string): Promise<LastKnow
   const { payload } = toPayload(value['payload'] ?? null, undefined)
   if (!payload) throw new Error(`${path} holds no payload`)
   const at = Date.parse(fetchedAt)
-  return { url, payload, fetchedAt: at, ...(typeof etag === 'string' ? { etag } : {}) }
+  return { url, payload, fetchedAt: at, etag: typeof etag === 'string' ? etag : undefined }
 }
 
 export async function saveLastKnown(home: string, known: LastKnown): Promise<void> {

@@ -27,7 +27,7 @@ export interface OpenFlagsOptions {
 export interface OpenedFlags {
   readonly flags: Flags
   readonly sources: readonly FlagSource[]
-  readonly remote?: Pick<RemoteSource, 'name' | 'fetchedAt'>
+  readonly remote?: Pick<RemoteSource, 'name' | 'fetchedAt'> | undefined
   /** Every name that a file or a service speaks of. */
   readonly keys: () => readonly string[]
   /** Whether some values depend on the session. */
@@ -58,7 +58,7 @@ export async function openFlags(
   return {
     flags: createFlags(sources),
     sources,
-    ...(remote ? { remote } : {}),
+    remote,
     keys: () => payloads().flatMap(({ features }) => Object.keys(features)),
     hasRules: () => payloads().some(hasRules),
     start: () => remote?.start(),

@@ -91,7 +91,7 @@ async function refresh(
   source.take(payload)
   // With its mark, a payload that is wrong in part would be passed over in silence next time.
   const etag = problems.length === 0 ? fetched.etag : undefined
-  return await keep({ url, payload, fetchedAt: now(), ...(etag === undefined ? {} : { etag }) }, home, report)
+  return await keep({ url, payload, fetchedAt: now(), etag }, home, report)
 }
 
 async function keep(known: LastKnown, home: string, report: (problem: string) => void): Promise<LastKnown> {

@@ -216,7 +216,7 @@ function breakLine(broken: CacheBreak, facts: RunFacts): object {
     path,
     expected_tokens: expectedTokens,
     read_tokens: readTokens,
-    ...(diagnosis === undefined ? {} : { diagnosis }),
+    diagnosis,
   }
 }
 
@@ -229,7 +229,7 @@ function messageLine(entry: MessageEntry, facts: RunFacts): object {
     parent_tool_use_id: null,
     uuid: entry.id,
     // Nobody said it: it stands for what was said.
-    ...(entry.part === 'summary' || entry.part === 'attachment' ? { isSynthetic: true } : {}),
+    isSynthetic: entry.part === 'summary' || entry.part === 'attachment' ? true : undefined,
   }
 }
 

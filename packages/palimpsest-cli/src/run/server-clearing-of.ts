@@ -17,7 +17,7 @@ export function serverClearingOf(
     readonly model: string
   },
   { env, now }: Pick<World, 'env' | 'now'>,
-): { readonly contextManagement?: string; readonly warnings: readonly string[] } {
+): { readonly contextManagement?: string | undefined; readonly warnings: readonly string[] } {
   const { flags, reading, tools, view } = options
   const max = parseTokens(SERVER_LIMIT, env[SERVER_LIMIT])
   const target = parseTokens(SERVER_TARGET, env[SERVER_TARGET])
@@ -28,13 +28,13 @@ export function serverClearingOf(
     thinks: reading.model.facts.thinking.modes.some((mode) => mode === 'adaptive' || mode === 'enabled'),
     warningTokens: reading.thresholds.warning,
     scale: reading.window.scale,
-    ...(max.value === undefined ? {} : { maxInputTokens: max.value }),
-    ...(target.value === undefined ? {} : { targetInputTokens: target.value }),
-    ...(answeredAt === undefined ? {} : { idleMs: now() - answeredAt }),
+    maxInputTokens: max.value,
+    targetInputTokens: target.value,
+    idleMs: answeredAt === undefined ? undefined : now() - answeredAt,
   })
   const told = toldOf({ max: max.value, target: target.value, model: options.model }, contextManagement, view)
   const warnings = [...[max, target].flatMap(({ warning }) => warning ?? []), ...told]
-  return { warnings, ...(contextManagement === undefined ? {} : { contextManagement }) }
+  return { warnings, contextManagement }
 }
 
 const SERVER_TARGET = 'PALIMPSEST_CONTEXT_TARGET_INPUT'

@@ -61,7 +61,7 @@ export function tellInstructions(
         file_path: path,
         memory_type: memoryType(path, home),
         load_reason,
-        ...(importedBy === undefined ? {} : { parent_file_path: importedBy }),
+        parent_file_path: importedBy,
       },
     })
   }

@@ -344,7 +344,7 @@ function makeTools(
   const answering = user?.permit ?? wishes.permitElsewhere
   const ask: PermitOptions['ask'] =
     answering && (async (question, signal) => await inLine(async () => await answering(question, signal)))
-  const permit = createPermit({ ...permits, mode, ...(ask ? { ask } : {}) })
+  const permit = createPermit({ ...permits, mode, ask })
   const forkTools: Scene['forkTools'] = (gate) => ({
     tools: createTools({ ...common, memory: gate }),
     permit: permitForFork(permits),

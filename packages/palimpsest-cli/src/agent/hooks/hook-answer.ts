@@ -9,9 +9,9 @@ export interface HookAnswer {
   /** Why it objects. */
   readonly objection?: string
   /** Plain text, or `additionalContext`. */
-  readonly text?: string
+  readonly text?: string | undefined
   /** For the user. */
-  readonly notice?: string
+  readonly notice?: string | undefined
 }
 
 const OBJECTS = 2
@@ -50,8 +50,8 @@ function jsonAnswer(name: string, json: JsonObject): HookAnswer {
   const notice = textOf(json, 'systemMessage')
   return {
     ...(json['decision'] === 'block' && { objection: textOf(json, 'reason') ?? `the hook ${name} objects` }),
-    ...(text === undefined ? {} : { text }),
-    ...(notice === undefined ? {} : { notice }),
+    text,
+    notice,
   }
 }
 

@@ -10,7 +10,7 @@ import { matchRegularPattern, parseRegularPattern } from '../patterns/regular-pa
 export interface CommandHook {
   readonly command: string
   /** Given: the command is a program and these its arguments. Absent: it is a line for the shell. */
-  readonly args?: readonly string[]
+  readonly args?: readonly string[] | undefined
   readonly timeoutMs: number
   /** Nobody waits for it, and what it prints is not read. */
   readonly isAsync: boolean
@@ -102,7 +102,7 @@ function readHook(hook: unknown, note: (text: string) => void): readonly Command
   return [
     {
       command,
-      ...(Array.isArray(args) ? { args: args.map(String) } : {}),
+      args: Array.isArray(args) ? args.map(String) : undefined,
       timeoutMs: timeoutOf(hook, note),
       isAsync: hook['async'] === true || hook['asyncRewake'] === true,
       once: hook['once'] === true,

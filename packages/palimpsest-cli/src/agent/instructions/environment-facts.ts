@@ -17,14 +17,14 @@ export interface EnvironmentFacts {
   readonly platform: string
   readonly cwd: string
   readonly additionalFolders: readonly string[]
-  readonly git?: GitFacts
+  readonly git?: GitFacts | undefined
 }
 
 export interface GitFacts {
   readonly branch: string
   /** `git status --short`, bounded. Undefined where git was not asked: its configuration here may run programs. */
-  readonly status?: string
-  readonly commits?: string
+  readonly status?: string | undefined
+  readonly commits?: string | undefined
 }
 
 export interface EnvironmentOptions {
@@ -49,7 +49,7 @@ const HEAD_BYTES_MAX = 1024
 export async function findEnvironment(options: EnvironmentOptions): Promise<EnvironmentFacts> {
   const { cwd, additionalFolders, now, platform } = options
   const git = await findGit(options)
-  return { date: toDate(now), platform, cwd, additionalFolders, ...(git === undefined ? {} : { git }) }
+  return { date: toDate(now), platform, cwd, additionalFolders, git }
 }
 
 function toDate(now: number): string {
@@ -75,8 +75,8 @@ async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefine
   ])
   return {
     branch,
-    ...(status === undefined ? {} : { status: bounded(status, STATUS_LINES_MAX) }),
-    ...(commits === undefined ? {} : { commits: bounded(commits, COMMITS) }),
+    status: status === undefined ? undefined : bounded(status, STATUS_LINES_MAX),
+    commits: commits === undefined ? undefined : bounded(commits, COMMITS),
   }
 }
 

@@ -27,7 +27,7 @@ export interface InstructionFile {
   readonly path: string
   readonly text: string
   /** The file that imports it. */
-  readonly importedBy?: string
+  readonly importedBy?: string | undefined
   /** Characters that were left out at its end. */
   readonly cut: number
 }
@@ -120,8 +120,7 @@ async function loadFile(loading: Loading, wanted: Wanted): Promise<void> {
   const imports = findImports(text)
   // A file that only points to another says nothing itself.
   const isPointer = imports.length === 1 && text.trim() === `@${imports[0]}`
-  if (!isPointer)
-    addFile(loading, { path: real, text: text.trim(), ...(importedBy === undefined ? {} : { importedBy }) })
+  if (!isPointer) addFile(loading, { path: real, text: text.trim(), importedBy })
   if (imports.length > 0 && depth >= IMPORT_DEPTH_MAX) {
     loading.notices.push(
       `${real}: its imports are not followed, they are nested deeper than ${IMPORT_DEPTH_MAX}`,

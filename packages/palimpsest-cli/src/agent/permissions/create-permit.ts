@@ -22,7 +22,7 @@ export interface PermissionQuestion {
   readonly input: Parameters<Permit>[1]
   readonly why: string
   /** What "always" would allow from now on. Absent: nothing that is narrow enough, so it is yes or no. */
-  readonly offer?: Offer
+  readonly offer?: Offer | undefined
 }
 
 export type PermissionAnswer =
@@ -44,7 +44,9 @@ export interface PermitOptions {
   /** Folders of our own that no tool writes unasked, real: the home with settings and trust. */
   readonly protectedFolders: readonly string[]
   /** Absent: nobody is there. What would need asking is refused, and the text names the flag that allows it. */
-  readonly ask?: (question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>
+  readonly ask?:
+    | ((question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>)
+    | undefined
 }
 
 /** Of calls that are no command: nobody looks at it. */
@@ -159,7 +161,7 @@ async function askOrRefuse(
     }
   }
   const offer = await findOffer(facts, access, allowsWith)
-  const question = { tool: tool.name, input, why, ...(offer ? { offer } : {}) }
+  const question = { tool: tool.name, input, why, offer }
   const answer = await options.ask(question, signal)
   if (answer.kind === 'yes') return answer
   if (answer.kind === 'no') {

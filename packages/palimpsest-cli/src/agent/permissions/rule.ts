@@ -10,7 +10,7 @@ export interface Rule {
   readonly effect: RuleEffect
   readonly tool: string
   /** Absent: every call of the tool. */
-  readonly pattern?: string
+  readonly pattern?: string | undefined
   /** As written. */
   readonly text: string
   /** Given by "always", and as narrow as it was shown: a command holds in this folder alone, exactly as it is. */

@@ -15,7 +15,7 @@ const DESCRIPTION = `Asks the user a question and waits for the answer.
 
 export interface Question {
   readonly question: string
-  readonly options: readonly { readonly label: string; readonly description?: string }[]
+  readonly options: readonly { readonly label: string; readonly description?: string | undefined }[]
   readonly allowsSeveral: boolean
 }
 
@@ -64,7 +64,7 @@ function parseQuestion(input: JsonObject): Question {
     question: requiredText(input, 'question'),
     options: options.map((option) => {
       const description = optionalText(option, 'description')
-      return { label: requiredText(option, 'label'), ...(description === undefined ? {} : { description }) }
+      return { label: requiredText(option, 'label'), description }
     }),
     allowsSeveral: optionalFlag(input, 'multi_select'),
   }

@@ -148,7 +148,7 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
     ...(output === '' && notes.length === 0 ? ['(The command printed nothing.)'] : [output]),
     ...notes,
   ]
-  return { content: content.filter((part) => part !== '').join('\n'), ...(isError ? { isError } : {}) }
+  return { content: content.filter((part) => part !== '').join('\n'), isError: isError ? true : undefined }
 }
 
 function insideNotes(

@@ -34,7 +34,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): LoopTool {
         throw error
       }
     },
-    ...(resultCharsMax === undefined ? {} : { resultCharsMax }),
+    resultCharsMax,
   }
 }
 

@@ -42,7 +42,7 @@ async function toOutput(page: FetchedPage): Promise<ToolOutput> {
       const head = isError ? `[The server answered with status ${page.status}.]` : `[${page.url.href}]`
       return {
         content: `${head}\n${text === '' ? '(The page holds no text.)' : text}`,
-        ...(isError ? { isError } : {}),
+        isError: isError ? true : undefined,
       }
     }
     default:

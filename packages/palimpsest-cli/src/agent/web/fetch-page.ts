@@ -100,7 +100,7 @@ async function open(url: URL, isFree: boolean, signal: AbortSignal): Promise<Inc
       accept: 'text/html, text/*;q=0.9, application/json;q=0.9, application/xml;q=0.8',
       'accept-encoding': 'gzip, deflate, br',
     },
-    ...(isFree ? {} : { lookup: publicLookup }),
+    lookup: isFree ? undefined : publicLookup,
   }
   // They bring much along, and no start needs them.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))

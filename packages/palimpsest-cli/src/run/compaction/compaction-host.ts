@@ -45,8 +45,8 @@ export function createCompactionHost(setup: HostSetup): CompactionHost {
       const added = [sections, ...answers.map(({ text }) => text?.slice(0, HOOK_CHARS_MAX))].filter(Boolean)
       const block = answers.find(({ objection }) => objection !== undefined)?.objection
       return {
-        ...(block === undefined ? {} : { block }),
-        ...(added.length > 0 ? { instructions: added.join('\n\n') } : {}),
+        block,
+        instructions: added.length > 0 ? added.join('\n\n') : undefined,
         notices: answers.flatMap(({ notice }) => notice ?? []),
       }
     },

@@ -54,7 +54,7 @@ export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
       setup.trace({
         name: 'limit',
         reason,
-        ...(limit === undefined ? {} : { limit }),
+        limit,
         sentTokens: refusal.sentTokens,
       })
       if (verdict.kind !== 'learned') return verdict

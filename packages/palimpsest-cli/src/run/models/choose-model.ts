@@ -150,7 +150,7 @@ function anthropic(
   const given = ['PALIMPSEST_BASE_URL', 'ANTHROPIC_BASE_URL'].find((name) => env[name])
   const options = {
     ...(mayCarryKeys ? keyOf(env) : withoutKeys(env)),
-    ...(endpoint ? { baseUrl: endpoint.url } : {}),
+    baseUrl: endpoint?.url,
     reachCure: reachCure(wishes, given ?? 'PALIMPSEST_BASE_URL'),
     ...timesOf(wishes),
   }
@@ -190,7 +190,7 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
       modelName: (full) => (full.startsWith(prefix) ? full.slice(prefix.length) : full),
       keyCure: keyVariable === '' ? 'Check the base URL.' : `Set ${keyVariable} to a valid key.`,
       reachCure: reachCure(wishes, urlVariable || 'PALIMPSEST_BASE_URL', server.startCommand),
-      ...(apiKey ? { apiKey } : {}),
+      apiKey: apiKey || undefined,
       ...timesOf(wishes),
     }),
     endpoint: urlName(endpoint.url),

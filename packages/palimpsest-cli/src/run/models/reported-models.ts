@@ -99,11 +99,8 @@ function sizesOf({
 }: {
   readonly maxInput?: number | undefined
   readonly maxOutput?: number | undefined
-}): { readonly maxInput?: number; readonly maxOutput?: number } {
-  return {
-    ...(maxInput === undefined ? {} : { maxInput }),
-    ...(maxOutput === undefined ? {} : { maxOutput }),
-  }
+}): { readonly maxInput?: number | undefined; readonly maxOutput?: number | undefined } {
+  return { maxInput, maxOutput }
 }
 
 /** The table may be old, or the endpoint not what it says. */

@@ -34,7 +34,7 @@ export async function readNotesPolicy(home: string, scale: number): Promise<Read
   return {
     policy: {
       template: template ?? NOTES_TEMPLATE,
-      ...(prompt === undefined ? {} : { prompt }),
+      prompt,
       eager: false,
       scale,
     },

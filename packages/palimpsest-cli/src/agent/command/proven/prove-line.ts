@@ -25,7 +25,7 @@ export interface ProvenCommand {
   /** As bash writes them: `2>&1`, `>/dev/null`. */
   readonly redirects: readonly string[]
   /** Read as its input. */
-  readonly input?: ProvenWord
+  readonly input?: ProvenWord | undefined
 }
 
 export interface ProvenStep {
@@ -39,7 +39,7 @@ export type LineProof =
   | {
       readonly proven: true
       /** Where a leading `cd` goes. */
-      readonly folder?: ProvenWord
+      readonly folder?: ProvenWord | undefined
       readonly steps: readonly ProvenStep[]
       readonly usesGit: boolean
       /** It reads the content of files that no word names. */
@@ -81,7 +81,7 @@ function prove(source: string): LineProof {
   if (commands.some(({ name }) => name === 'cd')) throw new Unproven('it changes the folder on its way')
   return {
     proven: true,
-    ...(folder === undefined ? {} : { folder }),
+    folder,
     steps: rest,
     usesGit: commands.some(asksRepository),
     readsBelow: commands.some(readsBelow),
@@ -161,7 +161,7 @@ function proveCommand(node: { readonly type: string } | Command): ProvenCommand 
     name: name.value,
     words: proven.words,
     redirects: redirects.filter((redirect) => typeof redirect === 'string'),
-    ...(input === undefined ? {} : { input }),
+    input,
   }
 }
 

@@ -8,7 +8,7 @@ export interface Offer {
   /** What and where, for a person: "Always allow `npm test` in /home/me/project, exactly as written". */
   readonly words: string
   /** What still asks, although the words might promise it. */
-  readonly except?: string
+  readonly except?: string | undefined
   readonly rules: readonly Rule[]
 }
 
@@ -37,7 +37,7 @@ export async function findOffer(
   }
   const words = `Always allow ${listed(needed.map(({ what }) => what))} ${where}`
   if (words.length > WORDS_CHARS_MAX || CONTROL.test(words)) return undefined
-  return { words, ...(except === undefined ? {} : { except }), rules: needed.map(({ rule }) => rule) }
+  return { words, except, rules: needed.map(({ rule }) => rule) }
 }
 
 function listed(parts: readonly string[]): string {

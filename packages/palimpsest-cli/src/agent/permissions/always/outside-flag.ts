@@ -31,7 +31,7 @@ export async function outsideFlag(
 
 /** As the user would write it: it holds wherever the command runs. */
 function byHand({ effect, tool, pattern, text }: Rule): Rule {
-  return { effect, tool, text, ...(pattern === undefined ? {} : { pattern }) }
+  return { effect, tool, text, pattern }
 }
 
 /** Empty where every rule would allow much more. */

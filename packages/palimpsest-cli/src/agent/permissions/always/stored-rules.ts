@@ -18,7 +18,7 @@ interface StoredRule {
   readonly folder: string
   readonly rule: string
   /** The folder of a command, where it is another one. */
-  readonly in?: string
+  readonly in?: string | undefined
 }
 
 export interface StoredRules {
@@ -109,7 +109,7 @@ async function waitForLock(projectHome: string, path: string): Promise<Lock> {
 
 function toStored({ text, always }: Rule, cwd: string): StoredRule {
   const isElsewhere = always !== undefined && always.folder !== cwd
-  return { folder: cwd, rule: text, ...(isElsewhere ? { in: always.folder } : {}) }
+  return { folder: cwd, rule: text, in: isElsewhere ? always.folder : undefined }
 }
 
 function toRule(stored: StoredRule): Rule | undefined {
@@ -139,7 +139,7 @@ interface ReadRules {
 const NO_RULES: RulesFile = { allow: [], retired: [] }
 
 async function writeRules(path: string, { allow, retired }: RulesFile): Promise<void> {
-  const document = { allow, ...(retired.length > 0 ? { retired } : {}) }
+  const document = { allow, retired: retired.length > 0 ? retired : undefined }
   await placeOwnFile(path, Buffer.from(`${JSON.stringify(document, null, 2)}\n`))
 }
 
