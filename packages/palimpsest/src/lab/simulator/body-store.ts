@@ -18,8 +18,8 @@ export type StoredBody =
       /** Characters shared at the start and at the end. */
       readonly head: number
       readonly tail: number
-      /** Code units, because a slice of a string would keep the whole of it alive, and a cut may fall into a surrogate pair. */
-      readonly middle: Uint16Array
+      /** With an end that may fall into a surrogate pair. */
+      readonly middle: string
       readonly steps: number
     }
 
@@ -51,7 +51,7 @@ export function readBody(body: StoredBody, read: ReadBodies = new Map()): string
   const start = read.get(at) ?? (at.kind === 'whole' ? at.text : '')
   const text = changes.reduceRight((before, { head, tail, middle }) => {
     const end = tail === 0 ? '' : before.slice(-tail)
-    return before.slice(0, head) + textOf(middle) + end
+    return before.slice(0, head) + middle + end
   }, start)
   read.set(body, text)
   for (const old of read.keys()) {
@@ -78,7 +78,7 @@ function closestChange({ recent }: BodyStore, text: string): StoredBody | undefi
   const { base, head, tail } = best
   const middle = text.slice(head, text.length - tail)
   if (middle.length > text.length * MIDDLE_SHARE_MAX) return undefined
-  return { kind: 'changed', base, head, tail, middle: unitsOf(middle), steps: base.steps + 1 }
+  return { kind: 'changed', base, head, tail, middle: withoutWhole(middle), steps: base.steps + 1 }
 }
 
 function commonHead(a: string, b: string): number {
@@ -103,18 +103,7 @@ function sameBefore(a: string, b: string, at: number, chars: number): boolean {
   return a.slice(ends[0] - chars, ends[0]) === b.slice(ends[1] - chars, ends[1])
 }
 
-function unitsOf(text: string): Uint16Array {
-  const units = new Uint16Array(text.length)
-  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i)
-  return units
-}
-
-/** So many arguments a call takes without complaint. */
-const UNITS_PER_CALL = 8_192
-
-function textOf(units: Uint16Array): string {
-  const texts: string[] = []
-  for (let at = 0; at < units.length; at += UNITS_PER_CALL)
-    texts.push(String.fromCharCode(...units.subarray(at, at + UNITS_PER_CALL)))
-  return texts.join('')
+/** A slice of a string keeps the whole of it alive. What is joined is written anew, as fast as memory. */
+function withoutWhole(slice: string): string {
+  return [slice.slice(0, 1), slice.slice(1)].join('')
 }
