@@ -4,7 +4,7 @@ import type { TurnEnd } from '../../packages/palimpsest/src/loop/events.ts'
 import type { ScriptStep } from '../../packages/palimpsest/src/lab/simulator/index.ts'
 import { findModelFacts } from '../../packages/palimpsest/src/wire/model-facts.ts'
 import { createCommandBench, type CommandBench } from '../kit/command-bench.ts'
-import { longAnswers, summaryStep, setFlags, switchOff } from '../kit/compacting.ts'
+import { longAnswers, longText, summaryStep, setFlags, switchOff } from '../kit/compacting.ts'
 import { text } from '../kit/headless.ts'
 import { openScreen } from '../kit/open-screen.ts'
 
@@ -21,12 +21,19 @@ function smallModels(contextWindow: number) {
   return { models: [{ ...facts, contextWindow }] }
 }
 
+/** Few requests fill the window. */
+function twiceAsLong(count: number): readonly ScriptStep[] {
+  return longAnswers('long', count).map(({ content = [] }, i) => ({
+    content: [text(longText(`more ${i}`)), ...content],
+  }))
+}
+
 function tokensSent({ asked }: CommandBench): number {
   return Math.max(...asked('main').map(({ input_tokens: tokens }) => tokens ?? 0))
 }
 
 test.each([
-  ['refuses the request', [{ match: { nth: 10 }, fault: { type: 'prompt_too_long', format: 'anthropic' } }]],
+  ['refuses the request', [{ match: { nth: 6 }, fault: { type: 'prompt_too_long', format: 'anthropic' } }]],
   ['breaks off the answer', []],
 ] as const)(
   'reactive-only: nothing is compacted or refused before the provider %s; then the conversation is compacted and continues',
@@ -36,7 +43,7 @@ test.each([
     const main = { source: 'main' }
     bench.simulator.addSteps([
       summaryStep('They write long answers.'),
-      ...longAnswers('long', 12).map((step) => ({ ...step, when: main })),
+      ...twiceAsLong(7).map((step) => ({ ...step, when: main })),
       { ...DONE, when: main },
     ])
     const ran = await bench.run(['-p', 'write', '--window', '60000'], ENV)

@@ -140,6 +140,6 @@ test('an hour is bought by itself where the conversation pauses for a quarter of
 test('without such pauses five minutes are bought', async () => {
   const bench = await createCommandBench()
   await readFiles(bench)
-  for (let i = 0; i < 4; i++) await goOn(bench, 2)
+  for (let i = 0; i < 3; i++) await goOn(bench, 2)
   expect(bought(bench).hour).toBe(0)
 })

@@ -55,6 +55,7 @@ const CASES: readonly Case[] = [
     title: 'more than a prompt may hold',
     args: ['-p'],
     options: { stdin: Buffer.alloc(INPUT_BYTES_MAX + 1, 'word ') },
+    isForSoak: true,
   },
   {
     title: 'settings of the environment, and a variable that is taken out',
