@@ -23,7 +23,7 @@ import { windowSetup } from '../kit/window-setup.ts'
 
 const WINDOW = 24_000
 const SETUP = windowSetup(MODEL, WINDOW)
-const RUNS = cases(3, 1_000)
+const RUNS = cases(5, 1_000)
 const TIMEOUT_MS = 20_000 + RUNS.numRuns * 4_000
 
 type Steps = NonNullable<SimulatorOptions['script']>
@@ -186,7 +186,11 @@ function shown(view: View): string {
 }
 
 /** Whatever is drawn: windows that fill again and again, with a summariser that never works and with one that does. */
-const FULL: Operation = { do: 'say', rounds: [240, 240, 240, 240, 240, 240, 240, 240], longWords: true }
+const FULL: Operation = {
+  do: 'say',
+  rounds: process.env['SOAK'] ? Array<number>(8).fill(240) : Array<number>(4).fill(480),
+  longWords: true,
+}
 const EXAMPLES: [{ operations: Operation[]; summaries: SummaryKind[] }][] = [
   [{ operations: [FULL, FULL, { do: 'undo' }, FULL], summaries: Array<SummaryKind>(20).fill('empty') }],
   [{ operations: [FULL, { do: 'compact' }, { do: 'reload' }, FULL], summaries: ['good'] }],
