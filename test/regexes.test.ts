@@ -78,14 +78,16 @@ const mayHold = (text: string): boolean =>
 const sources = files
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
   .filter(({ text }) => mayHold(text))
-  .map(({ file, text }) => ({ file, program: parseSource(file, text).program }))
+  .map(({ file, text }) => ({ file, text, program: parseSource(file, text).program }))
 const literals = sources.flatMap(({ file, program }) => literalsIn(program).map((one) => ({ file, ...one })))
 const findSlowness = await loadChecker()
 const where = findSlowness ? '' : ' (skipped: npm ci brings the checker)'
 
 describe('regular expressions', () => {
   test('that are made at run time are known', () => {
-    const making = sources.filter(({ program }) => makesPatterns(program)).map(({ file }) => file)
+    const making = sources
+      .filter(({ text, program }) => text.includes('RegExp') && makesPatterns(program))
+      .map(({ file }) => file)
     expect(making.toSorted()).toEqual([...Object.keys(NOT_CHECKED), ...MADE_AT_LOAD].toSorted())
   })
 

@@ -47,7 +47,7 @@ test('another agent’s session is read whole however its lines are joined and t
           expect(text.slice(offset, offset + 40)).toBe(lines[ids.indexOf(id)]?.slice(0, 40))
       },
     ),
-    cases(30, 3_000),
+    cases(12, 3_000),
   )
 })
 
