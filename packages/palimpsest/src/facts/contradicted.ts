@@ -10,7 +10,7 @@ import { readCall } from './read-call.ts'
 /** Calls whose result a newer result of the same call contradicts, by id, each with the newest. */
 export function contradictedCalls({ nodes }: View): ReadonlyMap<string, string> {
   const asked = new Map<string, string>()
-  const newest = new Map<string, { readonly id: string; readonly says: string }>()
+  const newest = new Map<string, { readonly id: string; readonly says: () => string }>()
   const contradicted = new Map<string, string>()
   for (const { block } of nodes.flatMap(({ blocks }) => blocks)) {
     const key = isBlock(block, 'tool_use') ? callKey(block) : undefined
@@ -19,10 +19,11 @@ export function contradictedCalls({ nodes }: View): ReadonlyMap<string, string> 
   for (const { block, original } of nodes.toReversed().flatMap(({ blocks }) => blocks.toReversed())) {
     const key = isBlock(block, 'tool_result') ? asked.get(block.tool_use_id) : undefined
     if (!isBlock(block, 'tool_result') || key === undefined) continue
-    const says = !original ? '' : key === TODO_KEY ? block.tool_use_id : saysOf(block)
+    const says = (): string => (!original ? '' : key === TODO_KEY ? block.tool_use_id : saysOf(block))
     const later = newest.get(key)
+    // Most calls are made once: what such a one returned is compared with nothing.
     if (later === undefined) newest.set(key, { id: block.tool_use_id, says })
-    else if (later.says !== says) contradicted.set(block.tool_use_id, later.id)
+    else if (later.says() !== says()) contradicted.set(block.tool_use_id, later.id)
   }
   return contradicted
 }
@@ -39,10 +40,17 @@ function callKey(use: ToolUseBlock): string | undefined {
   return changes.length > 0 ? undefined : `${use.name} ${JSON.stringify(use.input)}`
 }
 
+/** A block never changes, so it is read once. */
+const said = new WeakMap<ToolResultBlock, string>()
+
 /** Times, counts and line numbers differ from run to run and say nothing new; whether it failed does. */
 function saysOf(result: ToolResultBlock): string {
+  const known = said.get(result)
+  if (known !== undefined) return known
   const text = toBlocks(result.content)
     .flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
     .join('\n')
-  return `${result.is_error === true} ${text.replaceAll(/[\d\s]+/g, '')}`
+  const says = `${result.is_error === true} ${text.replaceAll(/[\d\s]+/g, '')}`
+  said.set(result, says)
+  return says
 }
