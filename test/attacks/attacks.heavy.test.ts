@@ -28,7 +28,7 @@ describe('the lines', () => {
     )
     const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'security.md'), 'utf8')
     const [, ...said] =
-      /(\S+) lines that people came up with, (\S+) made .*? and (\S+) repositories/s.exec(page) ?? []
+      /(\S+) lines that people came up with, (\S+) generated .*? and (\S+) repositories/s.exec(page) ?? []
     expect(said).toEqual(counts)
   })
 })
