@@ -1,5 +1,5 @@
 import type { ProviderFailure } from '../errors.ts'
-import { isJsonObject } from '../wire/json.ts'
+import { isJsonObject, parseJson } from '../wire/json.ts'
 
 // "The prompt is too long" has no code of its own at most providers, so it is told by its wording. One row a wording; what it names
 // of sizes is taken, because a limit learned here beats any table.
@@ -231,14 +231,5 @@ function gather(error: unknown): Gathered {
     found.texts.push(text.slice(0, WORDING_CHARS_MAX))
     const start = text.search(/[[{]/)
     if (start !== -1) visit(parseJson(text.slice(start)), '', depth + 1)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON, then: its wording was taken as it is.
-    return undefined
   }
 }

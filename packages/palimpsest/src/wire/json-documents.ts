@@ -1,4 +1,4 @@
-import { isJsonObject, skipNested, type JsonObject, type JsonText } from './json.ts'
+import { parseJsonObject, skipNested, type JsonObject, type JsonText } from './json.ts'
 
 // Lines of files that programs append to: where a writer was killed, or two wrote at once, one line holds two documents, or the torn
 // beginning of one and another that is whole.
@@ -29,7 +29,7 @@ export function findDocuments(line: JsonText): FoundDocuments {
   while (at < line.length && budget > 0) {
     const end = line.charAt(at) === '{' ? skipNested(line, at) : at
     budget -= end - at
-    const value = end > at ? parseObject(line.slice(at, end)) : undefined
+    const value = end > at ? parseJsonObject(line.slice(at, end)) : undefined
     if (value && (!isTorn || (isRecord(value) && isBorder(line, end)))) {
       documents.push({ value, start: at, end })
       isTorn = false
@@ -56,16 +56,6 @@ export function documentsRemark({ documents, skipped }: FoundDocuments): string 
   if (skipped === 0) return read
   const characters = skipped === 1 ? '1 character' : `${skipped} characters`
   return `${read}; ${characters} of it could not be read`
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    // Not a document from here on.
-    return undefined
-  }
 }
 
 const RECORD_KEYS = ['uuid', 'timestamp', 'sessionId', 'leafUuid', 'messageId'] as const

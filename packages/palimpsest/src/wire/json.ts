@@ -73,6 +73,26 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** `Array.isArray` does not tell a list that is only read from other JSON. */
+export function isJsonList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+/** The value of a text from outside, for whoever has nothing to say about a text that is no JSON: undefined then. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The same, where only an object is of use. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : undefined
+}
+
 interface Member {
   readonly key: string
   readonly keyStart: number

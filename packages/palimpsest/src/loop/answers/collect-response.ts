@@ -3,7 +3,13 @@ import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import type { ModelEvent } from '../../ports.ts'
 import { overflowFailure, parseOverflow } from '../../tokens/overflow.ts'
 import { isTooDeep } from '../../wire/json-depth.ts'
-import { isJsonObject, withMember, withoutMember, type JsonObject, type JsonText } from '../../wire/json.ts'
+import {
+  parseJsonObject,
+  withMember,
+  withoutMember,
+  type JsonObject,
+  type JsonText,
+} from '../../wire/json.ts'
 import { isBlock, isThinking, type Block } from '../../wire/message.ts'
 import { parseBlock } from '../../wire/parse.ts'
 import type { ErrorBody, MessagesResponse } from '../../wire/response.ts'
@@ -258,13 +264,7 @@ function withCitations(block: Block, citations: readonly JsonObject[]): Block {
 }
 
 function parseInput(text: string): JsonObject | undefined {
-  if (isTooDeep(text)) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return isTooDeep(text) ? undefined : parseJsonObject(text)
 }
 
 /** What nests too deep cannot be printed. */

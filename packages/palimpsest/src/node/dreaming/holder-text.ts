@@ -1,5 +1,5 @@
 import type { Holder } from '../../ports.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 
 export function printHolder(holder: Holder): string {
   return `${JSON.stringify(holder)}\n`
@@ -7,8 +7,8 @@ export function printHolder(holder: Holder): string {
 
 /** Undefined where it names nobody. */
 export function parseHolder(text: string): Holder | undefined {
-  const value = parseJson(text)
-  if (!isJsonObject(value)) return undefined
+  const value = parseJsonObject(text)
+  if (!value) return undefined
   const { token, pid, host, at, replaced, startTicks, boot } = value
   if (typeof token !== 'string' || typeof host !== 'string' || typeof at !== 'number') return undefined
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return undefined
@@ -20,13 +20,5 @@ export function parseHolder(text: string): Holder | undefined {
     replaced: typeof replaced === 'number' ? replaced : null,
     startTicks: typeof startTicks === 'string' ? startTicks : undefined,
     boot: typeof boot === 'string' ? boot : undefined,
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

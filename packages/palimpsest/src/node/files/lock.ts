@@ -3,7 +3,7 @@ import { stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageError } from '../../errors.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import { createExclusively, writeAtomically } from './atomic-write.ts'
 import { NO_PROCESS, ownIdentity, stateOf, type ProcessIdentity } from './process-identity.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
@@ -110,8 +110,8 @@ async function readHolder(path: string): Promise<Holder | undefined> {
 const TOKEN = /^[\w-]{1,64}$/
 
 function parseHolder(text: string): Holder | undefined {
-  const value = parseJson(text)
-  if (!isJsonObject(value)) return undefined
+  const value = parseJsonObject(text)
+  if (!value) return undefined
   const { pid, host, token, startTicks, boot } = value
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return undefined
   if (typeof host !== 'string' || typeof token !== 'string' || !TOKEN.test(token)) return undefined
@@ -121,14 +121,6 @@ function parseHolder(text: string): Holder | undefined {
     token,
     ...(typeof startTicks === 'string' && { startTicks }),
     ...(typeof boot === 'string' && { boot }),
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { StorageError, UsageError } from '../../errors.ts'
+import { isJsonObject } from '../../wire/json.ts'
 import { createExclusively } from './atomic-write.ts'
 import { makeFolder } from './inside-home.ts'
 import { mainWorktree } from './main-worktree.ts'
@@ -72,9 +73,7 @@ async function claim(home: string, folder: string, project: string): Promise<boo
 export async function projectIn(file: string): Promise<string | undefined> {
   try {
     const value: unknown = JSON.parse(await readPlainText(file))
-    if (typeof value === 'object' && value !== null && 'path' in value && typeof value.path === 'string') {
-      return value.path
-    }
+    if (isJsonObject(value) && typeof value['path'] === 'string') return value['path']
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     if (!(error instanceof SyntaxError)) throw toStorageError(error, 'read', file)

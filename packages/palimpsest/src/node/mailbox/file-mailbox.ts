@@ -6,7 +6,7 @@ import { StorageError, UsageError } from '../../errors.ts'
 import { isAgentName, parseLetter, type Letter } from '../../layers/7-agents/mail/letter.ts'
 import { fullMailbox } from '../../layers/7-agents/mail/memory-mailbox.ts'
 import type { Mailbox } from '../../ports.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { isJsonObject, parseJson } from '../../wire/json.ts'
 import { createExclusively, syncFolder } from '../files/atomic-write.ts'
 import { makeFolder, openInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
@@ -244,14 +244,6 @@ async function readSmall(place: Place, path: string): Promise<string | undefined
     return found.isFile() && found.size <= FILE_BYTES_MAX ? await handle.readFile('utf8') : undefined
   } finally {
     await handle.close()
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { StorageError, UsageError } from '../../errors.ts'
 import { LETTER_CHARS_MAX, parseLetter, type Letter } from '../../layers/7-agents/mail/letter.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import { createExclusively } from '../files/atomic-write.ts'
 import { FILE_MODE, makeFolder } from '../files/inside-home.ts'
 import { hasCode } from '../files/to-storage-error.ts'
@@ -113,8 +113,7 @@ async function receive(
   peer.on('error', () => undefined)
   try {
     const line = await readLine(peer)
-    const value = parseJson(line)
-    const { letter, signature } = isJsonObject(value) ? value : {}
+    const { letter, signature } = parseJsonObject(line) ?? {}
     const read = parseLetter(letter)
     if (typeof read === 'string') throw new UsageError(read)
     if (read.to !== session) throw new UsageError(`it is for ${read.to}`)
@@ -178,12 +177,4 @@ function signatureOf({ id, from, to, at, summary, message }: Letter, key: string
 function isSame(given: unknown, right: string): boolean {
   if (typeof given !== 'string' || given.length !== right.length) return false
   return timingSafeEqual(Buffer.from(given), Buffer.from(right))
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

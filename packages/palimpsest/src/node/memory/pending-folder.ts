@@ -2,7 +2,7 @@ import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../../errors.ts'
 import type { MemoryAuthor, MemoryFolder, PendingMemory } from '../../ports.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { isJsonObject, parseJsonObject } from '../../wire/json.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
@@ -91,8 +91,8 @@ async function namesIn(home: string, folder: string): Promise<readonly string[]>
 const AUTHORS: readonly MemoryAuthor[] = ['extract', 'dream', 'user', 'agent']
 
 function parsePending(text: string): PendingMemory | undefined {
-  const value = parseJson(text)
-  if (!isJsonObject(value)) return undefined
+  const value = parseJsonObject(text)
+  if (!value) return undefined
   const { id, at, name, description, type, body, why, by, source } = value
   const author = AUTHORS.find((one) => one === by)
   if (typeof id !== 'string' || !ID.test(id) || typeof at !== 'number' || typeof name !== 'string')
@@ -106,12 +106,4 @@ function parsePending(text: string): PendingMemory | undefined {
     return typeof session === 'string' && typeof message === 'string' ? [{ session, message }] : []
   })
   return { id, at, name, description, type, body, why, by: author, source: sources }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -2,7 +2,7 @@ import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../../errors.ts'
 import type { FilePatch, MemoryAuthor, MemoryRecord } from '../../ports.ts'
-import { isJsonObject, type JsonObject } from '../../wire/json.ts'
+import { isJsonObject, parseJsonObject, type JsonObject } from '../../wire/json.ts'
 import { createExclusively, syncFolder } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
@@ -98,8 +98,8 @@ async function namesIn(home: string, folder: string): Promise<readonly string[]>
 const AUTHORS: readonly MemoryAuthor[] = ['extract', 'dream', 'user', 'agent']
 
 function parseRecord(text: string): MemoryRecord | undefined {
-  const value = parseJson(text)
-  if (!isJsonObject(value)) return undefined
+  const value = parseJsonObject(text)
+  if (!value) return undefined
   const { id, at, by, session, reason, undoes, isMark, changed } = value
   const author = AUTHORS.find((one) => one === by)
   if (typeof id !== 'string' || typeof at !== 'number' || author === undefined) return undefined
@@ -129,12 +129,4 @@ function parseMark(value: unknown): FilePatch['before'] {
   if (!isJsonObject(value)) return null
   const { hash, bytes }: JsonObject = value
   return typeof hash === 'string' && typeof bytes === 'number' ? { hash, bytes } : null
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import type { MemoryFolder } from '../../ports.ts'
 import { isMemoryName } from '../../layers/5-memory/memory-name.ts'
-import { isJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import { readMemoryText } from './memory-text.ts'
 
@@ -37,13 +37,7 @@ export function createUses({ home, path, locked }: UsesOptions): Pick<MemoryFold
 
 /** A damaged file counts as none: it tells no more than a share. */
 function countsIn(text: string): readonly (readonly [string, number])[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isJsonObject(value)) return []
-    return Object.entries(value).flatMap(([name, count]) =>
-      isMemoryName(name) && typeof count === 'number' ? [[name, count] as const] : [],
-    )
-  } catch {
-    return []
-  }
+  return Object.entries(parseJsonObject(text) ?? {}).flatMap(([name, count]) =>
+    isMemoryName(name) && typeof count === 'number' ? [[name, count] as const] : [],
+  )
 }

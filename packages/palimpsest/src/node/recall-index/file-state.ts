@@ -1,5 +1,5 @@
 import { NO_CONTEXT, type RowContext } from '../../recall/index-rows.ts'
-import { isJsonObject, type JsonObject } from '../../wire/json.ts'
+import { isJsonObject, parseJsonObject, type JsonObject } from '../../wire/json.ts'
 import { textOf } from './index-database.ts'
 
 // What later rows of a file need to know of earlier ones, between two slices.
@@ -23,8 +23,8 @@ export const NO_STATE: FileState = { ...NO_CONTEXT, units: {} }
 
 /** What is no state is as good as none: later rows then know less of earlier ones. */
 export function readFileState(text: string): FileState {
-  const value = parsed(text)
-  if (!isJsonObject(value)) return NO_STATE
+  const value = parseJsonObject(text)
+  if (!value) return NO_STATE
   const calls = Object.entries(objectIn(value, 'calls')).flatMap(([id, call]) => {
     if (!isJsonObject(call)) return []
     return [[id, { tool: textOf(call['tool']), about: textOf(call['about']) }] as const]
@@ -56,13 +56,4 @@ function objectIn(value: JsonObject, name: string): JsonObject {
 function listIn(value: JsonObject, name: string): readonly unknown[] {
   const inner = value[name]
   return Array.isArray(inner) ? inner : []
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Nobody else writes it.
-    return undefined
-  }
 }

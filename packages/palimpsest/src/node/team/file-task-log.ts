@@ -5,6 +5,7 @@ import { StorageError, UsageError } from '../../errors.ts'
 import { isAgentName } from '../../layers/7-agents/mail/letter.ts'
 import { parseTaskEvent, type TaskEvent } from '../../layers/7-agents/team/task.ts'
 import type { TaskLog } from '../../ports.ts'
+import { parseJson } from '../../wire/json.ts'
 import { syncFolder } from '../files/atomic-write.ts'
 import { makeFolder, openInside } from '../files/inside-home.ts'
 import { waitForLock } from '../files/lock.ts'
@@ -138,14 +139,6 @@ function parseLines(path: string, bytes: Buffer): Logged {
     else events.push(event)
   })
   return { events, damaged }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** All of them on the disk, or none. */

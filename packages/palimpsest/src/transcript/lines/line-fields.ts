@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../wire/json.ts'
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../wire/json.ts'
 
 // Members of a parsed line, each of the type it must have. A line of ours that breaks its form is a bad line, so a wrong member
 // throws; `decodeLine` turns the throw into a problem with this text.
@@ -48,11 +48,7 @@ export function choiceField<T extends string>(object: JsonObject, key: string, c
 
 function listField(object: JsonObject, key: string): readonly Json[] {
   const value = object[key]
-  return isList(value) ? value : wrong(key, 'a list')
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value)
+  return isJsonList(value) ? value : wrong(key, 'a list')
 }
 
 function wrong(key: string, expected: string): never {

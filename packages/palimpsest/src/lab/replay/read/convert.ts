@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../wire/json.ts'
+import { isJsonList, isJsonObject, parseJsonObject, type Json, type JsonObject } from '../../../wire/json.ts'
 import type { Block, ImageBlock, WireMessage } from '../../../wire/message.ts'
 import type { MessageEntry } from '../../../transcript/entry.ts'
-import { isList, textField } from './field.ts'
+import { textField } from './field.ts'
 
 // Shapes that several foreign formats share, as Messages API blocks.
 
@@ -47,17 +47,12 @@ export function toolInput(input: Json | undefined, name: string): JsonObject {
 
 export function parsedInput(text: string | undefined, name: string): JsonObject {
   if (!text) return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : { [name]: text }
-  } catch {
-    return { [name]: text }
-  }
+  return parseJsonObject(text) ?? { [name]: text }
 }
 
 /** The text of a list of `{text}` items, of a string, or nothing. */
 export function joinedText(value: Json | undefined): string {
   if (typeof value === 'string') return value
-  if (!isList(value)) return ''
+  if (!isJsonList(value)) return ''
   return value.map((item) => (isJsonObject(item) ? (textField(item, 'text') ?? '') : '')).join('\n')
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../wire/json.ts'
+import { parseJsonObject, type JsonObject } from '../../../wire/json.ts'
 import { findDocuments } from '../../../wire/json-documents.ts'
-import { objectField, parseObject, textField } from './field.ts'
+import { objectField, textField } from './field.ts'
 import type { RecordedFormat } from './recorded-session.ts'
 
 /** A file may begin with torn or foreign lines; past these it is not worth looking on. */
@@ -31,7 +31,7 @@ export function detectFormat(lines: Iterable<string>): RecordedFormat | undefine
 }
 
 function detectLine(line: string): RecordedFormat | undefined {
-  const record = parseObject(line) ?? findDocuments(line).documents[0]?.value
+  const record = parseJsonObject(line) ?? findDocuments(line).documents[0]?.value
   // The one-document format may be spread over lines; then its first line is an opening brace, and `info` comes next.
   if (!record) return /^\s*(?:\{\s*)?"info"\s*:\s*\{/.test(line) ? 'opencode' : undefined
   return detectRecord(record)

@@ -1,15 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../wire/json.ts'
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../../wire/json.ts'
 
 // Reading foreign JSON at the door: a field is of the kind asked for, or it is not there.
-
-export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 export function textField(object: JsonObject | undefined, key: string): string | undefined {
   const value = object?.[key]
@@ -28,11 +19,7 @@ export function objectField(object: JsonObject | undefined, key: string): JsonOb
 
 export function listField(object: JsonObject | undefined, key: string): readonly Json[] {
   const value = object?.[key]
-  return isList(value) ? value : []
-}
-
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value)
+  return isJsonList(value) ? value : []
 }
 
 export function objectsField(object: JsonObject | undefined, key: string): readonly JsonObject[] {

@@ -1,6 +1,5 @@
 import { documentsRemark, findDocuments } from '../../../wire/json-documents.ts'
-import type { JsonObject, JsonText } from '../../../wire/json.ts'
-import { parseObject } from './field.ts'
+import { parseJsonObject, type JsonObject, type JsonText } from '../../../wire/json.ts'
 import type { RecordedSession } from './recorded-session.ts'
 import type { Tally } from './tally.ts'
 
@@ -35,7 +34,7 @@ const NOT_JSON = 'not a JSON object (torn, binary, or of another format)'
 export function readRecords(reader: RecordReader): LineReader {
   return {
     line(text, number) {
-      const record = parseObject(text)
+      const record = parseJsonObject(text)
       if (record) return reader.record({ record, text, number, key: String(number) })
       const found = findDocuments(text)
       const remark = documentsRemark(found)

@@ -1,11 +1,10 @@
 import { documentsRemark, findDocuments } from '../../../wire/json-documents.ts'
-import { skipNested, type JsonObject } from '../../../wire/json.ts'
-import { parseObject } from './field.ts'
+import { parseJsonObject, skipNested, type JsonObject } from '../../../wire/json.ts'
 import type { Tally } from './tally.ts'
 
 /** The exports of a file: one, several in a row, or the whole messages of one that was cut short. */
 export function exportsIn(text: string, tally: Tally): readonly JsonObject[] {
-  const whole = parseObject(text)
+  const whole = parseJsonObject(text)
   if (whole) return [whole]
   const found = findDocuments(text)
   const documents = found.documents.map(({ value }) => value).filter((value) => 'messages' in value)
@@ -33,7 +32,7 @@ function wholeMessages(text: string): { readonly messages: readonly JsonObject[]
     const open = text.indexOf('{', at)
     if (open === -1 || !/^[\s,]*$/.test(text.slice(at, open))) break
     const end = skipNested(text, open)
-    const message = parseObject(text.slice(open, end))
+    const message = parseJsonObject(text.slice(open, end))
     if (!message) break
     messages.push(message)
     at = end
@@ -45,6 +44,6 @@ function infoOf(text: string): JsonObject {
   const start = /"info"\s*:\s*(?=\{)/.exec(text)
   if (!start) return {}
   const open = start.index + start[0].length
-  const info = parseObject(text.slice(open, skipNested(text, open)))
+  const info = parseJsonObject(text.slice(open, skipNested(text, open)))
   return info ? { info } : {}
 }
