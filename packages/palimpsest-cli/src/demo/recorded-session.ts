@@ -1,6 +1,6 @@
 import { loadTranscript } from 'palimpsest/node'
 import type { MessageEntry } from 'palimpsest/transcript'
-import { isBlock, toBlocks, type Block, type JsonObject } from 'palimpsest/wire'
+import { isBlock, isJsonObject, toBlocks, type Block, type JsonObject } from 'palimpsest/wire'
 
 // The session that the demo plays, as our own agent recorded it: what the user said, what the model answered, what the tools returned.
 
@@ -54,9 +54,5 @@ function textOf(blocks: readonly Block[]): string {
 }
 
 function inputOf(input: unknown): JsonObject {
-  return isObject(input) ? input : {}
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isJsonObject(input) ? input : {}
 }

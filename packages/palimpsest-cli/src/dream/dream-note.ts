@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 
 import { readPlainText } from 'palimpsest/node'
+import { isJsonObject } from 'palimpsest/wire'
 
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { systemCode } from '../agent/files/system-code.ts'
@@ -39,8 +40,8 @@ export async function writeDreamNote(projectFolder: string, note: DreamNote): Pr
 const STATES = ['running', 'completed', 'failed', 'killed'] as const
 
 function parseNote(value: unknown): DreamNote | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { at, state, text, failures, isTold, pid }: { readonly [key: string]: unknown } = { ...value }
+  if (!isJsonObject(value)) return undefined
+  const { at, state, text, failures, isTold, pid } = value
   const known = STATES.find((one) => one === state)
   if (typeof at !== 'number' || typeof text !== 'string' || known === undefined) return undefined
   return {

@@ -6,6 +6,7 @@ import { LETTER_CHARS_MAX, refusedNotices, type Letter } from 'palimpsest/agents
 import { openFileMailbox, ownIdentity, stateOf } from 'palimpsest/node'
 import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
+import { parseJsonObject } from '../agent/files/parse-json-object.ts'
 import type {
   PermissionAnswer,
   PermissionQuestion,
@@ -207,11 +208,5 @@ async function reply(desk: Mailbox<Letter>, { id, from }: Letter, answer: Permis
 }
 
 function parse(message: Letter['message']): JsonObject | undefined {
-  if (typeof message !== 'string') return undefined
-  try {
-    const value: unknown = JSON.parse(message)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return typeof message === 'string' ? parseJsonObject(message) : undefined
 }

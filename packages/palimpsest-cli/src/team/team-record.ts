@@ -5,6 +5,7 @@ import { isAgentName } from 'palimpsest/agents'
 import { readPlainText, type ProcessIdentity } from 'palimpsest/node'
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
+import { parseJsonObject } from '../agent/files/parse-json-object.ts'
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { holdsSecret } from '../agent/process/child-environment.ts'
 import { findPermissionMode, type PermissionMode } from '../agent/permissions/permission-mode.ts'
@@ -163,14 +164,9 @@ export async function teamNames(home: string): Promise<readonly string[]> {
   return known.flatMap((name) => name ?? [])
 }
 
+/** Not there yet, or damaged: either way nobody is told anything by it. */
 async function readJson(path: string): Promise<JsonObject | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readPlainText(path))
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    // Not there yet, or damaged: either way nobody is told anything by it.
-    return undefined
-  }
+  return parseJsonObject(await readPlainText(path).catch(() => ''))
 }
 
 function parseTeam(value: JsonObject): TeamRecord | undefined {

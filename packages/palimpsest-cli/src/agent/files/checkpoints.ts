@@ -2,6 +2,7 @@ import { mkdir, open, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { readPlainFile, readPlainText } from 'palimpsest/node'
+import { isJsonObject } from 'palimpsest/wire'
 
 import { systemCode } from './system-code.ts'
 import { hashBytes } from './hash-bytes.ts'
@@ -115,13 +116,12 @@ function parseLine(line: string): Checkpoint[] {
 }
 
 function isCheckpoint(value: unknown): value is Checkpoint {
-  if (typeof value !== 'object' || value === null) return false
-  if (!('toolUseId' in value && 'path' in value && 'before' in value && 'after' in value)) return false
+  if (!isJsonObject(value)) return false
   const { toolUseId, path, before, after } = value
   return (
     typeof toolUseId === 'string' &&
     typeof path === 'string' &&
     (after === null || typeof after === 'string') &&
-    (before === null || (typeof before === 'object' && 'hash' in before && typeof before.hash === 'string'))
+    (before === null || (isJsonObject(before) && typeof before['hash'] === 'string'))
   )
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
+import { parseJsonObject } from '../files/parse-json-object.ts'
 import type { HookEnd } from './run-hook.ts'
 
 // What a hook's end means. Exit 0: done; 2: it objects; anything else: it failed, which stops nothing. A stdout that begins with `{`
@@ -56,14 +57,8 @@ function jsonAnswer(name: string, json: JsonObject): HookAnswer {
 }
 
 function jsonIn(stdout: string): JsonObject | undefined {
-  if (!stdout.trimStart().startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(stdout)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    // It only looks like JSON: then it is text.
-    return undefined
-  }
+  // What only looks like JSON is text.
+  return stdout.trimStart().startsWith('{') ? parseJsonObject(stdout) : undefined
 }
 
 function textOf(from: JsonObject, key: string): string | undefined {

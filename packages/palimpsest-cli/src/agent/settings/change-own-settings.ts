@@ -2,6 +2,7 @@ import { join } from 'node:path'
 
 import { applyEdits, modify, parse, type JSONPath } from 'jsonc-parser'
 import { readPlainText } from 'palimpsest/node'
+import { isJsonObject } from 'palimpsest/wire'
 
 import { placeOwnFile } from '../files/place-own-file.ts'
 import type { Rule } from '../permissions/rule.ts'
@@ -66,15 +67,11 @@ function requireObject(text: string, path: string): void {
 
 function rulesAt(text: string, effect: Rule['effect']): readonly unknown[] {
   const value: unknown = parse(text)
-  const permissions = isRecord(value) ? value['permissions'] : undefined
-  const rules = isRecord(permissions) ? permissions[effect] : undefined
+  const permissions = isJsonObject(value) ? value['permissions'] : undefined
+  const rules = isJsonObject(permissions) ? permissions[effect] : undefined
   return Array.isArray(rules) ? rules : []
 }
 
 function edited(text: string, path: JSONPath, value: unknown): string {
   return applyEdits(text, modify(text, path, value, FORMATTING))
-}
-
-function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null
 }

@@ -2,6 +2,7 @@ import { mkdir, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { readPlainText } from 'palimpsest/node'
+import { isJsonObject } from 'palimpsest/wire'
 
 import { hashBytes } from '../files/hash-bytes.ts'
 import { placeFile, removeFile } from '../files/place-file.ts'
@@ -21,7 +22,7 @@ export async function isTrusted(home: string, folder: string): Promise<boolean> 
   const real = await realPathOf(folder)
   try {
     const value: unknown = JSON.parse(await readPlainText(trustPath(home, real)))
-    return typeof value === 'object' && value !== null && 'path' in value && value.path === real
+    return isJsonObject(value) && value['path'] === real
   } catch (error) {
     // A damaged file trusts nobody; the user is asked again.
     if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return false

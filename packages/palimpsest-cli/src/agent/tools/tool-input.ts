@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from 'palimpsest/wire'
+import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
 import { Refusal } from '../refusal.ts'
 
@@ -62,7 +62,7 @@ export function requiredObjects(input: JsonObject, field: string): readonly Json
   if (!Array.isArray(value)) throw new Refusal(`"${field}" must be a list, not ${kindOf(value)}.`)
   const items: readonly Json[] = value
   return items.map((item, index) => {
-    if (isObject(item)) return item
+    if (isJsonObject(item)) return item
     throw new Refusal(`"${field}" must hold objects; number ${index + 1} is ${kindOf(item)}.`)
   })
 }
@@ -72,10 +72,6 @@ const SHOWN_CHARS_MAX = 60
 function show(value: Json): string {
   const text = JSON.stringify(value)
   return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function kindOf(value: Json | undefined): string {

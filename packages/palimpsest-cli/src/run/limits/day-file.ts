@@ -3,7 +3,9 @@ import { open } from 'node:fs/promises'
 
 import { StorageError } from 'palimpsest'
 import { stateOf, toStorageError, type ProcessIdentity } from 'palimpsest/node'
-import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
+import { isJsonObject, type Json } from 'palimpsest/wire'
+
+import { parseJsonObject } from '../../agent/files/parse-json-object.ts'
 
 // The file of one day, that every process of a home appends to and reads on from where it was.
 
@@ -107,7 +109,7 @@ function openOrNone(path: string): number | undefined {
 
 /** A line that a full disk cut off says nothing. */
 function take(line: string, accounts: Map<string, Account>): void {
-  const value = parse(line)
+  const value = parseJsonObject(line)
   if (value === undefined || typeof value['id'] !== 'string') return
   const { id } = value
   const known = accounts.get(id) ?? {
@@ -128,15 +130,6 @@ function take(line: string, accounts: Map<string, Account>): void {
       promptUsd: value['prompt'],
       by: identityIn(value['by']),
     })
-}
-
-function parse(line: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function textIn(value: Json | undefined): string | undefined {

@@ -130,7 +130,7 @@ async function listens(address: string): Promise<boolean> {
 }
 
 function modelsIn(body: unknown, prefix: string): readonly OfferedModel[] {
-  const data = isRecord(body) && Array.isArray(body['data']) ? body['data'] : []
+  const data = isJsonObject(body) && Array.isArray(body['data']) ? body['data'] : []
   return data.filter(isJsonObject).flatMap((told) => {
     const { id } = told
     // Gemini puts a folder before it.
@@ -148,8 +148,4 @@ const MILLION = 1_000_000
 function perMillion(value: unknown): number | undefined {
   const usd = typeof value === 'string' ? Number(value) : Number.NaN
   return Number.isFinite(usd) && usd >= 0 ? usd * MILLION : undefined
-}
-
-function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null
 }

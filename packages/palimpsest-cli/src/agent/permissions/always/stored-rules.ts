@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 
 import { StorageError } from 'palimpsest'
 import { readPlainText, takeLock, type Lock } from 'palimpsest/node'
+import { isJsonObject } from 'palimpsest/wire'
 
 import { placeOwnFile } from '../../files/place-own-file.ts'
 import { Refusal } from '../../refusal.ts'
@@ -150,7 +151,7 @@ const SAID_NOW = new Map([['Edit(/**)', 'Edit(./**)']])
 async function readRules(path: string): Promise<ReadRules> {
   try {
     const value: unknown = JSON.parse(await readPlainText(path))
-    const { allow, retired = [] } = isRecord(value) ? value : {}
+    const { allow, retired = [] } = isJsonObject(value) ? value : {}
     if (!Array.isArray(allow) || !Array.isArray(retired)) return unreadable(path, 'it holds no list "allow"')
     const kept = allow
       .filter(isStoredRule)
@@ -170,13 +171,9 @@ function unreadable(path: string, why: string): ReadRules {
 }
 
 function isStoredRule(value: unknown): value is StoredRule {
-  if (!isRecord(value)) return false
+  if (!isJsonObject(value)) return false
   const { folder, rule, in: place } = value
   return (
     typeof folder === 'string' && typeof rule === 'string' && ['string', 'undefined'].includes(typeof place)
   )
-}
-
-function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null
 }
