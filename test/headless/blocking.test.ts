@@ -23,7 +23,7 @@ function smallModels(contextWindow: number) {
 
 /** Few requests fill the window. */
 function twiceAsLong(count: number): readonly ScriptStep[] {
-  return longAnswers('long', count).map(({ content = [] }, i) => ({
+  return longAnswers('long', count).map(({ content }, i) => ({
     content: [text(longText(`more ${i}`)), ...content],
   }))
 }
