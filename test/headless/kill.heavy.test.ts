@@ -38,6 +38,7 @@ import {
 
 const KILLS = cases(5, 1_000).numRuns
 const KINDS = ['turn', 'compaction', 'undo', 'restore', 'notes'] as const
+const KILLS_OF_A_KIND = KILLS / KINDS.length
 /** Those that stand together begin from one session. */
 const GROUPS: readonly (readonly Kind[])[] = [['turn'], ['compaction', 'undo', 'restore'], ['notes']]
 const SEED = 20_261_117
@@ -67,19 +68,21 @@ describe(`(T1) ${KILLS} kills lose nothing, and each session goes on`, () => {
     '$title',
     async ({ kinds }) => {
       const bench = await createBench()
-      for (const kind of kinds) await killAll(bench, kind)
+      for (const kind of kinds) expect(await killMany(bench, kind)).toBe(KILLS_OF_A_KIND)
     },
     TIMEOUT_MS,
   )
 })
 
-async function killAll(bench: Bench, kind: Kind): Promise<void> {
+/** So many were killed. */
+async function killMany(bench: Bench, kind: Kind): Promise<number> {
   const work = await WORKS[kind](bench)
   const before = await readBefore(work.base)
   const random = createRandom(SEED + KINDS.indexOf(kind))
   const outcomes = new Map<string, number>()
   let misses = 0
-  for (let kill = 0; kill < KILLS / KINDS.length;) {
+  let kill = 0
+  while (kill < KILLS_OF_A_KIND) {
     const place = `${kind}-${kill}-${misses}`
     bench.simulator.addSteps([finish(place), ...work.steps(kill * MISSES_MAX + misses)])
     const asked = bench.simulator.requests().length
@@ -95,6 +98,7 @@ async function killAll(bench: Bench, kind: Kind): Promise<void> {
     await expectGoesOn(bench, killed, { asked, place, window: work.window })
   }
   if (process.env['SOAK']) process.stdout.write(`${kind}: ${JSON.stringify(Object.fromEntries(outcomes))}\n`)
+  return kill
 }
 
 function finish(place: string): ScriptStep {
