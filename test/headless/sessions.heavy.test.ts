@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 
 import {
   call,
@@ -134,13 +134,11 @@ test('a session that is open elsewhere is gone on with in a fork, stored results
     { content: [text('Fork.')], when: { bodyContains: 'quickly' } },
     { content: [text('Slow.')], delay_ms: 60_000 },
   ])
-  const asked = bench.simulator.requests().length
-  const stop = new AbortController()
-  const first = bench.run(['-p', 'slowly', '--continue'], { signal: stop.signal })
-  await vi.waitFor(() => expect(bench.simulator.requests()).toHaveLength(asked + 1), { timeout: 30_000 })
+  const first = bench.start(['-p', 'slowly', '--continue', '--output-format', 'stream-json'])
+  await first.lines.next()
   const { out, err } = await bench.run(['-p', 'quickly', '--resume', id, '--output-format', 'json'])
-  stop.abort()
-  expect(await first).toMatchObject({ exit: 1 })
+  first.child.kill('SIGTERM')
+  expect(await first.ended).toMatchObject({ exit: 1 })
   expect(jsonObject(out)).toMatchObject({ result: 'Fork.', is_error: false })
   expect(jsonObject(out)['session_id']).not.toBe(id)
   expect(err).toMatch(
