@@ -13,20 +13,23 @@ const PROCESSES = IS_SOAK ? 8 : 2
 test('together, processes that run at once do not spend more than limits.dailyCostUsd', async () => {
   const answer = { content: [text('a short answer')] }
   const bench = await createBench({ script: Array.from({ length: 1 + 2 * PROCESSES }, () => answer) })
-  expect(await bench.run(['-p', 'the first', '--output-format', 'json'])).toMatchObject({ exit: 0 })
+  // Each has a prefix of its own: none finds in the cache what another sent, so all cost the same, in whatever order they run.
+  const ask = (words: string): readonly string[] => [
+    ...['-p', words, '--output-format', 'json'],
+    ...['--system-prompt', `You answer ${words}.`],
+  ]
+  expect(await bench.run(ask('the first'))).toMatchObject({ exit: 0 })
   const one = bench.simulator.stats().cost_usd
   // One more is paid for, and a part of the next: its prompt, and not what it may answer at most.
   const capUsd = 2.5 * one
   await put(join(bench.home, 'settings.json'), JSON.stringify({ limits: { dailyCostUsd: capUsd } }))
   const round = async (): Promise<readonly number[]> => {
-    const all = Array.from({ length: PROCESSES }, (_, index) =>
-      bench.start(['-p', `number ${index}`, '--output-format', 'json']),
-    )
+    const all = Array.from({ length: PROCESSES }, (_, index) => bench.start(ask(`number ${index}`)))
     return (await Promise.all(all.map(({ ended }) => ended))).map(({ exit }) => exit ?? -1)
   }
   // Whoever comes later finds what the first have left; in CI one, inside of this process.
   const later = async (): Promise<readonly number[]> =>
-    IS_SOAK ? await round() : [(await bench.run(['-p', 'later', '--output-format', 'json'])).exit ?? -1]
+    IS_SOAK ? await round() : [(await bench.run(ask('later'))).exit ?? -1]
   const codes = [...(await round()), ...(await later())]
   const answered = codes.filter((exit) => exit === 0).length
   expect({
