@@ -48,12 +48,15 @@ export type CallFacts =
   | { readonly kind: 'inner' }
   | { readonly kind: 'other'; readonly readsOnly: boolean }
 
+/** Asked for by what writes: to find them takes a while. */
+type ProtectedFolders = () => Promise<readonly string[]>
+
 /** Throws a `Refusal` for an input that is no sensible call. */
 export async function factsOf(
   tool: Pick<LoopTool, 'name' | 'isReadOnly'>,
   input: JsonObject,
   access: Access,
-  protectedFolders: readonly string[],
+  protectedFolders: ProtectedFolders,
 ): Promise<CallFacts> {
   const { name } = tool
   if (!isOwnTool(name)) return { kind: 'other', readsOnly: tool.isReadOnly(input) }
@@ -105,11 +108,12 @@ async function readFacts(path: string, access: Access): Promise<FileFacts> {
 async function writeFacts(
   path: string,
   access: Access,
-  protectedFolders: readonly string[],
+  protectedFolders: ProtectedFolders,
 ): Promise<FileFacts> {
   const { names, real } = await resolvePath(path, access)
+  const folders = await protectedFolders()
   const protects = (one: string): boolean =>
-    protectedFolders.some((folder) => isInside(folder, one)) || isConfiguration(one, access.folders)
+    folders.some((folder) => isInside(folder, one)) || isConfiguration(one, access.folders)
   const isProtected =
     names.some(protects) ||
     (await liesInRepository(real, access.folders)) ||

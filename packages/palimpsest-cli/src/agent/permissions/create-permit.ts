@@ -55,7 +55,7 @@ const NO_CONCERNS: ShellConcerns = { kind: 'refused', why: 'it is no command' }
 export function createPermit(options: PermitOptions): Permit {
   const { access } = options
   const queue = createQueue()
-  // Nobody needs them before the first call, and a command that is asked for words makes none.
+  // Nobody needs them before the first call that writes, and a command that is asked for words makes none.
   let programFolders: Promise<readonly string[]> | undefined
   const decideWith = async (
     tool: LoopTool,
@@ -79,8 +79,10 @@ export function createPermit(options: PermitOptions): Permit {
     return decide(tool.name, facts, { mode, rules, cwd, home }, concerns)
   }
   const look = async (tool: LoopTool, input: Parameters<Permit>[1]): Promise<Looked> => {
-    const folders = [...options.protectedFolders, ...(await (programFolders ??= findProgramFolders(options)))]
-    const facts = await factsOf(tool, input, access, folders)
+    const facts = await factsOf(tool, input, access, async () => [
+      ...options.protectedFolders,
+      ...(await (programFolders ??= findProgramFolders(options))),
+    ])
     return { facts, decision: await decideWith(tool, facts) }
   }
   return async (tool, input, context) => {
