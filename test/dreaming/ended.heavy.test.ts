@@ -45,7 +45,7 @@ async function dreamer(settings: object = {}) {
   }
 }
 
-async function until(isSo: () => boolean | Promise<boolean>, pollMs = 10): Promise<void> {
+async function until(isSo: () => boolean | Promise<boolean>, pollMs = 50): Promise<void> {
   while (!(await isSo())) await sleep(pollMs)
 }
 
