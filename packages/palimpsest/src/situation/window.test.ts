@@ -120,7 +120,7 @@ describe('the window', () => {
           expect(scale).toBeLessThanOrEqual(1)
         },
       ),
-      cases(300, 10_000),
+      cases(500, 10_000),
     )
   })
 })

@@ -294,7 +294,7 @@ describe('an overflow', () => {
           }
         },
       ),
-      cases(300, 20_000),
+      cases(500, 20_000),
     )
   })
 })

@@ -24,7 +24,7 @@ test('the units of any text are those of the string, halves of pairs and the rep
     fc.property(anyText, (text) => {
       expect([...codeUnits(text).subarray(0, text.length)]).toEqual(unitsOf(text))
     }),
-    cases(100, 100_000),
+    cases(500, 100_000),
   )
 })
 

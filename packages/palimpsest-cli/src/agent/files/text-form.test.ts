@@ -44,7 +44,7 @@ describe('the form of a text', () => {
           expect(fromUnits(toUnits(text, encoding), encoding)).toBe(text)
         },
       ),
-      cases(200, 5_000),
+      cases(500, 5_000),
     )
   })
 })

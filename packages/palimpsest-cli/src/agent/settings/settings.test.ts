@@ -296,7 +296,7 @@ describe('settings', () => {
         const value: unknown = JSON.parse(text)
         expect(toPlain(parseJsonText(text))).toEqual(value)
       }),
-      cases(300, 20_000),
+      cases(500, 20_000),
     )
   })
 

@@ -65,7 +65,7 @@ Why: "firewall".
       fc.property(any, (one) => {
         expect(parseMemory(printMemory(one), unknown)).toEqual({ ...one, name: 'staging-port' })
       }),
-      cases(60, 20_000),
+      cases(500, 20_000),
     )
   })
 
@@ -127,7 +127,7 @@ describe('a memory’s name', () => {
         expect(name).toMatch(/^[a-z0-9][a-z0-9-]*$/)
         expect(toMemoryName(text)).toBe(name)
       }),
-      cases(150, 50_000),
+      cases(500, 50_000),
     )
   })
 
@@ -204,7 +204,7 @@ describe('a patch', () => {
         expect(revertPatch(patch, after)).toBe(before)
         if (other !== before) expect(applyPatch(patch, other)).toBeUndefined()
       }),
-      cases(150, 50_000),
+      cases(500, 50_000),
     )
   })
 })
