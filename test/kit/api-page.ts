@@ -42,14 +42,19 @@ Every public path and every name it gives, with the first sentence of its commen
 /** What a file gives: what it lists of others, and what it declares. */
 function namesOf(file: string): Named[] {
   const text = readFileSync(file, 'utf8')
-  const lists = text.matchAll(/export (?:type )?(\{[^}]*\}|\*) from '(\.[^']+)'/g)
-  const listed = Array.from(lists, ([, names = '', target = '']) => {
+  const lists = text.matchAll(/export (type )?(\{[^}]*\}|\*) from '(\.[^']+)'/g)
+  const listed = Array.from(lists, ([, type, names = '', target = '']) => {
     const from = join(dirname(file), target)
-    if (names === '*') return namesOf(from)
+    if (names === '*') return namesOf(from).filter(({ kind }) => !type || kind === 'type')
     const wanted = [...names.matchAll(/([\w$]+)(?: as ([\w$]+))?(?=\s*[,}])/g)]
     return wanted.map(([, name = '', as = name]) => ({ ...find(from, name), name: as }))
   })
-  return [...listed.flat(), ...declaredIn(text)]
+  return once([...listed.flat(), ...declaredIn(text)])
+}
+
+/** Overloads are one name, and so is a name that is listed by itself and again by `*`. */
+function once(all: readonly Named[]): Named[] {
+  return all.filter(({ name }, place) => all.findIndex((one) => one.name === name) === place)
 }
 
 function find(file: string, name: string): Named {
@@ -62,12 +67,10 @@ const DECLARATION =
   /(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\n)?^export (?:declare )?(?:async )?(function\*?|const|class|interface|type) ([\w$]+)/gm
 
 function declaredIn(text: string): Named[] {
-  const all = Array.from(text.matchAll(DECLARATION), ([, comment = '', word = '', name = '']) => {
+  return Array.from(text.matchAll(DECLARATION), ([, comment = '', word = '', name = '']) => {
     const kind = word.replace('*', '').replace('interface', 'type').replace('const', 'value')
     return { name, kind, about: firstSentence(comment) }
   })
-  // Overloads are one name.
-  return all.filter(({ name }, place) => all.findIndex((one) => one.name === name) === place)
 }
 
 /** The members of an interface that a file declares. */
