@@ -22,9 +22,9 @@ describe('plain words', () => {
   })
 
   test('stand in every page', () => {
-    const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: ROOT }).filter(
-      (path) => path !== GLOSSARY && !path.startsWith('docs/decisions/'),
-    )
+    const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/README.md'], {
+      cwd: ROOT,
+    }).filter((path) => path !== GLOSSARY && !path.startsWith('docs/decisions/'))
     expect(pages.length).toBeGreaterThan(20)
     const lines = (path: string): string[] => readFileSync(join(ROOT, path), 'utf8').split('\n')
     const wrong = pages.flatMap((path) =>

@@ -33,7 +33,7 @@ async function readScript(): Promise<readonly ScriptStep[]> {
 /** Without the second teammate, the third one in its place, and of each of the two one task. No test is run by one process more than it needs. */
 function shortened(steps: readonly ScriptStep[]): readonly ScriptStep[] {
   const isLeftOut = (part: object): boolean =>
-    /number=\\"[2345]\\"|"owner":"ben"|"subject":"Mend src\/(?:minutes|by-name)\.js"/.test(
+    /number=\\"[2345]\\"|"owner":"ben"|"subject":"Fix src\/(?:minutes|by-name)\.js"/.test(
       JSON.stringify(part),
     )
   const kept = steps
