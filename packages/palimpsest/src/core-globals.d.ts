@@ -1,5 +1,5 @@
-// All that the core may use beyond the language itself. What is not declared here (process, fetch, setTimeout, Date from a
-// clock, node:*) does not compile in the core: clock, ids, randomness, files and the model come through ports.
+// Everything that the core may use beyond the language itself. What is not declared here (`process`, `fetch`, `setTimeout`, `Date` as a
+// clock, `node:*`) does not compile in the core: the clock, ids, randomness, files and the model come through ports.
 
 interface AbortSignal {
   readonly aborted: boolean

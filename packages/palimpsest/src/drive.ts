@@ -1,6 +1,6 @@
-// Generators tell what happens and return what it comes to. These two are all that anybody needs who only listens.
+// Generators yield what happens and return the result. A caller that only listens needs nothing beyond these two functions.
 
-/** Runs it to its end and returns what it comes to; `told` hears each event on the way. */
+/** Runs the generator to its end and returns its result; `told` receives each event on the way. */
 export async function drive<Event, Result>(
   events: AsyncGenerator<Event, Result>,
   told: (event: Event) => void | Promise<void> = () => undefined,
@@ -8,12 +8,12 @@ export async function drive<Event, Result>(
   for (let next = await events.next(); ; next = await events.next()) {
     if (next.done) return next.value
     const heard = told(next.value)
-    // Who only listens costs no turn of the event loop: nothing else runs in between that would not have run.
+    // A synchronous listener must not cost a turn of the event loop, in which other work could run.
     if (heard instanceof Promise) await heard
   }
 }
 
-/** The same events, each as `through` gives it, and the same result. */
+/** Yields each event as `through` returns it, and returns the same result. */
 export async function* relay<Event, Out, Result>(
   events: AsyncGenerator<Event, Result>,
   through: (event: Event) => Out,

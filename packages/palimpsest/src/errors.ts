@@ -1,4 +1,4 @@
-// Errors, sorted by who must act. Each text names the cure.
+// Errors, sorted by who must act. Each message says how to fix the problem.
 
 /** The user must act: a wrong flag, a missing key, a file of a newer version. Exit code 2. */
 export class UsageError extends Error {
@@ -15,7 +15,7 @@ export type StorageFailure =
   | 'too-large'
   | 'io'
 
-/** The disk must act, or whoever owns it. The layer that meets one degrades and traces. */
+/** The disk, or whoever owns it, must act. The layer that meets this error degrades and writes a trace. */
 export class StorageError extends Error {
   override readonly name = 'StorageError'
   readonly failure: StorageFailure
@@ -25,7 +25,7 @@ export class StorageError extends Error {
   }
 }
 
-/** We must act: a promise of `docs/invariants.md` was broken. */
+/** We must act: the library broke a promise of `docs/invariants.md`. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
   readonly invariant: string
@@ -36,50 +36,50 @@ export class InvariantError extends Error {
 }
 
 export type ProviderFailure =
-  /** The prompt does not fit. What the error names of limit and size is passed on. */
+  /** The prompt does not fit. The limit and the sizes are passed on if the error names them. */
   | {
       readonly kind: 'context-overflow'
       readonly limit?: number | undefined
       readonly used?: number | undefined
       readonly excess?: number | undefined
-      /** The prompt alone would have fitted: it was the answer asked for that did not. */
+      /** The prompt alone would have fit; prompt and requested answer together did not. */
       readonly outputDecides?: true | undefined
     }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs?: number }
-  /** The provider's own code for it goes with it, where it has one. */
+  /** `code`: the provider's own code for the failure, if it sends one. */
   | { readonly kind: 'overloaded'; readonly retryAfterMs?: number; readonly code?: string }
   | { readonly kind: 'unauthorized' }
   | { readonly kind: 'invalid-request'; readonly status: number; readonly code?: string }
-  /** No answer, a cut stream, a server's own fault. */
+  /** No answer, a cut stream, or a fault of the server. */
   | { readonly kind: 'transport'; readonly retryAfterMs?: number }
-  /** Nothing came for so long that waiting again will hardly help. */
+  /** Nothing arrived for so long that waiting again is unlikely to help. */
   | { readonly kind: 'stalled' }
-  /** Nobody is there to be asked: nothing listens on this machine. It may be starting. */
+  /** Nothing listens at this address on this machine. The server may still be starting. */
   | { readonly kind: 'unreachable' }
-  /** The address can never answer as it is: a port that is blocked, a certificate that is not trusted, another protocol. */
+  /** This address can never answer: its port is blocked, its certificate is not trusted, or it speaks another protocol. */
   | { readonly kind: 'unusable-address' }
-  /** An answer that is none: HTML, garbage, events in an impossible order. */
+  /** The answer is not a valid one: HTML, garbage, events in an impossible order. */
   | { readonly kind: 'bad-output' }
-  /** A limit in dollars does not allow it; nothing was sent. */
+  /** A dollar limit does not allow the request; nothing was sent. */
   | {
       readonly kind: 'over-budget'
       readonly neededUsd: number
       readonly leftUsd: number
       readonly limit?: SpendingLimit | undefined
     }
-  /** An answer that is larger than what is read, or took longer than what is waited for. The next one would be too. */
+  /** The answer is larger than we read, or takes longer than we wait. The next one would too. */
   | { readonly kind: 'over-limit' }
 
-/** A limit in dollars that the host keeps, where there is more than the session's own. */
+/** A dollar limit that the host keeps, in addition to the session's own. */
 export interface SpendingLimit {
-  /** As the user set it. */
+  /** The name, as the user set it. */
   readonly name: string
   readonly maxUsd: number
-  /** Set aside for requests of others that are under way. */
+  /** Reserved for other requests that are in progress. */
   readonly heldUsd: number
 }
 
-/** The provider must act, or we must ask again. Adapters translate into this; nobody else looks at an SDK's errors. */
+/** The provider must act, or we must ask again. Adapters translate into this error; no other code looks at an SDK's errors. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly failure: ProviderFailure

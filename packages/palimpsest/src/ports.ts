@@ -17,14 +17,14 @@ import type { MessagesResponse } from './wire/response.ts'
 import type { StreamEvent } from './wire/stream-event.ts'
 import type { Usage } from './wire/usage.ts'
 
-// Everything the core asks of the world. Each function takes the ports it uses, by `Pick`, and no more.
+// Everything that the core asks of the world. Each function takes only the ports that it uses, by `Pick`.
 
 export interface Clock {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  /** Resolves after `ms`; rejects with the signal's reason if it is aborted first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** What the work comes to, or undefined where it takes longer than `ms`; it goes on then. No timer stays behind. */
+  /** The result of the work, or undefined if it takes longer than `ms`; the work then continues. Leaves no timer running. */
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>
 }
 
@@ -41,40 +41,46 @@ export type Source =
   | `subagent:${string}`
 
 export interface ModelRequest {
-  /** The body of `POST /v1/messages`, whole. */
+  /** The complete body of `POST /v1/messages`. */
   readonly body: JsonText
   readonly betas: readonly string[]
   readonly model: string
   readonly source: Source
-  /** What its prompt will cost by the ledger: what counts where the provider never tells. */
+  /** What the prompt will cost according to the ledger. Used if the provider reports no usage. */
   readonly expected?: Usage
 }
 
-/** One answer as the wire has it. Fails with a `ProviderError`; never retries by itself; ends early when the signal is aborted. */
+/** One answer as the wire carries it. Fails with a `ProviderError`, never retries by itself, and ends early when the signal is aborted. */
 export type StreamModel = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>
 
-/** A stream event, or what only the transport knows. */
+/** A stream event, or something that only the transport knows. */
 export type ModelEvent = StreamEvent | { readonly type: 'request_id'; readonly requestId: string }
 
-/** One more request on the back of the conversation's last one: the same bytes, with something after them. */
+/** A request that extends the conversation's last one: the same bytes, with something after them. */
 export interface Fork {
   readonly source: Source
-  /** Texts of messages that other forks of this parent have too, right behind its own and without breakpoints. The last one ends in a block that may carry one. */
+  /**
+   * Texts of messages that this parent's other forks also have, directly after the parent's own, without breakpoints. The last one ends in
+   * a block that may carry a breakpoint.
+   */
   readonly shared?: readonly JsonText[]
-  /** Texts of the messages that follow: what this fork alone says. Without breakpoints. */
+  /** Texts of the messages after those: what only this fork says. Without breakpoints. */
   readonly messages: readonly JsonText[]
-  /** Not worth its price unless the cache holds what the parent wrote: `unfit` then. */
+  /** The fork is worth its price only if the cache holds what the parent wrote; otherwise the outcome is `unfit`. */
   readonly needsCache?: boolean | undefined
-  /** Of `messages`, by place: those whose end is kept in the cache, because the next request of this fork reads up to there. Two at most. */
+  /**
+   * Indexes into `messages`: the cache keeps the prompt up to the end of each, because this fork's next request reads up to there. Two at
+   * most.
+   */
   readonly kept?: readonly number[]
-  /** Instead of messages: the provider is to summarise the parent's own, in a signed block. */
+  /** Instead of messages: the provider summarizes the parent's own messages, in a signed block. */
   readonly compaction?: CompactionWish
 }
 
 export interface CompactionWish {
-  /** Instead of the provider's own prompt. */
+  /** Replace the provider's own prompt. */
   readonly instructions?: string
-  /** What the parent's answers are made under: `unfit` where that is another conversation by now. */
+  /** The chain hash that the parent's next answer is made from; if it is another by now, the outcome is `unfit`. */
   readonly under: Hash
 }
 
@@ -82,11 +88,11 @@ export type ForkOutcome =
   | {
       readonly kind: 'answered'
       readonly response: MessagesResponse
-      /** The message whole, as it came. */
+      /** The complete message, as it came. */
       readonly json: JsonText
       readonly text: string
     }
-  /** The model called tools. One response runs none: who asked says what becomes of the calls. */
+  /** The model called tools. A single response runs none of them: the caller decides what becomes of the calls. */
   | {
       readonly kind: 'called-tools'
       readonly response: MessagesResponse
@@ -96,18 +102,24 @@ export type ForkOutcome =
       readonly unreadable: ReadonlySet<string>
     }
   | { readonly kind: 'failed'; readonly failure: ProviderFailure; readonly message: string }
-  /** Nothing was sent yet in this conversation, or nothing can follow its last message: that is a system message, or an answer that goes on. */
+  /**
+   * Nothing was sent: the conversation has no answered request yet, nothing can follow its last message (a system message, or an unfinished
+   * answer), the cache that the fork needs is gone, or a dollar limit forbids it.
+   */
   | { readonly kind: 'unfit' }
 
-/** Asks once, without retries. Of several called at once the first goes ahead until the others can read what it wrote. Rejects only when aborted. */
+/**
+ * Asks once, without retries. Of several forks started together, one goes first and the others wait until they can read what it wrote.
+ * Rejects only when aborted.
+ */
 export type RunFork = (fork: Fork, signal: AbortSignal) => Promise<ForkOutcome>
 
 export type AskOutcome = Exclude<ForkOutcome, { kind: 'unfit' }>
 
-/** One request that has nothing to do with the conversation's cache. Asks once. Rejects only when aborted. */
+/** One request that does not use the conversation's cache. Asks once. Rejects only when aborted. */
 export type AskModel = (request: ModelRequest, signal: AbortSignal) => Promise<AskOutcome>
 
-/** Something a compaction puts after what it keeps. */
+/** Text that a compaction puts after what it keeps. */
 export interface Restored {
   readonly text: string
   readonly origin: Origin
@@ -118,31 +130,31 @@ export interface Restored {
 export interface RestoreWish {
   /** Most recently read first. */
   readonly files: readonly string[]
-  /** Files that the kept messages show whole. */
+  /** Files that the kept messages show completely. */
   readonly visible: ReadonlySet<string>
   readonly filesMax: number
   readonly charsPerFile: number
-  /** Of all files together. */
+  /** For all files together. */
   readonly charsMax: number
-  /** What the new conversation says without the host: it need not be said again. */
+  /** What the new conversation says without the host, so that the host need not repeat it. */
   readonly said: string
 }
 
-/** What the host does around a compaction: hooks, and what only it can read. */
+/** What the host does around a compaction: it runs hooks, and reads what only it can read. */
 export interface CompactionHost {
   readonly before: (
     input: { readonly trigger: 'auto' | 'manual'; readonly instructions: string },
     signal: AbortSignal,
   ) => Promise<{
-    /** Why it must not happen. */
+    /** Why the compaction must not happen. */
     readonly block?: string | undefined
     readonly instructions?: string | undefined
     readonly notices?: readonly string[]
   }>
-  /** What `restore` will put back whatever it is asked for, as far as that is known. Left out: nothing. */
+  /** What `restore` will add whatever the wish is, as far as the host knows in advance. Absent: nothing. */
   readonly again?: (signal: AbortSignal) => Promise<string>
   readonly restore: (wish: RestoreWish, signal: AbortSignal) => Promise<readonly Restored[]>
-  /** After it took effect. */
+  /** Called after the compaction took effect. */
   readonly after: (
     input: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
     signal: AbortSignal,
@@ -150,32 +162,35 @@ export interface CompactionHost {
 }
 
 export interface Transcript {
-  /** Resolves when the entries are on disk. Nothing is acted on before. */
+  /** Resolves when the entries are on disk. Nothing acts on them before that. */
   readonly append: (entries: readonly Entry[]) => Promise<void>
 }
 
-/** What left the view, and the transcript as it lies there. */
+/** What left the view, and the transcript as stored. */
 export interface History {
-  /** Entries, in the order they were written. `isWanted` is asked of a line's bytes as characters, where there are lines. */
+  /**
+   * Entries, in the order in which they were written. If the store has lines, `isWanted` receives each line's bytes as characters and
+   * decides whether to parse it.
+   */
   readonly entries: (isWanted: (line: string) => boolean) => AsyncIterable<Entry>
-  /** A stored result, whole. Undefined where it is gone. */
+  /** The complete stored result. Undefined if it is gone. */
   readonly blob: (blob: BlobRef) => Promise<string | undefined>
-  /** The newest chain, as if these entries stood at its end: what would an undo show? */
+  /** The newest chain, as if these entries were at its end. Answers what an undo would show. */
   readonly load: (assumed: readonly Entry[]) => Promise<{
     readonly entries: readonly Entry[]
     readonly from: EntryId | null
   }>
 }
 
-/** Tool results beside the transcript. */
+/** Stores tool results beside the transcript. */
 export interface Blobs {
   /** Resolves when the text is on disk. Fails with a `StorageError`. */
   readonly save: (toolUseId: string, text: string) => Promise<BlobRef>
-  /** The path to tell the model. */
+  /** The path that the model is told. */
   readonly locate: (blob: BlobRef) => string
 }
 
-/** A decision, with its numbers and its reason. Content only where it was asked for. */
+/** A decision, with its numbers and its reason. Contains content only if the user asked for it. */
 export interface TraceEvent {
   readonly name: string
   readonly reason?: string | undefined
@@ -190,32 +205,32 @@ export interface Ports {
   readonly streamModel: StreamModel
   readonly transcript: Transcript
   readonly blobs: Blobs
-  /** Read when a decision is made, never kept: they change while a session runs. */
+  /** Read at each decision, never kept: flags change while a session runs. */
   readonly flags: Flags
   readonly trace: (event: TraceEvent) => void
 }
 
-/** Where an agent's conversations are kept. */
+/** Where an agent's conversations are stored. */
 export interface AgentStore {
-  /** The conversation that is stored under this id, or a new one. `costOf`: what an answer cost, for the sums. */
+  /** The conversation stored under this id, or a new one. `costOf` prices an answer, for the totals. */
   readonly open: (id: string | undefined, costOf: CostOf) => Promise<KeptConversation>
-  /** Copies a conversation as it is now. The copy's id. */
+  /** Copies a conversation as it is now. Returns the id of the copy. */
   readonly fork: (id: string) => Promise<string>
 }
 
-/** US dollars for one answer. Lines of one response each repeat its usage: asked one by one, they come to its price. */
+/** US dollars for one answer. Each line of a response repeats its usage; asked line by line, the results add up to the price. */
 export type CostOf = (entry: MessageEntry | SpentEntry) => number
 
-/** One conversation, opened for one writer. */
+/** One conversation, open for a single writer. */
 export interface KeptConversation extends Transcript {
   readonly id: string
-  /** The chain in force, oldest first. */
+  /** The current chain, oldest first. */
   readonly entries: readonly Entry[]
-  /** The boundary it begins from; null: from the beginning. */
+  /** The boundary where the entries begin; null: at the start of the conversation. */
   readonly from: EntryId | null
   readonly blobs: Blobs
   readonly history: History
-  /** Sums over all of it. */
+  /** Totals over the whole conversation. */
   readonly totals: () => Totals
   readonly close: () => Promise<void>
 }
@@ -228,7 +243,7 @@ export interface MemoryFiles {
   readonly index: string
   /** By name, without `.md`. */
   readonly texts: ReadonlyMap<string, string>
-  /** Files that are there and cannot be used, and why not. */
+  /** Files that exist but cannot be used, each with the reason. */
   readonly unusable: ReadonlyMap<string, string>
 }
 
@@ -238,18 +253,18 @@ export interface MemoryChange {
   readonly reason: string
   /** The entry that this one undoes. */
   readonly undoes?: string | undefined
-  /** It only notes that something was verified: no entry of the history that people see. */
+  /** True for an entry that only notes a verification; the history that people see leaves it out. */
   readonly isMark?: boolean | undefined
-  /** By name; null: the file goes. */
+  /** By name; null deletes the file. */
   readonly texts: ReadonlyMap<string, string | null>
   readonly index: string
 }
 
-/** One file before and after, as a replaced piece of it. */
+/** How one file changed: the piece that was removed, and the piece that took its place. */
 export interface FilePatch {
   /** A memory's name, or `MEMORY` for the index. */
   readonly file: string
-  /** Null where there was no file. */
+  /** Null if there was no file. */
   readonly before: { readonly hash: Hash; readonly bytes: number } | null
   readonly after: { readonly hash: Hash; readonly bytes: number } | null
   readonly at: number
@@ -257,14 +272,14 @@ export interface FilePatch {
   readonly added: string
 }
 
-/** An entry of a memory folder's history. */
+/** An entry in a memory folder's history. */
 export interface MemoryRecord extends Omit<MemoryChange, 'texts' | 'index'> {
   readonly id: string
   readonly at: number
   readonly changed: readonly FilePatch[]
 }
 
-/** What was proposed for memory and needs the user's word. */
+/** A proposal for memory that needs the user's approval. */
 export interface PendingMemory {
   readonly id: string
   readonly at: number
@@ -281,7 +296,7 @@ export interface PendingMemory {
 export interface MemoryFolder {
   readonly path: string
   readonly read: () => Promise<MemoryFiles>
-  /** `decide` sees the files while nobody else changes them. Resolves when all it wants is on disk, and in the history. */
+  /** `decide` sees the files while nobody else can change them. Resolves when the whole change is on disk and in the history. */
   readonly change: (
     decide: (
       files: MemoryFiles,
@@ -295,72 +310,77 @@ export interface MemoryFolder {
   readonly pending: () => Promise<readonly PendingMemory[]>
   readonly queue: (pending: PendingMemory) => Promise<void>
   readonly unqueue: (id: string) => Promise<void>
-  /** Names of memories that a conversation was shown, in its index or whole. */
+  /** Notes which memories a conversation was shown, by name: in its index or in full. */
   readonly noteUses: (names: readonly string[]) => Promise<void>
-  /** How often each was shown. */
+  /** How often each memory was shown. */
   readonly uses: () => Promise<ReadonlyMap<string, number>>
-  /** A line for the log of that day. It is no entry of the history. */
+  /** Adds a line to that day's log. It is not part of the history. */
   readonly log: (at: number, line: string) => Promise<void>
 }
 
-/** Who has what only one may have, among all processes. */
+/** The process that holds something only one process may have. */
 export interface Holder {
-  /** Of this taking; the next one of the same process has another. */
+  /** Identifies this take; the same process gets another token the next time. */
   readonly token: string
   readonly pid: number
   readonly host: string
-  /** When the process started, and on which boot: ids of processes are used again. Left out where the system does not tell. */
+  /** When the process started, and during which boot: process ids are reused. Absent if the system does not report them. */
   readonly startTicks?: string | undefined
   readonly boot?: string | undefined
   /** When it was taken, in milliseconds since 1970. */
   readonly at: number
-  /** The time that the taking replaced: it is set back should nothing come of it. Null: there was none. */
+  /**
+   * The recorded time that this take replaced, in milliseconds since 1970; it is restored if the work comes to nothing. Null: there was
+   * none.
+   */
   readonly replaced: number | null
 }
 
-/** Gives what only one may have. Of any number that take at once exactly one gets it. */
+/** Hands out what only one process may have. However many processes try at the same time, exactly one gets it. */
 export interface Arbiter {
   readonly find: (name: string) => Promise<Holder | undefined>
-  /** In one step. `over`: the token of a holder that is gone. False: somebody else has it. */
+  /** Takes it in one step. `over`: the token of a holder that is gone. False: another process has it. */
   readonly take: (name: string, holder: Holder, over?: string) => Promise<boolean>
-  /** Nothing happens where another has it by now. */
+  /** Does nothing if another process holds it by now. */
   readonly release: (name: string, token: string) => Promise<void>
 }
 
-/** Messages that wait for one agent. Whoever sends knows, when it resolves, that they stay until they are settled, whatever dies. */
+/** Messages that wait for one agent. When `send` resolves, the message stays until it is settled, even if any process dies. */
 export interface Mailbox<Letter> {
-  /** To whom the letter names. To send one again does no harm: whoever gets it goes by its id. */
+  /** The letter names the receiver. Sending it again does no harm: the receiver recognizes its id. */
   readonly send: (letter: Letter) => Promise<void>
-  /** The oldest first; of one sender in the order in which they were sent. */
+  /** Oldest first; letters of one sender in the order in which they were sent. */
   readonly waiting: (atMost: number) => Promise<{
     readonly letters: readonly Letter[]
-    /** Wait, too. */
+    /** How many more are waiting. */
     readonly more: number
-    /** Put aside, each with the reason, and told once. */
+    /** Letters put aside, each with the reason. Each is reported once. */
     readonly refused: readonly { readonly name: string; readonly why: string }[]
   }>
-  /** Whether something can be read. What is put aside meanwhile is told by the next `waiting`. */
+  /** Whether there is a letter to read. Letters that it puts aside are reported by the next `waiting`. */
   readonly hasLetters: () => Promise<boolean>
-  /** Once the receiver's transcript has it. Nothing happens where it waits no more. */
+  /** Called once the receiver's transcript has the letter. Does nothing if the letter no longer waits. */
   readonly settle: (id: string) => Promise<void>
 }
 
-/** What a team has to do, as events that are only added. Whoever changes it sees all that was added before, and nobody adds between. */
+/**
+ * A team's work, as a log of events that only grows. A writer sees everything that was added before, and no one else can add in between.
+ */
 export interface TaskLog<Event> {
-  /** Oldest first. `damaged`: what could not be read, for the user; nothing of it is removed. */
+  /** Oldest first. `damaged`: what could not be read, for the user; none of it is removed. */
   readonly read: () => Promise<{ readonly events: readonly Event[]; readonly damaged: readonly string[] }>
-  /** Adds what `decide` makes of the events; all events then. It stays, when it resolves, whatever dies. */
+  /** Adds the events that `decide` returns, and returns all events. Once it resolves, they stay, even if any process dies. */
   readonly change: (
     decide: (events: readonly Event[]) => readonly Event[],
   ) => Promise<{ readonly events: readonly Event[]; readonly damaged: readonly string[] }>
 }
 
-/** What everybody can see of consolidations: when the last one was, and who is at it. It decides nothing. */
+/** What everyone can see of consolidations: when the last one was, and who runs one now. It only informs; the arbiter decides. */
 export interface ConsolidationRecord {
-  /** One look at the file. `lastMs`: null where there was none. */
+  /** Reads the file once. `lastMs`: null if there was no consolidation yet. */
   readonly look: () => Promise<{ readonly lastMs: number | null; readonly isHeld: boolean }>
   readonly holder: () => Promise<Holder | undefined>
   readonly begin: (holder: Holder) => Promise<void>
-  /** Nobody is at it any more, and the last one was then. */
+  /** Records that none is running any more, and when the last one was. */
   readonly end: (lastMs: number | null) => Promise<void>
 }

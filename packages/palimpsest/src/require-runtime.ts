@@ -1,16 +1,16 @@
 import { UsageError } from './errors.ts'
 
-// The first thing that every public path loads. On a Node that is too old the library would fail somewhere in the middle, with a message
-// about a function that is not there.
+// Every public path loads this file first. On a Node version that is too old, the library would otherwise fail somewhere in the middle,
+// with a message about a missing function.
 
-/** As `engines` has it: ^22.16 || >=24. */
+/** Same as `engines`: ^22.16 || >=24. */
 const LINE = 22
 const LINE_MINOR_MIN = 16
 const MAJOR_MIN = 24
 
 const versions = member(member(globalThis, 'process'), 'versions')
 const found = member(versions, 'node')
-// Other runtimes tell a version of Node that they are like. What they can do counts.
+// Other runtimes report the Node version that they imitate. What they can do is what counts.
 const isNode = typeof found === 'string' && !member(versions, 'bun') && !member(versions, 'deno')
 if (!(isNode ? isNewEnough(found) : 'groupBy' in Map))
   throw new UsageError(
