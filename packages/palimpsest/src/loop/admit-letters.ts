@@ -2,7 +2,9 @@ import type { LetterKeeper } from '../background/keepers.ts'
 import { appendTo, type AppendPorts, type Session } from '../situation/session.ts'
 import type { LoopEvent } from './events.ts'
 
-/** What others wrote joins at the end of the conversation. `state` goes with every one that is on the disk. Says how many joined. */
+/**
+ * Appends other agents' messages to the end of the conversation. `state` advances as soon as they are on disk. Returns how many were added.
+ */
 export async function* admitLetters(
   state: { session: Session },
   letters: LetterKeeper,

@@ -6,13 +6,13 @@ import { collectResponse, nothingGathered, type CollectedResponse } from './answ
 import type { OwnIds } from './answers/own-ids.ts'
 
 export interface AskOnceOptions {
-  /** The answer has begun. */
+  /** Called when the answer begins. */
   readonly onBegin?: (() => void) | undefined
-  /** For the calls of an answer that will be gone on with. */
+  /** For the calls of an answer that a later request will extend. */
   readonly ids?: OwnIds | undefined
 }
 
-/** Asks once and waits for the whole answer. Rejects only when aborted. */
+/** Asks once and waits for the complete answer. Rejects only when aborted. */
 export async function askOnce(
   request: ModelRequest,
   { streamModel }: Pick<Ports, 'streamModel'>,

@@ -10,34 +10,34 @@ import { exchange, type Asking, type AskSetup, type Exchange } from './exchange.
 import type { LoopEvent } from './events.ts'
 import type { LearnedLimit, LimitKeeper } from './limit-keeper.ts'
 
-// A refusal is held back while something can be done about it: a limit that cannot be is asked about once more, an answer that was asked too long is
-// asked shorter, a conversation that is too long is compacted, a block that the provider does not take is left out. Each once, or a few times;
-// only then does the error surface.
+// A refusal does not surface while something can be done about it: an implausible limit is tried once more, a requested answer that was too
+// long is asked for shorter, a conversation that is too long is compacted, a block that the provider does not accept is removed. Each
+// remedy is tried once, or a few times; only then does the error surface.
 
-/** What a turn does about refusals. */
+/** What a turn can do about refusals. */
 export interface Remedies {
   readonly append: (bodies: readonly NamedBody[]) => AsyncGenerator<LoopEvent>
-  /** The session is the same afterwards where nothing could be done. */
+  /** Leaves the same session object if nothing could be done. */
   readonly compact: (sizeTokens: number) => AsyncGenerator<LoopEvent>
   readonly learned: (learned: LearnedLimit) => void
 }
 
 export interface Recovering extends Asking {
   session: Session
-  /** Of one answer; a refusal may teach that less is possible. */
+  /** Longest answer to ask for, in tokens; a refusal may lower it. */
   maxTokens: number
 }
 
 export interface RecoverSetup extends AskSetup {
-  /** Told of each refusal because of size. */
+  /** Learns of each refusal because of size. */
   readonly limits?: LimitKeeper | undefined
 }
 
-/** Blocks that may be left out of one request. A provider that refuses more refuses something else. */
+/** Most blocks removed for one request. A provider that refuses more has another problem. */
 const BLOCKS_LEFT_OUT_MAX = 5
-/** An answer that may be no longer than this is none: then the conversation must get shorter. */
+/** Shortest useful answer, in tokens. With less room than this, the conversation must get shorter. */
 const ANSWER_TOKENS_MIN = 1_024
-/** Of the window, because servers count a little differently from one request to the next. */
+/** Usable share of the window, because servers count a little differently from one request to the next. */
 const ROOM_SHARE = 0.99
 
 const NO_USE: ProviderFailure = { kind: 'invalid-request', status: 400 }
@@ -51,9 +51,9 @@ interface Tried {
   unsealed: boolean
   shortened: boolean
   compacted: boolean
-  /** Limits that were named and not believed. */
+  /** Limits that errors named and that we did not believe. */
   readonly doubted: number[]
-  /** A sentence that says more than the provider's own. */
+  /** A sentence that explains more than the provider's own. */
   told?: string
 }
 
@@ -81,14 +81,14 @@ export async function* askOrRecover(
         failure.kind === 'context-overflow'
           ? yield* makeFit(state, { failure, said: error.message, tokens, tried }, setup)
           : yield* makeValid(state, error, tried, setup)
-      // No compaction would help, so none is offered.
+      // A failure kind for which no one offers a compaction, because none would help.
       if (!isHelped && tried.told !== undefined) throw new ProviderError(NO_USE, tried.told, { cause: error })
       if (!isHelped) throw error
     }
   }
 }
 
-/** Whether the request is another one now: what the provider does not take has left it. */
+/** True if the request changed: what the provider does not accept has left it. */
 async function* makeValid(
   { session, situation: { thinking } }: Recovering,
   error: ProviderError,
@@ -123,7 +123,7 @@ interface TooLong {
   readonly tried: Tried
 }
 
-/** Whether it is worth asking again: as it is, for a shorter answer, or with less. */
+/** Whether it is worth asking again: unchanged, for a shorter answer, or with a shorter conversation. */
 async function* makeFit(
   state: Recovering,
   { failure, said, tokens, tried }: TooLong,
@@ -148,7 +148,7 @@ async function* makeFit(
     remedies.learned(verdict.learned)
     yield { type: 'notice', text: verdict.learned.notice }
   }
-  // An error may be a slip: of another model behind the same address, or of whoever wrote it. Asking again costs nothing.
+  // The error may be a slip: of another model at the same address, or of the server's author. Asking again costs nothing.
   if (verdict.kind === 'doubted' && !isRepeated && !tried.compacted) {
     tried.doubted.push(verdict.limit)
     return true
@@ -173,17 +173,17 @@ function noRoomText(limit: number, prefixTokens: number, { view }: Session): str
   return `The provider says that ${view.prefix?.model ?? 'the model'} takes ${said} tokens, and the system prompt and tools alone take about ${needed}. Choose a model with a larger window (--model), or check the base URL.`
 }
 
-/** What the error says was used, where that can be of what was sent. */
+/** What the error says was used, if that is plausible for what was sent. */
 function usedOf({ used }: Overflow, tokens: number): number {
   return used !== undefined && used >= tokens / USED_ERROR_MAX && used <= tokens * USED_ERROR_MAX
     ? used
     : tokens
 }
 
-/** Our own count is right to within this. */
+/** Our own count is off by at most this factor. */
 const USED_ERROR_MAX = 3
 
-/** Where prompt and answer together were too long, and the prompt alone is not. */
+/** If prompt and answer together were too long and the prompt alone is not: the answer length that fits. */
 function shorterAnswer({ limit, used, outputDecides }: Overflow, maxTokens: number): number | undefined {
   if (!outputDecides || limit === undefined || used === undefined) return undefined
   const room = Math.floor(ROOM_SHARE * limit) - used
@@ -197,7 +197,7 @@ function prefixTokensOf(
   return Math.max(0, tokens - factorOf(calibration) * tokensEnd(settle(session.view, thinking)))
 }
 
-/** By the model that is asked. Whether it was at the same address is not known; a limit is only doubted for it. */
+/** The largest prompt that this model answered. Whether it was at the same address is unknown; this only raises doubts about a limit. */
 function mostAnswered({ view: { log, prefix } }: Session): number {
   let most = 0
   for (const entry of log)

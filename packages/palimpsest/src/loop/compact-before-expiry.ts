@@ -8,27 +8,27 @@ import type { LoopEvent } from './events.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
 import { fullAt } from '../situation/is-full.ts'
 
-// A long conversation that lies idle: while its cache lives, a summary costs a tenth of what the next message would pay for the whole of
-// it. Off unless the flag says so: whoever comes back a minute later would rather have had it all.
+// A long conversation sits idle: while its cache lives, a summary costs a tenth of what the next message would pay for the complete
+// conversation. Off by default: a user who comes back a minute later would rather have all of it.
 
-/** Before the cache expires: enough for a summary to be written. */
+/** How long before the cache expires: enough time to write a summary. */
 const BEFORE_EXPIRY_MS = 60_000
-/** Of the threshold: below, it is not long. */
+/** Share of the threshold below which a conversation is not long. */
 const LONG_SHARE = 0.5
 
 export interface IdleMoment {
-  /** When the last request was sent: lifetimes run from there. */
+  /** When the last request was sent, in milliseconds since 1970: cache lifetimes count from here. */
   readonly lastRequestAt: number
   readonly lifetime: Ttl
 }
 
-/** How long to wait until the moment has come; undefined where it has passed. */
+/** Milliseconds to wait until the moment comes; undefined if the cache has expired already. */
 export function waitForExpiryMs({ lastRequestAt, lifetime }: IdleMoment, now: number): number | undefined {
   const expiresAt = lastRequestAt + TTL_MS[lifetime]
   return now >= expiresAt ? undefined : Math.max(0, expiresAt - BEFORE_EXPIRY_MS - now)
 }
 
-/** The session compacted, if the moment has come and it is long enough; else as it was. */
+/** Compacts the session if the moment has come and it is long enough; otherwise returns it unchanged. */
 export async function* compactBeforeExpiry(
   begin: Session,
   moment: IdleMoment,

@@ -9,21 +9,21 @@ import type { TurnCompaction, TurnSetup } from './run-turn.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
 import { isFull } from '../situation/is-full.ts'
 
-// A conversation goes on with another model. Where it does not fit that one's window, the model it was led with compacts it first: it has
-// it in its cache, and it can still read all of it.
+// A conversation continues with another model. If it does not fit that model's window, the current model compacts it first: it has the
+// conversation in its cache, and can still read all of it.
 
-/** The model to come. */
+/** The model that comes next. */
 export interface SwitchTarget extends Sizing {
   readonly thresholds: Thresholds
 }
 
-/** What the model it was led with needs for a compaction. */
+/** What the current model needs for a compaction. */
 export interface SwitchSetup extends Pick<TurnSetup, 'ports' | 'situation'> {
   readonly forkPoint?: ForkPoint | undefined
   readonly compaction: TurnCompaction
 }
 
-/** The session as the other model can take it; as it was where it fits already, or where nothing may compact. */
+/** The session in a size that the other model can take; unchanged if it already fits, or if nothing may compact. */
 export async function* compactForSwitch(
   begin: Session,
   to: SwitchTarget,
@@ -31,7 +31,7 @@ export async function* compactForSwitch(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, Session> {
   const sizeTokens = sizeOf(begin.view, setup.situation)
-  // Another tokenizer may count more.
+  // The other model's tokenizer may count more.
   if (!isFull(Math.max(sizeTokens, sizeOf(begin.view, to)), to.thresholds)) return begin
   const { ports, forkPoint, situation } = setup
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }

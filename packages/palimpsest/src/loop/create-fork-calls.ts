@@ -2,18 +2,18 @@ import type { CallResult, ForkCall, ToolForkPorts } from '../background/run-tool
 import { step, type View } from '../transcript/view.ts'
 import { prepareCall, runCall, toBatches, type CallOutcome, type CallSetup } from './run-call.ts'
 
-// The calls of a fork, by the rules of a turn: readers side by side, writers in order. What they show stays in the fork: its view is a
-// copy of the parent's, which learns what the fork reads.
+// Runs a fork's calls by the rules of a turn: readers in parallel, writers in order. What they show stays in the fork: its view is a copy
+// of the parent's, which learns what the fork reads.
 
-/** Of one result: a fork stores none on disk, and all of them must fit behind the conversation. */
+/** Most characters of one result: a fork stores none on disk, and all of them must fit after the conversation. */
 export const FORK_RESULT_CHARS_MAX = 24_000
 
 export interface ForkCallSetup extends CallSetup {
-  /** What the parent's model saw when the fork began: a copy (`copyView`), which is used up. */
+  /** What the parent's model saw when the fork began. Pass a copy (`copyView`): the fork changes it. */
   readonly view: View
 }
 
-/** One result for each call. After an abort no further batch starts. */
+/** Returns one result per call. After an abort no further batch starts. */
 export function createForkCalls(setup: ForkCallSetup): ToolForkPorts['runCalls'] {
   let { view } = setup
   let shown = 0

@@ -4,17 +4,17 @@ import type { MessageEntry, Entry } from '../transcript/entry.ts'
 import type { JsonObject } from '../wire/json.ts'
 import type { ProviderFailure, SpendingLimit } from '../errors.ts'
 
-// What a turn tells its caller. `message` and `tool-end` come after their entry is on disk: what they tell is never lost. Deltas are
-// provisional: an answer that broke off on its way is asked for again. Where that was of no use, or the turn was called off, what had
-// come of the answer is kept, and told as a message.
+// What a turn tells its caller. `message` and `tool-end` come after their entry is on disk, so what they report is never lost. Deltas are
+// provisional: an answer that breaks off is asked for again. If that does not help, or the turn is aborted, the part that arrived is kept
+// and comes as a message.
 
-/** `keepsAnswer`: the last answer was broken off, and what had come of it is part of the conversation. */
+/** `keepsAnswer`: the last answer was broken off, and the part that arrived belongs to the conversation. */
 export type TurnEnd = TurnReason & { readonly keepsAnswer?: true }
 
 type TurnReason =
   | { readonly reason: 'answered' }
   | { readonly reason: 'max-rounds' }
-  /** Nothing more was sent: the next request costs about so much. */
+  /** Nothing more was sent. `neededUsd`: about what the next request costs. */
   | {
       readonly reason: 'max-cost'
       readonly neededUsd?: number
@@ -31,7 +31,7 @@ export type LoopEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'thinking-delta'; readonly text: string }
   | { readonly type: 'tool-input-delta'; readonly toolUseId: string; readonly partialJson: string }
-  /** The answer so far is void: it is asked for again. */
+  /** The answer so far is void; it is asked for again. */
   | { readonly type: 'answer-discarded'; readonly reason: string }
   | {
       readonly type: 'retry-wait'
@@ -56,14 +56,14 @@ export type LoopEvent =
     }
   /** Entries of the engine: storage, edits, boundaries. */
   | { readonly type: 'engine'; readonly entries: readonly Entry[] }
-  /** Less was read from the cache than must have been in it. */
+  /** A request read less from the cache than the cache must have held. */
   | { readonly type: 'cache-break'; readonly break: CacheBreak }
   | { readonly type: 'notice'; readonly text: string }
-  /** A message of another agent joined the conversation. Its text follows as a message. */
+  /** A message from another agent joined the conversation. Its text follows as a message. */
   | { readonly type: 'letter'; readonly from: string; readonly summary: string }
-  /** Between the two the conversation is being compacted; `keep-alive` comes while a model is at it. */
+  /** The conversation is being compacted until `compaction-end`; `keep-alive` comes while a model works on it. */
   | { readonly type: 'compaction-start'; readonly cause: string }
-  /** Told as it begins; where it comes to nothing, the next one is. */
+  /** A compaction tries this path. If it comes to nothing, the event of the next path follows. */
   | { readonly type: 'compaction-path'; readonly path: CompactionPath }
   | { readonly type: 'compaction-end' }
   | { readonly type: 'keep-alive' }

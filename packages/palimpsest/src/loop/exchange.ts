@@ -24,7 +24,7 @@ import { affordedTokens } from '../accounts/budget.ts'
 import { partialAnswer } from './answers/partial-answer.ts'
 import { withRetries, type Attempts } from './retry.ts'
 
-// One request and its answer. What came of an answer that did not come to its end is left with whoever asked.
+// One request and its answer. If the answer does not reach its end, the caller has the part that arrived.
 
 export interface Exchange {
   readonly built: BuiltRequest
@@ -35,7 +35,7 @@ export interface Exchange {
 export interface Asking {
   readonly session: Session
   readonly situation: Situation
-  /** What came of the newest answer, while it is not whole. */
+  /** The part of the newest answer that has arrived, while it is incomplete. */
   cut: CutAnswer | undefined
 }
 
@@ -44,7 +44,7 @@ export interface AskSetup extends Pick<BuildOptions, 'maxTokens' | 'lifetimes'> 
   readonly source: Source
   readonly cacheWatch?: CacheWatch | undefined
   readonly spending: {
-    /** US dollars that may still be spent. Left out: as many as it takes. */
+    /** US dollars that may still be spent. Absent: no limit. */
     readonly leftUsd?: (() => number) | undefined
     readonly limit?: (() => SpendingLimit | undefined) | undefined
   }
@@ -84,7 +84,7 @@ export async function* exchange(
   return { built, collected }
 }
 
-/** What is to be appended of an answer that was broken off: what was to be seen of it, and that it was. */
+/** What to append of an answer that was broken off: the visible part, and a note that it was stopped. */
 export function keptOfCut({ cut }: Pick<Asking, 'cut'>): readonly EntryBody<MessageEntry>[] {
   const answer = cut && partialAnswer(cut.gathered, cut.built.under)
   return answer ? [answer, stoppedNote()] : []
@@ -104,7 +104,7 @@ async function* ask(
   return { ...collected, startedAt }
 }
 
-/** As long as was asked for, or as what is left of a limit in dollars allows. */
+/** The requested length, or less if a dollar limit allows only less. */
 function affordedAnswer(
   { session: { view }, situation }: Asking,
   { maxTokens, spending: { leftUsd, limit } }: AskSetup,
@@ -128,7 +128,7 @@ function thinkingBudget(parameter: JsonText | undefined): number {
   return Number(BUDGET.exec(parameter ?? '')?.[1] ?? 0)
 }
 
-/** By the ledger, and in all as much as the conversation is counted to hold. */
+/** Split according to the ledger; the sum is our count of the conversation. */
 function expectedUsage({ session: { view }, situation }: Asking, setup: AskSetup): Usage | undefined {
   const { cacheWatch, lifetimes, ports } = setup
   if (!cacheWatch) return undefined

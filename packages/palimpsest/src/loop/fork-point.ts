@@ -9,21 +9,21 @@ import type { OwnIds } from './answers/own-ids.ts'
 import { askOnce } from './ask-once.ts'
 import { unlessAborted } from '../background/unless-aborted.ts'
 
-// Where forks of a conversation begin: its last request that was answered. What a request writes can be read once its answer has begun,
-// so forks that start together would all pay for the same prefix. Unless the entry can be read already, one goes ahead and the others
-// wait until its answer begins.
+// Where forks of a conversation begin: its last answered request. The cache entry of a request can be read once its answer begins, so forks
+// that start together would all pay for the same prefix. Unless the entry can be read already, one fork goes first and the others wait
+// until its answer begins.
 
 export interface ForkPoint {
-  /** A request was answered: from now on forks extend it. Those under way keep their parent. */
+  /** A request was answered: new forks extend it. Forks in progress keep their parent. */
   readonly moveTo: (parent: ForkParent, startedAt: number) => void
   readonly runFork: RunFork
-  /** Forks of the request that was answered last as of now, whatever is answered later: for one that takes several responses. */
+  /** Forks of the request that is the last answered one now, whatever is answered later. For a fork that takes several responses. */
   readonly hold: (ids?: OwnIds) => RunFork
 }
 
 export interface ForkSetup {
   readonly ports: Pick<Ports, 'streamModel' | 'clock' | 'trace'>
-  /** Told of every whole answer: for the bill. */
+  /** Receives every complete answer, for the bill. */
   readonly onAnswer?: (response: MessagesResponse, fork: Fork) => void
 }
 
@@ -43,7 +43,7 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
           return askOnce(request, ports, signal, { onBegin: () => begun(startedAt + lifetimeMs), ids })
         })
         if ('response' in outcome) onAnswer?.(outcome.response, fork)
-        // Nothing was sent, and nothing failed.
+        // Nothing was sent and nothing failed.
         if (outcome.kind === 'failed' && outcome.failure.kind === 'over-budget') return { kind: 'unfit' }
         ports.trace(traceOf(fork, outcome))
         return outcome
@@ -59,7 +59,7 @@ export function createForkPoint({ ports, onAnswer }: ForkSetup): ForkPoint {
 
 type Run = (fork: Fork, signal: AbortSignal, ids?: OwnIds) => Promise<ForkOutcome>
 
-/** The parent's part is read where it can be, else written anew; what follows it is neither. */
+/** The parent's part is read from the cache if it can be, otherwise written again; what follows it is neither. */
 function expectedOf({ body, model }: ModelRequest, parent: ForkParent, isReadable: boolean): Usage {
   const facts = findModelFacts(model)
   const tokens = estimatePrompt(parent.body, facts)
@@ -73,13 +73,13 @@ function expectedOf({ body, model }: ModelRequest, parent: ForkParent, isReadabl
   }
 }
 
-/** The answer has begun: what its request wrote or read is in the cache until then. */
+/** The answer has begun: what its request wrote or read stays in the cache until then. */
 type Begun = (readableUntil: number) => void
 
 interface Ways {
-  /** Whether what the parent wrote can be read. */
+  /** Whether the cache entry that the parent wrote can be read. */
   readonly isReadable: (now: number) => boolean
-  /** Does the work when what it reads can be read, or when it is the one that goes ahead. */
+  /** Does the work once its cache entry can be read, or at once if it goes first. */
   readonly go: <T>(
     shared: string,
     now: () => number,
@@ -88,14 +88,14 @@ interface Ways {
   ) => Promise<T>
 }
 
-/** How far the forks with one end of what they share have come. */
+/** The state of the forks that share the same text after the parent. */
 interface Way {
   readableUntil: number
-  /** Settles when the answer of the one ahead begins, or when it ends without. */
+  /** Settles when the answer of the fork in front begins, or when that fork ends without an answer. */
   ahead?: Promise<void> | undefined
 }
 
-/** One way per end: that of the parent, under the empty text, and one for each text that forks share behind it. */
+/** One way for the parent itself, under the empty text, and one for each text that forks share after it. */
 function createWays(readableUntil: number): Ways {
   const ways = new Map<string, Way>([['', { readableUntil }]])
   return {
@@ -103,7 +103,7 @@ function createWays(readableUntil: number): Ways {
     go: async (shared, now, signal, work) => {
       const way = ways.get(shared) ?? { readableUntil: 0 }
       ways.set(shared, way)
-      // Where the one ahead ended before its answer began, the next goes ahead.
+      // If the fork in front ended before its answer began, the next one goes first.
       while (way.ahead && now() >= way.readableUntil) await unlessAborted(way.ahead, signal)
       signal.throwIfAborted()
       let settle: () => void = () => undefined

@@ -1,4 +1,4 @@
-// palimpsest/loop: what a tool is, who permits its calls, what a turn tells, one turn of an agent, and forks of its requests.
+// palimpsest/loop: what a tool is, who permits its calls, what a turn reports, one turn of an agent, and forks of its requests.
 
 import '../require-runtime.ts'
 

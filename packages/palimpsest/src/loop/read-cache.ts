@@ -4,7 +4,7 @@ import { clearedTokens, promptTokens } from '../wire/usage.ts'
 import type { AnsweredRequest } from './answers/collect-response.ts'
 import type { LoopEvent } from './events.ts'
 
-/** Compares what the request read with what it must have read, as it was quoted before it was sent. */
+/** Compares what the request read with what it should have read, according to the quote from before it was sent. */
 export function* readCache(
   { response, startedAt }: Pick<AnsweredRequest, 'response' | 'startedAt'>,
   setup: {
@@ -13,7 +13,7 @@ export function* readCache(
   },
 ): Generator<LoopEvent> {
   const { cacheWatch, ports } = setup
-  // Where the provider told nothing that can be true, there is nothing to compare.
+  // If the provider reported nothing plausible, there is nothing to compare.
   if (!cacheWatch || promptTokens(response.usage) === 0) return
   const diagnosis = response.diagnostics?.cache_miss_reason
   const reading = cacheWatch.answered({

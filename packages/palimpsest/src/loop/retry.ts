@@ -3,15 +3,15 @@ import type { Ports } from '../ports.ts'
 import { retryWaitMs, TURN_RETRIES } from '../request/retry-policy.ts'
 import type { LoopEvent } from './events.ts'
 
-// Asking again. Waits are announced, can be cancelled, and end.
+// Retries. Waits are announced, can be cancelled, and end.
 
 export interface Attempts<T> {
   readonly ask: (attempt: number) => AsyncGenerator<LoopEvent, T>
-  /** The newest attempt is void. Whether any of its answer was shown. */
+  /** Voids the newest attempt. Returns whether any of its answer was shown. */
   readonly discard: () => boolean
 }
 
-/** Asks until that succeeds or asking again is no use. What a failed attempt had shown is declared void. */
+/** Asks until it succeeds or asking again is no use. What a failed attempt showed is declared void. */
 export async function* withRetries<T>(
   { ask, discard }: Attempts<T>,
   ports: Pick<Ports, 'clock' | 'random' | 'trace'>,

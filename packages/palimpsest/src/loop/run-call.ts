@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import type { ToolUseBlock } from '../wire/message.ts'
 import type { LoopTool, Permit, ToolOutput } from './tool.ts'
 
-// One call of a tool: whether it can be run, whether it may be, and what came of it.
+// One tool call: whether it can run, whether it may run, and its result.
 
-/** Calls that run side by side: enough to hide waiting, few enough not to drown the machine. */
+/** Most calls in parallel: enough to hide waiting, few enough not to drown the machine. */
 export const PARALLEL_MAX = 8
 
 export interface CallSetup {
@@ -18,7 +18,7 @@ export interface CallSetup {
 export interface Call {
   readonly use: ToolUseBlock
   readonly input: JsonObject
-  /** A call that cannot be run has its answer already. */
+  /** The result of a call that cannot run. */
   readonly refusal?: string
   readonly tool?: LoopTool
 }
@@ -41,7 +41,7 @@ export function prepareCall(
   return { use, input, refusal: `There is no tool named ${use.name}. The tools are: ${names}.` }
 }
 
-/** Neighbouring calls that only read form one batch; every other call is a batch of its own. */
+/** Adjacent calls that only read form one batch; every other call is a batch of its own. */
 export function toBatches(calls: readonly Call[]): Call[][] {
   const batches: { readonly reads: boolean; readonly calls: Call[] }[] = []
   for (const call of calls) {
@@ -58,7 +58,7 @@ export interface CallOutcome {
   readonly denied?: string
 }
 
-/** A tool that throws has failed, and the model is told; the turn goes on. */
+/** If a tool throws, the call has failed and the model learns why; the turn continues. */
 export async function runCall(
   call: Call,
   view: View,

@@ -12,11 +12,11 @@ import { NOTES_WAIT_MS } from '../background/keepers.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
 import { withBeside } from './with-beside.ts'
 
-/** What is known where one is asked for. */
+/** What is known where a compaction is requested. */
 export interface CompactionRunSetup extends Pick<TurnSetup, 'ports' | 'situation' | 'source' | 'keepers'> {
   readonly spending: Pick<TurnSetup['spending'], 'metered'>
   readonly compaction: TurnCompaction
-  /** False: there is no model to ask, and the summary that needs none serves. */
+  /** False: there is no model to ask, so the summary that needs none is used. */
   readonly asksModel?: boolean
 }
 
@@ -25,26 +25,26 @@ export interface CompactionRun {
   readonly result: CompactResult
 }
 
-/** A compaction that somebody asked for. Of the conversation nothing is changed where nothing was done. */
+/** A compaction that the user asked for. If it does nothing, the conversation does not change. */
 export async function* runCompaction(
   begin: Session,
   wish: Omit<CompactWish, 'cause'>,
   setup: CompactionRunSetup,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactionRun> {
-  // Instructions are for a new summary: nobody waits for notes then.
+  // Instructions ask for a new summary, so notes are not waited for.
   if (wish.instructions === undefined) await setup.keepers.notes?.settle(NOTES_WAIT_MS)
   const session = yield* withBeside(begin, setup)
   try {
     return yield* compactWith(session, wish, setup, signal)
   } catch (error) {
-    // Called off: what it cost until then is on the bill.
+    // Aborted: what it cost until then is on the bill.
     yield* withBeside(session, setup)
     throw error
   }
 }
 
-/** What a compaction cost that came to nothing is on the bill. */
+/** Bills what a compaction cost that came to nothing. */
 async function* withSpent(
   session: Session,
   result: CompactResult,

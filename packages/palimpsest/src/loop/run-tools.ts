@@ -6,8 +6,8 @@ import type { ToolUseBlock } from '../wire/message.ts'
 import type { LoopEvent } from './events.ts'
 import { prepareCall, runCall, toBatches, type CallSetup } from './run-call.ts'
 
-// Runs the calls of one answer: neighbours that only read run side by side, writers in order. Each result is on disk before it is
-// told. After an abort no further batch starts; calls that never ran get an "interrupted" result before the next request.
+// Runs the calls of one answer: adjacent calls that only read run in parallel, writers in order. Each result is on disk before its event.
+// After an abort no further batch starts; calls that never ran get an "interrupted" result before the next request.
 
 export interface ToolSetup extends CallSetup {
   readonly storage: StoragePolicy

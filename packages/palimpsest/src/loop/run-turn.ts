@@ -43,9 +43,9 @@ import { takeEngineSteps } from './take-engine-steps.ts'
 import type { LoopTool, Permit } from './tool.ts'
 import { withBeside, type Metered } from './with-beside.ts'
 
-// One turn: from a user message to the answer that calls no tool. A generator of events; it holds no screen and no key.
+// One turn: from a user message to the answer that calls no tool. A generator of events; it knows no screen and no key.
 
-/** How often a turn asks the model to go on after its output limit. */
+/** How often a turn asks the model to continue after its output limit. */
 export const CONTINUATIONS_MAX = 2
 const GO_ON = 'Your answer reached the output limit. Go on exactly where it stopped; repeat nothing.'
 const WINDOW_FULL = 'The answer stopped because the window is full.'
@@ -53,7 +53,7 @@ const CUT_SHORT = 'The answer reached the output limit again and again, and is c
 
 export interface TurnSetup {
   readonly ports: Ports
-  /** As the turn begins: it goes on learning about the model's tokens, and a refusal may teach a smaller window. */
+  /** As the turn begins: the turn keeps learning about the model's tokens, and a refusal may teach a smaller window. */
   readonly situation: Situation
   readonly spending: TurnSpending
   readonly keepers: TurnKeepers
@@ -65,41 +65,41 @@ export interface TurnSetup {
   readonly roundsMax: number
   readonly storage: StoragePolicy
   readonly micro: MicroPolicy
-  /** What compactions need beside the model. Left out: when the window is full, the oldest rounds leave the view. */
+  /** What compactions need besides the model. Absent: when the window is full, the oldest rounds leave the view. */
   readonly compaction?: TurnCompaction | undefined
-  /** Provider and model take edits of their cache: no public API does. */
+  /** Provider and model accept edits of their cache. No public API does. */
   readonly cacheEdits?: boolean | undefined
-  /** Compares what each request read from the cache with what the ledger says. */
+  /** Compares what each request read from the cache with the ledger. */
   readonly cacheWatch?: CacheWatch | undefined
-  /** Told of each refusal because of size, and of each answer. */
+  /** Learns of each refusal because of size, and of each answer. */
   readonly limits?: LimitKeeper | undefined
-  /** What the user does about a full window: a sentence of the host's. */
+  /** What the user can do about a full window: a sentence from the host. */
   readonly howToCompact?: string | undefined
 }
 
-/** What a turn may spend, and who keeps count. */
+/** What a turn may spend, and who counts it. */
 export interface TurnSpending {
-  /** Whether the session may still spend; asked before every request. */
+  /** Whether the session may still spend. Called before every request. */
   readonly maySpend: (session: Session) => boolean
-  /** US dollars that may still be spent: no request is sent that costs more. */
+  /** US dollars that may still be spent; no request that costs more is sent. Absent: no limit. */
   readonly leftUsd?: (() => number) | undefined
-  /** Which limit leaves no more, where the host keeps several. */
+  /** Which limit is exhausted, if the host keeps several. */
   readonly limit?: (() => SpendingLimit | undefined) | undefined
-  /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
+  /** What was spent on answers that were not used completely. Its `streamModel` is the one of the ports. */
   readonly metered?: Metered | undefined
 }
 
-/** Who works beside a turn, and where their requests begin. */
+/** The helpers that work beside a turn, and where their requests begin. */
 export interface TurnKeepers {
-  /** Writes notes beside the turn. */
+  /** Writes notes during the turn. */
   readonly notes?: NotesKeeper | undefined
-  /** Makes summaries in time, where notes do not serve. */
+  /** Prepares summaries in time, unless notes serve as the summary. */
   readonly prepared?: PreparedKeeper | undefined
-  /** Saves memories when a turn has ended. */
+  /** Saves memories after a turn has ended. */
   readonly extraction?: SpendingKeeper | undefined
   /** Agents that work for the conversation. */
   readonly agents?: AgentsKeeper | undefined
-  /** Moved to each request that was answered. */
+  /** Moves to each answered request. */
   readonly forkPoint?: ForkPoint | undefined
 }
 
@@ -110,12 +110,12 @@ export type TurnCompaction = Omit<
 
 interface TurnState extends Recovering {
   situation: Situation
-  /** What a refusal taught. */
+  /** What a refusal or an answer taught about the window. */
   learned: LearnedLimit | undefined
   continuations: number
-  /** A turn without words is one that messages began: they have joined, and the first request takes no more. */
+  /** True for a turn that messages from others began: they have joined already, so the first request takes no more. */
   readonly isBegunByLetters: boolean
-  /** Where the conversation remembers none of it, the turn does. */
+  /** Used if the conversation itself remembers none. */
   readonly news: CompactionNews
 }
 
@@ -195,7 +195,7 @@ function considerNotes(state: TurnState, at: 'response' | 'turn-end', setup: Tur
   prepared?.consider(view, { ...limits, wishes: setup.compaction?.wishes })
 }
 
-/** What is done about refusals, before one surfaces. */
+/** What is done about refusals before one surfaces. */
 function remediesOf(state: TurnState, setup: TurnSetup, signal: AbortSignal): Remedies {
   return {
     append: (bodies) => appendEngine(state, bodies, setup),
@@ -209,7 +209,7 @@ function learn(state: TurnState, learned: LearnedLimit): void {
   state.learned = learned
 }
 
-/** A request was answered: whether its size, or that of the answer, teaches something. */
+/** A request was answered: learns from the size of the prompt and of the answer. */
 async function* learnFromAnswer(
   state: TurnState,
   { response }: CollectedResponse,
@@ -224,12 +224,12 @@ async function* learnFromAnswer(
   yield { type: 'notice', text: learned.notice }
 }
 
-/** What the window has no room for is shown in part. */
+/** If the newest answer does not fit the window, only parts of it are shown. */
 async function* fitNewest(state: TurnState, setup: TurnSetup): AsyncGenerator<LoopEvent> {
   yield* appendEngine(state, await fitAnswer(state.session.view, state.situation, setup.ports), setup)
 }
 
-/** After the provider said that the window is full. */
+/** After the provider reported that the window is full. */
 async function* compactNow(
   state: TurnState,
   sizeTokens: number,
@@ -240,7 +240,7 @@ async function* compactNow(
   yield* takeEngineSteps(state, autoCompact(state.session, limits, setup.ports, signal), setup.ports)
 }
 
-/** Appends what the engine asks for before a request, and hands it the session as it then is. */
+/** Appends what the engine asks for before a request, and gives it the resulting session. */
 async function* prepare(
   state: TurnState,
   setup: TurnSetup,
@@ -255,7 +255,7 @@ async function* prepare(
   return yield* takeEngineSteps(state, beforeRequest(state.session, limits, setup.ports, signal), setup.ports)
 }
 
-/** What the engine decides with. */
+/** What the engine bases its decisions on. */
 function limitsOf(state: TurnState, setup: TurnSetup) {
   const { notes, prepared, forkPoint } = setup.keepers
   const policies = policiesOf(state, setup)
@@ -274,7 +274,7 @@ function limitsOf(state: TurnState, setup: TurnSetup) {
   return { ...state.situation, ...policies, compaction, storage, tools, source, cacheEdits }
 }
 
-/** As the window is known by now. */
+/** With what we know about the window by now. */
 function policiesOf({ learned, news }: TurnState, { compaction, micro }: TurnSetup) {
   const given = compaction ?? NO_COMPACTION
   return {
@@ -290,7 +290,7 @@ function windowOf({ scale, effectiveTokens, windowTokens }: LearnedLimit) {
 
 const NO_COMPACTION: TurnCompaction = { host: NO_HOST, isOn: false, scale: 1 }
 
-/** What the answer asks for: tools, patience, an end. Undefined means: one more request. */
+/** Does what the answer calls for: run tools, ask again, or end. Undefined means: one more request. */
 async function* actOn(
   state: TurnState,
   collected: CollectedResponse,
@@ -298,7 +298,7 @@ async function* actOn(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, TurnEnd | undefined> {
   const { response, unreadable } = collected
-  // What was refused in mid-answer is not acted on.
+  // An answer that was refused midway is not acted on.
   if (response.stop_reason === 'refusal') return refused(collected)
   const uses = response.content.filter((block): block is ToolUseBlock => isBlock(block, 'tool_use'))
   if (uses.length > 0) {
@@ -337,7 +337,7 @@ function refused({ response }: CollectedResponse): TurnEnd {
   return { reason: 'refused', explanation }
 }
 
-/** The provider took something else than what was sent: what was sent was wrong. */
+/** The provider changed our input before it used it, so what we sent was wrong. */
 function traceTransformed({ response }: CollectedResponse, { trace }: Pick<Ports, 'trace'>): void {
   for (const { type, path, reason } of response.input_transformations ?? [])
     trace({ name: 'input-transformed', type, path, reason })
@@ -364,7 +364,7 @@ async function* appendEngine(
   yield { type: 'engine', entries }
 }
 
-/** Errors of the provider end the turn with one sentence; ours and the disk's go on to the caller. */
+/** A provider error ends the turn with one sentence; our own and the disk's errors reach the caller. */
 function endOf(error: unknown, signal: AbortSignal): TurnEnd {
   if (signal.aborted) return { reason: 'aborted' }
   if (error instanceof ProviderError && error.failure.kind === 'over-budget') {

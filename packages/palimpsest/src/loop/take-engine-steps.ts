@@ -3,7 +3,9 @@ import { appendTo, type Session } from '../situation/session.ts'
 import type { Ports } from '../ports.ts'
 import type { LoopEvent } from './events.ts'
 
-/** Does what the engine asks for, step by step. The engine hears of the session as it then is, and so does whoever has `at`, should a step fail. */
+/**
+ * Does what the engine asks for, step by step. After each step the engine gets the current session; `at` has it too, even if a step fails.
+ */
 export async function* takeEngineSteps<T>(
   at: { session: Session },
   steps: AsyncGenerator<EngineStep, T, Session>,

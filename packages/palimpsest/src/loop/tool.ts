@@ -3,21 +3,21 @@ import type { JsonObject } from '../wire/json.ts'
 import type { Origin, SeenFile } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 
-// What the loop asks of a tool. Tools live outside of the library; errors that the model should see are values, not throws.
+// What the loop asks of a tool. Tools live outside the library; errors that the model should see are values, not throws.
 
 export interface ToolOutput {
   readonly content: string | readonly Block[]
   readonly isError?: boolean | undefined
-  /** Where the text came from; `tool` unless it is the web's, an MCP server's, or from earlier in the conversation. */
+  /** Where the text came from. Absent: `tool`. */
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user' | 'recall'>
-  /** Files that it shows, or that the call changed. */
+  /** Files that the result shows, or that the call changed. */
   readonly files?: readonly SeenFile[]
 }
 
 export interface ToolContext {
   readonly toolUseId: string
   readonly signal: AbortSignal
-  /** What the model sees, with the results of the calls before this one. Absent outside of a conversation. */
+  /** What the model sees, including the results of earlier calls. Absent outside a conversation. */
   readonly view?: View
 }
 
@@ -25,11 +25,11 @@ export interface LoopTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonObject
-  /** Calls that only read may run side by side; writers run in order. Asked per call: a shell command decides by its text. */
+  /** Calls that only read may run in parallel; writers run in order. Decided per call: for a shell command it depends on the command. */
   readonly isReadOnly: (input: JsonObject) => boolean
-  /** Refuses, or gives the input as it is to be run. The text of a refusal goes to the model and names the cure. */
+  /** Runs the call. An error that the model should see is a result with `isError` whose text says how to fix it. */
   readonly run: (input: JsonObject, context: ToolContext) => Promise<ToolOutput>
-  /** Over this the result goes to disk. `unlimited`: the tool bounds itself. */
+  /** A longer result goes to disk. `unlimited`: the tool limits its output itself. */
   readonly resultCharsMax?: number | 'unlimited' | undefined
 }
 

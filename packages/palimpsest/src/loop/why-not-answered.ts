@@ -1,12 +1,12 @@
 import type { TurnEnd } from './events.ts'
 
-/** What to say where a limit of the caller's own ended it. */
+/** Texts for the caller's own limits: how many rounds were allowed, and what it may cost. */
 export interface LimitTexts {
   readonly rounds: string
   readonly cost: string
 }
 
-/** Why work that ran beside a conversation was not done, as the rest of a sentence about it. Undefined where it answered. */
+/** Why work beside a conversation was not finished, as the end of a sentence about it. Undefined if it answered. */
 export function whyNotAnswered(end: TurnEnd, { rounds, cost }: LimitTexts): string | undefined {
   switch (end.reason) {
     case 'answered':

@@ -6,7 +6,7 @@ import type { NotesKeeper, PreparedKeeper, SpendingKeeper } from '../background/
 
 export type Metered = Pick<MeteredModel, 'take' | 'notices'>
 
-/** The session with what was made beside its turns until now, and what that cost. */
+/** Appends what was made beside the turns until now, and what that cost. */
 export async function* withBeside(
   session: Session,
   setup: {

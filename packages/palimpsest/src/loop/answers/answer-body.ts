@@ -3,7 +3,7 @@ import { messageBody, type EntryBody } from '../../situation/session.ts'
 import type { MessageEntry } from '../../transcript/entry.ts'
 import type { CollectedResponse } from './collect-response.ts'
 
-/** An answer as it is appended, with what its request was. */
+/** An answer in the form in which it is appended, with what we know about its request. */
 export function answerBody(
   {
     response,
@@ -18,7 +18,7 @@ export function answerBody(
     responseId: response.id,
     model: response.model,
     usage: response.usage,
-    // Thinking after something that was put right fits nowhere any more: without it, none of the answer's is sent again.
+    // Thinking after something that we repaired is no longer valid. Without `under`, none of the answer's thinking is sent again.
     ...(breaksSeal ? {} : { under: built.under }),
     sentEstimate: built.estimate,
     ...(requestId === undefined ? {} : { requestId }),

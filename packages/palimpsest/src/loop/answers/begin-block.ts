@@ -3,23 +3,23 @@ import { ProviderError } from '../../errors.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import { isBlock, type Block, type ToolUseBlock } from '../../wire/message.ts'
 
-// A block as it begins. What an answer holds is sent back with every later request, so what the API would refuse must not come in: it is put
-// right where that changes nothing that was said, and refused where it makes no sense.
+// A block as it begins. The content of an answer is sent back with every later request, so what the API would refuse must not come in: we
+// repair it if that changes nothing that was said, and reject it if it makes no sense.
 
 export interface BegunBlock {
   readonly block: Block
-  /** Other than it came: the provider's seals on what follows it in the same answer no longer fit. */
+  /** It differs from what came, so the provider's seals on what follows it in the same answer no longer fit. */
   readonly isAltered: boolean
-  /** The input that it came with is none. */
+  /** The input that came with the call, if it is not an object. */
   readonly badInput?: string
 }
 
-/** Longer names, and letters beyond these, are refused when they are sent back. */
+/** The API refuses longer names, and other characters, when they are sent back. */
 const NAME_CHARS_MAX = 128
 const NAME_FORM = /[^a-zA-Z0-9_-]/g
 const SERVER_ID_FORM = /^[a-zA-Z0-9_-]+$/
 
-/** Only a user's message holds these. */
+/** Only a user message can contain these. */
 const NOT_SAID: ReadonlySet<string> = new Set([
   'tool_result',
   'image',
@@ -32,7 +32,7 @@ const NOT_SAID: ReadonlySet<string> = new Set([
 ])
 
 export function beginBlock(given: Block, ids: OwnIds): BegunBlock {
-  // Of a block that begins, the door has looked at the type alone.
+  // When a block begins, the door has checked only its type.
   const fields: Fields = { ...given }
   if (isBlock(given, 'text')) {
     if (!Array.isArray(fields['citations'] ?? [])) throw bad('a text whose citations are no list')
@@ -57,7 +57,7 @@ function whole(block: Block): BegunBlock {
   return { block, isAltered: false }
 }
 
-/** Some servers leave out what is still empty. */
+/** Some servers omit fields that are still empty. */
 function words(fields: Fields, name: string): string {
   const value = fields[name] ?? ''
   if (typeof value !== 'string') throw bad(`a block whose ${name} is no text`)

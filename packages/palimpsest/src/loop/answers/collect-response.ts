@@ -19,32 +19,32 @@ import { toWellFormedJson } from '../../wire/well-formed.ts'
 import { beginBlock, type BegunBlock } from './begin-block.ts'
 import type { LoopEvent } from '../events.ts'
 
-// From stream to one whole answer. An answer is whole when its stream said so; anything less is a failure and leaves nothing behind. What it
-// holds can be sent back: nothing in it is larger, deeper or otherwise formed than the API takes.
+// From a stream to one complete answer. An answer is complete when its stream says so; anything less is a failure and leaves nothing
+// behind. Everything in it can be sent back: nothing is larger, deeper or otherwise formed than the API accepts.
 
 /**
- * Of one answer. The longest that a model writes, 128,000 tokens, is about half a million; with what the provider's own tools found it may be
- * some more. What is larger fits no window, and would be in every later request.
+ * Longest answer, in characters. The longest that a model writes, 128,000 tokens, has about half a million; results of the provider's own
+ * tools may add some. A larger answer fits no window, and would be in every later request.
  */
 export const ANSWER_CHARS_MAX = 2_000_000
-/** Of one answer: 32,000 tokens have room for a tenth of it. */
+/** Most blocks of one answer. An answer of 32,000 tokens has room for a tenth of that. */
 const BLOCKS_MAX = 10_000
 
 export interface CollectedResponse {
   readonly response: MessagesResponse
-  /** The whole message object; a call's input is the very text the model wrote. */
+  /** The complete message object; the input of a call is exactly the text that the model wrote. */
   readonly json: JsonText
   readonly requestId?: string | undefined
-  /** Calls whose input was not valid JSON: they are answered with that, not run. */
+  /** Calls whose input was not valid JSON. They get an error as their result and do not run. */
   readonly unreadable: ReadonlySet<string>
-  /** The answer ended inside a call, which is left out. */
+  /** The answer ended inside a call, which is omitted. */
   readonly cutCall: boolean
-  /** Something before its last thinking is other than it came: the provider's seal on that thinking no longer fits. */
+  /** Something before its last thinking differs from what came, so the provider's seal on that thinking no longer fits. */
   readonly breaksSeal: boolean
 }
 
 export interface AnsweredRequest extends CollectedResponse {
-  /** When the attempt that was answered began: lifetimes in the cache run from there. */
+  /** When the answered attempt began, in milliseconds since 1970: cache lifetimes count from here. */
   readonly startedAt: number
 }
 
@@ -55,28 +55,31 @@ export interface OpenBlock extends BegunBlock {
   stopped: boolean
 }
 
-/** What has come of an answer so far. */
+/** The part of an answer that has arrived. */
 export interface Gathered {
-  /** In the order they began: an index tells them apart, and no more. */
+  /** In the order in which they began. An index only tells blocks apart. */
   readonly blocks: OpenBlock[]
   readonly open: Map<number, OpenBlock>
   readonly ids: OwnIds
   started?: MessagesResponse
   requestId?: string
   chars: number
-  /** Something of it was told. */
+  /** Part of the answer was already yielded as events. */
   isShown: boolean
 }
 
-/** Without ids: of an answer that joins no conversation. */
+/** Without `ids`: for an answer that joins no conversation. */
 export function nothingGathered(ids: OwnIds = ownIds({ log: [], from: null }, () => 'answer')): Gathered {
   return { blocks: [], open: new Map(), ids, chars: 0, isShown: false }
 }
 
-/** Input of a call whose JSON could not be read, so that the model sees what it sent. */
+/** Holds the input of a call if its JSON could not be read, so that the model sees what it sent. */
 const UNREADABLE_INPUT = 'unreadable_input'
 
-/** Whoever gives `gathered` has what came when it fails. An answer is judged while its stream still waits: who reads that can tell. */
+/**
+ * A caller that passes `gathered` has what arrived, even if this fails. An answer is judged before its stream ends, so that a wrapper
+ * around the stream can tell whether it was accepted.
+ */
 export async function* collectResponse(
   events: AsyncIterable<ModelEvent>,
   gathered: Gathered = nothingGathered(),
@@ -92,7 +95,7 @@ export async function* collectResponse(
       else if (event.type !== 'ping') yield* takeEvent(gathered, event)
     }
   } catch (error) {
-    // What happens behind the end of the answer takes nothing from it.
+    // An error after the end of the answer does not spoil it.
     if (!collected) throw error
   }
   if (collected) return collected
@@ -208,12 +211,12 @@ function finish({ blocks, requestId }: Gathered, started: MessagesResponse): Col
   }
 }
 
-/** Whoever stopped the answer may have stopped it inside a call. */
+/** The answer was stopped, possibly inside a call. */
 function endsEarly({ stop_reason: reason }: MessagesResponse): boolean {
   return reason === 'max_tokens' || reason === 'model_context_window_exceeded' || reason === 'refusal'
 }
 
-/** A call of which nothing came but its name: an input of its own would be `{}` in so many letters. */
+/** Only the name of the call arrived. An empty input that the model wrote itself would have arrived as `{}`. */
 function hasNoInput({ block, partialJson }: OpenBlock): boolean {
   return isBlock(block, 'tool_use') && partialJson === ''
 }
@@ -223,7 +226,7 @@ export interface ReadBlock {
   readonly json: JsonText
   /** A call whose input cannot be read. */
   readonly broken: boolean
-  /** It held something that has no UTF-8. */
+  /** It contained lone surrogates, which UTF-8 cannot encode. */
   readonly isRepaired: boolean
 }
 
@@ -267,7 +270,7 @@ function parseInput(text: string): JsonObject | undefined {
   return isTooDeep(text) ? undefined : parseJsonObject(text)
 }
 
-/** What nests too deep cannot be printed. */
+/** A value that is nested too deep cannot be serialized. */
 function printed(value: unknown): JsonText {
   try {
     return JSON.stringify(value)
@@ -305,7 +308,7 @@ function streamError(event: ErrorBody, requestId: string | undefined): ProviderE
   return new ProviderError(failure, event.error.message, options)
 }
 
-/** An error inside a stream has no status: its type alone says who must act. */
+/** An error inside a stream has no status, so its type alone says who must act. */
 function failureOf(type: string): ProviderFailure {
   switch (type) {
     case 'overloaded_error':

@@ -12,16 +12,16 @@ import type { Situation } from '../../situation/situation.ts'
 import { sizeOf } from '../../situation/size-of.ts'
 import { LEAST_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
-// An answer that is larger than its window lets on: a server that keeps to no limit wrote it, or one whose limit is not the window's. A compaction
-// keeps the newest answer, so such a one would stand in every later request and let none of them fit. It was not sent yet: what is shown of it from now on
-// breaks nothing. The whole stays on disk, word for word.
+// An answer that is larger than its window allows, from a server without limits, or with limits that do not match the window. A compaction
+// keeps the newest answer, so this one would be in every later request and none would fit. It was never sent, so showing only parts of it
+// from now on breaks no cache. The complete answer stays on disk.
 
-/** Of the room beside system and tools. What is asked for as the longest answer is less. */
+/** Largest answer, as a share of the room next to system prompt and tools. The longest answer that we ask for is smaller. */
 const ANSWER_SHARE_MAX = 1 / 2
-/** Of that room, what is shown of one block, its beginning and its end. */
+/** How much of one block is shown, beginning and end together, as a share of that room. */
 const SHOWN_SHARE = 1 / 16
 
-/** Of the newest answer. Nothing where it fits. */
+/** Edits that cut the newest answer. None if it fits. */
 export async function fitAnswer(
   view: View,
   situation: Situation,
@@ -58,12 +58,12 @@ export async function fitAnswer(
 }
 
 interface Shown {
-  /** Of the beginning and of the end together. */
+  /** Beginning and end together, in characters. */
   readonly shownChars: number
   readonly id: string
 }
 
-/** Thinking goes whole: none of it may be sent in part. */
+/** Thinking is removed completely: none of it may be sent in part. */
 async function shownOf(
   { block, json, at }: ViewBlock,
   { shownChars, id }: Shown,

@@ -3,8 +3,8 @@ import type { View } from '../../transcript/view.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
 import { freeToolId, toolIdForm, withTail } from '../../wire/tool-id.ts'
 
-// Ids that a conversation has not had. A call whose id was there before makes every later request invalid; an answer whose id was there before
-// would be taken for a part of that one. So each gets one of its own as it comes in, before anything of it is stored.
+// Ids that are new to a conversation. A call that repeats an id makes every later request invalid; an answer that repeats an id would look
+// like a part of the earlier one. So each gets an id of its own on arrival, before anything is stored.
 
 export interface OwnIds {
   /** For a call. */
@@ -19,23 +19,23 @@ interface Had {
   read: number
 }
 
-/** Servers that draw their ids at random use more; those that count use fewer, and count anew. */
+/** Servers that generate random ids use more characters; those that count use fewer, and may start over. */
 const RANDOM_ID_CHARS_MIN = 16
-/** Of an id of ours: enough to be met once. */
+/** How many characters we add to an id: enough to make it unique. */
 const TAIL_CHARS = 8
-/** An id of an answer is shown and compared; more is no id. */
+/** Longest response id, in characters. Ids are shown and compared; a longer one is no id. */
 const RESPONSE_ID_CHARS_MAX = 200
 
 const hadByLog = new WeakMap<readonly Entry[], Had>()
 
-/** For the next answer. Asking costs what was appended since. */
+/** For the next answer. Each call costs only as much as was appended since the last one. */
 export function ownIds({ log, from }: Pick<View, 'log' | 'from'>, newId: () => string): OwnIds {
   const had = hadIn(log)
   const given = new Set<string>()
   const isTaken = (id: string): boolean => had.calls.has(id) || given.has(id)
   return {
     toolId: (id) => {
-      // What stands before the boundary that loading began at is not known, and may come back into view.
+      // What comes before the boundary where loading began is unknown, and may return to the view.
       const isShort = from !== null && id.length < RANDOM_ID_CHARS_MIN
       const wanted = isShort ? withTail(toolIdForm(id), newId().slice(0, TAIL_CHARS)) : id
       const own = freeToolId(wanted, isTaken)

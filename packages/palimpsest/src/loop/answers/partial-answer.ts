@@ -6,10 +6,10 @@ import { isBlock, type Block } from '../../wire/message.ts'
 import { readBlock, type Gathered, type OpenBlock } from './collect-response.ts'
 import { writtenTokens } from '../../accounts/meter-model.ts'
 
-// What stays of an answer that was broken off: what the user saw of it, in a form that the API takes. Calls go, since none was run; so
-// does thinking that has no signature yet.
+// What we keep of an answer that was broken off: what the user saw of it, in a form that the API accepts. Calls are dropped, since none
+// ran, and so is thinking without a signature.
 
-/** Undefined where nothing of it was to be seen. */
+/** Undefined if none of it was visible. */
 export function partialAnswer(
   { started, blocks, requestId }: Gathered,
   under: Hash,
@@ -17,7 +17,7 @@ export function partialAnswer(
   if (!started) return undefined
   const kept = withoutEndingSpace(blocks.flatMap(keptBlock))
   if (!kept.some(({ block }) => isBlock(block, 'text'))) return undefined
-  // For other readers of the transcript. Our own bill stands beside it, and no count begins from what nobody told.
+  // For other readers of the transcript. Our own bill is separate, and no count starts from a usage that the provider never reported.
   const written = writtenTokens(kept.map(({ json }) => json).join(''), started.model)
   const usage = { ...started.usage, output_tokens: Math.max(started.usage.output_tokens, written) }
   const message = { ...started, content: kept.map(({ block }) => block), stop_reason: null, usage }
@@ -41,12 +41,12 @@ function keptBlock(open: OpenBlock): readonly KeptBlock[] {
   const { block, json } = readBlock(open)
   const isSigned = isBlock(block, 'thinking') && block.signature !== ''
   const isThought = open.stopped && (isSigned || isBlock(block, 'redacted_thinking'))
-  // The API takes no text of white space alone.
+  // The API rejects text that is only white space.
   const isSaid = isBlock(block, 'text') && block.text.trim() !== ''
   return isThought || isSaid ? [{ block, json }] : []
 }
 
-/** Nor does it take an answer that ends in white space where nothing follows it. */
+/** It also rejects an answer that ends in white space if nothing follows it. */
 function withoutEndingSpace(kept: readonly KeptBlock[]): readonly KeptBlock[] {
   const last = kept.at(-1)
   if (!last || !isBlock(last.block, 'text')) return kept

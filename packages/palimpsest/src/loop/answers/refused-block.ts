@@ -7,25 +7,26 @@ import { isBlock, isThinking, type Block } from '../../wire/message.ts'
 import { messageBody, type EntryBody } from '../../situation/session.ts'
 import { retoldAnswer } from './retold-answer.ts'
 
-// A provider that refuses one block of a conversation refuses every request that holds it: a picture that it cannot read, thinking that another
-// account sealed, a block of a kind that only another server knows. Where the error names the block, something takes its place, as a declared
-// edit that can be undone: a stand-in; nothing, where it is thinking; for a call, which is nothing without its result, the answer in plain words.
+// A provider that refuses one block of a conversation refuses every request that contains it: an image that it cannot read, thinking that
+// another account sealed, a kind of block that only another server knows. If the error names the block, a declared edit replaces it, which
+// can be undone: a stand-in takes its place; thinking is removed; an answer with a call, which is nothing without its result, is retold in
+// plain words.
 
 export interface RefusedBlock {
   readonly bodies: readonly EntryBody[]
-  /** Where it stood in the request. */
+  /** Where the block was in the request, such as `messages.4.content.1`. */
   readonly path: string
   readonly type: string
   readonly notice: string
 }
 
-/** `messages.4.content.1`, and what of it: marks of the cache are ours, not the block's. */
+/** `messages.4.content.1`, but not its `cache_control`: cache markers are ours, not part of the block. */
 const PATH = /\bmessages\.(\d+)\.content\.(\d+)\b(?!\.cache_control)/
 const SAID_CHARS_MAX = 200
 
 /**
- * Undefined where the error names none, or one that must stay: the user's words, a stand-in. `thoughtBefore`: thinking was left out of this
- * request already, so what follows is no better.
+ * Undefined if the error names no block, or one that must stay: the user's words, a stand-in. `thoughtBefore`: thinking was already removed
+ * from this request, so the thinking after it is no better.
  */
 export function refusedBlock(
   view: View,
@@ -41,7 +42,7 @@ export function refusedBlock(
   return changed && { bodies: changed.bodies, path: place[0], type, notice: noticeOf(type, changed.how) }
 }
 
-/** From now on. */
+/** What happens to the block from now on. */
 type How = 'it is left out' | 'the answer that holds it goes in plain words'
 
 interface Change {
@@ -59,7 +60,7 @@ interface Found {
   readonly block: ViewBlock
 }
 
-/** As the request had it: nodes of which nothing is sent have no place in it. */
+/** Positions are those of the request: nodes of which nothing is sent do not count. */
 function findSent(
   view: View,
   thinking: ThinkingPolicy,
@@ -78,7 +79,7 @@ function changeFor(
   { said, thoughtBefore }: { readonly said: string; readonly thoughtBefore: boolean },
 ): Change | undefined {
   if (isThinking(block)) return withoutThinking(thoughtBefore ? view.nodes.slice(index) : [node])
-  // Words before a call are refused for what they are not: some models want their thinking there.
+  // Text before a call is refused because something is missing: some models want their thinking there.
   const isAnswer = isBlock(block, 'tool_use') || isBlock(block, 'text') || !original
   if (isAnswer && node.blocks.some((one) => isBlock(one.block, 'tool_use'))) {
     const { replace, told } = retoldAnswer(view, index, said)
@@ -95,7 +96,7 @@ function changeFor(
   )
 }
 
-/** All of an answer's: none of it may be sent in part. */
+/** Removes all thinking of an answer: none of it may be sent in part. */
 function withoutThinking(nodes: readonly ViewNode[]): Change | undefined {
   const replace = nodes.flatMap(({ blocks }) =>
     blocks.flatMap(({ at, block, original }) => (original && isThinking(block) ? [{ at, with: [] }] : [])),

@@ -2,20 +2,20 @@ import type { EditEntry } from '../../transcript/entry.ts'
 import type { View, ViewNode } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
 
-/** Of what a call was given. */
+/** Most characters shown of a call's input. */
 const INPUT_CHARS_MAX = 500
-/** Of what it returned: where the model waits for it, and where it has long gone on. */
+/** Most characters shown of a result: of one that the model still waits for, and of one that it has long seen. */
 const RESULT_CHARS_MAX = 8_000
 const OLD_RESULT_CHARS_MAX = 1_000
 
 export interface RetoldAnswer {
-  /** The answer as text, in the place of its blocks. Results of its calls leave the view with them. */
+  /** The answer as text, in place of its blocks. The results of its calls leave the view with them. */
   readonly replace: EditEntry['replace']
-  /** What the calls returned, for a message of its own: where nothing was said after them. */
+  /** What the calls returned, for a message of its own. Only if nothing was said after them. */
   readonly told?: string
 }
 
-/** An answer that the provider does not take as it is, said in words: what it called, and what came of it. */
+/** Retells in words an answer that the provider does not accept as it is: what it called, and what the calls returned. */
 export function retoldAnswer(view: View, index: number, said: string): RetoldAnswer {
   const node = view.nodes[index]
   const blocks = node?.blocks ?? []
