@@ -13,7 +13,7 @@ interface Started extends Pick<Scene, 'opened' | 'shells' | 'sandbox' | 'hooks' 
   readonly modelList: ModelListKeeper
 }
 
-/** Ends what was started for a run, and closes its session. */
+/** Stops everything started for a run, and closes its session. */
 export function closeAll({
   opened,
   shells,

@@ -3,11 +3,11 @@ import type { Settings } from '../agent/settings/settings-shape.ts'
 import { settleTrust, type AskTrust } from '../agent/settings/trust.ts'
 import type { World } from '../world.ts'
 
-/** What the user, and in a trusted folder the project, laid down. */
+/** What the user has configured, and in a trusted folder the project. */
 export interface Ground {
   readonly isTrusted: boolean
   readonly settings: Settings
-  /** The user's own alone. */
+  /** Only the user's own settings. */
   readonly userSettings: Settings
   readonly notices: readonly string[]
 }
@@ -19,7 +19,7 @@ export interface GroundPlaces {
   readonly trust: boolean
   /** --settings FILE */
   readonly settingsFile?: string | undefined
-  /** Absent: nobody can be asked. */
+  /** Absent: there is no one to ask. */
   readonly askTrust?: AskTrust | undefined
 }
 

@@ -8,8 +8,8 @@ import type { WindowReading } from './window-settings.ts'
 import type { World } from '../world.ts'
 import type { Scene } from './set-scene.ts'
 
-// The window of a run as it becomes known: a refusal may teach a smaller one, the provider may tell of another. The turns after it are laid
-// out for that; what was sent stands.
+// The window of a run as we learn about it: a refusal may reveal a smaller one, or the provider may report another. Later turns are laid
+// out for the new window; what was sent stays as it is.
 
 export interface FollowedWindow {
   readonly reading: () => WindowReading

@@ -3,10 +3,10 @@ import { createBlobStore, loadTranscript, readStoredFile } from 'palimpsest/node
 
 import type { OpenedSession } from './open-session.ts'
 
-/** A stored result by its path below the project's folder. Nothing outside of it can be named. */
+/** A stored result, by its path below the project's folder. The pattern allows nothing outside that folder. */
 const BLOB_PATH = /^[\w-]+\/tool-results\/[\w.-]+\.txt$/
 
-/** What a session's files hold of it, in view or not. */
+/** Everything a session's files hold, in view or not. */
 export function historyOf(
   { project, session, file }: Pick<OpenedSession, 'project' | 'session' | 'file'>,
   signal: AbortSignal,

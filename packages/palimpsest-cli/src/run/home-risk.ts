@@ -1,22 +1,22 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-// Who can write in the home can write settings with hooks in it, and rules that allow everything: that is the user's own rights. Nothing
-// is refused because of it, since the work of somebody on a shared disk must go on; it is said.
+// Anyone who can write in the home can write settings with hooks, and rules that allow everything: that amounts to the user's own rights.
+// We only warn and refuse nothing, because people on a shared disk must be able to work.
 
 const GROUP_OR_OTHERS_WRITE = 0o022
 const OTHERS_WRITE = 0o002
-/** In a folder that has it, only the owner of an entry removes or renames it: /tmp. */
+/** In a folder with this bit, such as /tmp, only the owner of an entry can remove or rename it. */
 const STICKY = 0o1000
 const ROOT = 0
-/** More than any real path has. */
+/** More levels than any real path has. */
 const DEPTH_MAX = 256
 
-/** Why somebody else may write in the home, with the cure; undefined where nobody can, or where there is none yet. */
+/** Why another user may write in the home, and how to fix it. Undefined if no one else can, or if there is no home yet. */
 export async function findHomeRisk(home: string, uid = process.getuid?.()): Promise<string | undefined> {
   const real = await realpath(home).catch(() => undefined)
   const found = real === undefined ? undefined : await stat(real).catch(() => undefined)
-  // Where users have no numbers, modes say nothing either.
+  // Where users have no numeric ids, modes mean nothing either.
   if (real === undefined || found === undefined || uid === undefined) return undefined
   if (found.uid !== uid && found.uid !== ROOT)
     return `${real} belongs to another user, who can change your settings and what you allowed. Set PALIMPSEST_HOME to a folder of your own`

@@ -16,12 +16,12 @@ import {
 import type { World } from '../world.ts'
 import { createPlaceContext, type Place, type PlaceContext } from './place-context.ts'
 
-// Where an agent works that has a git worktree of its own: it writes there, and only reads where its parent works.
+// The place of an agent with a git worktree of its own: it writes there, and only reads in its parent's place.
 
 export interface AgentPlace {
   readonly access: Access
   readonly sandbox: Sandbox
-  /** Rules that changed since hold there too. */
+  /** Applies rules there that changed since. */
   readonly refresh: () => Promise<void>
   readonly context: PlaceContext
   readonly worktree: Worktree
@@ -30,9 +30,9 @@ export interface AgentPlace {
 export type IsolatedAgent = { readonly ok: true; readonly place: AgentPlace } | NoWorktree
 
 export interface Isolate {
-  /** Undefined: the conversation itself is its parent. */
+  /** `parent` undefined: the conversation itself is the parent. */
   readonly enter: (id: string, parent: AgentPlace | undefined) => Promise<IsolatedAgent>
-  /** What became of it, in sentences; empty where it is gone without a trace. */
+  /** What became of the worktree, in sentences; empty if it is gone without a trace. */
   readonly leave: (leaving: Leaving) => Promise<readonly string[]>
 }
 
@@ -44,13 +44,13 @@ export function createIsolate(ground: Ground, policy: SandboxPolicy, world: Worl
   return {
     enter: async (id, parent) => {
       const from = parent?.access ?? access
-      // A repository that its parent may not read as a whole would be read there.
+      // A worktree would expose a repository that the parent may not read as a whole.
       const places = await gitPlaces(from.cwd, from)
       if (!places.ok)
         return noWorktree(`No worktree is made: ${places.why}`, 'start in the folder of the repository')
       if (!places.isFound)
         return noWorktree(`${from.cwd} is in no git repository`, 'run "git init" and commit')
-      // Commands that write beside it did not make it.
+      // Commands that write there at the same time did not make this folder.
       ground.sandbox.writing?.expect(worktreesFolder(access.cwd))
       const made = await makeWorktree(id, { from: from.cwd, folder: worktreesFolder(access.cwd) }, gitEnv)
       if (!made.ok) return made

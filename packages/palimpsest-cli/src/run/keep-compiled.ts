@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import type { World } from '../world.ts'
 import { palimpsestHome } from './palimpsest-home.ts'
 
-/** What Node makes of our sources. May be deleted. */
+/** Cache of the code that Node compiles from our sources. Safe to delete. */
 const FOLDER = 'compiled'
 const GROUP_OR_OTHERS_WRITE = 0o022
 
 /**
- * Starts find our code compiled by the ones before: a quarter of the time to a prompt. What is in there runs, so it is kept only in a home that is
- * there, is the user's own, and that nobody else can write in. `NODE_DISABLE_COMPILE_CACHE=1` turns it off. Says whether it is kept.
+ * Lets later starts reuse compiled code: the prompt appears in a quarter of the time. Node runs what this folder holds, so we use it only
+ * if the home exists, belongs to the user, and no one else can write in it. `NODE_DISABLE_COMPILE_CACHE=1` turns it off. Returns whether
+ * the cache is in use.
  */
 export function keepCompiled(place: Pick<World, 'env' | 'cwd' | 'userHome'>): boolean {
   try {
@@ -20,11 +21,11 @@ export function keepCompiled(place: Pick<World, 'env' | 'cwd' | 'userHome'>): bo
     const folder = join(home, FOLDER)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (!isOwn(folder)) return false
-    // An older Node, which is about to be refused with a sentence, does not have it.
+    // An older Node lacks this function; we are about to refuse it with a message.
     module.enableCompileCache?.(folder)
     return true
   } catch {
-    // Then it is compiled again.
+    // Then Node compiles the code again.
     return false
   }
 }

@@ -31,43 +31,43 @@ import { palimpsestHome } from './palimpsest-home.ts'
 import { requireConversation } from '../stored/session-file.ts'
 import type { World } from '../world.ts'
 
-// Which session a run goes on with, opened for writing. A session that someone else has open, or that another agent recorded, is
-// never written: the run goes on with a fork.
+// Opens the session that a run resumes. If another process has it open, or another agent recorded it, the run resumes in a fork and the
+// original stays as it is.
 
-/** A session's folder of tool results that went to disk. */
+/** Folder of a session's tool results that went to disk. */
 const RESULTS = 'tool-results'
 const CHOICES = 'choices.json'
-/** A name of a model, and two ids. */
+/** Largest choices file, in bytes: it holds a model name and two ids. */
 const CHOICES_BYTES_MAX = 10_000
 
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue' }
-  /** An id of ours, an id of another agent's session of this project, or a path to one. */
+  /** An id of ours, the id of another agent's session of this project, or a path to one. */
   | {
       readonly kind: 'resume'
       readonly which: string
-      /** Its own model, whatever the command line says: that was said of another session. */
+      /** Keeps its own model, whatever the command line says: that was for another session. */
       readonly keepsModel?: boolean
     }
-  /** A session of ours, by id or the one used last, never a fork of it. */
+  /** A session of ours, by id or the last one used; never a fork of it. */
   | { readonly kind: 'stored'; readonly id?: string | undefined }
 
 export interface OpenedSession {
   readonly file: TranscriptFile
   readonly session: Session
   readonly project: ProjectFolder
-  /** Takes back a session that was made for this run and came to nothing; closes any other. */
+  /** Removes a session that was made for this run and stayed empty; closes any other. */
   readonly giveUp: () => Promise<void>
   readonly isFork: boolean
   readonly choices: SessionChoices
   /** For tool results, checkpoints and sub-agents. */
   readonly folder: string
-  /** For the user: forks, torn lines, lines that could not be read. */
+  /** Notes for the user: forks, torn lines, unreadable lines. */
   readonly notices: readonly string[]
 }
 
-/** What the user chose in a session, until its transcript tells of it: that is with the next message, and there may never be one. */
+/** What the user chose in a session, until its transcript records it. That happens with the next message, which may never come. */
 export interface SessionChoices {
   readonly model?: string | undefined
   readonly isPlanning?: boolean | undefined
@@ -86,18 +86,18 @@ export async function openSession(choice: SessionChoice, cwd: string, world: Wor
     return await resumeSession({ project, id: found.id }, cwd, world)
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    // Somebody else's file in our folder: what it holds is gone on with, and it is not written to.
+    // Someone else's file in our folder: we continue its content in a fork, and never write to it.
     if (error.failure !== 'locked' && error.failure !== 'not-a-transcript') throw error
     return await forkSession({ source: found.path, project, cwd, why: error.message }, world)
   }
 }
 
-/** What is wished of a model: by the command line, and by the user in the conversation, for it alone. */
+/** Which model the user wants: on the command line, or in the conversation and only for it. */
 export interface ModelWish {
   readonly session: SessionChoice
   readonly model?: string | undefined
   readonly baseUrl?: string | undefined
-  /** Instead of those two. */
+  /** Takes the place of those two. */
   readonly chosen?: { readonly model: string; readonly baseUrl: string | undefined } | undefined
 }
 
@@ -113,7 +113,7 @@ export function modelWish(
   return { model: own, baseUrl: serverOf(own) === serverOf(model) ? baseUrl : undefined }
 }
 
-/** Where the stored results of the conversation lie: its own, and those of the sessions it was forked from. */
+/** The folders with the conversation's stored results: its own, and those of the sessions it was forked from. */
 export function resultFolders({ folder, project, session }: OpenedSession): readonly string[] {
   const inherited = session.view.log.flatMap((entry) => {
     const [id = '', kind] = entry.kind === 'stored' ? entry.blob.path.split('/') : []
@@ -122,7 +122,7 @@ export function resultFolders({ folder, project, session }: OpenedSession): read
   return [...new Set([join(folder, RESULTS), ...inherited])]
 }
 
-/** Written where it lies, which may be another project's folder. */
+/** Written in place, which may be another project's folder. */
 async function openStored({ id, path }: FoundSession, cwd: string, world: World): Promise<OpenedSession> {
   const folder = dirname(path)
   const home = await realpath(palimpsestHome(world))
@@ -158,7 +158,7 @@ async function createSession(
 interface StoredSession {
   readonly project: ProjectFolder
   readonly id: string
-  /** Of a fork: where its lines stood. */
+  /** For a fork: how far its lines moved. */
   readonly shift?: Shift
 }
 
@@ -181,7 +181,7 @@ async function resumeSession(
   }
 }
 
-/** Results whose tool use was never written. No provider takes them; nothing of them is lost. */
+/** Results whose tool use was never written. No provider accepts them; they stay in the transcript. */
 function unaskedResults({ orphans, log }: View): readonly string[] {
   if (orphans.length === 0) return []
   const blocks = log.flatMap((entry) => (entry.kind === 'message' ? toBlocks(entry.message.content) : []))
@@ -229,12 +229,12 @@ function fileOptions(project: ProjectFolder, sessionId: string, cwd: string, wor
   return { project, sessionId, cwd, version: world.version, now: world.now, costOf: createCostOf() }
 }
 
-/** Which entries told of model and mode when the user chose: a choice holds until others do. */
+/** The entries that recorded model and mode when the user chose. A choice holds until newer entries do. */
 function toldIn(view: View): { readonly prefix: string; readonly plan: string } {
   return { prefix: view.prefix?.id ?? '', plan: planNewsIn(view)?.id ?? '' }
 }
 
-/** What is damaged was no choice. */
+/** A damaged file holds no choices. */
 async function readChoices(folder: string, view: View): Promise<SessionChoices> {
   try {
     const read: unknown = JSON.parse(await readPlainText(join(folder, CHOICES), CHOICES_BYTES_MAX))

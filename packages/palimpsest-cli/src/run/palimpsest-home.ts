@@ -6,17 +6,17 @@ import { StorageError, UsageError } from 'palimpsest'
 import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 
-/** Where sessions, settings and memory are kept: `PALIMPSEST_HOME`, else `.palimpsest` in the user's own folder. */
+/** Where sessions, settings and memory are kept: `PALIMPSEST_HOME`, otherwise `.palimpsest` in the user's home folder. */
 export function palimpsestHome({ env, cwd, userHome }: Pick<World, 'env' | 'cwd' | 'userHome'>): string {
   const named = env['PALIMPSEST_HOME']
   if (named) return resolve(cwd, named)
-  // Below the working folder it would be taken for the project's own.
+  // A path below the working folder would count as the project's own.
   if (!isAbsolute(userHome))
     throw new UsageError('there is no home folder: HOME is empty. Set HOME or PALIMPSEST_HOME to a folder')
   return join(userHome, '.palimpsest')
 }
 
-/** The same for whoever reads what is stored: there need not be one, but nothing else may be in its place. */
+/** The same, for reading stored sessions: the home may be missing, but nothing else may be in its place. */
 export async function storedHome(world: World): Promise<string> {
   const home = palimpsestHome(world)
   for (const path of [home, join(home, 'projects')]) {
@@ -26,7 +26,7 @@ export async function storedHome(world: World): Promise<string> {
   return home
 }
 
-/** Why nothing can be kept in a folder: something else is in its place, or on the way to it. One that is not there yet is no problem. */
+/** Why a folder cannot hold anything: something else is in its place, or on the path to it. A missing folder is no problem. */
 export async function problemOfHome(path: string): Promise<Error | undefined> {
   try {
     const found = await stat(path)
@@ -38,7 +38,7 @@ export async function problemOfHome(path: string): Promise<Error | undefined> {
       const { toStorageError } = await import('palimpsest/node')
       return toStorageError(error, 'use', path)
     }
-    // A link may be there, and what it leads to not.
+    // There may be a link whose target is missing.
     const isLink = await lstat(path).then(
       () => true,
       () => false,

@@ -3,9 +3,9 @@ import type { Permit } from 'palimpsest/loop'
 import { createPermit, type PermitOptions } from '../agent/permissions/create-permit.ts'
 import { ownNatureOf } from '../agent/tools/tool-natures.ts'
 
-/** What the conversation may do unasked, less what reaches out or leaves something behind. */
+/** What the conversation may do unasked, except what reaches out or leaves something behind. */
 export function permitForFork(permits: Omit<PermitOptions, 'mode' | 'ask'>): Permit {
-  // What it may write are memories, whatever the settings say of commands.
+  // A fork may write memories only, whatever the settings say about commands.
   const sandbox = { ...permits.sandbox, writing: undefined }
   const permit = createPermit({ ...permits, sandbox, mode: 'default' })
   return async (tool, input, context) => {

@@ -8,13 +8,13 @@ import type { AgentTypes } from '../agents/kinds/agent-type.ts'
 import { loadAgentTypes } from '../agents/kinds/load-agent-types.ts'
 import type { World } from '../world.ts'
 
-/** What a conversation is told of where it takes place, as it is when asked. */
+/** What a conversation learns about its place, as it is at the time of the call. */
 export interface PlaceContext {
   readonly instructions: () => Promise<Instructions>
   readonly environment: () => Promise<EnvironmentFacts>
-  /** The index of memories; empty where there is none. */
+  /** The index of memories; empty if there is none. */
   readonly memory: () => Promise<string>
-  /** Types of agents that the folder or the user brings. */
+  /** Agent types that the folder or the user provides. */
   readonly agents: () => Promise<AgentTypes>
 }
 

@@ -48,41 +48,41 @@ import type { PlaceContext } from './place-context.ts'
 import { setScene, type RunWishes, type Scene } from './set-scene.ts'
 import { asFlagged, type WindowReading } from './window-settings.ts'
 
-// From flags to the value that a conversation is opened with: trust, settings, model, session, tools. Nothing here talks to a model.
+// From flags to the value that opens a conversation: trust, settings, model, session, tools. Nothing here talks to a model.
 
 export interface PreparedRun {
   readonly setup: ConversationSetup
-  /** The same that the conversation asks for, with what could not be meant. */
+  /** The reading that the conversation uses, with warnings about values that make no sense. */
   readonly reading: () => WindowReading
   readonly opened: OpenedSession
-  /** Lets a call run a command that the user typed. */
+  /** Allows a call to run a command that the user typed. */
   readonly allowOwn: Scene['allowOwn']
   readonly permissions: Scene['permissions']
-  /** Whom it asks: an address, or `offline`. */
+  /** Where requests go: an address, or `offline`. */
   readonly endpoint: string
-  /** The same in words: address, and what told of it. */
+  /** The same in words: the address, and where it came from. */
   readonly about: string
   readonly notices: readonly string[]
-  /** Asks the endpoint which models it has. Absent where it does not tell. */
+  /** Asks the endpoint which models it has. Absent if the endpoint cannot tell. */
   readonly listModels?: ChosenModel['listModels'] | undefined
-  /** Instruction files that are in the conversation from its start. */
+  /** Paths of the instruction files that were in the conversation from its start. */
   readonly instructionPaths: readonly string[]
-  /** Memory, consolidated beside the turns. */
+  /** Consolidates memory beside the turns. */
   readonly dreaming: Dreaming
   /** What this day has cost so far, in all sessions. */
   readonly day: Pick<DayPurse, 'figures' | 'maxUsd' | 'setLimit'>
-  /** When a turn has ended: what the user asked to be remembered, and the log of the day. */
+  /** Runs when a turn has ended: stores what the user asked to remember, and writes the log of the day. */
   readonly afterTurn: AfterTurn
   /** Agents that work for the conversation. */
   readonly agents: Agents
   readonly planning: Scene['planning']
-  /** Git worktrees for others that work with it. */
+  /** Git worktrees for others that work with the conversation. */
   readonly isolate: Scene['isolate']
-  /** Where the run is one of a team. */
+  /** Set if the run belongs to a team. */
   readonly seated?: Seated | undefined
-  /** What its team has to do. */
+  /** The tasks of its team. */
   readonly team: Scene['team']
-  /** Ends what was started for it, and closes the session; one that is not kept leaves nothing. */
+  /** Stops what was started for it, and closes the session; a session that is not kept leaves nothing behind. */
   readonly close: (isKept?: boolean) => Promise<void>
 }
 
@@ -106,7 +106,7 @@ export async function prepareRun(wishes: RunWishes, home: string, world: World):
   }
 }
 
-/** It is free again when all else is closed. */
+/** Frees the seat after everything else is closed. */
 function withSeat(prepared: PreparedRun, seated: Seated): PreparedRun {
   const close: PreparedRun['close'] = async (isKept) => {
     await prepared.close(isKept)
@@ -191,7 +191,7 @@ function toldOf({ permissions, planning, isolate, chosen, team }: Scene) {
   return { permissions, planning, isolate, team, endpoint, about, listModels }
 }
 
-/** Before a request the conversation hears what became of its agents, and whether it is in plan mode. */
+/** Before each request the conversation gets news about its agents, and about plan mode. */
 function withPlanNews(
   keeper: Agents['keeper'],
   { planning, wishes }: Pick<Scene, 'planning' | 'wishes'>,
@@ -206,7 +206,7 @@ function withPlanNews(
   }
 }
 
-/** From now on agents can start; those that were under way when a program ended are told of. */
+/** From here on agents can start. Also reports agents that were still at work when an earlier program ended. */
 async function connectAgents(
   agents: Agents,
   run: Omit<AgentBase, 'types' | 'policy' | 'shown' | 'sessions'> & { readonly start: Start },
@@ -252,7 +252,7 @@ function afterTurnOf(
   return createAfterTurn({ memory, sessionId: session.id, isOn, now, report }, session.view.log)
 }
 
-/** Turned off, nobody looks for what it would need. */
+/** If memory is off, this does not even look for what extraction would need. */
 async function extractionOf(
   { memory, opened, forkTools, wishes }: Scene,
   trace: (event: TraceEvent) => void,
@@ -263,7 +263,7 @@ async function extractionOf(
   return await createExtractionHost({ memory, opened, forkTools, trace, report }, world)
 }
 
-/** The provider is asked for its list of models beside the first request. */
+/** Asks the provider for its list of models, beside the first request. */
 function meteredFor({ streamModel }: ChosenModel, { modelList }: FollowedWindow): MeteredModel {
   return meterModel((request, signal) => {
     modelList.begin()
@@ -271,7 +271,7 @@ function meteredFor({ streamModel }: ChosenModel, { modelList }: FollowedWindow)
   })
 }
 
-/** What the user should know of where the run takes place, and whom it asks. */
+/** What the user should know about the place of the run, and about the endpoint. */
 async function placeNotices(scene: Scene): Promise<readonly string[]> {
   const { home, chosen, ground, problems, reading, opened, hooks } = scene
   const risk = await findHomeRisk(home)
@@ -287,7 +287,7 @@ async function placeNotices(scene: Scene): Promise<readonly string[]> {
   ]
 }
 
-/** What stands before the first word. A resumed session keeps what it began with. */
+/** What comes before the first message. A resumed session keeps what it began with. */
 function standingIn(
   { prefix, nodes }: View,
   own: ConversationSetup['prefix'],
@@ -312,12 +312,12 @@ function prefixOf(
   })
 }
 
-/** Turned off, memories are not shown; those that a conversation began with stay as they are. */
+/** With the flag off, memories are not shown. A conversation that began with memories keeps them. */
 function withFlags({ place }: Scene, flags: OpenedFlags['flags']): PlaceContext {
   return { ...place, memory: async () => (flags.value('memory-index') ? await place.memory() : '') }
 }
 
-/** Frozen with the first message: what happens to memories later is for the next conversation. */
+/** Frozen with the first message: later changes to memories are for the next conversation. */
 function openingOf({ text, memory }: Start): ConversationSetup['opening']['first'] {
   const context = messageBody({ role: 'user', content: text }, 'engine')
   return memory === '' ? [context] : [context, messageBody({ role: 'user', content: memory }, 'memory')]
@@ -325,18 +325,18 @@ function openingOf({ text, memory }: Start): ConversationSetup['opening']['first
 
 interface Start {
   readonly text: string
-  /** The index of memories, or nothing. */
+  /** The index of memories; empty if there is none. */
   readonly memory: string
   readonly types: AgentTypes
-  /** The instruction files in it. */
+  /** The instruction files in the text. */
   readonly shown: string
-  /** Where those are. */
+  /** Paths of those files. */
   readonly paths: readonly string[]
   readonly hookTexts: readonly string[]
   readonly notices: readonly string[]
 }
 
-/** Instruction files and environment, as they are when the conversation begins, and what hooks have to say. */
+/** Instruction files and environment as they are at the start of the conversation, and the texts from hooks. */
 async function startOf(scene: Scene, world: World): Promise<Start> {
   const { opened, wishes, chosen, hooks, place, home, blobs } = scene
   const [instructions, environment, memory, types] = await Promise.all([
@@ -384,7 +384,7 @@ async function notesOf(
     return { policy, asksModel, written, writer: createNotesWriter(file, report) }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    // What cannot be read is not written over either: it may be somebody's.
+    // A file that cannot be read is not overwritten either: it may belong to someone.
     report(`${error.message}. The notes of this run are in the transcript only`)
     const nowhere = { ...file, save: async () => undefined }
     return { policy, asksModel, written: undefined, writer: createNotesWriter(nowhere, report) }

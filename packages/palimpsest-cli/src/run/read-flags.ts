@@ -6,7 +6,7 @@ import { UsageError } from 'palimpsest'
 import type { CommandInput } from '../commands/command.ts'
 import type { World } from '../world.ts'
 
-// Flags as values, checked at the door.
+// Flags as values, checked on entry.
 
 export function textOf({ flags }: CommandInput, name: string): string | undefined {
   const value = flags[name]

@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream'
 
-/** How long a pipe may stay silent before a run that has its prompt already goes on without it. */
+/** How long a pipe may stay silent before a run that already has its prompt starts without it. */
 const FIRST_BYTE_MS_MAX = 3_000
-/** More is no prompt; it belongs into a file. */
+/** A longer input is not a prompt; it belongs in a file. */
 export const INPUT_BYTES_MAX = 10 * 1024 * 1024
 
 export type Input =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
-  /** Something is connected, and nothing came. */
+  /** Something is connected, but nothing came. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'too-long' }
 
 /**
- * What stands on stdin. A terminal gives nothing. With `required`, the end is waited for however long it takes; without, a pipe that
- * stays silent is left alone: many programs hand their children a pipe that never ends.
+ * Reads stdin. A terminal gives nothing. With `required`, this waits for the end, however long it takes. Otherwise it gives up on a pipe
+ * that stays silent: many programs hand their children a pipe that never ends.
  */
 export async function readInput(
   stdin: Readable & { readonly isTTY?: boolean; readonly unref?: () => void },
@@ -43,7 +43,7 @@ export async function readInput(
     clearTimeout(timer)
     stdin.removeAllListeners()
     stdin.pause()
-    // A pipe nobody reads from must not keep the program alive.
+    // A pipe that nothing reads must not keep the program alive.
     stdin.unref?.()
   }
 }

@@ -11,20 +11,20 @@ import {
 import type { World } from '../world.ts'
 import type { WindowBound, WindowReading } from './window-settings.ts'
 
-// A window that cannot hold what stands before the first word is told at once, with one that works. Compacting or saying less
-// would be advice that nobody can follow.
+// If a window cannot hold what comes before the first message, we say so at once and name a window that works. Advice to compact or to say
+// less would be useless.
 
-/** Beside what always stands there: a question, an answer, and what is read for it. */
+/** Room beside the fixed part: a question, an answer, and what is read for it. */
 const ROOM_SHARE = 1.25
 const ROOM_TOKENS = 500
-/** Windows are named in steps that people type. */
+/** Windows are suggested in steps that people type. */
 const WINDOW_STEP = 1_000
 
 export interface Standing {
-  /** As they are sent. */
+  /** As sent. */
   readonly system: string
   readonly tools: string
-  /** Instruction files and environment, where the conversation has yet to begin. */
+  /** Instruction files and environment; empty unless the conversation has yet to begin. */
   readonly opening: string
 }
 
@@ -52,14 +52,14 @@ export function requireRoom(
   throw new UsageError(`a window of ${window.working} tokens is too small: ${why}. ${cure}`)
 }
 
-/** How to raise what bounds the window: where several are too low, one alone would not do. */
+/** How to raise what bounds the window. If several bounds are too low, all must be raised. */
 const WAYS: { readonly [by in WindowBound['by']]: (tokens: number) => string } = {
   PALIMPSEST_WINDOW: (tokens) => `--window ${tokens} or PALIMPSEST_WINDOW=${tokens}`,
   PALIMPSEST_CONTEXT_TOKENS: (tokens) => `PALIMPSEST_CONTEXT_TOKENS=${tokens} if the model accepts that many`,
   workingWindow: (tokens) => `"workingWindow": ${tokens} in the settings`,
 }
 
-/** In steps: a window in which so many tokens fit before anything is compacted. */
+/** The smallest window, in steps, that holds this many tokens before compacting. */
 function roomyWindow(tokens: number, { facts }: ResolvedModel): number {
   for (let tried = WINDOW_STEP; ; tried += WINDOW_STEP) {
     const model = { facts: { ...facts, contextWindow: tried, prices: [] }, known: true }

@@ -7,7 +7,7 @@ import { SERVER_LIMIT } from '../flags/stated-flags.ts'
 import type { WindowReading } from './window-settings.ts'
 import type { World } from '../world.ts'
 
-/** What the provider is asked to clear in a conversation, where the user wants that and the model has it; with warnings about values. */
+/** What the provider should clear in a conversation, if the user wants that and the model supports it; with warnings about values. */
 export function serverClearingOf(
   options: {
     readonly flags: Flags
@@ -39,7 +39,7 @@ export function serverClearingOf(
 
 const SERVER_TARGET = 'PALIMPSEST_CONTEXT_TARGET_INPUT'
 
-/** What the limits come to: a wish without effect is told, and one with effect has its price. */
+/** Warnings about the limits: a limit without effect is reported, and one with an effect has a price. */
 function toldOf(
   {
     max,

@@ -4,7 +4,7 @@ import type { Hooks } from '../agent/hooks/create-hooks.ts'
 import type { InstructionFile } from '../agent/instructions/load-instructions.ts'
 import { isInside } from '../agent/paths/real-path.ts'
 
-// Hooks at the beginning of a conversation, and at the new beginning that a compaction is.
+// Hooks at the beginning of a conversation, and after a compaction, which is a new beginning.
 
 export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
 
@@ -14,7 +14,7 @@ export interface StartedHooks {
   readonly notices: readonly string[]
 }
 
-/** Longer texts go to disk; the conversation gets their beginning. */
+/** Longer texts go to disk; the conversation gets their start. */
 export const HOOK_CHARS_MAX = 10_000
 const PREVIEW_CHARS = 2_000
 
@@ -33,19 +33,19 @@ export async function runSessionStart(
       `<system-reminder>\nA SessionStart hook (${source}) of the user's settings adds:\n${bounded}\n</system-reminder>`,
     )
   }
-  // It cannot stop a session: an objection is something to tell.
+  // This hook cannot stop a session: an objection becomes a notice.
   const notices = answers.flatMap(({ notice, objection }) => notice ?? objection ?? [])
   return { texts, notices }
 }
 
 async function spill(text: string, blobs: BlobStore, id: string): Promise<string> {
-  // A full disk costs the rest of the text, and nothing else.
+  // On a full disk only the rest of the text is lost.
   const blob = await blobs.save(`hook-${id}`, text).catch(() => undefined)
   if (!blob) return `${text.slice(0, HOOK_CHARS_MAX)}\n[cut: ${text.length} characters in all]`
   return `${text.slice(0, PREVIEW_CHARS)}\n[${text.length} characters in all, in ${blobs.locate(blob)}]`
 }
 
-/** Tells of each instruction file that was loaded. Nobody waits for an answer. */
+/** Reports each loaded instruction file to the hooks. Nothing waits for an answer. */
 export function tellInstructions(
   files: readonly InstructionFile[],
   reason: 'session_start' | 'compact',

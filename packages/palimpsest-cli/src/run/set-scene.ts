@@ -47,7 +47,7 @@ import { createIsolate, type AgentPlace, type Isolate } from './isolate-agent.ts
 import { permitForFork } from './permit-for-fork.ts'
 import { createPlaceContext, type PlaceContext } from './place-context.ts'
 
-// What a run takes place in: settings, model, window, tools, hooks. Nothing here has been told or asked yet.
+// What a run needs around it: settings, model, window, tools, hooks. At this point no request has been sent.
 
 export interface RunWishes extends ModelWish {
   readonly prompt: string
@@ -57,33 +57,33 @@ export interface RunWishes extends ModelWish {
   readonly trust: boolean
   readonly mode?: PermissionMode | undefined
   readonly allowed: readonly Rule[]
-  /** Folders that are the work's own too, beside those of the settings. */
+  /** More working folders, beside those in the settings. */
   readonly folders?: readonly string[]
   readonly roundsMax: number
   readonly maxCostUsd?: number | undefined
   readonly systemPrompt: PromptOptions
   readonly debug: boolean
-  /** Where the run is one of a team. */
+  /** Set if the run belongs to a team. */
   readonly seat?: Seat | undefined
-  /** That place, taken. */
+  /** That seat, once taken. */
   readonly seated?: Seated | undefined
-  /** After its answer a run with a seat waits for messages, until it is asked to shut down and agrees. */
+  /** A run with a seat waits for messages after its answer, until it is asked to shut down and agrees. */
   readonly stays?: boolean
-  /** No turn is run: the session is only looked after. Nothing begins, so no hook is told of a beginning. */
+  /** No turn is run: the session is only maintained. So no hook hears of a start. */
   readonly isMaintenance?: boolean
-  /** What the conversation began with stays in view, whatever is compacted. */
+  /** The start of the conversation stays in view, whatever is compacted. */
   readonly keepsStart?: boolean
-  /** Runs the agents that the model starts. Absent: there are none. */
+  /** Runs the agents that the model starts. Absent: no agents. */
   readonly agents?: AgentRunner | undefined
-  /** Absent: nobody is there to be asked. */
+  /** Absent: there is no user to ask. */
   readonly user?: UserThere | undefined
-  /** Of a teammate: what whoever leads may do now, it may do, and no more. */
+  /** For a teammate: it may do what its leader may do now, and no more. */
   readonly leaderMode?: (() => PermissionMode) | undefined
-  /** Whoever sits elsewhere, and is asked about permission alone. */
+  /** Asks someone elsewhere, for permission only. */
   readonly permitElsewhere?: PermitOptions['ask']
 }
 
-/** Who answers, and sees what calls do. */
+/** The user who answers, and sees what calls do. */
 interface UserThere {
   readonly permit: NonNullable<PermitOptions['ask']>
   readonly answer: AskUser
@@ -93,14 +93,14 @@ interface UserThere {
   readonly watch?: ToolWatch
 }
 
-/** What may happen unasked; whoever sits there changes it. */
+/** What may happen unasked; the user can change it. */
 export interface LivePermissions {
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly changeRules: Access['changeRules']
 }
 
-/** With what became known since the run began. */
+/** With what we learned since the run began. */
 export type ReadingOf = (model: string, models?: Partial<Models>) => WindowReading
 
 export interface Scene {
@@ -117,37 +117,37 @@ export interface Scene {
   readonly hooks: Hooks
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
-  /** Lets a call run a command that the user typed. */
+  /** Allows a call to run a command that the user typed. */
   readonly allowOwn: (toolUseId: string, command: string) => void
-  /** Tools and permit of a fork: nobody is asked, nothing but memories is written, and only commands that read run. */
+  /** Tools and permit of a fork. It asks no one, writes only memories, and runs only commands that read. */
   readonly forkTools: (gate: MemoryGate) => { readonly tools: readonly LoopTool[]; readonly permit: Permit }
-  /** Tools and permit of an agent: those of its parent or fewer, and the user is asked in its name. */
+  /** Tools and permit of an agent: those of its parent, or fewer. Questions to the user name the agent. */
   readonly agentTools: (wish: AgentToolsWish) => AgentTools
   /** A git worktree for an agent. */
   readonly isolate: Isolate
   readonly shells: Shells
   readonly sandbox: Sandbox
   readonly recall: SessionRecall
-  /** Of rules that were stored, for the user. */
+  /** Problems in stored rules, for the user. */
   readonly problems: readonly string[]
   readonly place: PlaceContext
   readonly memory: SessionMemory
   readonly planning: Planning
-  /** Of a run that is one of a team. */
+  /** Undefined unless the run belongs to a team. */
   readonly team: TeamWork | undefined
 }
 
 export interface AgentToolsWish {
   readonly mode: () => PermissionMode
-  /** By name; the order is that of the session. */
+  /** By name, in the order of the session. */
   readonly tools: readonly string[]
-  /** Who asks, for the user. */
+  /** Who asks, as the user sees it. */
   readonly label: string
   readonly agents: AgentRunner
   /** Undefined: where the conversation works. */
   readonly place: AgentPlace | undefined
   readonly memory: AgentMemory
-  /** It knows what the conversation knows. */
+  /** A fork knows what the conversation knows. */
   readonly isFork: boolean
 }
 
@@ -224,7 +224,7 @@ export async function setScene(
   }
 }
 
-/** Who left in the middle of a plan comes back to it. Without a user every run says what it may do. */
+/** A user who left in the middle of a plan returns to it. Without a user, each run states its own mode. */
 function firstMode(
   { mode, user }: RunWishes,
   { permissions }: Settings,
@@ -241,7 +241,7 @@ function additionalIn({ folders = [] }: RunWishes, { permissions }: Settings): r
   return [...permissions.additionalDirectories, ...folders]
 }
 
-/** Hooks see what the commands of the model see: none of our keys. */
+/** Hooks see the same environment as the model's commands: none of our keys. */
 function openHooks({ opened, wishes, ground, mode }: Stage, world: World): Hooks {
   const { settings } = ground
   return createHooks({
@@ -259,11 +259,11 @@ interface Work extends Pick<Scene, 'problems'> {
   readonly access: Access
   readonly sandbox: Sandbox
   readonly memory: SessionMemory
-  /** Of the program, and of the settings. */
+  /** Variables of the program, and of the settings. */
   readonly env: Environment
 }
 
-/** Which folders, files and programs there are for this run. */
+/** Finds the folders, files and programs for this run. */
 async function findWork({ opened, wishes, ground, home }: Stage, world: World): Promise<Work> {
   const { settings } = ground
   const stored = await openStoredRules(opened.project.folder, wishes.cwd)
@@ -339,7 +339,7 @@ function makeTools(
     protectedFolders: [home, ...programFolders(env['PATH'], at.access.folders)],
   })
   const permits = permitsIn({ access, sandbox })
-  // Agents ask too: one question at a time, whoever asks.
+  // Agents ask too, so questions come one at a time.
   const inLine = createQueue()
   const answering = user?.permit ?? wishes.permitElsewhere
   const ask: PermitOptions['ask'] =
@@ -377,7 +377,7 @@ function makeTools(
   return { tools, permit, allowOwn, forkTools, agentTools, shells, recall, planning }
 }
 
-/** Whoever sits there decides about plans; else the leader of the team does. */
+/** The user decides about plans; without a user, the leader of the team does. */
 function planningOf({ opened, wishes, mode, setMode, afterPlan }: Stage): Planning {
   const { folder, session } = opened
   const modes = { mode, setMode, afterPlan }
@@ -390,7 +390,7 @@ function askAs(label: string, ask: NonNullable<PermitOptions['ask']>): NonNullab
   return async (question, signal) => await ask({ ...question, why: `${label} asks: ${question.why}` }, signal)
 }
 
-/** Where the user's programs lie: what is written there runs with the next word he types. Not where all of the work would be among them. */
+/** Folders of the user's programs: a file written there runs with the next command they type. Not counted if a working folder is below. */
 function programFolders(path: string | undefined, folders: readonly string[]): readonly string[] {
   const entries = (path ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
   return entries.filter((entry) => !folders.some((folder) => isInside(entry, folder)))

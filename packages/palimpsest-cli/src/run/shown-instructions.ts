@@ -4,7 +4,7 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 const OPEN = '<instructions>\n'
 const CLOSE = '\n</instructions>'
 
-/** The instruction files as the conversation showed them last; undefined where what is loaded of it does not tell. */
+/** The instruction files as the conversation last showed them; undefined if the loaded part does not say. */
 export function shownInstructions({ log }: View): string | undefined {
   for (const entry of log.toReversed()) {
     if (entry.kind !== 'message' || entry.origin !== 'engine' || entry.part === 'summary') continue

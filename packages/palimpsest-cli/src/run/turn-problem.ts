@@ -1,6 +1,6 @@
 import type { TurnEnd } from 'palimpsest/loop'
 
-/** A sentence for a turn that did not end in an answer. */
+/** A sentence for a turn that ended without an answer. */
 export function problemOf(end: TurnEnd): string | undefined {
   switch (end.reason) {
     case 'answered':
@@ -31,7 +31,7 @@ function maxCostText({ neededUsd, leftUsd, limit }: Extract<TurnEnd, { reason: '
   return `the next request costs about $${dollars(neededUsd)}, and ${limit.name} ($${limit.maxUsd} a day, all sessions together) leaves $${dollars(leftUsd)}${held}. Raise it (/cost day USD, or settings.json) and resume the session, or continue ${held === '' ? 'tomorrow' : 'when they have ended'}`
 }
 
-/** Cents and below: what is left of a small limit is no 0. */
+/** Cents, or less: what is left of a small limit must not show as 0. */
 function dollars(usd: number): string {
   return usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(2)
 }

@@ -19,9 +19,9 @@ import type { World } from '../world.ts'
 
 export interface WindowReading extends Reading {
   readonly overrides: Pick<ThresholdOverrides, 'autoPercent' | 'blockingLimit'>
-  /** What the user says of it that counts, whether or not it is the least. */
+  /** Every bound that the user set and that counts, even if another one is smaller. */
   readonly bounds: readonly WindowBound[]
-  /** Values of the environment that could not be meant. */
+  /** Environment values that make no sense. */
   readonly warnings: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export interface WindowBound {
   readonly tokens: number
 }
 
-/** What is known of models beside the table, and the place they are asked at. */
+/** What we know about models beside the table, and the endpoint that they are asked at. */
 export interface KnownModels {
   readonly models: Models
   readonly endpoint: string
@@ -38,7 +38,7 @@ export interface KnownModels {
 
 const NOTHING_LEARNED: KnownModels = { models: NO_MODELS, endpoint: '' }
 
-/** The window of a model as the environment, the settings and refusals bound it. */
+/** The window of a model, as bounded by environment, settings and refusals. */
 export function readWindow(
   modelName: string,
   { env }: Pick<World, 'env'>,
@@ -71,7 +71,7 @@ export function readWindow(
     overrides,
     bounds: [
       ...bound('PALIMPSEST_WINDOW', windowMax.value),
-      // Of a model that the table holds, it is not believed.
+      // Ignored for a model that the table knows.
       ...bound(
         'PALIMPSEST_CONTEXT_TOKENS',
         model.known && !model.isReported ? undefined : contextTokens.value,
@@ -84,7 +84,7 @@ export function readWindow(
   }
 }
 
-/** The same as the flag says now: the user's file or a service may turn off, in mid-session, whatever compacts by itself. */
+/** The same, with the flag's current value: the user's file or a service can turn off automatic compaction in mid-session. */
 export function asFlagged(reading: WindowReading, flags: Flags): WindowReading {
   if (!reading.autoEnabled || flags.value('auto-compact')) return reading
   const thresholds = computeThresholds(reading.window, { autoEnabled: false, ...reading.overrides })

@@ -1,6 +1,6 @@
 import type { BoundaryEntry } from 'palimpsest/transcript'
 
-/** How the check of a summary went, in the words of somebody who sees one for the first time. */
+/** How the check of a summary went, in words for someone who sees one for the first time. */
 export function checkedText({
   kept,
   repaired,

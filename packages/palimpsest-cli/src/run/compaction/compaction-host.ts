@@ -12,24 +12,24 @@ import type { PlaceContext } from '../place-context.ts'
 import { readAgain, type ReadAgainSetup } from './read-again.ts'
 import { HOOK_CHARS_MAX, runSessionStart, tellInstructions } from '../session-hooks.ts'
 
-// What the command does around a compaction: hooks before and after, and what only it can read. Nothing here can make a compaction
-// fail; what goes wrong is a line for the user.
+// What the command adds to a compaction: hooks before and after it, and content that only the command can read. Nothing here can make a
+// compaction fail; each problem becomes a line for the user.
 
 export interface HostSetup {
   readonly hooks: Hooks
   readonly context: PlaceContext
   readonly reading: ReadAgainSetup
   readonly shells: Pick<Shells, 'ids' | 'find'>
-  /** What is said of agents that work, or did; empty for none. */
+  /** What to say about agents that work or worked for the conversation; empty for none. */
   readonly agents?: (() => string) | undefined
-  /** What is shown again of plan and plan mode. */
+  /** What to show again about the plan and plan mode. */
   readonly plan?: (() => Promise<readonly Restored[]>) | undefined
   readonly blobs: BlobStore
   readonly model: string
   readonly home: string
-  /** The instruction files as the conversation last showed them; undefined where that is not known. */
+  /** The instruction files as the conversation last showed them; undefined if unknown. */
   readonly shown: string | undefined
-  /** What the conversation began with stays in view: it is shown again only where it changed. */
+  /** The start of the conversation stays in view; it is shown again only if it changed. */
   readonly keepsStart?: boolean
   readonly report: (text: string) => void
 }
@@ -83,7 +83,7 @@ export function createCompactionHost(setup: HostSetup): CompactionHost {
   }
 }
 
-/** Files that vanish or change meanwhile are no reason to stop. */
+/** Files that vanish or change meanwhile do not stop a compaction. */
 async function loadQuietly({ context, report }: HostSetup): Promise<Instructions> {
   try {
     return await context.instructions()
@@ -120,7 +120,7 @@ async function filesAgain(
   }))
 }
 
-/** Shells that go on, unless that is said already, and those that have ended. */
+/** Shells that still run, unless the summary already names them, and shells that ended. */
 function workOf({ said }: RestoreWish, shells: HostSetup['shells']): readonly Restored[] {
   const lines = shells.ids().flatMap((id) => {
     const shell = shells.find(id)
@@ -134,7 +134,7 @@ function workOf({ said }: RestoreWish, shells: HostSetup['shells']): readonly Re
   return [{ text, origin: 'engine' }]
 }
 
-/** A plan that cannot be read is still where it is. */
+/** A plan that cannot be read now is still in its file. */
 async function planOf({ plan, report }: HostSetup): Promise<readonly Restored[]> {
   try {
     return (await plan?.()) ?? []

@@ -11,16 +11,16 @@ import { shownInstructions } from '../shown-instructions.ts'
 import { createCompactionHost } from './compaction-host.ts'
 import type { ReadAgainSetup } from './read-again.ts'
 
-/** About 5,000 tokens, as of a file that is read again, in a full-size window. */
+/** Longest plan shown again, in characters of a full-size window: about 5,000 tokens, the same as for a file. */
 const PLAN_CHARS_MAX = 15_000
 
-/** How the conversation of a scene is compacted: the user's, or that of an agent, with its own tools and transcript. */
+/** How a scene's conversation is compacted: the user's own, or an agent's with its own tools and transcript. */
 export function compactionOf(
   scene: Scene,
   more: {
     readonly shown: string
     readonly noting: ReadPolicy
-    /** What is said of agents that work, or did. */
+    /** What to say about agents that work or worked for the conversation. */
     readonly agents?: (() => string) | undefined
     /** Absent: the conversation has no plan mode of its own. */
     readonly planning?: Pick<Planning, 'again'> | undefined
@@ -50,7 +50,7 @@ export function compactionOf(
     }),
     isOn: reading.autoEnabled,
     transcriptPath: opened.file.path,
-    // A model that is named for summaries is asked for them: notes are another's.
+    // If the settings name a model for summaries, it writes them. The notes come from another model.
     notesTemplate: wanted.model === undefined ? noting.policy.template : undefined,
     wishes: wanted,
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),

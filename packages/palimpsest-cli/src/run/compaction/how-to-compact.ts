@@ -2,7 +2,7 @@ import type { WindowReading } from 'palimpsest/conversation'
 
 const FORBIDDEN = 'DISABLE_COMPACT forbids every compaction: unset it first.'
 
-/** For a conversation: what its user does about a full window, as it is when the turn begins. */
+/** What the user can do about a full window. The switch is read at the start of the turn. */
 export function howToCompact(
   how: string,
   reading: () => Pick<WindowReading, 'compactEnabled'>,

@@ -5,15 +5,15 @@ import type { SeenFile } from 'palimpsest/transcript'
 import { toAbsolutePath } from '../../agent/paths/absolute-path.ts'
 import { isInside, realPathOf } from '../../agent/paths/real-path.ts'
 
-// Files that the conversation read, read again now: a summary flattens what they say, and they may have changed. By the same tool and
-// the same permit as the model's own calls, so nothing is read that it could not read.
+// Reads files again that the conversation has read: a summary flattens their content, and they may have changed. Uses the same tool and
+// permit as the model's own calls, so it cannot read more than the model could.
 
 export interface ReadAgainSetup {
   readonly read: LoopTool
   readonly permit: Permit
   readonly cwd: string
   readonly userHome: string
-  /** Not read again: the home, with plans and memories, which have their own way into view. */
+  /** Folders not to read from: the home, because plans and memories come into view another way. */
   readonly leftOut: readonly string[]
   readonly newId: () => string
 }
@@ -21,18 +21,16 @@ export interface ReadAgainSetup {
 export interface AgainFile {
   readonly path: string
   readonly text: string
-  /** As the tool tells it: what is shown, whole or in part, is seen. */
+  /** What the tool reports as seen: whole files, or the parts it showed. */
   readonly seen: readonly SeenFile[]
 }
 
-/** The first lines of a file alone say less than its path, which the summary has. */
+/** With less room than this, a file's first lines say less than its path, which the summary has. */
 const AGAIN_CHARS_MIN = 1_500
-/** More attempts than this find nothing that is still there. */
+/** After this many failed attempts per file, the rest is not there either. */
 const ATTEMPTS_PER_FILE = 4
 
-/**
- * The `filesMax` read most recently of those that are not in view. What is in view, gone, no text or forbidden is passed over.
- */
+/** The most recently read files that are not in view, at most `filesMax`. Skips files that are in view, gone, forbidden, or not text. */
 export async function readAgain(
   wish: RestoreWish,
   setup: ReadAgainSetup,
@@ -61,7 +59,7 @@ export async function readAgain(
   return files
 }
 
-/** Undefined for what is no path of this machine. */
+/** Undefined for anything that is not a path on this machine. */
 async function realOf(
   path: string,
   { cwd, userHome }: Pick<ReadAgainSetup, 'cwd' | 'userHome'>,
@@ -89,12 +87,12 @@ async function readOnce(
     const text = content.length <= charsMax ? content : cutAtLine(content, charsMax)
     return text === undefined ? undefined : { text, seen: files }
   } catch {
-    // A file that cannot be read is one that is not shown again: its path is in the summary.
+    // A file that cannot be read is not shown again; its path is in the summary.
     return undefined
   }
 }
 
-/** Whole lines, and how to go on. Undefined where not even one fits. */
+/** Whole lines, with a note how to read on. Undefined if not even one line fits. */
 function cutAtLine(text: string, charsMax: number): string | undefined {
   const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', charsMax)))
   if (kept === '') return undefined

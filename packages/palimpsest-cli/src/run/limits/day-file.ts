@@ -7,28 +7,28 @@ import { isJsonObject, type Json } from 'palimpsest/wire'
 
 import { parseJsonObject } from '../../agent/files/parse-json-object.ts'
 
-// The file of one day, that every process of a home appends to and reads on from where it was.
+// The file of one day. Every process of a home appends to it, and each reads on from where it stopped.
 
 export interface Account {
   readonly order: number
   readonly heldUsd: number
-  /** What it costs if nobody says how it ended. */
+  /** Counts as the cost if no line says how the request ended, in US dollars. */
   readonly promptUsd: number
   readonly by: ProcessIdentity | undefined
-  /** Undefined: under way. */
+  /** Undefined: still under way. */
   readonly spentUsd: number | undefined
   readonly session: string | undefined
   readonly project: string | undefined
-  /** Who asked. */
+  /** Who made the request. */
   readonly source: string | undefined
 }
 
 const READ_BYTES = 65_536
 
-/** A pipe, or a link to elsewhere, is nothing of ours: without waiting for it, it is refused. */
+/** Refuses a pipe or a link to elsewhere without waiting: neither is our file. */
 const OURS = constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Whole or, where a disk is full, cut off. */
+/** Appends the whole line, or part of it if the disk is full. */
 export async function appendLine(path: string, line: string): Promise<void> {
   const file = await open(path, OURS | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600)
   try {
@@ -45,9 +45,9 @@ function notAFile(path: string): string {
 
 export interface DayReader {
   readonly path: string
-  /** What the file says, with what was appended since the last time. */
+  /** The accounts in the file, including lines appended since the last read. */
   readonly read: () => ReadonlyMap<string, Account>
-  /** Looks which processes have died that left something under way. */
+  /** Finds processes that died with a request under way. */
   readonly look: () => Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function createDayReader(path: string): DayReader {
     look: async () => {
       for (const [id, account] of read()) {
         if (account.spentUsd !== undefined || account.by === undefined) continue
-        // It was asked, and may have been answered: what the prompt costs is paid.
+        // The request was sent, and may have been answered: count the cost of the prompt.
         if ((await stateOf(account.by)) === 'gone')
           accounts.set(id, { ...account, spentUsd: account.promptUsd })
       }
@@ -76,7 +76,7 @@ export function createDayReader(path: string): DayReader {
   }
 }
 
-/** What was appended. A file that is not there says nothing. */
+/** The bytes appended since. A missing file has none. */
 function readFrom(path: string, offset: number): Buffer {
   const file = openOrNone(path)
   if (file === undefined) return Buffer.alloc(0)
@@ -107,7 +107,7 @@ function openOrNone(path: string): number | undefined {
   }
 }
 
-/** A line that a full disk cut off says nothing. */
+/** Ignores a line that a full disk cut off. */
 function take(line: string, accounts: Map<string, Account>): void {
   const value = parseJsonObject(line)
   if (value === undefined || typeof value['id'] !== 'string') return

@@ -8,18 +8,18 @@ import type { Json } from 'palimpsest/wire'
 import { appendLine, createDayReader, type Account, type DayReader } from './day-file.ts'
 import { createProjectBill } from './project-bill.ts'
 
-// What all sessions of a day have cost, one line a request, in a file that every process of this home appends to. A request is written down twice:
-// as what it may come to before it is sent, and as what it cost. A line that stands further up was first, so that two processes that want the
-// last dollar at once both see who gets it, without a lock that somebody could leave behind.
+// What all sessions of a day have cost, one line per request, in a file that every process of this home appends to. Each request is written
+// twice: before it is sent, with its highest possible cost, and after it, with its real cost. The earlier line wins. So if two processes
+// want the last dollar at the same time, both see who gets it, without a lock that a crash could leave behind.
 
 export interface DayLedger {
-  /** What other sessions of this project cost in the last 30 days; undefined until it was read. */
+  /** What other sessions of this project cost in the last 30 days; undefined until that has been read. */
   readonly elsewhere: () => BesideSums | undefined
-  /** What was spent, and what is set aside, as far as it was written down. */
+  /** What was spent and what is set aside, as far as it is written down. */
   readonly figures: () => DayFigures
-  /** Sets aside, then looks: undefined where others were there first and too little is left. */
+  /** Sets aside first, then checks: undefined if other requests came first and too little is left. */
   readonly hold: (amount: DayAmount) => Promise<DayHold | undefined>
-  /** Writes down what was not set aside. */
+  /** Writes down a cost that was not set aside. */
   readonly add: (usd: number, source: string) => Promise<void>
 }
 
@@ -41,7 +41,7 @@ export interface DayHold {
 
 const FOLDER = 'spending'
 const NAME = /^\d{4}-\d\d-\d\d\.jsonl$/
-/** Nobody asks what an older day cost; a file is a few hundred kilobytes at most. */
+/** Older days are no longer needed; a file is a few hundred kilobytes at most. */
 const DAYS_KEPT = 40
 const DAY_MS = 24 * 3_600_000
 
@@ -91,7 +91,7 @@ export function openDayLedger(home: string, { session, project, now, newId }: Le
       const own = accounts.get(id)
       const before = sumOf(accounts, own?.order)
       const leftUsd = maxUsd - before.spentUsd - before.heldUsd
-      // An answer was cut to what is left, unless somebody else took some of that meanwhile: then it might cost more than there is.
+      // The answer is cut to what is left. If another request holds part of that, the answer might cost more than there is.
       if (mostUsd <= leftUsd || (neededUsd <= leftUsd && before.heldUsd === 0)) return { settle }
       await settle(0)
       return undefined
@@ -99,7 +99,7 @@ export function openDayLedger(home: string, { session, project, now, newId }: Le
   }
 }
 
-/** By the clock on the wall: a day is the user's. */
+/** By local time: a day is the user's day. */
 export function dayOf(ms: number): string {
   const date = new Date(ms)
   const two = (part: number): string => String(part).padStart(2, '0')
@@ -117,7 +117,7 @@ function toJson({ pid, host, startTicks, boot }: ProcessIdentity): Json {
   return { pid, host, ...(startTicks !== undefined && { startTicks }), ...(boot !== undefined && { boot }) }
 }
 
-/** `before`: of what is under way only what came earlier counts; who came later makes way. */
+/** Amounts set aside count only if their account came before `before`; later ones make way. */
 function sumOf(accounts: ReadonlyMap<string, Account>, before = Infinity): DayFigures {
   let [spentUsd, heldUsd] = [0, 0]
   for (const account of accounts.values()) {

@@ -8,23 +8,23 @@ export const DAILY_LIMIT = 'limits.dailyCostUsd'
 
 export interface DayPurse extends Purse {
   readonly limit: () => SpendingLimit
-  /** Undefined where no limit is set, or it is turned off. */
+  /** Undefined if no limit is set, or the limit is turned off. */
   readonly maxUsd: () => number | undefined
   readonly figures: () => DayFigures
-  /** The user set another one, or none. */
+  /** The user sets another limit, or none. */
   readonly setLimit: (usd: number | undefined) => void
 }
 
 export interface DayPurseSetup {
   readonly ledger: DayLedger
-  /** US dollars a day; undefined: as many as it takes. */
+  /** US dollars a day; undefined: no limit. */
   readonly dailyUsd: number | undefined
-  /** The switch: off, the limit counts for nothing, and what is spent is written down all the same. */
+  /** The switch. If off, the limit does not apply, but costs are still written down. */
   readonly isOn: () => boolean
   readonly report: (problem: string) => void
 }
 
-/** What is spent is written down whether there is a limit or not: one that is set at noon counts the morning too. */
+/** Costs are written down even without a limit, so that a limit set at noon counts the morning too. */
 export function createDayPurse({ ledger, dailyUsd, isOn, report }: DayPurseSetup): DayPurse {
   let limitUsd = dailyUsd
   const maxUsd = (): number | undefined => (isOn() ? limitUsd : undefined)

@@ -7,18 +7,18 @@ import { sentenceOf } from '../../report-error.ts'
 import type { WindowReading } from '../window-settings.ts'
 import { readLimits, saveLimits, type Limits } from './limits-file.ts'
 
-/** Beside system and tools: a question, an answer and a summary. With less there is nothing to compact that would help. */
+/** Tokens that a conversation needs beside system and tools: a question, an answer and a summary. With less, compacting cannot help. */
 export const CONVERSATION_TOKENS_MIN = 2_000
-/** What was answered is noted again once it is so much more. */
+/** A larger answered request is noted again once it exceeds the noted one by this factor. */
 const NOTED_GROWTH = 1.25
 
 export interface LimitSetup {
   readonly home: string
   readonly model: string
   readonly endpoint: string
-  /** The window as it is with these learned. */
+  /** The window as it is with these learned limits. */
   readonly readingWith: (learned: Models['learned']) => WindowReading
-  /** From now on it is so. */
+  /** Called when the window has changed. */
   readonly changed: (reading: WindowReading, learned: Models['learned']) => void
   readonly now: () => number
   readonly trace: (event: TraceEvent) => void
@@ -30,7 +30,7 @@ export function learnedIn({ learned }: Limits): Models['learned'] {
   return Object.fromEntries(Object.entries(learned).map(([key, { tokens }]) => [key, tokens]))
 }
 
-/** Whether a conversation has room in a window, beside what stands before its messages. */
+/** Whether a conversation has room in a window, beside the prefix before its messages. */
 export function hasRoom({ thresholds }: Pick<WindowReading, 'thresholds'>, prefixTokens: number): boolean {
   return thresholds.blocking >= prefixTokens + CONVERSATION_TOKENS_MIN
 }
@@ -47,7 +47,7 @@ export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
   }
   return {
     refused: async (refusal) => {
-      // Others may have learned meanwhile.
+      // Another process may have learned more meanwhile.
       const limits = await readLimits(home, setup.now())
       const verdict = judge(refusal, limits, key, setup)
       const { reason, limit } = verdict
@@ -58,7 +58,7 @@ export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
         sentTokens: refusal.sentTokens,
       })
       if (verdict.kind !== 'learned') return verdict
-      // A limit that was said twice is true although more was answered before: servers are started anew.
+      // A limit that was reported twice is true, even if a larger request was answered before: servers restart with other windows.
       const { [key]: _, ...answered } = limits.answered
       const learned = {
         ...limits.learned,

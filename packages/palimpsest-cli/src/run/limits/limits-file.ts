@@ -6,19 +6,19 @@ import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../../agent/files/place-own-file.ts'
 
-// Windows that are smaller than is known of their models: a refusal named them. By model and endpoint, with the words that taught it and when,
-// so that somebody can look; and, beside them, the largest request that was answered there, which no such window can be smaller than.
+// Windows that are smaller than the table says, as named by a refusal. Stored by model and endpoint, with the words of the refusal and its
+// time, so that people can check; and with the largest request that was answered there, because the window cannot be smaller than that.
 
 const NAME = 'learned-windows.json'
-/** A few hundred bytes a model and endpoint; more is none of ours. */
+/** An entry takes a few hundred bytes; a larger file is not ours. */
 const FILE_BYTES_MAX = 1_000_000
-/** Of what the provider said. */
+/** Longest stored text of a refusal, in characters. */
 const SAID_CHARS_MAX = 300
 
 /**
- * For so long both count. Forgetting a limit that was right costs one refused request a day, which no provider bills, and a compaction that
- * comes a little late. Keeping one that is wrong costs every request until then: servers are started anew with other windows, gateways route to
- * other models, and errors name wrong numbers.
+ * How long learned limits and answered sizes count. To forget a true limit costs one refused request a day, which no provider bills, and a
+ * compaction that comes a little late. To keep a wrong one makes every request more expensive until then: servers restart with other
+ * windows, gateways route to other models, and errors name wrong numbers.
  */
 export const LIMIT_MS_MAX = 24 * 3_600_000
 
@@ -26,7 +26,7 @@ export interface KeptLimit {
   readonly tokens: number
   /** When the refusal came, in milliseconds. */
   readonly at: number
-  /** What it said. */
+  /** What the refusal said. */
   readonly said: string
 }
 
@@ -37,7 +37,7 @@ export interface Limits {
 
 const NOTHING: Limits = { learned: {}, answered: {} }
 
-/** What still counts. A file that is damaged, or of an older form, counts as none: it is only a memory, and the next refusal renews it. */
+/** What still counts. A damaged or outdated file counts as empty: it is only a memory, and the next refusal renews it. */
 export async function readLimits(home: string, now: number): Promise<Limits> {
   const path = join(home, NAME)
   try {
@@ -69,7 +69,7 @@ function youngIn<T extends { readonly at: number }>(
 ): { readonly [key: string]: T } {
   const entries = Object.entries(isJsonObject(value) ? value : {}).flatMap(([key, one]): [string, T][] => {
     const kept = isJsonObject(one) ? read(one) : undefined
-    // A time to come is a clock that was set back: it would never grow old.
+    // A future time means the clock was set back: such an entry would never expire.
     return kept && kept.at <= now && now - kept.at < LIMIT_MS_MAX ? [[key, kept]] : []
   })
   return Object.fromEntries(entries)

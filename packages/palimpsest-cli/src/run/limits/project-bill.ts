@@ -8,13 +8,13 @@ import { isBeside } from 'palimpsest/transcript'
 
 import { createDayReader, type Account, type DayReader } from './day-file.ts'
 
-/** Of a project's bill, what counts for the share of calls beside its conversations: today, and the days before. */
+/** Days of a project's bill that count for the share of calls beside its conversations, including today. */
 const BILL_DAYS = 30
 const DAY_MS = 24 * 3_600_000
 const NOTHING: BesideSums = { totalUsd: 0, besideUsd: 0 }
 
 export interface ProjectBillSetup {
-  /** It counts by its own transcript, which also tells what this file could not be told. */
+  /** Left out here: its own transcript has these costs, and more that this file may have missed. */
   readonly session: string
   readonly project: string
   readonly today: () => DayReader
@@ -23,8 +23,8 @@ export interface ProjectBillSetup {
 }
 
 /**
- * What the other sessions of a project cost in the last 30 days. Days that are over are read once, beside whatever goes on; until then it is
- * undefined, and the session is judged alone.
+ * What the other sessions of a project cost in the last 30 days. Past days are read once, in the background. Until that is done the result
+ * is undefined, and the session is judged alone.
  */
 export function createProjectBill(setup: ProjectBillSetup): () => BesideSums | undefined {
   const { today, fileOf, now } = setup
@@ -58,12 +58,12 @@ export function createProjectBill(setup: ProjectBillSetup): () => BesideSums | u
   }
 }
 
-/** On most days a home is not used: one look at the folder tells it of all of them. */
+/** A home is not used on most days: one look at the folder covers them all. */
 async function namesIn(folder: string): Promise<ReadonlySet<string>> {
   return new Set(await readdir(folder).catch(() => []))
 }
 
-/** A file that cannot be read tells of nothing that was spent: the share is of less, so less may be spent. */
+/** A file that cannot be read counts as nothing spent: the total is smaller, so calls beside conversations may cost less. */
 function sumsIn(reader: DayReader, setup: ProjectBillSetup): BesideSums {
   try {
     return [...reader.read().values()].map((account) => sumsOf(account, setup)).reduce(plus, NOTHING)

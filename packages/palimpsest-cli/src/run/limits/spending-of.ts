@@ -13,7 +13,7 @@ import { createDayPurse, DAILY_LIMIT, type DayPurse } from './day-purse.ts'
 
 type Ground = Pick<Scene, 'wishes' | 'ground' | 'chosen'>
 
-/** Nothing goes past a limit, whoever asks: the session's own, and the day's for all of them. */
+/** No request passes a limit, whoever makes it: the session has its own, and all sessions share the day's. */
 export function spendingOf(
   metered: MeteredModel,
   run: Ground &
@@ -31,7 +31,7 @@ export function spendingOf(
       : createBudget(metered.streamModel, { maxUsd, spentUsd: file.totals().costUsd })
   const own = { session: session.id, project: basename(project.folder) }
   const ledger = openDayLedger(run.home, { ...own, now, newId: randomUUID })
-  // Read beside what comes first, so that it is known when something is to be decided.
+  // Starts reading now, in the background, so that the figures are there when they are needed.
   ledger.elsewhere()
   const day = createDayPurse({
     ledger,
@@ -51,7 +51,7 @@ export function spendingOf(
   }
 }
 
-/** Where answers have no price they add up to nothing, and a limit in dollars is never reached. */
+/** Answers without a known price count as zero, so a limit in dollars is never reached. */
 export function unheldLimit(run: Ground): readonly string[] {
   const { model, endpoint } = run.chosen
   const { dailyCostUsd } = run.ground.settings.limits

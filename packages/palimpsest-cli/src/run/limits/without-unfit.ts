@@ -4,14 +4,14 @@ import type { WindowReading } from '../window-settings.ts'
 import { hasRoom } from './limit-keeper.ts'
 
 /**
- * What is known of models, without a limit in which this conversation could not even begin: one that was learned with fewer tools, or by a version
- * that believed any. The provider is then asked, and says itself what is too much.
+ * What we know about models, without a learned limit that would not even let this conversation begin: it was learned with fewer tools, or
+ * by a version that believed any limit. The provider is then asked, and refuses what is too much.
  */
 export function withoutUnfit(
   models: Models,
   given: {
     readonly readingOf: (models: Models) => WindowReading
-    /** What stands before the messages: of a new conversation, and of the one that is stored. */
+    /** What comes before the messages, in a new conversation and in the stored one. */
     readonly texts: readonly (string | undefined)[]
   },
 ): { readonly models: Models; readonly problems: readonly string[] } {

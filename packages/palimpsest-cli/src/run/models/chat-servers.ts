@@ -1,19 +1,19 @@
 import type { World } from '../../world.ts'
 
-// Servers that speak chat completions, by the word before the model's name: `ollama/qwen3:8b`. A table, because each has its own
-// variables and its own address.
+// Servers that speak chat completions, by the word before the model's name: `ollama/qwen3:8b`. This is a table because each server has its
+// own variables and its own address.
 
 export interface ChatServer {
-  /** Before the slash. */
+  /** The word before the slash. */
   readonly name: string
   readonly standardUrl: string
   readonly urlVariable?: string
   readonly keyVariable?: string
-  /** What is asked when nobody names a model; absent where only the user knows what the server has. */
+  /** The model to ask if none is named; absent if only the user knows what the server has. */
   readonly standardModel?: string
-  /** The command that starts it, where it runs on this machine. */
+  /** The command that starts the server, if it runs on this machine. */
   readonly startCommand?: string
-  /** What to know of it before trusting it with a long conversation. */
+  /** What to know before trusting the server with a long conversation. */
   readonly caution?: string
 }
 
@@ -60,7 +60,7 @@ export const CHAT_SERVERS: readonly ChatServer[] = [
   },
 ]
 
-/** `openrouter/qwen/qwen3-coder`: the server, and the name it knows the model by. */
+/** `openrouter/qwen/qwen3-coder`: the server, and the model's name on that server. */
 export function splitModel(
   named: string,
 ): { readonly server: ChatServer; readonly model: string } | undefined {
@@ -70,12 +70,12 @@ export function splitModel(
   return server && model !== '' ? { server, model } : undefined
 }
 
-/** Which server a name asks; undefined where it names none. */
+/** The server that a name asks; undefined if it names none. */
 export function serverOf(named: string): string | undefined {
   return splitModel(named)?.server.name
 }
 
-/** The first one that the environment speaks of, by a key or an address. */
+/** The first server that has a key or an address in the environment. */
 export function findServer(
   env: World['env'],
 ): { readonly server: ChatServer; readonly by: string } | undefined {
@@ -86,7 +86,7 @@ export function findServer(
   return undefined
 }
 
-/** Of a server on one's own machine often a host and a port alone, or the address to listen on. */
+/** For a local server the value is often only a host and a port, or the address to listen on. */
 export function serverUrl(value: string, { name, standardUrl }: ChatServer): string {
   if (!standardUrl.startsWith('http://127.0.0.1')) return value
   if (name !== 'ollama' && /\/v\d+\/?$/.test(value)) return value

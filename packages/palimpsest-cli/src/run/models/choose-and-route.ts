@@ -5,16 +5,18 @@ import type { World } from '../../world.ts'
 import { serverOf } from './chat-servers.ts'
 import { chooseModel, type ChosenModel, type ModelWishes } from './choose-model.ts'
 
-/** The chosen model; a request that names another one goes where that one is asked: the model of before a switch, or a summary's own. */
+/**
+ * The chosen model. A request that names another model goes to that model's server: the one from before a switch, or the one for summaries.
+ */
 export function chooseAndRoute(wishes: ModelWishes, world: Pick<World, 'env'>): ChosenModel {
   const chosen = chooseModel(wishes, world)
   const others = new Map<string, StreamModel>()
   const findOther = (model: string): StreamModel => {
     const known = others.get(model)
     if (known) return known
-    // The address that was given is the chosen one's.
+    // The given address belongs to the chosen model.
     const other = chooseModel({ ...wishes, model, baseUrl: undefined }, world)
-    // Nobody is asked for a model by a name that is not its own: where it cannot be reached any more, the offline model extracts.
+    // Never asks for a model under a different name. If the model cannot be reached any more, the offline model extracts instead.
     const stream = other.model === model ? other.streamModel : createOfflineModel()
     others.set(model, stream)
     return stream

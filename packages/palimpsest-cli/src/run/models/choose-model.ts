@@ -19,27 +19,27 @@ import type { World } from '../../world.ts'
 import { CHAT_SERVERS, findServer, serverUrl, splitModel, type ChatServer } from './chat-servers.ts'
 
 const STANDARD_URL = 'https://api.anthropic.com'
-/** What is asked when a key is there and nobody named a model. */
+/** The model to ask if a key is set and no model is named. */
 const STANDARD_MODEL = 'claude-opus-5-5'
-/** An address that only a project named gets this instead of a key. */
+/** Sent instead of a key to an address that only a project named. */
 const NO_KEY = 'no-key'
 
 export interface ChosenModel {
-  /** As the provider knows it. */
+  /** The name the provider uses. */
   readonly model: string
-  /** As the user named it: `[1m]` behind it asks for the extended window. */
+  /** The name the user gave; a `[1m]` suffix asks for the extended window. */
   readonly named: string
   readonly streamModel: StreamModel
-  /** Which models the endpoint has. Absent where it does not tell. */
+  /** Lists the endpoint's models. Absent if the endpoint cannot. */
   readonly listModels?: ListModels
   /** Names the place, in files too: limits learned there belong to it. */
   readonly endpoint: string
-  /** Its address, for people. Absent where there is none. */
+  /** Its address, for people. Absent if there is none. */
   readonly address?: string
-  /** Whom it asks and what told so, in a few words. */
+  /** Which endpoint it asks and where that came from, in a few words. */
   readonly about: string
   readonly notices: readonly string[]
-  /** What the provider does not promise; told where somebody looks. */
+  /** What the provider does not promise, for places where the user looks it up. */
   readonly cautions: readonly string[]
 }
 
@@ -47,13 +47,13 @@ export interface ModelWishes {
   readonly model?: string | undefined
   readonly baseUrl?: string | undefined
   readonly settings: Settings
-  /** The user's own settings alone. */
+  /** Only the user's own settings. */
   readonly userSettings: Settings
 }
 
 /**
- * Offline where neither a key nor an address is there, or where it is asked for. A server's name before the model's asks that one; then
- * Anthropic, where its key or an address is there; then a server that the environment speaks of.
+ * Offline if there is neither a key nor an address, or if the user asks for it. A server's name before the model's name selects that
+ * server. Otherwise Anthropic, if its key or address is set; otherwise the first server with a key or address in the environment.
  */
 export function chooseModel(wishes: ModelWishes, { env }: Pick<World, 'env'>): ChosenModel {
   const given = wishes.model ?? env['PALIMPSEST_MODEL'] ?? wishes.settings.model
@@ -101,12 +101,12 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
   )
 }
 
-/** `sonnet` is the newest of its family, as other agents have it. */
+/** `sonnet` means the newest of its family, as in other agents. */
 function inFamily(named: string | undefined): string | undefined {
   return named === undefined ? undefined : (findAgentModel(named, STANDARD_MODEL) ?? named)
 }
 
-/** What keys in the environment let one ask, each with the model that is asked when nobody names one. */
+/** What the keys in the environment allow to ask, each with the model to ask if none is named. */
 export function offeredByKeys(env: World['env']): readonly { readonly name: string; readonly by: string }[] {
   const own = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
   const others = CHAT_SERVERS.flatMap(({ name, standardModel, keyVariable }) =>
@@ -117,13 +117,13 @@ export function offeredByKeys(env: World['env']): readonly { readonly name: stri
   return [...(own === undefined ? [] : [{ name: STANDARD_MODEL, by: own }]), ...others]
 }
 
-/** What somebody who has just started it must know: what it cannot do, and how to get what can. */
+/** What a new user must know: what offline mode cannot do, and how to get a model. */
 const OFFLINE_DOES = 'offline: it quotes from your files, and writes no code'
 const OFFLINE_ABOUT = `${OFFLINE_DOES}. To ask a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY`
 
 function openaiModel({ name, standardModel }: ChatServer, env: World['env']): string | undefined {
   if (name !== 'openai') return standardModel
-  // Behind another address nobody knows what there is.
+  // At another address we cannot know which models there are.
   return env['OPENAI_MODEL'] || (env['OPENAI_BASE_URL'] ? undefined : standardModel)
 }
 
@@ -168,7 +168,7 @@ function anthropic(
   }
 }
 
-/** The name keeps the server's before it, so that the session finds its way back there. */
+/** The name keeps the server's name before it, so that the session finds its way back there. */
 function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World['env']): Unnamed {
   const { urlVariable = '', keyVariable = '', standardUrl, name, caution } = server
   const given = env[urlVariable]
@@ -204,7 +204,7 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
   }
 }
 
-/** For an address of this machine at which nothing listens. */
+/** For an address on this machine where nothing listens. */
 function reachCure({ baseUrl }: ModelWishes, variable: string, startCommand?: string): string {
   const start = startCommand === undefined ? 'Start the server' : `Start it with \`${startCommand}\``
   return `${start}, or set ${baseUrl === undefined ? variable : '--base-url'} to where it is.`
@@ -233,7 +233,7 @@ function withoutKey(url: string): string {
 
 type Keys = Pick<AnthropicOptions, 'apiKey' | 'authToken' | 'headers'>
 
-/** One of the two: the provider takes no more. */
+/** One of the two: the provider accepts only one. */
 function keyOf(env: World['env']): Keys {
   const apiKey = env['ANTHROPIC_API_KEY']
   const authToken = env['ANTHROPIC_AUTH_TOKEN']
@@ -246,14 +246,14 @@ function bothKeys(env: World['env']): readonly string[] {
   return ['ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set: the key is used. Unset one of them.']
 }
 
-/** The provider's client adds headers from its environment, and they may hold keys too. */
+/** The provider's client adds headers from its environment, and these may hold keys too. */
 function withoutKeys(env: World['env']): Keys {
   const lines = (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '').split('\n')
   const names = lines.flatMap((line) => (line.includes(':') ? [line.slice(0, line.indexOf(':')).trim()] : []))
   return { apiKey: NO_KEY, headers: Object.fromEntries(names.map((name) => [name, null])) }
 }
 
-/** A variable that is set to nothing is not set. */
+/** A variable set to the empty string counts as not set. */
 function goodUrl(name: string, url: string | undefined): string | undefined {
   if (url === undefined || (url === '' && !name.startsWith('--'))) return undefined
   const problem = urlProblem(url)

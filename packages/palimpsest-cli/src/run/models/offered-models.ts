@@ -7,11 +7,11 @@ import { findModelFacts, isJsonObject, MODEL_FACTS, type JsonObject, type Vendor
 import type { World } from '../../world.ts'
 import { CHAT_SERVERS, serverUrl, type ChatServer } from './chat-servers.ts'
 
-// Which models could be asked from here: those of the table whose key is there, what the provider says it has, and what servers on this
-// machine answer at their usual ports. A key goes to its own server alone, and nobody follows a redirect with it.
+// Which models can be asked from here: those in the table whose key is set, those the provider lists, and those that servers on this
+// machine list at their usual ports. A key goes only to its own server, and no redirect is followed with it.
 
 export interface OfferedModel {
-  /** As `--model` takes it. */
+  /** The name that `--model` accepts. */
   readonly name: string
   readonly windowTokens?: number | undefined
   /** Dollars per million tokens. */
@@ -20,7 +20,7 @@ export interface OfferedModel {
 }
 
 export interface OfferPlace extends Pick<World, 'env'> {
-  /** Of the Messages API that is asked now. */
+  /** Lists the models of the Messages API in use. */
   readonly listModels?: ListModels | undefined
 }
 
@@ -45,7 +45,7 @@ export async function offerModels(place: OfferPlace, signal: AbortSignal): Promi
   return all.filter(({ name }, place) => all.findIndex((one) => one.name === name) === place)
 }
 
-/** Servers of this machine that answer, with what they have. Needs no key. */
+/** The models of servers on this machine that answer. Needs no key. */
 export async function findLocalModels(
   env: World['env'],
   signal: AbortSignal,
@@ -88,7 +88,7 @@ async function askAnthropic(
   return list?.kind === 'list' ? modelsIn(list.body, '') : []
 }
 
-/** What cannot be reached in time has nothing to offer; whoever is missing it names the model himself. */
+/** A server that does not answer in time offers nothing; the user can still name its model. */
 async function askServer(
   server: ChatServer,
   env: World['env'],
@@ -114,7 +114,7 @@ async function askServer(
   }
 }
 
-/** Mostly nobody does. To learn that from `fetch` takes as long as it takes to load it, and that is a part of the start. */
+/** Checks with a plain socket first: usually nothing listens, and loading `fetch` to find that out would delay the start. */
 async function listens(address: string): Promise<boolean> {
   const url = URL.parse(address)
   if (!url || url.protocol !== 'http:') return true
@@ -133,7 +133,7 @@ function modelsIn(body: unknown, prefix: string): readonly OfferedModel[] {
   const data = isJsonObject(body) && Array.isArray(body['data']) ? body['data'] : []
   return data.filter(isJsonObject).flatMap((told) => {
     const { id } = told
-    // Gemini puts a folder before it.
+    // Gemini puts a folder before the id.
     return typeof id === 'string' && id !== '' ? [withFacts(prefix, id.replace(/^models\//, ''), told)] : []
   })
 }
@@ -144,7 +144,7 @@ function countIn(value: unknown): number | undefined {
 
 const MILLION = 1_000_000
 
-/** OpenRouter states dollars per token, as a text. */
+/** OpenRouter states dollars per token, as a string. */
 function perMillion(value: unknown): number | undefined {
   const usd = typeof value === 'string' ? Number(value) : Number.NaN
   return Number.isFinite(usd) && usd >= 0 ? usd * MILLION : undefined

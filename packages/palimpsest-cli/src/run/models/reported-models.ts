@@ -9,15 +9,15 @@ import { readPlainText } from 'palimpsest/node'
 
 import { placeOwnFile } from '../../agent/files/place-own-file.ts'
 
-// What a provider says of its models. It is asked beside the first request of a run, where what is known is older than a day; nobody waits
-// for the answer, and what goes wrong is told in the trace alone.
+// What a provider says about its models. If what we know is older than a day, we ask again beside the first request of a run. Nothing waits
+// for the answer, and failures only appear in the trace.
 
 const NAME = 'reported-models.json'
-/** A list has some dozens of models, an endpoint some hundred bytes of each. */
+/** A list has a few dozen models, and each takes about a hundred bytes. */
 const FILE_BYTES_MAX = 1_000_000
 const ENDPOINTS_MAX = 20
 const FRESH_MS = 24 * 3_600_000
-/** What is older counts for nothing: endpoints change. */
+/** Older reports do not count: endpoints change. */
 const USED_MS = 30 * FRESH_MS
 
 type Reported = Models['reported']
@@ -29,7 +29,7 @@ interface Known {
 
 type KnownByEndpoint = { readonly [endpoint: string]: Known }
 
-/** What this endpoint said of its models; nothing where it was not asked, or long ago. A damaged file counts as none. */
+/** What this endpoint said about its models; empty if it was not asked, or too long ago. A damaged file counts as empty. */
 export async function readReported(home: string, endpoint: string, now: number): Promise<Reported> {
   const known = (await readKnown(home))[endpoint]
   return known && isYoung(known, now, USED_MS) ? known.reported : {}
@@ -38,19 +38,19 @@ export async function readReported(home: string, endpoint: string, now: number):
 export interface ModelListOptions {
   readonly home: string
   readonly endpoint: string
-  /** Absent where the endpoint does not speak it. */
+  /** Absent if the endpoint has no such list. */
   readonly listModels: ListModels | undefined
   readonly isOn: () => boolean
   readonly now: () => number
   readonly trace: (event: TraceEvent) => void
-  /** Told where something new is known. */
+  /** Called when something new is known. */
   readonly arrived: (reported: Reported) => void
 }
 
 export interface ModelListKeeper {
-  /** Asks, where that is due. Returns at once; a second time it does nothing. */
+  /** Asks if that is due. Returns at once; a second call does nothing. */
   readonly begin: () => void
-  /** Ends a question that is under way; an answer that has come is kept. */
+  /** Cancels a question under way; an answer that already came is kept. */
   readonly close: () => Promise<void>
 }
 
@@ -79,7 +79,7 @@ async function ask(listModels: ListModels, options: ModelListOptions, signal: Ab
   if (!isOn() || (before && isYoung(before, now(), FRESH_MS))) return
   const list = await listModels(signal)
   if (list.kind === 'failed') return trace({ name: 'model-list', reason: list.reason })
-  // An endpoint that does not have it is not asked again at once; what it had said stands.
+  // An endpoint without a list is not asked again right away; its earlier answer stays valid.
   const reported = list.kind === 'list' ? sizesIn(list.body) : (before?.reported ?? {})
   traceDifferences(reported, trace)
   trace({ name: 'model-list', reason: list.kind, models: Object.keys(reported).length })
@@ -87,7 +87,7 @@ async function ask(listModels: ListModels, options: ModelListOptions, signal: Ab
   await save(home, endpoint, { at: now(), reported })
 }
 
-/** How much each takes and gives. What else a provider says of a model shapes requests, and is left to the table. */
+/** How many tokens each model accepts and returns. The rest shapes requests, and comes from the table. */
 function sizesIn(body: unknown): Reported {
   const { reported } = withReportedModels(NO_MODELS, body)
   return Object.fromEntries(Object.entries(reported).map(([id, one]) => [id, sizesOf(one)]))
@@ -103,7 +103,7 @@ function sizesOf({
   return { maxInput, maxOutput }
 }
 
-/** The table may be old, or the endpoint not what it says. */
+/** The table may be outdated, or the endpoint may report a wrong number. */
 function traceDifferences(reported: Reported, trace: ModelListOptions['trace']): void {
   for (const [model, { maxInput }] of Object.entries(reported)) {
     const facts = findModelFacts(model)
@@ -120,7 +120,7 @@ function traceDifferences(reported: Reported, trace: ModelListOptions['trace']):
 }
 
 function isYoung({ at }: Known, now: number, msMax: number): boolean {
-  // A time in the future, or none that can be read, is not young.
+  // A future or unreadable time does not count as young.
   return now - at >= 0 && now - at < msMax
 }
 
@@ -161,7 +161,7 @@ function countIn(value: unknown): number | undefined {
 }
 
 async function save(home: string, endpoint: string, known: Known): Promise<void> {
-  // Others may have asked meanwhile.
+  // Another process may have asked meanwhile.
   const others = Object.entries(await readKnown(home)).filter(([name]) => name !== endpoint)
   const newest = others.toSorted(([, a], [, b]) => b.at - a.at).slice(0, ENDPOINTS_MAX - 1)
   const endpoints = Object.fromEntries(

@@ -6,11 +6,11 @@ import { readPlainText } from 'palimpsest/node'
 
 import { systemCode } from '../../agent/files/system-code.ts'
 
-// Users may have a template and a request of their own for notes, as files in the home. A project has none: what it would ask for
-// would be asked in the user's name.
+// Users may have their own template and request for notes, as files in the home. A project may not: its request would speak in the user's
+// name.
 
 const FOLDER = 'session-memory'
-/** They go into a request. */
+/** The size limit of these files: their text goes into a request. */
 const OWN_BYTES_MAX = 1 << 16
 
 export interface ReadPolicy {

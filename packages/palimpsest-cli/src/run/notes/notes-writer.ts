@@ -5,18 +5,20 @@ import type { NotesFile } from 'palimpsest/node'
 
 import { sentenceOf } from '../../report-error.ts'
 
-// The file with the notes. What a model wrote stays until it writes anew; what is computed is written over after every answer.
+// The file with the notes. What a model wrote stays until the model writes again; computed notes are overwritten after every answer.
 
 const COMPUTED_HEAD =
   '<!-- Rewritten after every answer. To keep your own changes, remove this line; the model then continues from these notes. -->'
 
-/** What somebody wrote; undefined where the file holds only what was computed. */
+/** Notes that a person or a model wrote; undefined if the file holds only computed ones. */
 export function writtenNotes(found: string | undefined): string | undefined {
   const text = found?.trim() ?? ''
   return text === '' || text.startsWith(COMPUTED_HEAD) ? undefined : text
 }
 
-/** A file that cannot be written stops nothing: what it would say is in the transcript. Of notes that a model wrote it is told, once. */
+/**
+ * A file that cannot be written stops nothing: the transcript has the same facts. If the notes came from a model, the user is told once.
+ */
 export function createNotesWriter(file: NotesFile, report: (text: string) => void): NotesWriter {
   let isTold = false
   let next: Wanted | undefined
@@ -24,7 +26,7 @@ export function createNotesWriter(file: NotesFile, report: (text: string) => voi
   const drain = async (): Promise<void> => {
     while (next !== undefined) {
       const { isComputed, text } = next
-      // The tools of an answer start first.
+      // Lets the tools of an answer start first.
       if (isComputed) await aMoment()
       if (next.text === text) next = undefined
       else continue

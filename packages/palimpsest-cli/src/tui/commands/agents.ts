@@ -16,7 +16,7 @@ import { agentTypes } from './tell-state.ts'
 
 const KNOWN_LATER = 'new conversations know it (/clear starts one)'
 
-/** `/agents create [NAME]`: asks for all that a type needs, and writes its file. */
+/** `/agents create [NAME]`: asks for everything a type needs, and writes its file. */
 export async function createType(typed: string, place: CommandPlace): Promise<undefined> {
   const { ui, conversation, world } = place
   const name = (typed || (await ui.ask('Name of the type (letters, digits, - and _):')))?.trim()
@@ -53,7 +53,7 @@ export async function createType(typed: string, place: CommandPlace): Promise<un
   return tell(toPrintable(`${path} is written; ${KNOWN_LATER}${trust}`), place)
 }
 
-/** `/agents edit NAME`: one field after the other, until the user is done. */
+/** `/agents edit NAME`: one field after another, until the user is done. */
 export async function editType(typed: string, place: CommandPlace): Promise<undefined> {
   const { ui } = place
   if (typed === '') return note('edit which? /agents lists them', place)

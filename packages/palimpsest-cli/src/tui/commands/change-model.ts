@@ -8,7 +8,7 @@ import { tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 const OWN_NAME = '\0own'
 
-/** By its name, or from a list with windows and prices. Into a smaller window the conversation goes compacted, with the next message. */
+/** Takes a name, or shows a list with windows and prices. For a smaller window, the conversation is compacted with the next message. */
 export async function changeModel(named: string, place: CommandPlace): Promise<CommandEnd> {
   const { conversation, wishes } = place
   const model = named || (await pickModel(place)) || ''
@@ -21,7 +21,7 @@ export async function changeModel(named: string, place: CommandPlace): Promise<C
       ? ({ kind: 'new' } as const)
       : ({ kind: 'resume', which: conversation.id } as const)
   const { baseUrl: givenUrl } = wishes.chosen ?? wishes
-  // An address that was given is the address of the provider it was given for.
+  // A given address belongs to the provider it was given for.
   const baseUrl = serverOf(model) === serverOf(conversation.facts.model) ? givenUrl : undefined
   const others = lasts ? { ...wishes, model: undefined, baseUrl } : wishes
   return { next: { ...others, chosen: { model, baseUrl }, session } }
@@ -46,7 +46,7 @@ async function pickModel({ conversation, ui, world }: CommandPlace): Promise<str
   return picked === OWN_NAME ? await ui.ask('Its name, for example openrouter/qwen/qwen3-coder:') : picked
 }
 
-/** Whoever presses Enter at once changes nothing. */
+/** Puts the current model first: pressing Enter at once changes nothing. */
 function currentFirst(offered: readonly OfferedModel[], model: string): readonly OfferedModel[] {
   const isCurrent = ({ name }: OfferedModel): boolean => name === model
   return [...offered.filter(isCurrent), ...offered.filter((one) => !isCurrent(one))]

@@ -2,8 +2,8 @@ import { toPrintable } from '../../agent/printable.ts'
 import { pinnedText, restoredText, undoneText, type ChangeText } from '../../stored/change-texts.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 
-// What `/undo` and the list of `/context` change in the view: the conversation does it, and goes on. What the user typed or picked is
-// a whole id here. True: it was told what became of it.
+// How `/undo` and the list of `/context` change the view. The conversation makes the change and continues. What the user typed or picked is
+// a whole id here. `true`: the user was told the result.
 
 export async function undoRemoval(id: string, place: CommandPlace): Promise<true> {
   return told(undoneText(await place.conversation.undo(id), id), place)

@@ -1,4 +1,4 @@
-/** What stands behind a slash, in the order of `/help`. */
+/** The slash commands, in the order of `/help`. */
 export const COMMANDS = [
   { name: 'help', words: '', summary: 'list the commands and the keys' },
   { name: 'compact', words: '[instructions]', summary: 'summarise the conversation to make room' },
@@ -44,12 +44,12 @@ export const COMMANDS = [
 
 export type CommandName = (typeof COMMANDS)[number]['name']
 
-/** Promised, and not there yet. */
+/** Planned, not implemented yet. */
 export const PLANNED_COMMANDS = 'mcp skills'.split(' ')
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 
-/** What stands beside a name in the list that completes it. */
+/** The text beside a name in the completion list. */
 export function commandLabel(name: string): string {
   const known = COMMANDS.find((command) => command.name === name)
   return known ? `/${`${known.name} ${known.words}`.padEnd(LABEL_COLUMNS)} ${known.summary}` : name

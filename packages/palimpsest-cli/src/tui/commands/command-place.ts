@@ -16,20 +16,20 @@ export interface CommandPlace {
   /** The team that the conversation leads. */
   readonly team?: TeamHost | undefined
   readonly follow: <T>(events: AsyncGenerator<LoopEvent, T>) => Promise<T>
-  /** `told`: what an interruption came to. */
+  /** `told`: what to say if the user interrupts the work. */
   readonly interruptible: (work: (signal: AbortSignal) => Promise<void>, told?: string) => Promise<void>
 }
 
-/** Set: this conversation is left, for what stands in it. */
+/** Set: leave this conversation for what it holds. */
 export type CommandEnd = { readonly next: RunWishes | undefined } | undefined
 
-/** What went well. */
+/** Reports what went well. */
 export function tell(text: string, { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...noteLines(text, 'plain', ui.columns()), []])
   return undefined
 }
 
-/** What did not, or what to do first. */
+/** Reports what failed, or what to do first. */
 export function note(text: string, { ui }: Pick<CommandPlace, 'ui'>): undefined {
   ui.show([...noteLines(text, 'warning', ui.columns()), []])
   return undefined
