@@ -13,24 +13,24 @@ import { toPageUrl } from '../web/fetch-page.ts'
 import { isNamedByGit } from './named-by-git.ts'
 import { isConfiguration, liesInRepository } from './protected-files.ts'
 
-// What a call is about to touch, found out before anybody decides.
+// What a call would touch, found out before anything is decided.
 
 export interface FileFacts {
   readonly kind: 'file'
   readonly access: 'read' | 'write'
-  /** Every name by which the system gets there, the real one among them. */
+  /** Every name by which the system gets there, including the real one. */
   readonly names: readonly string[]
-  /** Where it really leads. */
+  /** The real path. */
   readonly real: string
-  /** In the working folders (to write), or where reading is free (to read). */
+  /** For a write: in the working folders. For a read: where reading is free. */
   readonly isInside: boolean
-  /** To write: what is written there is judged by itself, whatever the mode. */
+  /** For a write: another check judges what is written there, whatever the mode. */
   readonly isJudged: boolean
-  /** To write: the plan of the conversation, which may write it. */
+  /** For a write: the plan of the conversation, which may be written. */
   readonly isPlan: boolean
-  /** Configuration that decides what programs do: needs a rule that names it, or a person. */
+  /** Configuration that decides what programs do: needs a rule that names it, or the user's answer. */
   readonly isProtected: boolean
-  /** Whether another path is protected, too. */
+  /** Whether another path is protected too. */
   readonly protects: (path: string) => boolean
 }
 
@@ -40,18 +40,18 @@ export type CallFacts =
       readonly kind: 'shell'
       readonly command: string
       readonly text: ShellText
-      /** The model wants it outside of the sandbox. */
+      /** The model wants it outside the sandbox. */
       readonly isOutside: boolean
     }
   | { readonly kind: 'web'; readonly host: string; readonly hostname: string }
-  /** Touches nothing outside of the conversation. */
+  /** Touches nothing outside the conversation. */
   | { readonly kind: 'inner' }
   | { readonly kind: 'other'; readonly readsOnly: boolean }
 
-/** Asked for by what writes: to find them takes a while. */
+/** Called only for writes: it takes a while to find these folders. */
 type ProtectedFolders = () => Promise<readonly string[]>
 
-/** Throws a `Refusal` for an input that is no sensible call. */
+/** Throws a `Refusal` for an input that makes no sensible call. */
 export async function factsOf(
   tool: Pick<LoopTool, 'name' | 'isReadOnly'>,
   input: JsonObject,
@@ -84,7 +84,7 @@ export async function factsOf(
   }
 }
 
-/** A pattern may lead out of the folder that it is looked for in. */
+/** The pattern itself may lead out of the folder that is searched. */
 function searchedFolder(name: ToolName, input: JsonObject): string {
   const path = optionalText(input, 'path')
   return name === 'Glob' ? globRoot(requiredText(input, 'pattern'), path).folder : (path ?? '.')

@@ -2,14 +2,14 @@ import type { ShellText } from '../command/parse-shell.ts'
 import { findProgram } from '../sandbox/find-program.ts'
 import type { ShellState } from '../shell/shell-state.ts'
 
-// A rule speaks of a program by its name, and so does everything that runs unasked. Where an earlier command gave the name another meaning, by a
-// function or by a search path, neither counts: somebody is asked, and told why.
+// Rules name programs, and so does the proof that a command may run unasked. If an earlier command gave a name another meaning, by a
+// function or by a search path, neither counts: the user is asked, and the question says why.
 
 export interface FirstShell {
   readonly state: ShellState
-  /** As the shell is now. */
+  /** The shell's environment now. */
   readonly env: { readonly [name: string]: string }
-  /** Where programs were found before any command changed that. */
+  /** `PATH` before any command changed it. */
   readonly firstPath: string
 }
 
@@ -24,7 +24,7 @@ export async function changedMeaning(
   const called = text.commands.find(({ name }) => name !== undefined && state.functionNames.has(name))
   if (called?.name !== undefined) return `${called.name} is a function that an earlier command defined`
   if (path === firstPath) return undefined
-  // Also words: `env`, `xargs` and their like run what they are given.
+  // All words count, not only names: `env`, `xargs` and the like run what they are given.
   const words = text.commands.flatMap(({ name = '', args }) => [name, ...args.map(({ value }) => value)])
   for (const word of new Set(words)) {
     const [first, now] = await Promise.all([findProgram(word, firstPath), findProgram(word, path)])

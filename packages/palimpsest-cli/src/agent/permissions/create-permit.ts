@@ -21,7 +21,7 @@ export interface PermissionQuestion {
   readonly tool: string
   readonly input: Parameters<Permit>[1]
   readonly why: string
-  /** What "always" would allow from now on. Absent: nothing that is narrow enough, so it is yes or no. */
+  /** What "always" would allow from now on. Absent: nothing is narrow enough, so the answer is yes or no. */
   readonly offer?: Offer | undefined
 }
 
@@ -32,30 +32,30 @@ export type PermissionAnswer =
   | { readonly kind: 'no'; readonly words?: string }
 
 export interface PermitOptions {
-  /** The same as the tools', with the rules in it. */
+  /** The same object that the tools have, with the rules in it. */
   readonly access: Access
-  /** Asked for each call, where it may change. */
+  /** A function if the mode may change: it runs for each call. */
   readonly mode: PermissionMode | (() => PermissionMode)
   readonly isTrusted: boolean
-  /** The same as the tools'. */
+  /** The same object that the tools have. */
   readonly sandbox: Sandbox
-  /** Of the first command that is allowed: what names and variables mean, until commands change that. */
+  /** Environment of the first command: it defines names and variables until commands change them. */
   readonly env: ChildEnvironment
-  /** Folders of our own that no tool writes unasked, real: the home with settings and trust. */
+  /** Real paths of our own folders that no tool writes unasked: the home with settings and trust. */
   readonly protectedFolders: readonly string[]
-  /** Absent: nobody is there. What would need asking is refused, and the text names the flag that allows it. */
+  /** Absent: no user can answer. Calls that need a question are refused, and the refusal names the flag that allows them. */
   readonly ask?:
     | ((question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>)
     | undefined
 }
 
-/** Of calls that are no command: nobody looks at it. */
+/** For calls that are not commands; nothing reads it. */
 const NO_CONCERNS: ShellConcerns = { kind: 'refused', why: 'it is no command' }
 
 export function createPermit(options: PermitOptions): Permit {
   const { access } = options
   const queue = createQueue()
-  // Nobody needs them before the first call that writes, and a command that is asked for words makes none.
+  // Found at the first call that writes: a run that only answers in words never needs them.
   let programFolders: Promise<readonly string[]> | undefined
   const decideWith = async (
     tool: LoopTool,
@@ -89,7 +89,7 @@ export function createPermit(options: PermitOptions): Permit {
     try {
       const first = await look(tool, input)
       if (first.decision.kind !== 'ask') return conclude(tool, first, options, context)
-      // One question at a time; the answer to an earlier one may settle this one.
+      // One question at a time: the answer to an earlier question may settle this one.
       return await queue(async () => {
         const { facts, decision } = await look(tool, input)
         if (decision.kind !== 'ask') return conclude(tool, { facts, decision }, options, context)
@@ -108,7 +108,7 @@ export function createPermit(options: PermitOptions): Permit {
   }
 }
 
-/** Folders of the work in which programs are found by their names: what is there runs whenever somebody calls that name. Real. */
+/** Real paths of `PATH` folders inside the working folders: a program written there runs whenever its name is called. */
 async function findProgramFolders({ access, env }: PermitOptions): Promise<readonly string[]> {
   const entries = (env['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
   const real = await Promise.all(entries.map((entry) => realPathOf(entry).catch(() => entry)))
@@ -144,7 +144,7 @@ interface Asked {
   readonly facts: CallFacts
   readonly why: string
   readonly options: PermitOptions
-  /** Would the call run unasked with these rules too? */
+  /** Would the call run unasked with these additional rules? */
   readonly allowsWith: (rules: readonly Rule[]) => Promise<boolean>
 }
 
@@ -173,7 +173,7 @@ async function askOrRefuse(
   return offer ? { kind: 'always', rules: offer.rules } : { kind: 'yes' }
 }
 
-/** Runs one after the other. */
+/** Runs the calls one after the other. */
 export function createQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (run) => {

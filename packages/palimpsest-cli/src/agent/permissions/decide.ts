@@ -6,7 +6,7 @@ import type { PermissionMode } from './permission-mode.ts'
 import { ownNatureOf } from '../tools/tool-natures.ts'
 import { matchesDomain, type Rule } from './rule.ts'
 
-// Who wins: what forbids, then what asks, then what allows, then the mode. Pure; everything about the disk is in the facts.
+// The order of precedence: deny rules, ask rules, allow rules, the mode. Pure: everything about the disk is in the facts.
 
 export interface Policy extends PatternBase {
   readonly mode: PermissionMode
@@ -14,22 +14,22 @@ export interface Policy extends PatternBase {
 }
 
 export type Decision =
-  /** `way`: a command runs so, and not as it is. */
+  /** `way`: how a command runs, instead of as written. */
   | { readonly kind: 'allow'; readonly way?: CommandWay }
   | { readonly kind: 'ask'; readonly why: string }
   | { readonly kind: 'deny'; readonly why: string }
 
-/** What only the disk can say about a command. */
+/** What only the disk can tell about a command. */
 export type ShellConcerns =
   /** No command may run at all. */
   | { readonly kind: 'refused'; readonly why: string }
   | {
       readonly kind: 'judged'
-      /** How it runs where rules allow it. */
+      /** How it runs if rules allow it. Undefined: they do not. */
       readonly byRule: OpenWay | undefined
-      /** How it may run where no rule allows it, or why somebody must be asked. */
+      /** How it may run if no rule allows it, or why the user must be asked. */
       readonly unasked: UnaskedAnswer
-      /** The same where it may write in the working folders. Absent: nothing may, unasked. */
+      /** The same for a run that may write in the working folders. Absent: nothing writes unasked. */
       readonly writing?: UnaskedAnswer | undefined
     }
 
@@ -82,7 +82,7 @@ function decideWrite(tool: string, facts: FileFacts, policy: Policy): Decision {
   return policy.mode === 'accept-edits' ? ALLOW : { kind: 'ask', why: 'it changes a file' }
 }
 
-/** A rule without a pattern speaks of the working folders; and what is protected must be named, not just reached by a wildcard. */
+/** A rule without a pattern means the working folders. A protected file must be named: a wildcard that happens to match is not enough. */
 function speaksOfPlace(rule: Rule, facts: FileFacts, policy: Policy): boolean {
   if (!facts.isProtected) return facts.isInside || rule.pattern !== undefined
   const example = exampleOf(rule, policy)
@@ -94,7 +94,7 @@ function decideShell({ mode }: Policy, concerns: ShellConcerns): Decision {
   if (concerns.kind === 'refused') return { kind: 'deny', why: concerns.why }
   const { byRule, unasked, writing } = concerns
   if (mode === 'bypass') return ALLOW
-  // Somebody allowed it, with all it does; the sandbox is for what nobody allowed. In plan mode no rule counts.
+  // The user allowed the command with everything it does; the sandbox is for what no rule allows. In plan mode no rule counts.
   if (byRule !== undefined && mode !== 'plan') return { kind: 'allow', way: byRule }
   if (writing?.ok === true && mode !== 'plan') return { kind: 'allow', way: writing.way }
   if (unasked.ok) return { kind: 'allow', way: unasked.way }
@@ -133,12 +133,12 @@ function meetsRule(rule: Rule, tool: string, facts: CallFacts, policy: Policy): 
   if (!speaksOf(rule.tool, tool)) return 'no'
   switch (facts.kind) {
     case 'file': {
-      // What forbids meets a file under any of its names; what allows must meet the real one.
+      // A rule that denies or asks matches a file under any of its names; a rule that allows must match the real path.
       const paths = rule.effect === 'allow' ? [facts.real] : facts.names
       return paths.some((path) => matchesPath(rule, path, policy)) ? 'yes' : 'no'
     }
     case 'shell':
-      // What allows is matched command by command, not here.
+      // Allow rules match each command of the line separately, and not here.
       if (rule.effect === 'allow') return 'no'
       return meetsCommand(rule, facts.text, facts.command)
     case 'web':
@@ -152,7 +152,7 @@ function meetsRule(rule: Rule, tool: string, facts: CallFacts, policy: Policy): 
   }
 }
 
-/** Rules about reading hold for searches too, rules about editing for every writer; `mcp__server` for all tools of a server. */
+/** Rules about reading also apply to searches, rules about editing to every tool that writes, `mcp__server` to all tools of the server. */
 function speaksOf(ruleTool: string, tool: string): boolean {
   if (ruleTool === tool) return true
   const nature = ownNatureOf(ruleTool)

@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { readRegular } from '../files/open-regular.ts'
 
 // A repository's own configuration can make `git status` run programs: a filter, a text converter, a program that checks signatures.
-// Most of it has no switch. So before git runs unasked outside of the sandbox, in a folder that is trusted, the repository is looked at,
-// and whatever is not of the plainest form counts as a risk: what git makes of odd files is for git to know.
+// Most of these have no switch. So before git runs unasked outside the sandbox, in a trusted folder, we check the repository, and
+// anything that does not have the plainest form counts as a risk: only git knows what it makes of odd files.
 
 /** Folders from a working folder up to the root; more than any real path has. */
 const DEPTH_MAX = 256
@@ -27,16 +27,16 @@ const HARMFUL_KEYS =
   /^(diff\.(external|tool|guitool|orderfile)|merge\.(tool|guitool)|gc\.recentobjectshook|receive\.procreceiverefs|log\.(showsignature|mailmap)|commit\.template)$/
 
 export interface RiskOptions {
-  /** Hooks count too: nobody switches them off. */
+  /** Hooks count too: set if nothing switches them off. */
   readonly withHooks?: boolean
-  /** Git is only asked to add, look at or remove a worktree: what other commands of it would run does not count, nor what our environment overrules. */
+  /** Git only adds, checks or removes a worktree. Keys that only other commands use, or that our environment overrides, do not count. */
   readonly isForWorktree?: boolean
 }
 
 const OF_OTHER_COMMANDS =
   /^(core\.(hookspath|fsmonitor|editor|pager|sshcommand|askpass)|sequence\.editor|(alias|credential|http|url|gpg)\..*)$/
 
-/** Why git should not run here unasked, or undefined. */
+/** Why git should not run here unasked. Undefined: no reason. */
 export async function findGitRisk(
   folder: string,
   { withHooks = false, isForWorktree = false }: RiskOptions = {},
@@ -58,8 +58,8 @@ export async function findGitRisk(
 }
 
 /**
- * The repository that git would find from here: its folder, and for a linked worktree also the common one. Undefined: none. A sentence: one
- * of a form that is not plain.
+ * The repository that git would find from here: its folder and, for a linked worktree, also the common one. Undefined: none. A string:
+ * why the form of the repository is not plain.
  */
 async function findRepository(folder: string): Promise<readonly string[] | string | undefined> {
   let at = folder
@@ -69,7 +69,7 @@ async function findRepository(folder: string): Promise<readonly string[] | strin
     if (kind?.isDirectory() === true) return await plainFolder(git)
     if (kind?.isFile() === true) return await linkedFolders(git)
     if (kind !== undefined) return `${git} is neither a folder nor a file`
-    // A folder that looks like a repository without files of its own is one, for git.
+    // To git, a folder that looks like a repository is one, even without a `.git`.
     const hasHead = (await lstat(join(at, 'HEAD')).catch(() => undefined)) !== undefined
     if (hasHead) return `${at} looks like a repository without a working folder`
     if (dirname(at) === at) return undefined
@@ -78,7 +78,7 @@ async function findRepository(folder: string): Promise<readonly string[] | strin
   return undefined
 }
 
-/** As `git init` and `git clone` make it; else git may go on and find another one. */
+/** Accepts only the form that `git init` and `git clone` make. With another form, git may continue its search and find another one. */
 async function plainFolder(git: string): Promise<readonly string[] | string> {
   const names = await readdir(git, { withFileTypes: true }).catch(() => [])
   const is = (name: string, isFolder: boolean): boolean =>
@@ -89,7 +89,7 @@ async function plainFolder(git: string): Promise<readonly string[] | string> {
   return [git]
 }
 
-/** `git worktree add` writes these files, and writes them just so. */
+/** Accepts the files exactly as `git worktree add` writes them. */
 async function linkedFolders(file: string): Promise<readonly string[] | string> {
   const own = await pointedAt(file, /^gitdir: (\S(?:[^\n\r\0]*\S)?)\n?$/)
   const common = own && (await pointedAt(join(own, 'commondir'), /^(\S(?:[^\n\r\0]*\S)?)\n?$/))
@@ -105,7 +105,7 @@ async function pointedAt(file: string, form: RegExp): Promise<string | undefined
   return path === undefined ? undefined : resolve(dirname(file), path)
 }
 
-/** Undefined for what is no plain file; a pipe would be waited for. */
+/** Undefined if it is not a plain file: reading a pipe would wait. */
 async function textOf(path: string, bytesMax: number): Promise<string | undefined> {
   return await readRegular(path, bytesMax).then(
     ({ bytes }) => bytes.toString('utf8'),
@@ -128,8 +128,8 @@ const HEADER = /^[ \t]*\[([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)(?: "((?:[^"\\]|\\["
 const ENTRY = /^[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[^\r]*)?$/
 
 /**
- * Keys as `section.name` or `section.sub.name`, in small letters but for the middle. A line of any other form than git itself writes, also
- * one that goes on in the next, becomes a key that nobody knows.
+ * Keys as `section.name` or `section.sub.name`, in lower case except for the middle. A line in any other form than git itself writes, such
+ * as one that continues on the next line, becomes a key that no list contains.
  */
 export function configKeys(text: string): readonly string[] {
   const keys: string[] = []
@@ -147,7 +147,7 @@ export function configKeys(text: string): readonly string[] {
   return keys
 }
 
-/** The mode of a submodule's entry (160000 octal), as the index has it. Its bytes elsewhere are rare, and then somebody is asked. */
+/** The mode of a submodule's entry (160000 octal) in the index. The same bytes rarely occur elsewhere; then the user is asked. */
 const SUBMODULE_MODE = Buffer.from([0x00, 0x00, 0xe0, 0x00])
 
 async function hasSubmodules(git: string): Promise<boolean> {
@@ -160,14 +160,14 @@ async function hasSubmodules(git: string): Promise<boolean> {
   return read === undefined || read.bytes.includes(SUBMODULE_MODE)
 }
 
-/** Whoever has more of them in a repository is asked. */
+/** Entries in one repository; with more, the user is asked. */
 const ENTRIES_MAX = 100_000
-/** Git reads nothing there, or is told not to. */
+/** Folders where git reads nothing, or where we tell it not to. */
 const NOT_READ = new Set(['hooks', 'lfs', 'annex'])
 
 /**
- * A link in a repository, which git follows wherever it leads: of many files it shows what is in them. Or a list of other repositories,
- * whose objects count as its own.
+ * Finds a link, which git follows wherever it leads and whose content it may show; or a list of other repositories, whose objects git
+ * treats as its own.
  */
 async function oddEntry(git: string): Promise<string | undefined> {
   const waiting = [git]

@@ -4,10 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { readRegular } from '../files/open-regular.ts'
 import { isPrivate, isReadablePath, type Access } from '../paths/access.ts'
 
-// Where the repository is that git would find from a folder, for the question whether git sees all of it in the sandbox.
+// Finds the repository that git would use from a folder, to decide whether git sees all of it in the sandbox.
 
 export type GitPlaces =
-  /** `shown`: folders to show besides, those of the repository that a linked worktree belongs to. */
+  /** `shown`: additional folders to show, those of the repository that a linked worktree belongs to. */
   | { readonly ok: true; readonly isFound: boolean; readonly shown: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
@@ -28,13 +28,13 @@ export async function gitPlaces(folder: string, access: Access): Promise<GitPlac
     if (dirname(at) === at) break
     at = dirname(at)
   }
-  // Git says so itself.
+  // Git itself reports that there is no repository.
   return { ok: true, isFound: false, shown: [] }
 }
 
 /**
- * A linked worktree: its repository is shown only where that repository names the worktree in turn. Anybody's `.git` file can name any
- * folder; only whoever may write there can make it answer.
+ * A linked worktree: its repository is shown only if that repository names the worktree in return. Anyone's `.git` file can name any
+ * folder, but only someone who may write to that folder can make it name the worktree.
  */
 async function linkedPlaces(file: string, access: Access): Promise<GitPlaces> {
   const own = await pointedAt(file, /^gitdir: ([^\n]+)\n?$/)
@@ -46,13 +46,13 @@ async function linkedPlaces(file: string, access: Access): Promise<GitPlaces> {
   if (isReadablePath(access, own)) return { ok: true, isFound: true, shown: [] }
   const back = await pointedAt(join(own, 'gitdir'), /^([^\n]+)\n?$/)
   const common = await pointedAt(join(own, 'commondir'), /^([^\n]+)\n?$/)
-  // Where it says to lie, and nowhere else: a file beside the worktree could name any folder as the common one.
+  // The common folder must be where `own` is: otherwise a file beside the worktree could name any folder as the common one.
   const isThere = basename(dirname(own)) === 'worktrees' && common === dirname(dirname(own))
   if (!isThere || back !== file || isPrivate(access, common)) return elsewhere
   return { ok: true, isFound: true, shown: [common] }
 }
 
-/** The real path that a file holds. */
+/** The real path that a file contains. */
 async function pointedAt(file: string, form: RegExp): Promise<string | undefined> {
   const text = await readRegular(file, POINTER_BYTES_MAX).then(
     ({ bytes }) => bytes.toString('utf8'),

@@ -10,22 +10,22 @@ import { findProgram, isMachineCode } from '../sandbox/find-program.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { gitPlaces } from './git-places.ts'
 
-// A line in the sandbox must give the answer that it would give outside: with the same programs, and with the files that it names. Where
-// it would not, somebody is asked and it runs outside. Nothing here is about safety: what is overlooked fails in there.
+// A line in the sandbox must give the same answer as outside: with the same programs, and with the files that it names. If it would not,
+// the user is asked and it runs outside. This is not about safety: anything we overlook here fails in the sandbox.
 
 export interface InsidePlace {
   readonly access: Access
   readonly sandbox: Pick<Sandbox, 'variables' | 'showsSystem'>
-  /** Programs of the work itself may run, and `/tmp` is its own. */
+  /** Programs from the working folders may run, and `/tmp` is the sandbox's own. */
   readonly runsOwn?: boolean
-  /** As a command gets it that was allowed. */
+  /** The environment that an allowed command gets. */
   readonly env: { readonly [name: string]: string }
-  /** Where a path leads, if there is something. Only a measure asks another disk than this one. */
+  /** Where a path leads, or undefined if nothing is there. Only a benchmark sets this, to stand in for the disk. */
   readonly realPath?: (path: string) => Promise<string | undefined>
 }
 
 export type InsideAnswer =
-  /** Real paths of programs and of a repository that lie elsewhere. */
+  /** Real paths of programs and of a repository that are elsewhere. */
   { readonly ok: true; readonly shown: readonly string[] } | { readonly ok: false; readonly why: string }
 
 type Fitting = Extract<InsideVerdict, { fits: true }>
@@ -57,13 +57,13 @@ export async function insideConcern(verdict: Fitting, place: InsidePlace): Promi
   return { ok: true, shown }
 }
 
-/** Set outside, and not what it is inside. Bash has some of its own. */
+/** Set outside, but missing or different inside. Bash sets some variables itself. */
 function isMissing(name: string, { env, sandbox }: InsidePlace): boolean {
   const isOwn = /^(BASH|RANDOM|SECONDS|PWD|OLDPWD|UID|EUID|IFS|PPID|SHLVL|OSTYPE|HOSTNAME|_$)/.test(name)
   return !isOwn && env[name] !== undefined && env[name] !== sandbox.variables[name]
 }
 
-/** Where the shell is, and where the line goes from there; or why it should not go there. */
+/** The shell's folder, and the folders the line moves to; or why it should not go there. */
 async function foldersOf(
   { folders, movesFirst }: Fitting,
   place: InsidePlace,
@@ -105,17 +105,17 @@ async function wordOutside(word: ShellWord, base: string, place: InsidePlace): P
   return undefined
 }
 
-/** What is written there would be gone with the session. */
+/** What a command writes there would be lost at the end of the session. */
 function isInHome(path: string, { home, folders }: Access): boolean {
   return home !== '/' && isInside(home, path) && !folders.some((folder) => isInside(folder, path))
 }
 
-/** Only a measure asks another disk than this one; there a file has one name. */
+/** On a benchmark's stand-in disk, each file has one name. */
 async function hidesName(named: string, real: string, { access, realPath }: InsidePlace): Promise<boolean> {
   return realPath === undefined ? await isHiddenUnderAName(access, named) : access.isHidden(real)
 }
 
-/** The word, what stands after `=`, and the folder that a pattern begins in. */
+/** The word, what follows each `=`, and the folder in which a pattern begins. */
 function candidatesOf({ value, kind, text }: ShellWord): readonly string[] {
   const home = /^"?(?:\$HOME|\$\{HOME\})(?=["/]|$)/.exec(text)
   if (home !== null) return ['~']
@@ -126,13 +126,13 @@ function candidatesOf({ value, kind, text }: ShellWord): readonly string[] {
   return kind === 'glob' ? paths.map((part) => folderBefore(part, /[*?[]/) || '.') : paths
 }
 
-/** The folders before the first such character; all of it where there is none. */
+/** The folders before the first such character; the whole path if it has none. */
 function folderBefore(path: string, character: RegExp): string {
   const at = path.search(character)
   return at === -1 ? path : path.slice(0, path.lastIndexOf('/', at) + 1)
 }
 
-/** Paths to show besides, or why the program is another one inside. */
+/** Additional paths to show, or why the program is a different one inside. */
 async function programShown(
   name: string,
   { access, sandbox, env, runsOwn = false }: InsidePlace,

@@ -6,28 +6,28 @@ import { isTrusted } from '../settings/trust.ts'
 import { openStoredRules } from './always/stored-rules.ts'
 import type { Rule } from './rule.ts'
 
-// Every rule that holds, with where it comes from: whoever wonders why he is asked, or is not, finds the line here.
+// Every rule that holds, with its source: users who wonder why they are asked, or are not, find the line here.
 
 export type RuleSource =
-  /** `settings.json` of the user. */
+  /** The user's `settings.json`. */
   | 'user'
   | 'project'
   /** Given with "always", for this folder. */
   | 'always'
-  /** --settings or --allowed-tools: of this run alone. */
+  /** --settings or --allowed-tools: only for this run. */
   | 'flag'
 
 export interface ListedRule {
   readonly rule: Rule
   readonly source: RuleSource
-  /** The file, or the flag. */
+  /** The file or the flag. */
   readonly where: string
 }
 
 export interface RulePlaces {
   readonly home: string
   readonly projectFolder: string
-  /** Where what was allowed with "always" is kept. */
+  /** The folder that stores the rules given with "always". */
   readonly projectHome: string
   readonly cwd: string
   readonly settingsFile?: string | undefined

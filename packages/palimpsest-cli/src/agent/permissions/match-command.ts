@@ -3,17 +3,17 @@ import { matchWildcard, parseWildcard, type Bounds, type Wildcard } from '../pat
 import type { Rule } from './rule.ts'
 import { WRAPPING_PROGRAMS } from './wrapping-programs.ts'
 
-// Rules about commands. A rule that allows must cover every command of a line; one that forbids needs to meet one of them. The time is
-// proportional to the length of rule and line, whatever they are.
+// Rules about commands. An allow rule must cover every command of a line; a deny or ask rule needs to match only one. Matching takes time
+// proportional to the length of rule and line, whatever they contain.
 
-/** `npm run test:*` covers `npm run test`, `npm run test:unit` and `npm run test -- x`; `git * main` has a star of its own. */
+/** `npm run test:*` covers `npm run test`, `npm run test:unit` and `npm run test -- x`; the star in `git * main` is a plain wildcard. */
 export function matchesCommand({ pattern }: Rule, text: string): boolean {
   if (pattern === undefined) return true
   if (STAND_INS.test(text)) return false
   return matchesFrom(parseCommandPattern(squeezeUnquoted(pattern)), squeezeUnquoted(text), (at) => at === 0)
 }
 
-/** A rule for this very line, whatever is in it. */
+/** The rule covers the line as a whole: it has no pattern, or it is written for exactly this line. */
 export function isWholeLine({ pattern, always }: Rule, source: string): boolean {
   if (pattern === undefined) return true
   const wildcard = parseWildcard(pattern.trim())
@@ -22,7 +22,7 @@ export function isWholeLine({ pattern, always }: Rule, source: string): boolean 
 
 interface CommandPattern {
   readonly wildcard: Wildcard
-  /** It ended in `:*`: what follows after a space or a colon is of no matter. */
+  /** It ended in `:*`: anything may follow after a space or a colon. */
   readonly isPrefix: boolean
 }
 
@@ -42,10 +42,10 @@ function matchesFrom(
   return matchWildcard(wildcard, text, { startsAt, endsAt }).matches
 }
 
-/** Programs that run what follows them, in words of their own or in one. A rule that forbids looks through them. */
+/** Programs that run what follows them, as separate words or as one. A deny or ask rule looks through them. */
 const WRAPPERS = new Set([...WRAPPING_PROGRAMS, ...'find sh bash dash ash zsh ksh mksh fish'.split(' ')])
 
-/** Is one of the commands forbidden? `unreadable`: nobody can say. */
+/** Does the rule match one of the commands? `unreadable`: we cannot tell. */
 export function meetsCommand(rule: Rule, text: ShellText, source: string): 'yes' | 'no' | 'unreadable' {
   if (rule.pattern === undefined) return 'yes'
   const pattern = parseCommandPattern(squeeze(rule.pattern))
@@ -54,7 +54,10 @@ export function meetsCommand(rule: Rule, text: ShellText, source: string): 'yes'
   return text.commands.some((command) => isMet(pattern, command)) ? 'yes' : 'no'
 }
 
-/** As it is written, by the program's bare name in any case of letters, since some disks know no other, and, after a wrapper, from each word on, also one that names a program by its path. */
+/**
+ * Matches the command as written, and by the program's bare name, also in lower case, since some disks ignore case. After a wrapper, a
+ * match may start at each word, also at the name within a program's path.
+ */
 function isMet(pattern: CommandPattern, command: SimpleCommand): boolean {
   if (command.name === undefined) return false
   const bare = squeeze(wordsOf(command).join(' '))
@@ -76,18 +79,18 @@ function baseName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1)
 }
 
-/** What forbids is meant however it is spaced. */
+/** Deny and ask rules ignore how the words are spaced. */
 function squeeze(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ')
 }
 
-/** Characters of nobody's, for spaces that part no words. */
+/** Private-use characters that stand in for spaces inside a word. */
 const STAND_IN = 0xe000
 const STAND_INS = /[\uE000-\uE0FF]/
 
 /**
- * What allows is meant however it is spaced between the words. Inside of quotes or after a backslash a space is part of the word, and no
- * space of a pattern stands for it.
+ * Allow rules ignore how much space is between words. Inside quotes or after a backslash a space is part of the word, and a plain space
+ * in a pattern does not match it.
  */
 function squeezeUnquoted(text: string): string {
   return Array.from(

@@ -11,7 +11,7 @@ import {
 import { ownNatureOf } from '../tools/tool-natures.ts'
 import type { Rule } from './rule.ts'
 
-// Patterns of paths, with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
+// Path patterns with the meaning they have in a .gitignore. `//x` begins at the root, `~/x` at home, `/x` and `./x` at the working
 // folder; `x` without a slash matches at any depth.
 
 export interface PatternBase {
@@ -19,12 +19,12 @@ export interface PatternBase {
   readonly home: string
 }
 
-/** Takes an absolute path. What allows must match exactly; what forbids also where only the case differs. */
+/** Takes an absolute path. Allow rules must match exactly; deny and ask rules ignore case. */
 export function matchesPath(rule: Rule, path: string, bases: PatternBase): boolean {
   return pathMatcher(rule, bases)(path)
 }
 
-/** The same for many paths. */
+/** The same, for many paths. */
 function pathMatcher(rule: Rule, bases: PatternBase): (path: string) => boolean {
   if (rule.pattern === undefined) return () => true
   const { base, pattern } = anchorPattern(rule.pattern, bases)
@@ -36,7 +36,7 @@ function pathMatcher(rule: Rule, bases: PatternBase): (path: string) => boolean 
   }
 }
 
-/** An example of what the rule means, with a plain name for each wildcard. */
+/** An example path that the rule matches, with a plain name for each wildcard. */
 export function exampleOf({ pattern }: Rule, bases: PatternBase): string | undefined {
   if (pattern === undefined) return undefined
   const anchored = anchorPattern(pattern, bases)
@@ -44,7 +44,7 @@ export function exampleOf({ pattern }: Rule, bases: PatternBase): string | undef
   return parsed && join(anchored.base, ...examplePath(parsed))
 }
 
-/** Where a pattern begins, and the pattern as it is meant from there. */
+/** The folder in which a pattern begins, and the pattern relative to it. */
 export function anchorPattern(
   pattern: string,
   { cwd, home }: PatternBase,
@@ -57,8 +57,8 @@ export function anchorPattern(
 }
 
 /**
- * Rules of one folder, for work in another: what forbids or asks holds in both, what allows only in the other. A path that begins at the
- * root or at home is the same in both.
+ * Rules of one folder, for work in another: deny and ask rules hold in both, allow rules only in the other. A path that begins at the root
+ * or at home is the same in both.
  */
 export function rulesElsewhere(rules: readonly Rule[], from: PatternBase): readonly Rule[] {
   return rules.flatMap((rule) => {
@@ -78,8 +78,8 @@ function rootedPattern({ tool, pattern }: Rule, from: PatternBase): string | und
 }
 
 /**
- * The rules, and for each that forbids or asks and whose path leads through a link a second one, for where it leads: a file is hidden
- * under any of its names. Rules that begin with a wildcard speak of names alone.
+ * The rules, plus a second one for each deny or ask rule whose path leads through a link, for where the link leads: a file is hidden under
+ * any of its names. Rules that begin with a wildcard are about names only.
  */
 export async function withLinksFollowed(
   rules: readonly Rule[],
@@ -94,7 +94,7 @@ export async function withLinksFollowed(
   return followed.flat()
 }
 
-/** Undefined where the path is the real one already. */
+/** Undefined if the path is already the real one. */
 async function realPattern({ pattern }: Rule, bases: PatternBase): Promise<string | undefined> {
   if (pattern === undefined) return undefined
   const { base, pattern: own } = anchorPattern(pattern, bases)

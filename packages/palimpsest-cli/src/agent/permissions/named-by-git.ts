@@ -5,15 +5,15 @@ import { readRegular } from '../files/open-regular.ts'
 import { expandPath } from '../paths/absolute-path.ts'
 import { isInside, realPathOf } from '../paths/real-path.ts'
 
-// Files that git runs by itself because its configuration names them: folders of hooks, more configuration, and programs of the work that
-// filter, compare, watch or sign.
+// Files that git runs by itself because its configuration names them: hook folders, more configuration, and programs in the working
+// folders that filter, compare, watch or sign.
 
 const CONFIG_BYTES_MAX = 256 * 1024
 const POINTER_BYTES_MAX = 8192
-/** Configuration includes configuration; git itself ends at ten. */
+/** Configuration can include configuration; git itself stops at ten. */
 const INCLUDES_MAX = 32
 
-/** Takes a real path, and where `~` leads. */
+/** Takes a real path, and the folder that `~` stands for. */
 export async function isNamedByGit(path: string, home: string): Promise<boolean> {
   const users = [join(home, '.gitconfig'), join(home, '.config', 'git', 'config')]
   for (let tree = dirname(path); ; tree = dirname(tree)) {
@@ -24,10 +24,10 @@ export async function isNamedByGit(path: string, home: string): Promise<boolean>
   }
 }
 
-/** The files with the configuration of the repository whose files lie in this folder. Empty: it is none. */
+/** Configuration files of the repository whose working tree is this folder. Empty: there is no repository. */
 async function configsOf(tree: string): Promise<readonly string[]> {
   const git = join(tree, '.git')
-  // Most folders above a file have none: one look instead of one for each of its files.
+  // Most folders above a file have no repository: one look at `.git` replaces a look at each of its files.
   if ((await lstat(git).catch(() => undefined)) === undefined) return []
   const pointer = await textOf(git, POINTER_BYTES_MAX)
   const own = pointer === undefined ? git : resolve(tree, pointer.replace(/^gitdir:/, '').trim())
@@ -38,11 +38,11 @@ async function configsOf(tree: string): Promise<readonly string[]> {
   return texts.some((text) => text !== undefined) ? found : []
 }
 
-/** Settings whose words are names, addresses and numbers; somebody's folder may be called `main` too. */
+/** Settings whose words are names, addresses and numbers; a folder may happen to be called `main` too. */
 const PLAIN =
   /^(url|pushurl|fetch|push|merge|remote|branch|bare|filemode|repositoryformatversion|logallrefupdates|ignorecase|precomposeunicode|symlinks|name|email|signingkey|rebase|autocrlf|eol|safecrlf|active|update|ignore|defaultbranch|worktree|worktreeconfig|objectformat|autosetup\w*|compression|prune|tagopt|gh-resolved|vscode-\S*|gk-\S*|enabled|version)$/
 
-/** All that the repository with its files in this folder names, and that could be a file: real paths. */
+/** Real paths of everything that the configuration of the repository in this folder names and that could be a file. */
 export async function namedByGit(tree: string, home: string): Promise<readonly string[]> {
   const configs = await configsOf(tree)
   if (configs.length === 0) return []
@@ -53,15 +53,15 @@ export async function namedByGit(tree: string, home: string): Promise<readonly s
 }
 
 interface Naming {
-  /** Where what it names is meant from. */
+  /** The folder that named paths are relative to. */
   readonly tree: string
   readonly home: string
   readonly configs: readonly string[]
-  /** Takes all that is named. */
+  /** Collects everything that is named. */
   readonly found?: string[]
 }
 
-/** Undefined looks for none, and so meets all. */
+/** An undefined path matches nothing, so the search reads every name. */
 async function namesPath(path: string | undefined, { tree, home, configs, found }: Naming): Promise<boolean> {
   const waiting = [...configs]
   const known = new Set(waiting)
@@ -84,7 +84,7 @@ async function namesPath(path: string | undefined, { tree, home, configs, found 
   return false
 }
 
-/** A value may be a line for a shell: its words, whatever parts them. */
+/** A value may be a line for a shell: returns its words, whatever separates them. */
 function wordsOf(value: string): readonly string[] {
   return value.split(/[\s'"`;|&()<>=!\\#]+/).filter((word) => word !== '' && !word.startsWith('-'))
 }
@@ -92,11 +92,11 @@ function wordsOf(value: string): readonly string[] {
 interface ConfigEntry {
   readonly name: string
   readonly value: string
-  /** All that follows the name: what looks like a comment may be part of a value in quotes. */
+  /** Everything after the `=`: what looks like a comment may be part of a quoted value. */
   readonly line: string
 }
 
-/** A line may be continued on the next one, and a heading may stand on the same one. */
+/** A line may continue on the next one, and a heading may be on the same line. */
 function entriesOf(text: string): readonly ConfigEntry[] {
   return text
     .replaceAll(/\\\r?\n/g, '')

@@ -10,14 +10,14 @@ import { hidesFiles } from './match-path.ts'
 import type { ProvenWord } from '../command/proven/argument-grammar.ts'
 import type { LineProof, ProvenCommand, ProvenStep } from '../command/proven/prove-line.ts'
 
-// A line that was proven, held against the disk: every file it names is one that may be read unasked, patterns become the names they
-// stand for, and the line is written anew from that.
+// Compares a proven line with the disk: every file it names must be readable unasked, patterns become the names they match, and the line
+// is rewritten from that.
 
 export type ResolvedLine =
   | { readonly ok: true; readonly command: string; readonly folder: string }
   | { readonly ok: false; readonly why: string }
 
-/** Only a measure asks another disk than this one. */
+/** Only a benchmark replaces this, to stand in for the disk. */
 type IsFolder = (path: string) => Promise<boolean>
 
 async function isFolderHere(path: string): Promise<boolean> {
@@ -27,7 +27,7 @@ async function isFolderHere(path: string): Promise<boolean> {
 class NotFree extends Error {}
 
 const WORDS_MAX = 500
-/** Entries a pattern may reach before somebody is asked instead. */
+/** Entries that a pattern may reach; with more, the user is asked. */
 const ENTRIES_MAX = 5000
 
 export async function resolveProof(
@@ -48,7 +48,7 @@ export async function resolveProof(
   }
 }
 
-/** Words of a proven command as they are to be written. Undefined where one names something that may not be read unasked. */
+/** The words of a proven command as we write them. Undefined if one names something that may not be read unasked. */
 export async function writtenWords(
   words: readonly ProvenWord[],
   folder: string,
@@ -71,7 +71,7 @@ export async function leadTo(
 ): Promise<string> {
   if (word.kind !== 'file' || word.isPattern) throw new NotFree('where it goes is not plain')
   const folder = await freePath(word.path, here, access)
-  // What it names from there is asked about by its real path alone.
+  // After the move, only real paths are checked, so a link could hide the name that a rule is about.
   const named = normalize(expandPath(word.path, { cwd: here, home: access.home }))
   if (access.rules.some(hidesFiles) && named.replace(/(?<=.)\/$/, '') !== folder)
     throw new NotFree(`${word.path} is a link, and rules hide files by their names`)
@@ -112,12 +112,12 @@ async function resolvedWord(word: ProvenWord, folder: string, access: Access): P
   return paths.map((one) => `${option}${expandTilde(one, access)}`)
 }
 
-/** The real path, if it may be read unasked. */
+/** The real path, if it may be read unasked; otherwise throws `NotFree`. */
 async function freePath(path: string, folder: string, access: Access): Promise<string> {
   const named = expandPath(path, { cwd: folder, home: access.home })
   if (named === '/dev/null') return named
   const real = await realPathOf(named).catch((error: unknown) => {
-    // No path that the system could open.
+    // The system could not open this path.
     if (['ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) return undefined
     throw new NotFree(`${named} is not among the files it may read unasked`)
   })
@@ -130,7 +130,7 @@ function expandTilde(path: string, { home }: Access): string {
   return path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path
 }
 
-/** What bash would make of the pattern; the pattern itself where nothing matches. */
+/** What bash would expand the pattern to; the pattern itself if nothing matches. */
 async function namesOf(pattern: string, folder: string, access: Access): Promise<readonly string[]> {
   const expanded = expandTilde(pattern, access)
   if (/(^|\/)\.\.?(\/|$)/.test(expanded.replace(/^(\.\/)+/, '')))

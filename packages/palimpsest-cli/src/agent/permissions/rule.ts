@@ -13,7 +13,7 @@ export interface Rule {
   readonly pattern?: string | undefined
   /** As written. */
   readonly text: string
-  /** Given by "always", and as narrow as it was shown: a command holds in this folder alone, exactly as it is. */
+  /** Given by "always", and exactly as narrow as shown: a command rule holds only in this folder, and only for that exact command. */
   readonly always?: { readonly folder: string }
 }
 
@@ -53,8 +53,8 @@ function patternProblem(tool: string, pattern: string): string | undefined {
 }
 
 /**
- * `--allowed-tools "Bash(git log:*),Read Edit"`: parted by commas or spaces that stand outside of parentheses. A parenthesis after a
- * backslash is just a character.
+ * `--allowed-tools "Bash(git log:*),Read Edit"`: commas or spaces outside parentheses separate rules. A parenthesis after a backslash is
+ * just a character.
  */
 export function splitRuleList(text: string): readonly string[] {
   const rules: string[] = []
@@ -71,7 +71,7 @@ export function splitRuleList(text: string): readonly string[] {
   return [...rules, current].filter((rule) => rule !== '')
 }
 
-/** Hosts that rules written by hand allow by name: these may be private. A public name may lead to a private address tomorrow. */
+/** Hosts that hand-written rules allow by name: these may be private. A public name may lead to a private address tomorrow. */
 export function privateHostsOf(rules: readonly Rule[]): readonly string[] {
   return rules.flatMap(({ effect, tool, pattern, always }) =>
     effect === 'allow' && ownNatureOf(tool) === 'fetch' && pattern !== undefined && !always

@@ -13,26 +13,26 @@ import { writeUncovered } from './write-uncovered.ts'
 
 type ShellFacts = Extract<CallFacts, { kind: 'shell' }>
 
-/** Whether rules allow a line, and how it may run where they do not. */
+/** Whether rules allow a line, and how it may run if they do not. */
 export async function shellConcerns(
   facts: ShellFacts,
   rules: readonly Rule[],
   policy: ReadingPolicy & Pick<FirstShell, 'firstPath'>,
 ): Promise<ShellConcerns> {
-  // Nobody needs to be asked about what cannot run.
+  // A command that cannot run needs no question.
   const refused = findScreenProgram(facts.command) ?? (await requiredConcern(policy))
   if (refused !== undefined) return { kind: 'refused', why: refused }
   const changed =
     (await policy.sandbox.writing?.concern()) ??
     (await changedMeaning(facts.text, { ...policy, state: policy.access.shellState() }))
   if (changed !== undefined) {
-    // Who allows every command allows this one, whatever its name means by now, and whatever else it runs.
+    // A rule that allows every command allows this one, whatever its name means by now and whatever else it runs.
     const byRule = rules.some(allowsAll) ? ({ kind: 'open' } as const) : undefined
     return { kind: 'judged', byRule, unasked: { ok: false, why: changed } }
   }
   const unasked = await findUnaskedWay(facts, policy)
   const byRule = await wayByRules(facts, rules, policy)
-  // Only where commands write is there something in `/tmp` for the next one to read.
+  // Only commands that write leave something in `/tmp` for the next one to read.
   const isSettled = byRule !== undefined || (unasked.ok && !/\/tmp\b|\bTMPDIR\b/.test(facts.command))
   return {
     kind: 'judged',
@@ -46,7 +46,7 @@ function allowsAll({ effect, tool, pattern }: Rule): boolean {
   return effect === 'allow' && pattern === undefined && ownNatureOf(tool) === 'run'
 }
 
-/** By the line itself, or by each of its commands; what no rule speaks of must be proven to only read, since it runs outside as well. */
+/** Rules allow the whole line or each of its commands. The rest must be proven to only read, since it runs outside the sandbox too. */
 async function wayByRules(
   { command, text }: ShellFacts,
   rules: readonly Rule[],
@@ -66,7 +66,7 @@ async function wayByRules(
   return rest === undefined ? undefined : { kind: 'open', command: rest }
 }
 
-/** The user wants no command without the sandbox, not even one that he allows. */
+/** Why no command may run: the user requires the sandbox, even for commands that rules allow, and it does not work here. */
 async function requiredConcern({ sandbox }: ReadingPolicy): Promise<string | undefined> {
   if (!isRequired(sandbox.policy)) return undefined
   const problem = await sandbox.problem()

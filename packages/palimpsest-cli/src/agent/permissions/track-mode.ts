@@ -1,14 +1,14 @@
 import type { PermissionMode } from './permission-mode.ts'
 
-/** The permission mode of a run. Whoever approves a plan from outside gives back what there was before it, and never more than edits. */
+/** The permission mode of a run. */
 export interface TrackedMode {
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
-  /** The mode that the work goes on in when somebody else than the user approved the plan. */
+  /** The mode after someone other than the user approved the plan: what it was before, but never more than `accept-edits`. */
   readonly afterPlan: () => 'default' | 'accept-edits'
 }
 
-/** The mode of somebody else, at every moment: whoever approves a plan here changes nothing about it. */
+/** Always the current mode of another run: approving a plan here does not change it. */
 export function followMode(mode: () => PermissionMode): TrackedMode {
   return { mode, setMode: () => undefined, afterPlan: () => 'default' }
 }

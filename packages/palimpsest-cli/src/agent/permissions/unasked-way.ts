@@ -12,13 +12,13 @@ import { gitPlaces } from './git-places.ts'
 import { insideConcern, type InsidePlace } from './inside-concern.ts'
 import { resolveProof } from './resolve-proof.ts'
 
-// How a command may run without a question: in the sandbox, where it works; without one as a line that was proven to only read, word by
-// word. There is no third way.
+// How a command may run without a question: in the sandbox, if it works; otherwise as a line that was proven to only read, word by word.
+// There is no third way.
 
 export interface ReadingPolicy extends InsidePlace {
   readonly sandbox: Sandbox
   readonly isTrusted: boolean
-  /** Rules forbid, or ask before, reading some files. */
+  /** Rules forbid reading some files, or ask before it. */
   readonly hidesFiles: boolean
 }
 
@@ -33,13 +33,13 @@ export async function findUnaskedWay(wanted: WantedCommand, policy: ReadingPolic
   if (wanted.isOutside) return { ok: false, why: 'it is to run outside the sandbox' }
   const verdict = judgeInside(wanted.command)
   if (!verdict.fits) return { ok: false, why: verdict.why }
-  // What a rule hides may stand in the history as well.
+  // What a rule hides may be in the history as well.
   if (verdict.usesGit && policy.hidesFiles) return { ok: false, why: 'git may show files that rules hide' }
   const inside = await insideConcern(verdict, policy)
   return inside.ok ? { ok: true, way: { kind: 'inside', shown: inside.shown } } : inside
 }
 
-/** Undefined where nothing that writes runs unasked. */
+/** Undefined if nothing that writes runs unasked. */
 export async function findWritingWay(
   wanted: WantedCommand,
   policy: ReadingPolicy,
@@ -104,8 +104,8 @@ export function belowConcern({ access, hidesFiles }: ReadingPolicy): string | un
 }
 
 /**
- * Filters, text converters and signatures have no switch: whoever did not trust the folder is asked. And what git shows must be the work's
- * own: a repository above it, or elsewhere, holds more.
+ * Filters, text converters and signatures have no switch: unless the user trusts the folder, they are asked. And git must show only what
+ * is in the working folders: a repository above them, or elsewhere, contains more.
  */
 export async function gitConcern(
   folder: string,

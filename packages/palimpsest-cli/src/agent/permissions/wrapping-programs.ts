@@ -1,4 +1,4 @@
-/** Programs that run the program that they are given, here or elsewhere, at once or later. */
+/** Programs that run another program that they are given, here or elsewhere, at once or later. */
 export const WRAPPING_PROGRAMS: readonly string[] = `
   sudo sudoedit doas su sg newgrp runuser pkexec gosu su-exec setpriv capsh env envdir dotenv dotenvx direnv direnv-exec xargs parallel sem
   timeout gtimeout nohup nice ionice chrt taskset cpulimit prlimit choom numactl schedtool uclampset cgexec time gtime multitime hyperfine

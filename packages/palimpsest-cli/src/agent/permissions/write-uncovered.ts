@@ -5,8 +5,8 @@ import { findProgram } from '../sandbox/find-program.ts'
 import { leadTo, quoted, writtenWords } from './resolve-proof.ts'
 import { belowConcern, gitConcern, programConcern, type ReadingPolicy } from './unasked-way.ts'
 
-// A line of which rules allow a part. It runs outside of the sandbox, so the rest of it must be proven to only read; and as a proof is
-// about words that we write, that rest is written anew, where it stands in the line.
+// A line that rules allow in part. It runs outside the sandbox, so the rest of it must be proven to only read. A proof is about words
+// that we write, so we rewrite that rest in place.
 
 type ReadableText = Extract<ShellText, { readable: true }>
 
@@ -17,7 +17,7 @@ export interface PartlyAllowed {
   readonly uncovered: readonly SimpleCommand[]
 }
 
-/** The line to run instead, or undefined where somebody must be asked. */
+/** The line to run instead. Undefined: the user must be asked. */
 export async function writeUncovered(
   line: PartlyAllowed,
   policy: ReadingPolicy,
@@ -43,7 +43,7 @@ export async function writeUncovered(
   return isMeant(rewritten, text, written) ? rewritten : undefined
 }
 
-/** The words of one command as they are to be written, the same wherever the line may stand by then. */
+/** The words of one command as we write them; they must be the same in every folder the line may be in by then. */
 async function provenWords(
   { name = '', args }: SimpleCommand,
   bases: readonly string[],
@@ -65,10 +65,10 @@ async function provenWords(
   return found
 }
 
-/** Of the shell itself. */
+/** Built into the shell. */
 const BUILTINS = new Set('cd echo printf test [ true false : pwd type command'.split(' '))
 
-/** What was allowed finds programs of the project too; what was not must find those that it would find by itself. */
+/** An allowed command also finds programs of the project; any other command must find the one that it would find by itself. */
 async function isSystemsOwn(name: string, { env, sandbox }: ReadingPolicy): Promise<boolean> {
   if (BUILTINS.has(name)) return true
   const [found, own] = await Promise.all(
@@ -87,7 +87,7 @@ function replaceCommands(source: string, written: ReadonlyMap<SimpleCommand, rea
   return result
 }
 
-/** Read again, it is the same line: what rules allow is untouched, and the rest is what we wrote, word for word. */
+/** Parses to the same line again: what rules allow is unchanged, and the rest is what we wrote, word for word. */
 function isMeant(
   rewritten: string,
   before: ReadableText,
@@ -111,7 +111,7 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((word, index) => word === other[index])
 }
 
-/** Where its words are meant from. A `cd` may fail, and then the rest happens here. Undefined: that is hard to follow. */
+/** The folders that its words may be relative to. A `cd` may fail, and then the rest runs here. Undefined: too hard to follow. */
 async function basesOf(text: ReadableText, access: Access): Promise<readonly string[] | undefined> {
   const moves = text.commands.filter(({ name }) => name === 'cd')
   const here = access.shellFolder()

@@ -12,32 +12,32 @@ import { parseRule, type Rule } from '../rule.ts'
 import { whyNotNarrow } from './narrow-command.ts'
 import { toPlainLine, type PlainLine } from './plain-line.ts'
 
-// What "always" may give for a call: the narrowest rules that cover it, one for each command of a line. None where every rule that
-// covers it would cover much else.
+// What "always" may offer for a call: the narrowest rules that cover it, one for each command of a line. It offers none if every rule
+// that covers the call would also cover much else.
 
 export interface AlwaysRule {
   readonly rule: Rule
-  /** What it allows, in words that follow "Always allow". */
+  /** What the rule allows, in words that follow "Always allow". */
   readonly what: string
 }
 
 export interface AlwaysRules {
-  /** Every rule that might be needed; the caller leaves out those that are not. */
+  /** Every rule that might be needed; the caller leaves out those that it does not need. */
   readonly rules: readonly AlwaysRule[]
-  /** Where all of them hold, in words that follow. */
+  /** Where all of them hold, in words that follow theirs. */
   readonly where: string
-  /** What still asks, although the words might promise it. */
+  /** What still asks, although the words might suggest otherwise. Absent: nothing. */
   readonly except?: string
 }
 
-/** Lines of more commands are scripts. */
+/** A line with more commands is a script, and gets no offer. */
 const COMMANDS_MAX = 6
-/** What is there is no file that stays what it is. */
+/** A path in these folders may lead to something else later. */
 const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev']
 
 const NOTHING: AlwaysRules = { rules: [], where: '' }
 
-/** No rules: nothing narrow covers the call. */
+/** Empty if nothing narrow covers the call. */
 export async function alwaysRulesFor(facts: CallFacts, access: Access): Promise<AlwaysRules> {
   const whileHere = `while you work in ${access.cwd}`
   switch (facts.kind) {
@@ -78,7 +78,7 @@ function writeRules({ real, isInside: isWork, isProtected }: FileFacts, access: 
     const rule = { text: `Edit(${pathPattern(real)})`, what: `edits to the file ${real}` }
     return { rules: toRules(rule, cwd), where: `while you work in ${cwd}` }
   }
-  // All of a home, or of the disk, is no narrow place.
+  // All of the home folder, or of the disk, is not narrow.
   if (isInside(folder, home)) return NOTHING
   const pattern = folder === cwd ? './**' : `${pathPattern(folder)}/**`
   const rule = { text: `Edit(${pattern})`, what: 'edits to files' }
@@ -94,12 +94,12 @@ function readRules({ real }: FileFacts, { cwd, home }: Access): AlwaysRules {
   return { rules: toRules(rule, cwd), where: `while you work in ${cwd}` }
 }
 
-/** A path whose characters mean themselves; what is below it is meant too. */
+/** A pattern that takes each character of the path literally; it also covers everything below the path. */
 export function pathPattern(path: string): string {
   return path === '/' ? '/' : `/${escapePath(path)}`
 }
 
-/** Empty for what no rule can be written of: a line end in a name. */
+/** Empty if no rule can express the text, such as a name with a line end. */
 function toRules(
   { text, what }: { readonly text: string; readonly what: string },
   folder: string,
@@ -108,12 +108,12 @@ function toRules(
   return parsed.ok ? [{ rule: { ...parsed.rule, always: { folder } }, what }] : []
 }
 
-/** The real folder that all commands of the line run in. */
+/** The real folder that all commands of the line run in. Undefined: it does not exist. */
 export async function folderOfLine({ movesTo }: PlainLine, shellFolder: string): Promise<string | undefined> {
   return await realpath(resolve(shellFolder, movesTo ?? '.')).catch(() => undefined)
 }
 
-/** Names of this machine and its network are opened by hand alone. */
+/** Hosts on this machine or its network get no offer: only a rule written by hand allows them. */
 function mayBePublic(hostname: string): boolean {
   const plain = hostname.replaceAll(/^\[|\]$/g, '')
   if (isIP(plain) !== 0) return isPublicAddress(plain)

@@ -6,8 +6,8 @@ import { folderOfLine } from './always-rules.ts'
 import { toPlainLine } from './plain-line.ts'
 
 /**
- * Which commands of a line rules given by "always" cover: exactly those that were shown, in the folder they were shown for, with nothing
- * fed to them. Takes a line that `parseShell` can read.
+ * Which commands of a line the rules from "always" cover: exactly the commands that the user saw, in the folder they were shown for, with
+ * nothing fed to them. Takes a line that `parseShell` can read.
  */
 export async function coveredByAlways(
   source: string,

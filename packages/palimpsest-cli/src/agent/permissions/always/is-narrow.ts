@@ -6,12 +6,12 @@ import { whyNotNarrow } from './narrow-command.ts'
 import { toPlainLine } from './plain-line.ts'
 
 /**
- * Whether "always" could have given this rule: one command exactly, one file or folder by its name, one host. Earlier versions gave
- * broader ones: a bare tool, every use of an interpreter.
+ * Whether "always" could have given this rule: exactly one command, one file or folder by its name, or one host. Earlier versions gave
+ * broader rules: a bare tool, every use of an interpreter.
  */
 export function isNarrow({ tool, pattern }: Rule): boolean {
   if (pattern === undefined) return false
-  // "Always" gives rules by one name of each nature.
+  // "Always" writes rules with one tool name for each nature.
   switch (tool) {
     case 'Bash':
       return isOneCommand(pattern)
@@ -35,7 +35,7 @@ function isOneCommand(pattern: string): boolean {
   return command.text === text && whyNotNarrow(command) === undefined
 }
 
-/** From the root, by plain names alone. */
+/** An absolute path without wildcards. */
 function isOnePlace(pattern: string): boolean {
   const parsed = pattern.startsWith('//') ? parsePathPattern(pattern.slice(1), false) : undefined
   return (

@@ -1,13 +1,13 @@
 import { WRAPPING_PROGRAMS } from '../wrapping-programs.ts'
 import type { PlainCommand } from './plain-line.ts'
 
-// Which commands "always" may be offered for: exactly this one, again. Not even that for programs that run whatever they are given: a
+// Which commands "always" may offer: exactly the same command again. It offers none for programs that run whatever they are given: a
 // file that may have changed since, a line from somewhere else, another program.
 
-/** More than a reader takes in at a glance is not allowed for good. */
+/** Nobody takes in a longer command at a glance, so "always" does not offer it. */
 const TEXT_CHARS_MAX = 200
 
-/** They run programs in a language of their own, from an argument, a file or their input. */
+/** They run programs in their own language, from an argument, a file or their input. */
 const INTERPRETERS = words(`
   sh bash rbash dash ash zsh ksh mksh pdksh fish csh tcsh elvish nu xonsh pwsh powershell cmd busybox toybox
   node nodejs deno bun tsx ts-node esno swc-node babel-node zx qjs d8 electron
@@ -17,10 +17,10 @@ const INTERPRETERS = words(`
   awk gawk mawk nawk goawk sed gsed ed ex vi vim nvim vimdiff view emacs emacsclient nano pico m4 bc dc
   sqlite sqlite3 psql mysql mariadb mongo mongosh redis-cli clickhouse duckdb gdb lldb bpftrace dtrace stap tclkit source`)
 
-/** What follows happens elsewhere. */
+/** After these, the line continues in another folder, or later. */
 const MOVES = words('cd pushd popd trap')
 
-/** They fetch or find a program by its name and run it. */
+/** They fetch or find a program by name and run it. */
 const RUNNERS = words(`npx bunx pnpx uvx pipx tox nox volta fnm nvm asdf rtx`)
 
 const NEVER = new Set([...INTERPRETERS, ...WRAPPING_PROGRAMS, ...MOVES, ...RUNNERS])
@@ -33,7 +33,7 @@ const CONTAINER_TOOLS = words(
   'docker podman nerdctl docker-compose podman-compose kubectl oc lxc incus vagrant minikube colima gcloud az',
 )
 
-/** Words that make one of the above of a program that is otherwise none, wherever they stand among its own arguments: not after `--`. */
+/** Words that turn an otherwise harmless program into one of the above. They count anywhere among its own arguments, but not after `--`. */
 const RUNNING_WORDS = new Map<string, readonly string[]>([
   ...LANGUAGE_TOOLS.map((program) => [program, words('run exec script shell develop eval repl')] as const),
   ...VERSION_TOOLS.map((program) => [program, words('exec x run shell')] as const),
@@ -49,7 +49,7 @@ const RUNNING_WORDS = new Map<string, readonly string[]>([
   ['rsync', words('-e --rsh --rsync-path')],
 ])
 
-/** Undefined where the command, exactly as it is, may be allowed for good; else the reason why not. */
+/** Why "always" must not offer this exact command. Undefined: it may. */
 export function whyNotNarrow({ name, args, text, isFed, isFixed }: PlainCommand): string | undefined {
   if (name.includes('/')) return `${name} is a program by its path, and whatever is there would run`
   if (NEVER.has(plainName(name))) return `${name} runs whatever it is given`
@@ -73,7 +73,7 @@ function isRunningWord(program: string, arg: string): boolean {
   )
 }
 
-/** `python3.12` and `Python.exe` are python. A name may end in a digit of its own: `pm2-18` is pm2, not pm. */
+/** `python3.12` and `Python.exe` are python. Digits are cut only until a known name is left: `pm2-18` is pm2, not pm. */
 function plainName(name: string): string {
   const lower = name.toLowerCase().replace(/\.(?:exe|cmd|bat)$/, '')
   let end = lower.length

@@ -5,21 +5,21 @@ import { alwaysRulesFor } from './always-rules.ts'
 
 /** What "always" would allow. */
 export interface Offer {
-  /** What and where, for a person: "Always allow `npm test` in /home/me/project, exactly as written". */
+  /** What and where, for the user: "Always allow `npm test` in /home/me/project, exactly as written". */
   readonly words: string
-  /** What still asks, although the words might promise it. */
+  /** What still asks, although the words might suggest otherwise. Absent: nothing. */
   readonly except?: string | undefined
   readonly rules: readonly Rule[]
 }
 
-/** A name may hold a line end, and what follows it would pass for another line of the question. */
+/** A name may contain a line end, and the text after it would look like another line of the question. */
 const CONTROL = /\p{Cc}/u
-/** What does not fit on a screen with its question is not allowed for good. */
+/** Longer words do not fit on a screen with their question, so "always" does not offer them. */
 const WORDS_CHARS_MAX = 500
 
 /**
- * The fewest rules that allow the call: those that it does not need are left out. Undefined where none is narrow enough, or where none
- * would be heard because another rule asks first.
+ * The fewest rules that allow the call. Undefined if none is narrow enough, or if they would have no effect because another rule asks
+ * first.
  */
 export async function findOffer(
   facts: CallFacts,

@@ -6,8 +6,8 @@ import { pathPattern } from './always-rules.ts'
 import { findOffer } from './offer.ts'
 
 /**
- * Where nobody can be asked: a sentence that names the flag that allows the call, and as little else as can be. For a line that no
- * narrow rules cover, that is the line itself.
+ * For runs in which no user can answer: a sentence that names the flag that allows the call and as little else as possible. If no narrow
+ * rules cover a command line, the flag allows the exact line.
  */
 export async function outsideFlag(
   tool: string,
@@ -29,12 +29,12 @@ export async function outsideFlag(
     : `${flag} allows it.`
 }
 
-/** As the user would write it: it holds wherever the command runs. */
+/** The rule as the user would write it: it holds in every folder. */
 function byHand({ effect, tool, pattern, text }: Rule): Rule {
   return { effect, tool, text, pattern }
 }
 
-/** Empty where every rule would allow much more. */
+/** Empty if every rule would allow much more. */
 function exactRule(tool: string, facts: CallFacts): string {
   switch (facts.kind) {
     case 'shell':

@@ -8,28 +8,28 @@ import {
   type WordPart,
 } from 'unbash'
 
-// Lines that what was allowed by "always" may cover: pipelines of simple commands, one after the other, nothing nested, nothing
+// The lines that rules from "always" may cover: pipelines of simple commands, one after the other, with nothing nested and nothing
 // assigned. In any other line the same command may get other input, another folder or another environment than it had when the user
 // saw it.
 
 export interface PlainCommand {
   readonly name: string
   readonly args: readonly string[]
-  /** As written, single spaces between the words. */
+  /** As written, with single spaces between the words. */
   readonly text: string
   /** It gets its input from a pipe, a file or a here-document. */
   readonly isFed: boolean
-  /** It stands there as a whole: no variable, no braces, no pattern of names, among which an option may be the next time. */
+  /** Every word is literal: no variable, braces or pattern of names, which could expand to an option next time. */
   readonly isFixed: boolean
 }
 
 export interface PlainLine {
   readonly commands: readonly PlainCommand[]
-  /** The target of `cd x && …`. Undefined: all of it runs where the shell is. */
+  /** The target of `cd x && …`. Undefined: the whole line runs in the shell's folder. */
   readonly movesTo: string | undefined
 }
 
-/** Undefined for any other line. Takes one that `parseShell` can read. */
+/** Undefined for any other line. Takes a line that `parseShell` can read. */
 export function toPlainLine(source: string): PlainLine | undefined {
   const script = parse(source)
   const pipelines = script.commands.flatMap(({ command }) =>
@@ -91,7 +91,7 @@ function feeds(redirect: Redirection): boolean {
   }
 }
 
-/** However deep: one more than are at the top means that something is nested. */
+/** Counts commands at every depth: more than at the top means that something is nested. */
 function countCommands(script: Script): number {
   let count = 0
   const visit = (node: SyntaxNode): void => {
@@ -102,11 +102,11 @@ function countCommands(script: Script): number {
   return count
 }
 
-/** Where everything goes after a `cd` that comes first and must succeed: with `;` or `||` the rest might run here all the same. */
+/** The target of a `cd` that comes first and must succeed: after `;` or `||`, the rest might still run in the old folder. */
 function moveAtStart(script: Script, first: PlainCommand | undefined): string | undefined {
   const [statement, ...others] = script.commands
   if (others.length > 0 || statement?.command.type !== 'AndOr' || first?.name !== 'cd') return undefined
-  // In a pipe it moves nobody but itself.
+  // In a pipe, `cd` moves only itself.
   if (statement.command.commands[0]?.type !== 'Command') return undefined
   const [target, ...more] = first.args
   const isPlain = first.text === `cd ${target}` && target !== undefined && /^[\w./@+-]+$/.test(target)

@@ -11,26 +11,26 @@ import { systemCode } from '../../files/system-code.ts'
 import { parseRule, type Rule } from '../rule.ts'
 import { isNarrow } from './is-narrow.ts'
 
-// Rules that the user allowed for good when asked: in the project's folder below our home, which no tool writes unasked. A rule holds
-// in the working folder it was given in, since its paths are meant from there; a command holds in the folder it ran in.
+// Rules that the user gave with "always". They are in the project's folder below our home, which no tool writes unasked. A rule holds in
+// the working folder it was given in, since its paths are relative to that folder; a command holds in the folder it ran in.
 
 interface StoredRule {
   /** The working folder. */
   readonly folder: string
   readonly rule: string
-  /** The folder of a command, where it is another one. */
+  /** The folder of a command, if it is not the working folder. */
   readonly in?: string | undefined
 }
 
 export interface StoredRules {
   readonly rules: readonly Rule[]
-  /** For the user: what of it does not hold, and what to do. */
+  /** For the user: which rules do not hold, and what to do. */
   readonly notice?: string
 }
 
 /**
- * The rules that hold here. Those of an earlier version that allow more than "always" gives today are put aside in the file, and the
- * user is told, once.
+ * The rules that hold here. Rules of an earlier version that allow more than "always" gives today move to the file's retired list, and
+ * the user gets one notice about them.
  */
 export async function openStoredRules(projectHome: string, cwd: string): Promise<StoredRules> {
   const { file, problem } = await readRules(rulesPath(projectHome))
@@ -41,7 +41,7 @@ export async function openStoredRules(projectHome: string, cwd: string): Promise
   const broad = here.filter(({ rule }) => rule !== undefined && !isNarrow(rule)).map(({ stored }) => stored)
   const rules = here.flatMap(({ stored, rule }) => (rule && !broad.includes(stored) ? [rule] : []))
   if (broad.length === 0) return { rules }
-  // Where it cannot be written, the user is told again next time; what is broad holds in no case.
+  // If the file cannot be written, the notice comes again next time. The broad rules do not hold either way.
   await changeRules(projectHome, ({ allow, retired }) => ({
     allow: allow.filter((stored) => !broad.some((one) => isSame(one, stored))),
     retired: [...retired, ...broad.filter((stored) => !retired.some((known) => isSame(known, stored)))],
@@ -62,7 +62,7 @@ export async function storeRules(projectHome: string, cwd: string, rules: readon
   })
 }
 
-/** Takes back what was allowed with "always" in this folder. */
+/** Deletes a rule that the user gave with "always" in this folder. */
 export async function forgetRule(projectHome: string, cwd: string, { text }: Rule): Promise<void> {
   await changeRules(projectHome, (file) => ({
     ...file,
@@ -71,8 +71,8 @@ export async function forgetRule(projectHome: string, cwd: string, { text }: Rul
 }
 
 /**
- * Reads, changes and writes as one step, however many sessions do so at once: none of them loses what another stored. A file that cannot
- * be read is not written over: it may hold what the user wants to keep.
+ * Reads, changes and writes in one step, so that sessions in parallel do not lose each other's rules. Does not overwrite a file that it
+ * cannot read: the file may contain rules that the user wants to keep.
  */
 async function changeRules(
   projectHome: string,
@@ -90,7 +90,7 @@ async function changeRules(
   }
 }
 
-/** A change takes milliseconds, and many wait their turn on a busy machine; who waits longer than this waits for one that is stuck. */
+/** A change takes milliseconds, and on a busy machine many wait for their turn; after this long, the lock's owner is stuck. */
 const LOCK_MS_MAX = 30_000
 const LOCK_PAUSE_MS = 10
 
@@ -128,7 +128,7 @@ function rulesPath(projectHome: string): string {
 
 interface RulesFile {
   readonly allow: readonly StoredRule[]
-  /** Put aside: they do not hold any more. */
+  /** Rules that no longer hold. */
   readonly retired: readonly StoredRule[]
 }
 
@@ -144,10 +144,10 @@ async function writeRules(path: string, { allow, retired }: RulesFile): Promise<
   await placeOwnFile(path, Buffer.from(`${JSON.stringify(document, null, 2)}\n`))
 }
 
-/** An earlier version wrote the working folder as if it were the root. */
+/** An earlier version wrote the working folder like the root. */
 const SAID_NOW = new Map([['Edit(/**)', 'Edit(./**)']])
 
-/** What cannot be read allows nothing, and is told. */
+/** A file that cannot be read allows nothing, and the user gets a message. */
 async function readRules(path: string): Promise<ReadRules> {
   try {
     const value: unknown = JSON.parse(await readPlainText(path))
