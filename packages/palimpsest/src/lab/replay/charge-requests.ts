@@ -16,8 +16,8 @@ import { hashText } from '../../wire/hash.ts'
 import type { ModelFacts } from '../../wire/model-facts.ts'
 import type { BackgroundCall } from './strategies/strategy.ts'
 
-// The ledger's bill of a replayed conversation. Positions of messages that did not change are taken over from the request before, so a
-// request costs what is new in it.
+// The ledger's bill for a replayed conversation. Positions of unchanged messages come from the request before, so the work per request
+// is only what is new in it.
 
 export interface ChargeOptions {
   readonly hiddenTokens: number
@@ -44,11 +44,11 @@ export interface Bill {
 
 export interface Biller {
   readonly charge: (request: ChargedRequest) => Bill
-  /** A fork of the conversation as it stands, with something behind it, or a request of its own. What it writes is not kept. */
+  /** Dollars of a model call: a fork that extends the conversation, or a separate request. What it writes to the cache is not kept. */
   readonly chargeCall: (request: ChargedRequest, call: BackgroundCall) => number
 }
 
-/** Stands for system prompt, tools and instruction files: one position of the system level. */
+/** Represents system prompt, tools and instruction files: one position of the system level. */
 export const HIDDEN_PROMPT = JSON.stringify([
   {
     type: 'text',

@@ -7,14 +7,14 @@ import { isJsonObject } from '../../wire/json.ts'
 import type { WireMessage } from '../../wire/message.ts'
 import type { ModelFacts } from '../../wire/model-facts.ts'
 
-// Every request of a replay is judged by the simulator's rules, on the parsed messages. Signatures of recorded thinking cannot be
-// checked here; which thinking is sent is the view's decision.
+// Judges every request of a replay by the simulator's rules, on the parsed messages. Signatures of recorded thinking cannot be checked
+// here; the view decides which thinking is sent.
 
-/** What a request asks for at most; models with less get less. */
+/** Most output that a request asks for; models with a lower limit get theirs. */
 const MAX_TOKENS = 32_000
 
 export interface RequestChecker {
-  /** The rule a request breaks; undefined for a valid one. Messages before `from` are those of the request before it. */
+  /** The rule that a request breaks; undefined if it is valid. Messages before `from` are those of the request before it. */
   readonly check: (request: CheckedRequest) => string | undefined
 }
 

@@ -7,7 +7,7 @@ import { none } from './strategies/none.ts'
 import type { Strategy } from './strategies/strategy.ts'
 import type { TracedRequest } from './traced-request.ts'
 
-// How the size of a session's requests went, strategy by strategy, heard while the session is replayed anyway.
+// How the size of a session's requests changes with each strategy, collected during a replay that runs anyway.
 
 export interface Trace {
   readonly strategy: string
@@ -16,9 +16,9 @@ export interface Trace {
 }
 
 export interface Tracer {
-  /** To be replayed in place of those that were given. */
+  /** Replay these instead of the given ones. */
   readonly strategies: readonly Strategy[]
-  /** After the replay, in the order in which the strategies ran. */
+  /** Call after the replay. Traces come in the order in which the strategies ran. */
   readonly end: (session: ReplaySession, windows: readonly number[]) => Promise<readonly Trace[]>
 }
 
@@ -47,7 +47,7 @@ export function createTracer(strategies: readonly Strategy[]): Tracer {
   }
 }
 
-/** The reference is replayed once for all the others, and its window is none: it runs once more, and stands in every window. */
+/** The replay runs the reference once for all others, with no window of its own. It runs again here, and appears in every window. */
 async function traceUnmanaged(session: ReplaySession): Promise<readonly TracedRequest[]> {
   const requests: TracedRequest[] = []
   const strategy: Strategy = { ...none, watch: (request) => void requests.push(request) }
@@ -57,5 +57,5 @@ async function traceUnmanaged(session: ReplaySession): Promise<readonly TracedRe
   return requests
 }
 
-/** What is unbounded looks at no window; thresholds are computed of it all the same. */
+/** An unbounded strategy uses no window, but thresholds are computed from one all the same. */
 const ANY_WINDOW = 200_000

@@ -1,18 +1,18 @@
 import type { Trace } from './create-tracer.ts'
 import type { TracedRequest } from './traced-request.ts'
 
-/** The step of a trace that cost most. */
+/** The most expensive step of a trace. */
 export interface DearestStep {
   readonly strategy: string
   readonly window: number
   readonly request: TracedRequest
-  /** With the strategy's own calls. */
+  /** Including the strategy's own calls. */
   readonly dollars: number
-  /** What half of the steps stay below. */
+  /** Median cost of the steps. */
   readonly medianDollars: number
 }
 
-/** Undefined where nothing has a price. Of equals the first. */
+/** Undefined if nothing has a price. Of equally expensive steps, the first. */
 export function findDearest({ strategy, window, requests }: Trace): DearestStep | undefined {
   let dearest: TracedRequest | undefined
   for (const request of requests) if (!dearest || dollarsOf(request) > dollarsOf(dearest)) dearest = request

@@ -3,16 +3,16 @@ import { NO_COST } from './replay-strategy.ts'
 import { toReport, type PooledRow } from './report.ts'
 import type { Row } from './row.ts'
 
-// Two strategies on the same sessions: sessions differ far more from each other than strategies do within one, so differences are taken
-// per session first and drawn again by project.
+// Compares two strategies on the same sessions. Sessions differ far more from each other than strategies do within one, so we take the
+// differences per session first and resample them by project.
 
 export interface PairedRow {
-  /** Whom it is held against. */
+  /** The strategy that it is compared with. */
   readonly against: string
-  /** Sessions that both have, and the projects they are of. */
+  /** Sessions that both have, and the number of their projects. */
   readonly sessions: number
   readonly projects: number
-  /** Of the unmanaged cost: 0.01 is a hundredth of it. Below zero is cheaper. */
+  /** Relative to the unmanaged cost: 0.01 is a hundredth of it. Below zero is cheaper. */
   readonly cost_ratio: Difference | null
   /** Above zero keeps more. */
   readonly frr_line: Difference | null
@@ -20,14 +20,14 @@ export interface PairedRow {
   readonly edit_whole: Difference | null
 }
 
-/** Own less other: mean over sessions, and where 95% of the means of drawn sets of projects lie. */
+/** Own minus other: mean over sessions, and the bounds of 95% of the means of resampled sets. */
 export interface Difference {
   readonly mean: number
   readonly low: number
   readonly high: number
 }
 
-/** One strategy against every other in one window, in their order. Controls are not among them. */
+/** One strategy against every other in one window, in their order, without controls. */
 export function pairStrategies(
   sessions: readonly SessionReport[],
   window: number,
@@ -39,7 +39,7 @@ export function pairStrategies(
     const others = ours ? rows.filter((row) => row !== ours) : []
     return { ...session, strategies: others.flatMap((theirs) => (ours ? [subtract(ours, theirs)] : [])) }
   })
-  // Pooled like any other figure, so that intervals mean the same everywhere.
+  // Pooled like any other figure, so intervals mean the same everywhere.
   return toReport(differences, [window], []).pooled.strategies.map((row) => ({
     against: row.strategy,
     sessions: row.sessions,
@@ -51,12 +51,12 @@ export function pairStrategies(
   }))
 }
 
-/** A control has no requests, so that nothing of it was read from a cache. */
+/** A control sends no requests, so it has no cache hit rate. */
 function isStrategy({ at, cache_hit_rate: rate }: Row): boolean {
   return at === undefined && rate !== null
 }
 
-/** The other's row with differences in the columns that are compared, and nothing in all others: drawing is the dear part. */
+/** The other's row with the differences in the compared columns and null in all others: resampling is the expensive part. */
 function subtract(ours: Row, theirs: Row): Row {
   const less = (column: ComparedColumn): number | null => {
     const [own, other] = [ours[column], theirs[column]]

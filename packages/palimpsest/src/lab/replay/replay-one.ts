@@ -13,12 +13,12 @@ import { fitSizes, type SizeModel } from './size-model.ts'
 import { none } from './strategies/none.ts'
 import type { Strategy } from './strategies/strategy.ts'
 
-// One session through every wanted strategy and window.
+// Runs one session through every wanted strategy and window.
 
 export interface ReplayOptions {
   readonly strategies: readonly Strategy[]
   readonly windows: readonly number[]
-  /** Called with the row of each strategy as it is ready, so that whoever waits sees figures. */
+  /** Called with each strategy's row as soon as it is ready, to show progress. */
   readonly progress?: (row: Row) => void
 }
 
@@ -30,25 +30,25 @@ export interface SessionReport {
   readonly model: string
   readonly messages: number
   readonly steps: number
-  /** Of the first prompt, not in the recording. */
+  /** Tokens of the first prompt that are not in the recording. */
   readonly hidden_tokens: number
   /** Reported tokens per estimated token. */
   readonly token_factor: number
-  /** False: no usage in the recording, sizes are defaults. */
+  /** False: the recording has no usage, and sizes are defaults. */
   readonly usage_reported: boolean
-  /** Of all distinctive tokens that steps wrote: share that stood nowhere before. */
+  /** Share of the distinctive tokens in the steps' output that appear nowhere before. */
   readonly novel_share: number | null
-  /** Of all sole-source references: share whose file was changed since. */
+  /** Share of the sole-source references whose file has changed since. */
   readonly stale_share: number | null
   readonly references: number
   readonly sole_references: number
   readonly edit_lines: number
-  /** Texts to edit that stand whole, in one piece, somewhere before. */
+  /** Texts to edit that appear before in one piece. */
   readonly edit_texts: number
   readonly strategies: readonly Row[]
 }
 
-/** The name of the control that lives through the rounds in reverse. */
+/** Name of the control that goes through the rounds in reverse. */
 export const TIME_REVERSED = 'time-reversed'
 
 export async function replayOne(session: ReplaySession, options: ReplayOptions): Promise<SessionReport> {
@@ -99,7 +99,7 @@ function withRatio(row: Row, cost: number): Row {
   return row.cost_usd === null || cost === 0 ? row : { ...row, cost_ratio: row.cost_usd / cost }
 }
 
-/** Nobody could have been asked these requests: they have recall and no bill. */
+/** These requests could never have been sent, so they have recall and no bill. */
 function toReversed(row: Row): Row {
   return { ...row, ...NO_COST, strategy: TIME_REVERSED, at: row.strategy }
 }

@@ -5,44 +5,44 @@ import { promptTokens, type Usage } from '../../wire/usage.ts'
 import type { RecordedResponse, RecordedSession } from './read/recorded-session.ts'
 import { unroll } from './read/unroll.ts'
 
-// A recorded session made ready to be lived through again: one history without the recorded agent's compactions, and the moments at
-// which it asked the model. What stands at a step depends on nothing behind it.
+// A recorded session prepared for a replay: one history without the recorded agent's compactions, and the moments at which it asked the
+// model. The history of a step depends on nothing after it.
 
 export interface ReplayStep {
   readonly responseId: string
   readonly model: string
   /** Index of the response's first line. The history of the step is every entry before it. */
   readonly from: number
-  /** The newest recorded time before it; the request started then. */
+  /** The newest time recorded before it, when the request started. */
   readonly requestedAt: number
   readonly beganAt: number
   readonly usage?: Usage
-  /** The recorded agent compacted, cleared or put back something since the step before: its prompts do not compare. */
+  /** The recorded agent compacted, cleared or restored something since the step before, so their prompts cannot be compared. */
   readonly afterGap: boolean
   /** Lifetime that the recorded request bought for its prefix. */
   readonly ttl: '5m' | '1h'
-  /** What stood before the messages, where the recording has it: ours do. */
+  /** What came before the messages, if the recording has it; ours do. */
   readonly prefix?: PrefixEntry
-  /** What the recorded answer was made under, where the recording tells. */
+  /** Hash of the history that the recorded answer was made from, if the recording has it. */
   readonly under?: Hash
 }
 
 export interface ReplaySession {
   readonly name: string
-  /** What it worked on. Left out: nothing that any other session worked on. */
+  /** What it worked on. Default: nothing that any other session worked on. */
   readonly project?: string
   readonly format: string
   readonly entries: readonly MessageEntry[]
   readonly steps: readonly ReplayStep[]
 }
 
-/** What stands for the result of a call that the recording never answered. */
+/** Replaces the missing result of a call that the recording never answered. */
 export const INTERRUPTED_TEXT = '[Interrupted before a result arrived]'
 
-/** Lifetime where no usage tells. */
+/** Lifetime if no usage shows one. */
 const DEFAULT_TTL = '5m'
 
-/** With a model given, the session counts as recorded with that one. */
+/** If `model` is given, the session counts as recorded with that model. */
 export function toReplaySession(recorded: RecordedSession, name: string, model?: string): ReplaySession {
   const { entries } = unroll(recorded)
   const kept = new Map(entries.map((entry) => [entry.id, entry]))
@@ -65,7 +65,7 @@ export function toReplaySession(recorded: RecordedSession, name: string, model?:
     }
     if (entry.message.role === 'assistant' && startsStep(entry, seen)) {
       answerOpen(history, open)
-      // A response before anybody said anything answers no request that could be sent.
+      // A response before the first message answers no request that could be sent.
       if (history.length > 0)
         steps.push(
           toStep(entry, responses.get(responseOf(entry)), {
@@ -85,7 +85,7 @@ export function toReplaySession(recorded: RecordedSession, name: string, model?:
   return { name, format: recorded.format, entries: history, steps }
 }
 
-/** The reported size of a step's prompt; undefined where the recording has none. */
+/** The reported size of a step's prompt; undefined if the recording has none. */
 export function reportedPrompt(step: ReplayStep): number | undefined {
   const tokens = step.usage ? promptTokens(step.usage) : 0
   return tokens > 0 ? tokens : undefined
@@ -131,7 +131,7 @@ interface StepPlace {
   readonly last: ReplayStep | undefined
 }
 
-/** Time does not run backwards, and a missing time is the one before it. */
+/** Times never run backwards; a missing time is the one before it. */
 function laterOf(time: number | undefined, earliest: number): number {
   return time !== undefined && time > earliest ? time : earliest
 }
@@ -150,7 +150,7 @@ function noteCalls(entry: MessageEntry, open: Map<string, EntryId>): void {
   }
 }
 
-/** A request must answer every call. What the recording left open is closed before the next response, in the agent's place. */
+/** A request must answer every call. What the recording left open gets a result before the next response. */
 function answerOpen(history: MessageEntry[], open: Map<string, EntryId>): void {
   for (const id of open.keys()) {
     const last = history.at(-1)

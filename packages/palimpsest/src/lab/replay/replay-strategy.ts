@@ -5,18 +5,18 @@ import { runStrategy, type RunOptions, type Sent } from './run-strategy.ts'
 import type { ReplaySession } from './replay-session.ts'
 import { createSightTracker, type Look } from './track-sight.ts'
 
-// One strategy through one session, measured and charged, with the controls at its own token count.
+// Runs one strategy through one session, measured and charged, with the controls at its own token count.
 
 export interface StrategyInput {
   readonly session: ReplaySession
   readonly measured: Measured
   readonly controls: Controls
   readonly run: RunOptions
-  /** Controls at the strategy's token count are wanted. */
+  /** Whether to score controls at the strategy's token count too. */
   readonly withControls: boolean
 }
 
-/** Rows of the strategy and, where wanted, of its controls. Dollars are not yet compared with `none`. */
+/** Rows of the strategy and, if wanted, its controls. The costs are not yet compared with `none`. */
 export async function replayStrategy(input: StrategyInput): Promise<Row[]> {
   const { session, measured, controls, run, withControls } = input
   const tracker = createSightTracker(session, measured)
@@ -111,7 +111,7 @@ interface Tally {
   readonly end: (isPriced: boolean) => Pick<Row, keyof typeof NO_COST>
 }
 
-/** The layer of the conversation's own requests. */
+/** Layer name for the conversation's own requests. */
 const CONVERSATION = 'conversation'
 
 function createTally(): Tally {

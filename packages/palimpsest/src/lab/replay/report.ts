@@ -7,9 +7,9 @@ import { ENGINE_TEXT_SHARE_MAX, NUMBER_COLUMNS, type NumberColumn, type Row } fr
 
 export interface ReplayReport {
   readonly sessions: readonly SessionReport[]
-  /** Of the first window. */
+  /** The first window. */
   readonly pooled: PooledWindow
-  /** Of every window. */
+  /** Every window. */
   readonly windows: readonly PooledWindow[]
   /** Files that were not replayed, and why. */
   readonly skipped: readonly { readonly file: string; readonly why: string }[]
@@ -22,14 +22,14 @@ export interface PooledWindow {
 
 type Column = ShareColumn | NumberColumn
 
-/** Means over sessions, each session weighing the same. */
+/** Means over sessions, with equal weights. */
 export type PooledRow = { readonly [column in Column]: number | null } & {
   readonly strategy: string
   readonly at?: string
   readonly sessions: number
-  /** That these sessions are of. Intervals come from drawing projects, where there are enough of them. */
+  /** Number of projects of these sessions. Intervals come from resampling projects if there are enough of them. */
   readonly projects: number
-  /** Sessions in which it changed anything. */
+  /** Sessions in which the strategy changed anything. */
   readonly sessions_acted: number
   readonly engine_text_red: boolean
   readonly cost_by_layer: { readonly [layer: string]: number }
@@ -130,7 +130,7 @@ function columnsOf(mean: (column: Column) => number | null): { readonly [column 
   }
 }
 
-/** Over the sessions whose model has a price. */
+/** Mean over the sessions whose model has a price. */
 function meanByLayer(rows: readonly Row[]): { readonly [layer: string]: number } {
   const priced = rows.filter((row) => row.cost_usd !== null)
   const layers = new Map<string, number>()

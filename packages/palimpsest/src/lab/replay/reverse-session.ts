@@ -3,8 +3,8 @@ import type { MessageEntry } from '../../transcript/entry.ts'
 import { responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
 
 /**
- * The same rounds and messages, last first. Nobody worked like that: what a step used then stands, if anywhere, in what came later.
- * A measure that rewards more than keeping what will be used would rate it as high as the true order.
+ * The same rounds and messages, last first. Nobody worked in this order: what a step used is then, if anywhere, in what came later.
+ * A measure that rewards something other than keeping what will be used would rate it as high as the true order.
  */
 export function reverseSession(session: ReplaySession): ReplaySession {
   const steps = new Map(session.steps.map((step) => [step.responseId, step]))
@@ -13,7 +13,7 @@ export function reverseSession(session: ReplaySession): ReplaySession {
   for (const unit of unitsOf(session).toReversed()) {
     const first = unit[0]
     const step = first && first.message.role === 'assistant' ? steps.get(responseOf(first)) : undefined
-    // What was reported of its prompt is nothing that another order could go on from.
+    // The reported prompt sizes do not apply to another order, so none continues from the step before.
     if (step && entries.length > 0) reversed.push({ ...step, from: entries.length, afterGap: true })
     entries.push(...unit)
   }

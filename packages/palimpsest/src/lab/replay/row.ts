@@ -5,35 +5,35 @@ import type { ShareColumn } from './measure/score.ts'
 
 export type Shares = { readonly [column in ShareColumn]: number | null }
 
-/** A strategy or a control in one window. What a control cannot have is null. */
+/** A strategy or a control in one window. Figures that a control cannot have are null. */
 export interface Row extends Shares {
   readonly strategy: string
-  /** For a control: the strategy whose token count it was given. */
+  /** For a control: the strategy whose token count it got. */
   readonly at?: string
   readonly window: number
   readonly cost_usd: number | null
-  /** Against `none` in the same session. */
+  /** Relative to `none` in the same session. */
   readonly cost_ratio: number | null
   readonly cost_by_layer: { readonly [layer: string]: number }
   readonly cache_hit_rate: number | null
-  /** Requests that found earlier messages changed in the cache. */
+  /** Requests for which earlier messages in the cache had changed. */
   readonly breaks: number | null
-  /** Requests that found the cache expired. */
+  /** Requests for which the cache had expired. */
   readonly expired: number | null
-  /** Tokens that were in the cache's reach and were written again. */
+  /** Tokens that the cache could have served and that were written again. */
   readonly rewritten_tokens: number | null
   readonly compactions: number | null
-  /** Requests before which it could not make room, and had the user compact by hand. */
+  /** Requests before which the strategy could not make room and had the user compact by hand. */
   readonly stops: number | null
   readonly peak_tokens: number | null
   readonly mean_tokens: number | null
   readonly invalid_requests: number | null
   readonly broken_rules: { readonly [rule: string]: number }
-  /** Of what the messages hold: text that the strategy wrote. */
+  /** Share of the messages' text that the strategy wrote. */
   readonly engine_text_share: number | null
-  /** Of what the messages hold: recorded text that the strategy repeats in pieces. */
+  /** Share of the messages' text that the strategy repeats from the recording in pieces. */
   readonly excerpt_share: number | null
-  /** More of the view is engine-made than a fair comparison bears. */
+  /** The strategy wrote more of the view than a fair comparison allows. */
   readonly engine_text_red: boolean
   readonly refetch_tokens: number | null
   readonly cascade_loss: number | null
@@ -41,7 +41,7 @@ export interface Row extends Shares {
   readonly sole_by_class: { readonly [name: string]: Share }
 }
 
-/** Over this share of engine-made text a row is red: it may have been won by writing for the measure. */
+/** Above this share of engine-made text a row is red: it may have won by writing for the measure. */
 export const ENGINE_TEXT_SHARE_MAX = 0.15
 
 /** The numbers of a row that are pooled over sessions. */

@@ -19,32 +19,32 @@ import type { SizeModel, Sizes } from './size-model.ts'
 import type { Actions, Moment, Strategy, StrategyRun, StrategySettings } from './strategies/strategy.ts'
 import type { Act, TracedRequest } from './traced-request.ts'
 
-// One strategy lives through one session. At each step it sees only the past and may append entries; then the request is built from
-// the view, judged and charged; then the recorded answer is appended as if the model had given it to this request.
+// Runs one strategy through one session. At each step it sees only the past and may append entries; then the request is built from the
+// view, judged and charged; then the recorded answer is appended as if the model had given it to this request.
 
 export interface RunOptions {
   readonly strategy: Strategy
   readonly windowTokens: number
   readonly sizes: SizeModel
   readonly factsOf: (model: string) => ModelFacts
-  /** Off for sessions that no provider could have been asked: nothing is judged or charged. */
+  /** Off for sessions that no provider could have answered: nothing is judged or charged. */
   readonly bills: boolean
 }
 
-/** What is about to be sent. The view and what is settled of it belong to the run: look, and do not keep. */
+/** What is about to be sent. `view` and `settled` belong to the run: read them, do not keep them. */
 export interface Sent {
   readonly index: number
   readonly step: ReplayStep
   readonly view: View
   readonly settled: Settled
-  /** Nodes that stand as they stood in the request before. */
+  /** Nodes that are unchanged since the request before. */
   readonly keptNodes: number
   /** The strategy changed earlier messages before this request. */
   readonly acted: boolean
   readonly act: Act
-  /** It could not make room before this request, and had the user compact by hand. */
+  /** The strategy could not make room before this request and had the user compact by hand. */
   readonly stopped: boolean
-  /** Tokens of the messages; the hidden prompt comes on top. */
+  /** Tokens of the messages, without the hidden prompt. */
   readonly messageTokens: number
   readonly promptTokens: number
   readonly brokenRule?: string
@@ -53,7 +53,7 @@ export interface Sent {
   readonly callDollars: ReadonlyMap<string, number>
 }
 
-/** A strategy that goes on planning is stopped here; what it planned stands. */
+/** Most plans before one request; the plans made so far apply. */
 const PLANS_MAX = 4
 
 export async function* runStrategy(session: ReplaySession, options: RunOptions): AsyncGenerator<Sent, void> {
@@ -113,7 +113,7 @@ export async function* runStrategy(session: ReplaySession, options: RunOptions):
   }
 }
 
-/** The window that a strategy is told: what the caller gave, whatever the recorded model would take. */
+/** The strategy is told the caller's window, whatever the recorded model accepts. */
 export function settingsFor(
   session: ReplaySession,
   { strategy, windowTokens, factsOf }: RunOptions,
@@ -253,22 +253,22 @@ const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
 
 type AnsweredTo = Required<Pick<MessageEntry, 'under' | 'usage' | 'sentEstimate'>>
 
-/** The recorded answer was made to another request; here it counts as made to ours, and reports its size, as it would have done. */
+/** The recorded answer was made for another request; here it counts as made for ours, and reports our size. */
 function answered(entry: MessageEntry, answers: ReadonlyMap<string, AnsweredTo>): Entry {
   const own = answers.get(responseOf(entry))
   return own ? { ...entry, ...own } : entry
 }
 
 /**
- * What the provider would have reported of our request: what it did report, where it is the recorded one to the byte; else what is known
- * of sizes when the answer has come. Growth that was reported says less: recorded prompts shrink by what no recording shows.
+ * The prompt size that the provider would have reported: the recorded one if our request is byte-identical, otherwise an estimate with
+ * the sizes known after the answer. Reported growth would tell less: recorded prompts shrink for reasons that no recording shows.
  */
 function reportedTokens(settled: Settled, step: ReplayStep, { factor, hiddenTokens }: Sizes): number {
   const prompt = step.under === chainEnd(settled) ? reportedPrompt(step) : undefined
   return prompt ?? Math.round(tokensEnd(settled) * factor) + hiddenTokens
 }
 
-/** Written as a whole: of what was read and written the ledger tells. */
+/** Counts everything as written; the ledger has what was read and written. */
 function usageOf(tokens: number, { ttl, usage }: ReplayStep): Usage {
   const written = ttl === '1h' ? [0, tokens] : [tokens, 0]
   const [ephemeral_5m_input_tokens = 0, ephemeral_1h_input_tokens = 0] = written

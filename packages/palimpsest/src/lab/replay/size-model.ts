@@ -10,8 +10,8 @@ import { isBlock, isThinking, toBlocks, type WireMessage } from '../../wire/mess
 import type { ModelFacts } from '../../wire/model-facts.ts'
 import { reportedPrompt, responseOf, type ReplaySession, type ReplayStep } from './replay-session.ts'
 
-// How many tokens a part of a recorded session has. The recording reports the size of each prompt; the visible text is an estimate up
-// to a factor; what is left of the first prompt is what the recording does not show: system, tools, instruction files.
+// How many tokens each part of a recorded session has. The recording reports the size of each prompt. The visible text gives an
+// estimate up to a factor; the rest of the first prompt is what the recording does not show: system, tools, instruction files.
 
 export interface Sizes {
   /** Reported tokens per estimated token. */
@@ -21,17 +21,17 @@ export interface Sizes {
 }
 
 export interface SizeModel {
-  /** Fitted over the whole session (the median growth): what requests are charged and measured by. */
+  /** Fitted over the whole session (the median growth), for charges and measurements. */
   readonly fitted: Sizes
-  /** What was known before a step: all that a strategy may go by. */
+  /** What was known before each step: a strategy may use only this. */
   readonly before: readonly Sizes[]
-  /** Output of each step: what is reported, or what its text comes to where the report was taken too early. */
+  /** Output tokens of each step: the reported count, or the estimate of its text if that is larger (the report came too early). */
   readonly outputTokens: readonly number[]
   /** False: the recording reports no usage, and the sizes are defaults. */
   readonly reported: boolean
 }
 
-/** Where nothing is reported. Recorded agents begin between 3,000 and 69,000. */
+/** Used if nothing is reported. Recorded agents begin between 3,000 and 69,000. */
 export const HIDDEN_TOKENS_DEFAULT = 20_000
 
 export function fitSizes(session: ReplaySession, factsOf: (model: string) => ModelFacts): SizeModel {
@@ -67,9 +67,9 @@ export function fitSizes(session: ReplaySession, factsOf: (model: string) => Mod
 }
 
 interface RawCounts {
-  /** Of each entry. */
+  /** Estimated tokens of each entry. */
   readonly rawOf: readonly number[]
-  /** Of all that the model saw of the entries before a step: some providers take out the thinking of earlier turns. */
+  /** Estimated tokens that the model saw of the entries before a step: some providers remove the thinking of earlier turns. */
   readonly promptRaw: (step: ReplayStep) => number
 }
 
@@ -100,7 +100,7 @@ function hiddenIn(
   return first ? Math.max(0, Math.round(first.prompt - factor * first.raw)) : HIDDEN_TOKENS_DEFAULT
 }
 
-/** The sum before each number, and of all. */
+/** The sum before each number, and the total. */
 function sumsBefore(numbers: readonly number[]): number[] {
   const sums = [0]
   for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number)

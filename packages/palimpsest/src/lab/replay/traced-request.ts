@@ -1,23 +1,23 @@
 import type { CacheExplanation } from '../../ledger/explain.ts'
 
-/** A request of a replay that was charged, in figures. */
+/** The figures of one charged request of a replay. */
 export interface TracedRequest {
   readonly step: number
   readonly promptTokens: number
-  /** What the strategy did to earlier messages before it. */
+  /** What the strategy did to earlier messages before this request. */
   readonly act: Act
   readonly readTokens: number
   readonly writtenTokens: number
   readonly uncachedTokens: number
   readonly outputTokens: number
-  /** Why less was read than the request before had put into the cache. */
+  /** Why it read less than the request before had put into the cache. */
   readonly explanation: CacheExplanation
-  /** How long before it the newest answer had begun, where that is longer than what was cached lives; else 0. */
+  /** Milliseconds since the newest answer began, if that is longer than the cache lifetime; otherwise 0. */
   readonly idleMs: number
   readonly dollars: number
-  /** Of the strategy's own model calls. */
+  /** Dollars of the strategy's own model calls. */
   readonly callDollars: number
 }
 
-/** A compaction puts a boundary, after which the view begins again; an edit clears or drops messages one by one. */
+/** A compaction adds a boundary, where the view begins again; an edit clears or drops single messages. */
 export type Act = 'none' | 'edit' | 'compaction'

@@ -9,20 +9,20 @@ import type { Measured } from './measure/score.ts'
 import { makePage, wholePage, type MadeText, type Sight } from './measure/sight.ts'
 import type { ReplaySession } from './replay-session.ts'
 
-// From what is sent to what the measure sees of it: which blocks of the history stand in the request as recorded, and which text in it
-// nobody recorded. Kept up to date by what changed.
+// From what is sent to what the measure sees: which blocks of the history are in the request as recorded, and which of its text nobody
+// recorded. Only what changed is updated.
 
 export interface SightTracker {
-  /** The request as it is now; `keptNodes` of them are as they were at the last call. */
+  /** The current request; its first `keptNodes` nodes are unchanged since the last call. */
   readonly look: (settled: Settled, keptNodes: number) => Look
 }
 
 export interface Look {
   readonly sight: Sight
-  /** Estimated tokens, before calibration: of all that is sent, and of what a strategy made. */
+  /** Estimated tokens, before calibration: of everything sent, and of what a strategy made. */
   readonly rawTokens: number
   readonly madeRaw: number
-  /** Of what it made: recorded text, repeated in pieces. */
+  /** Of the made text: recorded text that it repeats in pieces. */
   readonly excerptRaw: number
 }
 
@@ -92,7 +92,7 @@ function readNode(
   return { blocks: shown, made, raw, madeRaw, excerptRaw }
 }
 
-/** Blocks are values: a text that stays is read once. */
+/** Blocks are immutable, so each text is read once. */
 function madeTextOf(block: ViewBlock, seen: WeakMap<ViewBlock, MadeText>): MadeText {
   const known = seen.get(block)
   if (known) return known

@@ -8,7 +8,7 @@ import { chainEnd, type Settled } from '../../transcript/settle.ts'
 
 /**
  * What a strategy would send at each step, one JSON line per step, as differences: the first `keep` messages of the line before stay,
- * `append` follows them. The first line of a session has `system` and `tools` too.
+ * and `append` follows them. The first line of a session also has `system` and `tools`.
  */
 export async function* writeViews(
   session: ReplaySession,

@@ -12,7 +12,7 @@ export function blockText(block: Block): string {
   return ''
 }
 
-/** Strings and numbers of a tool's input, in order; the keys are the tool's own words and left out. */
+/** Strings and numbers of a tool's input, in order. Keys are left out: they are the tool's own words. */
 export function leaves(value: unknown): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   if (typeof value === 'number') return [String(value)]

@@ -2,7 +2,7 @@ import { extractTokens } from './extract.ts'
 import { isInBareList, makePage, wholePage, type MadePage, type MadeText } from './sight.ts'
 import type { OperationKind } from './tool-call.ts'
 
-/** A made text says that a file was changed. */
+/** A statement in a made text that a file was changed. */
 export interface Claim {
   readonly path: string
   readonly kind: OperationKind
@@ -21,13 +21,13 @@ interface PlacedClaim extends Claim {
   readonly at: number
 }
 
-/** Pages are immutable: each is read once. */
+/** Pages are immutable, so each is read once. */
 const claimsByPage = new WeakMap<MadePage, readonly PlacedClaim[]>()
 
 /**
- * A path in a line that says what was done to it, or under a heading that does. A stand-in speaks for one tool result and makes no
- * claim about the project; a line that is a word list claims nothing. One file a line is how such lists are honestly written: what is
- * wrong in them, precision shows.
+ * A path counts as a claim in a line that says what was done to it, or under such a heading. A stand-in speaks for one tool result and
+ * makes no claim about the project; a word list claims nothing either. Honest lists often have one file per line, so those count:
+ * precision shows what is wrong in them.
  */
 export function claimsOf({ page, start, end }: MadeText): readonly Claim[] {
   if (page.isStandIn) return []

@@ -1,33 +1,33 @@
-// Which command a shell call runs, so that two runs of it can be told to be the same: without where it runs, and for tests, builds and
-// linters without what becomes of their output.
+// Which command a shell call runs, so that two runs of the same command can be recognized. It ignores where the command runs and, for
+// tests, builds and linters, what happens to their output.
 
 export interface CommandKey {
-  /** Two runs with one of these ran the same. */
+  /** Two calls with the same value ran the same command. */
   readonly same: string
-  /** A test, a build, a linter, a type checker: its newest result says how things stand. */
+  /** A test, build, linter or type checker: its newest result shows the current state. */
   readonly isCheck: boolean
-  /** A program of the project, which says by itself that it broke. */
+  /** A program of the project; its output shows when it crashed. */
   readonly isRun: boolean
-  /** Without what becomes of its output, whatever it is. */
+  /** The command without what happens to its output, whatever the command is. */
   readonly bare: string
-  /** Of a check: its parts that run in turn. */
+  /** Of a check: its parts that run in sequence. */
   readonly checks: readonly string[]
-  /** Something runs behind it whatever comes of it, so that its exit code is lost. */
+  /** Something else decides or hides the exit code: a pipe, `||` or `;`. */
   readonly losesExit: boolean
-  /** The part that runs last: the exit code is its own. */
+  /** The part that runs last; the exit code comes from it. */
   readonly last: string
-  /** Program and subcommand of each part that runs in turn. */
+  /** Program and subcommand of each part that runs in sequence. */
   readonly programs: readonly string[]
-  /** Its first words, by which a text names it. */
+  /** The first words, by which a text names the command. */
   readonly named: string
 }
 
 const SHELL_PREFIX = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c /
-/** Where it runs, under which variables, for how long. */
+/** Where the command runs, with which variables, for how long. */
 const GOES_FIRST =
   /^(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*|[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s;&|]*)\s+|(?:timeout\s+\S+|time|env|command|nice(?:\s+-n\s*\S+)?)\s+(?![|;&>]))+/
 const MERGED = / ?2>&1/g
-/** What the output of a check is looked at with. */
+/** Programs that people use to look at a check's output. */
 const VIEWERS = /^(?:tail|head|cat|less|grep|egrep|rg|tee|sort|uniq|wc|sed|awk)\b/
 
 const CHECK_WORDS =
@@ -59,15 +59,15 @@ function startOfLast(command: string): number {
   return operator ? operator.at + operator.sign.length : 0
 }
 
-/** By so many words a command is named in a text. */
+/** A text names a command by this many words. */
 const NAMED_WORDS = 2
 
-/** Of the checks that run in turn in a command, those that another one, which ran well, does not do. */
+/** Of a command's checks, those that another, successful command does not cover. */
 export function checksLeft(checks: readonly string[], done: CommandKey): string[] {
   return checks.filter((narrow) => !done.checks.some((wide) => doesAllOf(wide, narrow)))
 }
 
-/** The same words and more narrow a check down; without any word but its own it does everything. */
+/** More words narrow a check; with no words besides its own, it covers everything. */
 function doesAllOf(wide: string, narrow: string): boolean {
   if (narrow === wide || narrow.startsWith(`${wide} `)) return true
   if (NARROWS.test(wide)) return false
@@ -75,7 +75,7 @@ function doesAllOf(wide: string, narrow: string): boolean {
   return own.length <= OWN_WORDS_MAX && narrow.startsWith(`${own.join(' ')} `)
 }
 
-/** `npm run test`. */
+/** As in `npm run test`. */
 const OWN_WORDS_MAX = 3
 const NARROWS = / (?:-run|-k|-t|-m|-g|--?grep|--filter|--only|--testNamePattern|--tests)\b/
 
@@ -87,7 +87,7 @@ function withoutStart(command: string): string {
   return command.replace(GOES_FIRST, '')
 }
 
-/** Without viewers that its output goes through at the end, a code that is printed behind it, and a place where it is thrown away. */
+/** Cuts off viewers at the end of the command, an `echo` of the exit code, and redirection to `/dev/null`. */
 function withoutLooks(command: string): string {
   let end = command.length
   for (const { at, sign } of operatorsIn(command).toReversed()) {
@@ -122,7 +122,7 @@ interface Operator {
 
 const SIGNS = ['&&', '||', '|', ';', '\n', '>'] as const
 
-/** Outside of quotes. */
+/** Operators outside quotes. */
 function operatorsIn(command: string): Operator[] {
   const found: Operator[] = []
   for (let at = 0; at < command.length; at++) {
@@ -130,7 +130,7 @@ function operatorsIn(command: string): Operator[] {
     if (char === '\\') at++
     else if (char === '"' || char === "'") {
       const close = command.indexOf(char, at + 1)
-      // A quote that is not closed is a letter like any other.
+      // An unclosed quote is an ordinary character.
       if (close > 0) at = close
     } else {
       const sign = SIGNS.find((one) => command.startsWith(one, at))
@@ -141,7 +141,7 @@ function operatorsIn(command: string): Operator[] {
   return found
 }
 
-/** Parts that run one after another. */
+/** The parts that run one after another. */
 function inTurn(command: string): string[] {
   const parts: string[] = []
   let from = 0
@@ -154,7 +154,7 @@ function inTurn(command: string): string[] {
 }
 
 function programsOf(command: string): string[] {
-  // What stands in a here-document is no command of this shell.
+  // The content of a here-document is not a command of this shell.
   const [own = ''] = command.replace(SHELL_PREFIX, '').split('<<')
   return inTurn(own)
     .map((part) =>
@@ -167,7 +167,7 @@ function programsOf(command: string): string[] {
     .filter((program) => program !== '' && !/^cd\b/.test(program))
 }
 
-/** The first word, and the next where it is no flag, path or text. */
+/** The first word, plus the second unless it is a flag, a path or text. */
 function programOf([program = '', next = '']: readonly string[]): string {
   return /^[a-z][\w-]*$/.test(next) ? `${program} ${next}` : program
 }

@@ -1,5 +1,5 @@
-// Words of every project: they look like names and point to nothing. Written by hand. The tokens that more than a fifth of the
-// sessions of the tuning half shared, across projects, were looked through, and what is general vocabulary is listed here.
+// Words that every project uses: they look like names but point to nothing. Chosen by hand: we looked through the tokens that more than
+// a fifth of the sessions in the tuning half shared, across projects, and list here what is general vocabulary.
 
 const COMMON = new Set(
   `

@@ -7,21 +7,21 @@ import { createRandom } from './random.ts'
 import type { Measured } from './score.ts'
 import { makePage, wholePage, type MadePage, type Sight } from './sight.ts'
 
-// What the measure must say of requests whose worth is known beforehand. Nobody would send them; they judge the measure.
+// What the measure must say about requests whose worth is known in advance. Nobody would send them; they judge the measure.
 
 export interface Controls {
   readonly empty: Sight
-  /** Blocks of the history picked by lot, up to a number of estimated tokens. */
+  /** Randomly picked blocks of the history, up to a number of estimated tokens. */
   readonly random: (step: number, rawTokens: number) => Sight
-  /** The newest 2,000 tokens, and for the rest a bare list of identifiers, the newest. */
+  /** The newest 2,000 tokens; the rest is a bare list of the newest identifiers. */
   readonly soup: (step: number, rawTokens: number) => Sight
-  /** The newest 2,000 tokens, and the lines that this step needs, quoted one by one: chosen with hindsight, torn from their places. */
+  /** The newest 2,000 tokens, plus the lines that this step needs, chosen with hindsight and quoted one by one out of context. */
   readonly crumbs: (step: number, rawTokens: number) => Sight
-  /** The lines that this step needs, as many as fit. It has read the recording to its end. */
+  /** As many of the lines that this step needs as fit. It knows the whole recording. */
   readonly oracle: (step: number, rawTokens: number) => Sight
 }
 
-/** What a word list or a list of lines keeps of the conversation itself. */
+/** Estimated tokens of the conversation itself that `soup` and `crumbs` keep. */
 const TAIL_RAW = 2_000
 
 const LOT_SEED = 20_251
@@ -61,7 +61,7 @@ function blockSight(corpus: Corpus, blocks: ReadonlySet<number>): Sight {
   return { shows: (line) => blocks.has(corpus.lineBlocks[line] ?? -1), made: [] }
 }
 
-/** Blocks in an order drawn once: what is kept at one step is what the next would keep first. */
+/** Blocks in an order drawn once, so that the next step keeps first what this step kept. */
 function drawLots(corpus: Corpus): readonly number[] {
   const random = createRandom(LOT_SEED)
   return corpus.blocks
@@ -104,7 +104,7 @@ function newestBlocks(
   return { blocks, raw }
 }
 
-/** In the order of their words: no two stand together because they stood together. */
+/** Sorted by text, so that lines do not stay together because they were together. */
 function quoteOneByOne(corpus: Corpus, lines: ReadonlySet<number>): string {
   const texts = new Set([...lines].map((line) => lineText(corpus, line).trim()).filter((text) => text !== ''))
   return [...texts]
@@ -115,12 +115,12 @@ function quoteOneByOne(corpus: Corpus, lines: ReadonlySet<number>): string {
 
 interface Soup {
   readonly page: MadePage
-  /** Where the list ends that was known after each block. */
+  /** After each block: where the list of the identifiers known by then ends, in characters. */
   readonly ends: readonly number[]
   readonly rawPerChar: number
 }
 
-/** Every distinctive token of the session, once, in the order of first appearance. */
+/** Every distinctive token of the session, once, in order of first appearance. */
 function cookSoup(corpus: Corpus): Soup {
   const known = new Set<string>()
   const words: string[] = []
@@ -140,7 +140,7 @@ function cookSoup(corpus: Corpus): Soup {
   return { page: makePage(text, false), ends, rawPerChar: estimateText(text) / text.length }
 }
 
-/** Lines that the step goes on to use, and those that say what is broken, the most telling first. */
+/** Lines that the step uses, then lines that say what is broken, the most telling first. */
 function usedLines({ corpus, needs, facts }: Measured, step: number): number[] {
   const at = needs[step]
   if (!at) return []
@@ -155,7 +155,7 @@ function usedLines({ corpus, needs, facts }: Measured, step: number): number[] {
   ]
 }
 
-/** Lines that must not be forgotten, used or not. */
+/** Lines that must not be forgotten, whether or not the step uses them. */
 function heldLines({ finder, needs, facts }: Measured, step: number): number[] {
   const before = needs[step]?.linesBefore ?? 0
   const inPast = (line: number): boolean => line < before
@@ -172,7 +172,7 @@ function heldLines({ finder, needs, facts }: Measured, step: number): number[] {
   ]
 }
 
-/** As many of the wanted lines as fit, of those that were said before the step. */
+/** As many of the wanted lines as fit, only from before the step. */
 function pickLines(
   { corpus, needs }: Measured,
   step: number,
@@ -196,16 +196,16 @@ function linesFrom(first: number, length: number): number[] {
   return Array.from({ length }, (_, i) => first + i)
 }
 
-/** By its ends a result is told to stand there. */
+/** The first and last line decide whether a result counts as shown. */
 function newestEnds(outcomes: readonly Outcome[]): number[] {
   const newest = outcomes.at(-1)
   return newest ? [newest.firstLine, newest.endLine - 1] : []
 }
 
-/** Needs are shared by all that is measured on a session: each is looked up once. */
+/** All measurements of a session share its needs, so each is looked up once. */
 const cheapestLines = new WeakMap<Reference | EditLine, number>()
 
-/** Of the lines that hold what is needed, the one that costs least, and of those the newest. */
+/** The cheapest line that contains what is needed; of equally cheap lines the newest. */
 function cheapestLine(corpus: Corpus, needed: Reference | EditLine): number {
   const known = cheapestLines.get(needed)
   if (known !== undefined) return known
@@ -221,7 +221,7 @@ function cheapestLine(corpus: Corpus, needed: Reference | EditLine): number {
   return cheapest
 }
 
-/** A line's share of its block's tokens, by characters. */
+/** A line's share of its block's tokens, in proportion to characters. */
 function lineTokens(corpus: Corpus, line: number): number {
   const block = blockOfLine(corpus, line)
   if (!block) return 0

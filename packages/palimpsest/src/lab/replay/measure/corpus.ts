@@ -2,19 +2,19 @@ import type { MessageEntry } from '../../../transcript/entry.ts'
 import { isBlock, toBlocks, type Block } from '../../../wire/message.ts'
 import { blockText } from './block-text.ts'
 
-// The whole recorded history as one text: blocks in order, each a range of lines. A place in a session is a line of this text. It is
-// made once per session; every strategy and control is judged by which of these lines it still shows.
+// The whole recorded history as one text: blocks in order, each a range of lines. A place in a session is a line of this text. The
+// corpus is built once per session; every strategy and control is judged by which of these lines it still shows.
 
-/** `result`: what the environment said, tools, web and attached files. `other`: hooks, memory, the agent's own notes. */
+/** `result`: what the environment said (tools, web, attached files). `other`: hooks, memory, the agent's own notes. */
 export type BlockKind = 'user' | 'answer' | 'call' | 'result' | 'other'
 
 export interface CorpusBlock {
   readonly key: string
   readonly kind: BlockKind
   readonly block: Block
-  /** Index of the entry it stands in. */
+  /** Index of the block's entry. */
   readonly entry: number
-  /** Its lines: from the first, up to but without the end. */
+  /** The block's lines: `firstLine` inclusive, `endLine` exclusive. */
   readonly firstLine: number
   readonly endLine: number
   /** Estimated tokens, before calibration. */
@@ -25,14 +25,14 @@ export interface Corpus {
   readonly text: string
   readonly blocks: readonly CorpusBlock[]
   readonly blockByKey: ReadonlyMap<string, number>
-  /** Where each line begins in the text; one more for the end. */
+  /** Offset at which each line begins, plus one more for the end. */
   readonly lineStarts: Int32Array
   readonly lineBlocks: Int32Array
-  /** First block of each entry; one more for the end. */
+  /** First block of each entry, plus one more for the end. */
   readonly entryBlocks: Int32Array
 }
 
-/** Raw tokens of the blocks that an unmanaged view sends, by key. What it does not send is no part of the history. */
+/** Raw tokens of the blocks that an unmanaged view sends, by key. Blocks that it does not send are not part of the history. */
 export type SentBlocks = ReadonlyMap<string, number>
 
 export function buildCorpus(entries: readonly MessageEntry[], sent: SentBlocks): Corpus {
@@ -76,7 +76,7 @@ export function lineText(corpus: Corpus, line: number): string {
   return corpus.text.slice(corpus.lineStarts[line], (corpus.lineStarts[line + 1] ?? 0) - 1)
 }
 
-/** The line that a place in the text lies in. */
+/** The line that contains an offset of the text. */
 export function lineAt(corpus: Corpus, at: number): number {
   let low = 0
   let high = corpus.lineBlocks.length - 1
@@ -92,7 +92,7 @@ export function blockOfLine(corpus: Corpus, line: number): CorpusBlock | undefin
   return corpus.blocks[corpus.lineBlocks[line] ?? -1]
 }
 
-/** How many blocks and lines stand before an entry: the history of a step that begins there. */
+/** How many blocks and lines come before an entry: the history of a step that begins there. */
 export function historyBefore(
   corpus: Corpus,
   entry: number,
@@ -101,15 +101,15 @@ export function historyBefore(
   return { blocks, lines: corpus.blocks[blocks]?.firstLine ?? corpus.lineBlocks.length }
 }
 
-/** The column of line numbers that a file reader puts before each line; it is no part of the file. */
+/** The line numbers that a file reader puts before each line; they are not part of the file. */
 const GUTTER = /^\s*\d+(?:→|\t|\| |: )/
 
-/** A line without the number that a reader put before it. */
+/** A line without a reader's line number. */
 export function withoutGutter(line: string): string {
   return line.replace(GUTTER, '')
 }
 
-/** So many lines must have it: numbers may stand there by chance. */
+/** Smallest share of the non-blank lines with a number; fewer may have one by chance. */
 const GUTTER_SHARE_MIN = 0.6
 
 function linesOf(block: Block): string[] {

@@ -1,28 +1,28 @@
 import { lineText, withoutGutter, type Corpus } from './corpus.ts'
 import type { MadePage, MadeText } from './sight.ts'
 
-// Pieces of the history that a made text repeats word for word, line after line: recorded text, though the strategy put it there. One
-// line alone is no piece: it says neither what stood before it nor what came after.
+// Pieces of the history that a made text repeats word for word, line after line: recorded text, although the strategy put it there. A
+// single line is not a piece: it shows neither what came before it nor what came after.
 
-/** Lines of the history that stand in a made text as they stood, in a row. */
+/** Consecutive lines of the history that a made text repeats unchanged. */
 export interface Excerpt {
-  /** From the first, up to but without the end; all of one block. */
+  /** Lines of the history, `end` exclusive; all in one block. */
   readonly from: number
   readonly end: number
-  /** Where it stands in the page. */
+  /** Offsets in the page, `endAt` exclusive. */
   readonly at: number
   readonly endAt: number
-  /** It stands inside a longer one: results share lines, and the longer one says which of them is repeated. */
+  /** A longer excerpt contains it. Results share lines, and the longer excerpt shows which result is repeated. */
   readonly isInside: boolean
 }
 
 export interface ExcerptFinder {
   readonly excerptsIn: (made: MadeText) => readonly Excerpt[]
-  /** Characters of the page that stand in excerpts, each once. */
+  /** Characters of the page inside excerpts, each counted once. */
   readonly charsIn: (page: MadePage) => number
 }
 
-/** So many lines with a letter or a digit; others (blank ones, braces) belong to the piece and do not count. */
+/** Smallest number of lines with a letter or a digit. Other lines (blank, braces) belong to the piece but do not count. */
 export const EXCERPT_LINES_MIN = 3
 
 export function createExcerptFinder(corpus: Corpus): ExcerptFinder {
@@ -70,7 +70,7 @@ export function saysSomething(line: string): boolean {
 interface PageLine {
   readonly at: number
   readonly end: number
-  /** As it stands, and without the number of its line. */
+  /** The line as it is, and without its line number. */
   readonly forms: readonly string[]
 }
 
@@ -79,7 +79,7 @@ function findExcerpts(text: string, index: LineIndex): Excerpt[] {
   const telling = page.flatMap(({ forms }, i) => (forms.some(saysSomething) ? [i] : []))
   const found = new Map<string, Omit<Excerpt, 'isInside'>>()
   for (let k = 0; k + EXCERPT_LINES_MIN <= telling.length; k++) {
-    // The rarest of three says where to look: they stand in every excerpt that has all of them.
+    // Start at the rarest of three lines: every excerpt that has all three contains it.
     const group = telling.slice(k, k + EXCERPT_LINES_MIN)
     const rarest = group
       .map((i) => ({ i, places: placesOf(page[i], index) }))
@@ -114,7 +114,7 @@ function placesOf(line: PageLine | undefined, { places }: LineIndex): readonly n
   return (line?.forms ?? []).flatMap((form) => places.get(form) ?? [])
 }
 
-/** As far as page and history agree around one line, within one block. */
+/** Extends the match around one line as far as page and history agree, within one block. */
 function grow(
   page: readonly PageLine[],
   index: LineIndex,

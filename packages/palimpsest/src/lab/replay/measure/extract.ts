@@ -1,7 +1,7 @@
 import { isCommonWord } from './common-words.ts'
 
-// What counts as a distinctive token of a text: a string that points to one thing, so that an agent who writes it must have seen it
-// or made it up. Classes are tried in order at each place, the longer before the shorter; no character belongs to two tokens.
+// What counts as a distinctive token of a text: a string that points to one thing, so that an agent that writes it must have seen it
+// or made it up. Classes are tried in order at each place, longer ones before shorter ones; no character belongs to two tokens.
 
 export const TOKEN_CLASSES = [
   'url',
@@ -20,7 +20,7 @@ export type TokenClass = (typeof TOKEN_CLASSES)[number]
 export interface Token {
   readonly class: TokenClass
   readonly text: string
-  /** Where it begins in the text it was taken from. */
+  /** Offset in the text that the token comes from. */
   readonly at: number
 }
 
@@ -31,7 +31,7 @@ const EXTENSIONS =
 
 const SEGMENT = '[\\w@+.~-]+'
 
-/** One alternative per class. A path needs a slash; `a/b` of plain words is prose and is sorted out below. */
+/** One alternative per class. A path needs a slash; `a/b` of plain words is prose and is filtered out below. */
 const TOKEN = new RegExp(
   [
     `(?<url>https?://[^\\s"'\`<>()[\\]{}|\\\\^]+)`,
@@ -59,7 +59,7 @@ export function extractTokens(text: string): Token[] {
 
 const QUOTED = /(["'`])([^"'`\n]{4,80})\1/g
 
-/** Quoted strings of a tool's input that hold no other token: search patterns, messages, names with spaces. */
+/** Quoted strings of a tool's input that contain no other token: search patterns, messages, names with spaces. */
 export function extractQuoted(text: string, tokens: readonly Token[]): Token[] {
   const quoted: Token[] = []
   for (const match of text.matchAll(QUOTED)) {
@@ -79,7 +79,7 @@ function toToken(match: RegExpExecArray): Token | undefined {
   return { class: name, text, at: match.index }
 }
 
-/** A sentence's own punctuation is no part of an address. */
+/** Punctuation of the sentence is not part of an address. */
 function trimEnd(text: string): string {
   return text.replace(/[.,;:!?'"~-]+$/, '')
 }
@@ -107,7 +107,7 @@ function isDistinctive({ class: name, text }: Token): boolean {
   }
 }
 
-/** `and/or` is prose, `1/2` a fraction: two plain words or numbers around one slash name no file. */
+/** `and/or` is prose and `1/2` a fraction: two plain words or numbers around one slash do not name a file. */
 function isDistinctivePath(text: string): boolean {
   if (!/[A-Za-z]/.test(text)) return false
   const parts = text.split(/[\\/]/).filter((part) => part !== '' && !/^\.+$/.test(part))
@@ -116,14 +116,14 @@ function isDistinctivePath(text: string): boolean {
   return true
 }
 
-/** A single word must look made up: an inner underscore or a change of case. A qualified name must have no part of one letter alone. */
+/** A single word must look coined: an inner underscore or a change of case. No part of a qualified name may be a single letter. */
 function isDistinctiveSymbol(text: string): boolean {
   const parts = text.split(/\.|::|->/)
   if (parts.length > 1) return parts.every((part) => part.length > 1) && text.length > 5
   return /[A-Za-z0-9]_+[A-Za-z0-9]/.test(text) || /[a-z][A-Z]/.test(text) || /[A-Z][a-z0-9]+[A-Z]/.test(text)
 }
 
-/** Three digits or more; round numbers and years are in every text. */
+/** At least three digits; round numbers and years are in every text. */
 function isDistinctiveNumber(text: string): boolean {
   const digits = text.replaceAll('.', '')
   if (digits.length < 3) return false

@@ -7,20 +7,20 @@ import type { Finder } from './occurrences.ts'
 import { findProjectRoot, namedPath } from './project-root.ts'
 import { fileChanges, keyArgument, linesToEdit, textsToEdit } from './tool-call.ts'
 
-// What each recorded step went on to use, and where in the history before it that stood. Made with hindsight, once per session, and
-// never shown to a strategy.
+// What each recorded step used, and where in the history before it that was. Computed with hindsight, once per session, and never
+// shown to a strategy.
 
 export interface Reference {
   readonly class: TokenClass
   readonly needle: string
-  /** Every line that holds it, rising; the first `before` of them are in the step's history. */
+  /** Every line that contains it, ascending; the first `before` of them are in the step's history. */
   readonly lines: readonly number[]
   readonly before: number
-  /** Only the environment ever said it: no user, no earlier answer or call. */
+  /** Only the environment ever said it: no user, and no earlier answer or call. */
   readonly sole: boolean
   /** The user said it. */
   readonly user: boolean
-  /** A file that its newest source is about was changed since. Counted like any other; the share is shown. */
+  /** A file that its newest source is about has changed since. Counted like any other; reports show the share. */
   readonly stale: boolean
 }
 
@@ -30,12 +30,12 @@ export interface EditLine {
   readonly before: number
 }
 
-/** A text that an edit takes as given, and that stands in one piece in the history. */
+/** A text that an edit expects to find, and that the history contains in one piece. */
 export interface EditText {
   readonly text: string
-  /** First lines of the places where it stands whole, rising, in the step's history alone. */
+  /** First lines of the places where it is complete, ascending, in the step's history only. */
   readonly places: readonly number[]
-  /** How many lines it takes. */
+  /** Its number of lines. */
   readonly length: number
 }
 
@@ -43,13 +43,13 @@ export interface StepNeeds {
   readonly references: readonly Reference[]
   readonly editLines: readonly EditLine[]
   readonly editTexts: readonly EditText[]
-  /** Distinctive tokens of the step that stand nowhere before it: made up, or known from elsewhere. */
+  /** Distinctive tokens of the step that appear nowhere before it: made up, or known from elsewhere. */
   readonly novel: number
   readonly blocksBefore: number
   readonly linesBefore: number
 }
 
-/** Shorter lines (`}`, `else {`, `return nil`) stand everywhere and prove nothing. */
+/** Shorter lines (`}`, `else {`, `return nil`) are everywhere and prove nothing. */
 const EDIT_LINE_LETTERS_MIN = 8
 
 export function findNeeds(session: ReplaySession, corpus: Corpus, finder: Finder): StepNeeds[] {
@@ -78,7 +78,7 @@ export function findNeeds(session: ReplaySession, corpus: Corpus, finder: Finder
   })
 }
 
-/** How many of the rising lines stand before a limit. */
+/** How many of the ascending lines come before a limit. */
 export function countBefore(lines: readonly number[], limit: number): number {
   let low = 0
   let high = lines.length
@@ -121,7 +121,7 @@ function isStale(
   return changed.some((at) => at > line && at < limit)
 }
 
-/** Per call that read a file: the first lines of later calls that changed it. */
+/** For each call that read a file: the first lines of later calls that changed it. */
 function findChanges(corpus: Corpus, root: string): Map<string, readonly number[]> {
   const readers = new Map<string, { readonly path: string; readonly at: number }>()
   const changed = new Map<string, number[]>()
@@ -182,7 +182,7 @@ function isTelling(text: string): boolean {
   return text.replace(/[^A-Za-z0-9]/g, '').length >= EDIT_LINE_LETTERS_MIN
 }
 
-/** Blank lines and spaces around it are no part of what had to be known. */
+/** Blank lines and spaces around a text are not part of what had to be known. */
 function wholeTexts(output: readonly CorpusBlock[]): string[] {
   const texts = output.flatMap(({ block }) => (isBlock(block, 'tool_use') ? textsToEdit(block) : []))
   return [...new Set(texts.map((text) => text.trim()).filter(isTelling))]

@@ -1,9 +1,9 @@
 import { lineAt, type Corpus } from './corpus.ts'
 
-// Where a string stands in the history. A string is found as a whole: not inside a longer word.
+// Where a string appears in the history. A match is a whole word or words: never inside a longer word.
 
 export interface Finder {
-  /** The lines that hold the string, rising, each once. */
+  /** The lines that contain the string, ascending, each once. */
   readonly linesWith: (needle: string) => readonly number[]
 }
 
@@ -23,7 +23,7 @@ export function createFinder(corpus: Corpus): Finder {
   }
 }
 
-/** Whether `needle` stands at `at` and neither end cuts a word in two. */
+/** Whether `needle` is at `at` and neither end splits a word. */
 export function standsAt(text: string, needle: string, at: number): boolean {
   if (at < 0 || !text.startsWith(needle, at)) return false
   const end = at + needle.length
@@ -32,7 +32,7 @@ export function standsAt(text: string, needle: string, at: number): boolean {
   return !cutsBefore && !cutsAfter
 }
 
-/** The first place at or behind `from` where the string stands whole; -1 where there is none. */
+/** The first offset at or after `from` where the string appears whole, otherwise -1. */
 export function findWhole(text: string, needle: string, from = 0): number {
   for (let at = text.indexOf(needle, from); at !== -1; at = text.indexOf(needle, at + 1))
     if (standsAt(text, needle, at)) return at
@@ -49,7 +49,7 @@ function indexWords(text: string): Map<string, number[]> {
   return places
 }
 
-/** The rarest word of the string says where to look. */
+/** Looks only where the string's rarest word is. */
 function findLines(corpus: Corpus, places: ReadonlyMap<string, readonly number[]>, needle: string): number[] {
   const rarest = [...needle.matchAll(WORD)]
     .map((match) => ({ offset: match.index, places: places.get(match[0]) ?? [] }))

@@ -5,20 +5,20 @@ import type { Pieces } from './recall.ts'
 import type { Share } from './share.ts'
 import { isInBareList, placesIn, type MadeText, type Sight } from './sight.ts'
 
-// Whether the newest result of a command is the one that a reader of the request would go by.
+// Whether a reader of the request would rely on the newest result of a command.
 
 export interface Knowing {
   readonly sight: Sight
   readonly pieces: Pieces
-  /** Made texts that are messages of their own. */
+  /** Made texts that are separate messages. */
   readonly messages: readonly MadeText[]
   readonly corpus: Corpus
 }
 
 /**
- * Whether the newest failure of a command is known: its result stands there, or a piece of it that says what went wrong; or a message
- * says so in the result's own words and names the command. The last is worth nothing where an older good run of the same command
- * stands there and the failed one does not: who reads on believes the run.
+ * Whether the newest failure of a command is known: the request has its result, or a piece of it that says what went wrong, or a
+ * message that says so in the result's own words and names the command. Such a message does not count if an older successful run of the
+ * same command is still there and the failed one is not: a reader would believe the run.
  */
 export function isEvident(failure: FailedCommand, knows: Knowing): boolean {
   const { sight, pieces, corpus } = knows
@@ -27,7 +27,7 @@ export function isEvident(failure: FailedCommand, knows: Knowing): boolean {
   return failure.evidence.some((line) => isTold(failure, lineText(corpus, line).trim(), knows))
 }
 
-/** Behind its name a result is quoted; a name far away belongs to another. */
+/** A quoted result follows the command's name within this many characters; a name farther away belongs to something else. */
 const NAMED_CHARS = 300
 
 function isTold({ named }: Outcome, text: string, { messages }: Knowing): boolean {
@@ -35,13 +35,13 @@ function isTold({ named }: Outcome, text: string, { messages }: Knowing): boolea
     placesIn(made, text).some((at) => {
       const before = made.page.text.slice(Math.max(made.start, at - NAMED_CHARS), at)
       const inLine = before.slice(before.lastIndexOf('\n') + 1)
-      // A line that begins with the command and goes on with its result is told, however many such lines and paths stand around it.
+      // A line that has the command before its result counts, however many such lines and paths surround it.
       return findWhole(inLine, named) !== -1 || (findWhole(before, named) !== -1 && !isInBareList(made, at))
     }),
   )
 }
 
-/** No result of a call stands there that a newer one, which left, contradicts. */
+/** Whether no result is still there that a newer result, itself gone, contradicts. */
 export function orderOf(repeated: readonly RepeatedCall[], linesBefore: number, knows: Knowing): Share {
   let of = 0
   let hits = 1
@@ -56,18 +56,18 @@ export function orderOf(repeated: readonly RepeatedCall[], linesBefore: number, 
   return { hits: of === 0 ? 0 : hits, of }
 }
 
-/** The result stands there whole, or a piece of it: of a failure, one that says so. */
+/** The result is there whole, or a piece of it; for a failure, a piece that says that it failed. */
 function isHeard(outcome: Outcome, knows: Knowing): boolean {
   if (!outcome.failed) return isLeft(outcome, knows)
   return isWhole(outcome, knows) || outcome.evidence.some((line) => knows.pieces.holds(line))
 }
 
-/** The result stands there, or any piece of it. */
+/** The result, or any piece of it, is there. */
 function isLeft(outcome: Outcome, knows: Knowing): boolean {
   return isWhole(outcome, knows) || knows.pieces.touches(outcome.firstLine, outcome.endLine)
 }
 
-/** Results stay or go as a whole; a control may show single lines of one. */
+/** Results stay or leave as a whole; a control may show single lines of one. */
 function isWhole({ firstLine, endLine }: Outcome, { sight }: Knowing): boolean {
   return sight.shows(firstLine) && sight.shows(endLine - 1)
 }

@@ -5,39 +5,39 @@ import { lineText, type Corpus, type CorpusBlock } from './corpus.ts'
 import { saysSomething } from './excerpts.ts'
 import { isShellCall, looksAtState, sameCallKey, shellCommand } from './tool-call.ts'
 
-// How calls ended, and which result of several is the newest. What an older one says no longer holds where a newer one says otherwise.
+// How calls ended, and which of several results is the newest. A newer result overrides what an older one says.
 
 /** One result of a call. */
 export interface Outcome {
   readonly toolUseId: string
-  /** Its lines in the history: from the first, up to but without the end. */
+  /** The result's lines in the history: `firstLine` inclusive, `endLine` exclusive. */
   readonly firstLine: number
   readonly endLine: number
   readonly failed: boolean
-  /** Of a failure: the lines that say what went wrong, the most telling first. */
+  /** Of a failure: the lines that say what went wrong, the most telling first; otherwise empty. */
   readonly evidence: readonly number[]
-  /** By which words a text names the call. */
+  /** The words by which a text names the call. */
   readonly named: string
 }
 
-/** A command that failed, until a newer result of it decides otherwise. */
+/** A command that failed, until a newer result decides otherwise. */
 export interface FailedCommand extends Outcome {
-  /** The line at which it was mended, or a newer failure took its place; Infinity where nothing did. */
+  /** The line at which it was fixed or a newer failure replaced it; Infinity if neither happened. */
   readonly until: number
-  /** Results of the same command that were good and came before it. */
+  /** Earlier successful results of the same command. */
   readonly goodBefore: readonly Outcome[]
 }
 
-/** Results of one and the same call that do not all say the same, oldest first. */
+/** Results of one repeated call that do not all say the same, oldest first. */
 export interface RepeatedCall {
-  /** Two that say the same have one hash. */
+  /** Results that say the same have the same hash. */
   readonly outcomes: readonly (Outcome & { readonly says: Hash })[]
 }
 
 export interface Outcomes {
   readonly failures: readonly FailedCommand[]
   readonly repeated: readonly RepeatedCall[]
-  /** Calls that changed nothing because they failed or were refused, whatever they were. */
+  /** Ids of all calls that changed nothing because they failed or were refused. */
   readonly failedCalls: ReadonlySet<string>
 }
 
@@ -51,11 +51,11 @@ export function findOutcomes(corpus: Corpus): Outcomes {
 }
 
 interface FoundOutcome extends Outcome {
-  /** Not run: the user said no, or it was broken off. */
+  /** `not-run`: the user refused, or the call was interrupted. */
   readonly ended: 'good' | 'failed' | 'not-run'
-  /** Of a shell call. */
+  /** Only for a shell call. */
   readonly command: CommandKey | undefined
-  /** Of a call that looks at how things are: two with one key asked the same. */
+  /** Only for a shell call or one that looks at the state: calls with the same key asked the same thing. */
   readonly asked: string | undefined
   readonly says: Hash
 }
@@ -76,7 +76,7 @@ function readOutcomes(corpus: Corpus): FoundOutcome[] {
   return found
 }
 
-/** However the output was looked at. */
+/** The same command, however its output was viewed. */
 function isRunAgain(before: CommandKey | undefined, now: CommandKey | undefined): boolean {
   return before !== undefined && now !== undefined && before.bare === now.bare
 }
@@ -113,28 +113,28 @@ function outcomeOf(corpus: Corpus, block: CorpusBlock, call: ToolUseBlock): Foun
   }
 }
 
-/** Exit codes stand at the top or at the end of a result; in between they may be quoted. */
+/** Exit codes are at the start or the end of a result; between them they may be quotes. */
 const EXIT_HEAD_CHARS = 400
 const EXIT_TAIL_CHARS = 200
 const EXIT_CODE =
   /^\W{0,3}(?:(?:command |process )?exit(?:ed)?(?: with)?(?: code| status):? |exit_code"?:? ?)(-?\d+)/im
 const NOT_RUN =
   /^\s*(?:The user (?:doesn't want|does not want|rejected|declined|denied)|\[?Request interrupted|\[Interrupted before|<tool_use_error>(?:Sibling tool call|Blocked:)|User rejected|aborted by user|Permission (?:for this action was|to use \S+ (?:has been|was)) denied|Tool (?:use|execution) (?:was )?(?:rejected|aborted))/i
-/** Programs whose exit code 1 says no: nothing was found, or things differ. */
+/** For these programs exit code 1 means no: nothing found, or things differ. */
 const SAYS_NO = /^(?:e?grep|rg|diff|cmp|test|\[|which|git (?:diff|grep)|p?grep|ps)\b/
 
-/** How a check says that it failed. Of one that was piped through something the exit code is lost; its words are not. */
+/** How a check says that it failed. Piping a check through something loses its exit code, but not its words. */
 const RED_START =
   /^(?: {0,20}(?:-{1,5} )?FAIL(?:ED)?\b| {0,20}(?:[✗✘×✖]|\(fail\)) |not ok\b|error(?:\[\w{1,20}\]|: (?:script |test failed|could not compile|aborting))|npm (?:ERR!|error )|make: \*\*\* |panic: |Traceback \(most recent call last\)|# fail [1-9]|FAILURES!|ERRORS!|Failed! )/
 const RED_ANYWHERE =
   /\berror TS\d{1,6}: |\bpanicked at\b|\b(?:BUILD|TESTS?) FAIL(?:ED|URE)\b|\bERROR task failed\b|\b(?:Failed|Failures?|failures)[:=] {0,20}[1-9]|\bTests run: .{0,60}\bErrors: [1-9]|, with [1-9]\d{0,6} failures?\b/
-/** A name, and what came of it. */
+/** A name, then its result. */
 const RED_END = /\s(?:FAILED|FAILURE)(?:\s{1,4}\[\s{0,3}\d{1,3}%\])?\s{0,4}$/
 const COUNTED = /(?<![\w.])[1-9]\d{0,6} (?:(?:tests?|specs?|examples?|suites?) )?fail(?:ed|ing|ures?)?\b/
-/** What stands before a count of failures; in a sentence other words do. */
+/** What precedes a count of failures. In a sentence, other words precede it. */
 const BEFORE_COUNT =
   /^(?:[^A-Za-z]{0,80}|\s{0,20}Tests?:?\s{1,20}|\s{0,20}Test (?:Files|Suites):?\s{1,20}|test result: \w{1,10}\. \d{1,7} passed; |\s{0,20}(?:\d{1,7}%? (?:tests?|specs?|examples?|scenarios?|assertions?)?\s?(?:passed|passing|skipped|pending|todo|total)?[,;| ]{1,5}){1,4})$/
-/** A place in a file, with what is wrong there. */
+/** A place in a file and what is wrong there. */
 const DIAGNOSTIC = /^\s*(?:error\b.*|\S+\.\w+[:(]\d+(?:[:,]\d+)?\)?:? \S.*)/
 
 function endOf(text: string, isMarked: boolean, command: CommandKey | undefined): FoundOutcome['ended'] {
@@ -150,11 +150,11 @@ function endOf(text: string, isMarked: boolean, command: CommandKey | undefined)
     : 'good'
 }
 
-/** What a program of the project says when it breaks, and where. */
+/** What a program of the project prints when it crashes, and where. */
 const THROWN = /^(?:Uncaught |Unhandled )?[\w.]{0,80}(?:Error|Exception)\b/
 const FRAME = /^\s{1,20}(?:File ".{1,300}", line \d{1,7}|at .{1,300}[:(]\d{1,7}(?::\d{1,7})?\)?$)/
 
-/** A run that hides its exit code and says again what went wrong last time mends nothing. */
+/** Whether a run hides its exit code and repeats the last failure's message: then it fixed nothing. */
 function isToldAgain(corpus: Corpus, now: FoundOutcome, before: FoundOutcome | undefined): boolean {
   if (now.ended !== 'good' || now.command?.losesExit !== true || before?.ended !== 'failed') return false
   const [most] = before.evidence
@@ -164,7 +164,7 @@ function isToldAgain(corpus: Corpus, now: FoundOutcome, before: FoundOutcome | u
   return withoutNumbers(said).includes(text)
 }
 
-/** Less may stand anywhere. */
+/** A shorter text may appear anywhere. */
 const TOLD_CHARS_MIN = 8
 
 /** Longer lines are data, not a verdict. */
@@ -186,19 +186,19 @@ function exitCode(text: string): number | undefined {
   return found ? Number(found[1]) : undefined
 }
 
-/** Times, counts and line numbers differ from run to run and say nothing new; whether it failed is told apart. */
+/** Times, counts and line numbers differ between runs and carry no news; callers add whether the run failed. */
 function withoutNumbers(text: string): string {
   return text.replaceAll(/[\d\s]+/g, '')
 }
 
 const TELLING =
   /error|fail|exception|denied|not found|no such|does not exist|cannot|can't|could not|panic|fatal|unexpected|undefined|timed out|refused|conflict/i
-/** What a tool says of the call before what the program printed. */
+/** What a tool says about the call before the program's output. */
 const ENVELOPE =
   /^(?:exit code|chunk id|wall time|process exited|original token count|total output lines|output:|warning: truncated)/i
-/** A check tells of what went well, too, and names errors that were expected. */
+/** A check also reports what passed, and names errors that were expected. */
 const PASSING = /\(pass\)|^\s*(?:[✓✔]|ok\b|PASS\b|--- PASS)/
-/** Further lines of one failure say no more of it. */
+/** More lines of one failure add nothing. */
 const EVIDENCE_MAX = 40
 
 function evidenceLines(
@@ -232,10 +232,10 @@ function findFailures(found: readonly FoundOutcome[]): FailedCommand[] {
   })
 }
 
-/** Where newer results tell how a failed command stands now; Infinity where none does. */
+/** The line where newer results show how a failed command stands now; Infinity if none does. */
 function decidedAt({ command }: FoundOutcome, later: readonly FoundOutcome[]): number {
   let left = command?.checks ?? []
-  // Of parts that run in turn the last is the one that was wanted.
+  // Of parts that run in sequence, the last one was the goal.
   const wanted = command?.programs.at(-1)
   for (const { command: next, failed, firstLine } of later) {
     if (!next || !command) continue

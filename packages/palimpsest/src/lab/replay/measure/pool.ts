@@ -1,14 +1,14 @@
 import { createRandom } from './random.ts'
 
-// From sessions to one figure: the mean with equal weights, an interval from drawing projects again with replacement, all sessions of a
-// project at once (neither steps nor sessions: those of one session, and of one project, are not independent), and the worst tenth.
+// From sessions to one figure: the mean with equal weights, a 95% interval, and the worst tenth. The interval resamples projects with
+// replacement, each with all its sessions: steps of one session, and sessions of one project, are not independent.
 
 export interface Pooled {
   readonly mean: number
-  /** 95% of the means of drawn sets of projects lie between these. */
+  /** 95% of the means of the resampled sets lie between `low` and `high`. */
   readonly low: number
   readonly high: number
-  /** A tenth of the sessions is below this. */
+  /** A tenth of the sessions are below this. */
   readonly p10: number
 }
 
@@ -18,16 +18,16 @@ const LOW_SHARE = 0.025
 const HIGH_SHARE = 0.975
 const WORST_SHARE = 0.1
 
-/** With fewer projects, drawing them says nothing of other projects: then sessions are drawn. */
+/** With fewer projects, resampling them says nothing about other projects, so we resample sessions. */
 export const PROJECTS_MIN = 6
 
-/** A figure of one session. */
+/** One session's value of a figure; null if the session does not have it. */
 export interface SessionValue {
   readonly value: number | null
   readonly project: string
 }
 
-/** Undefined where no session has the figure. */
+/** Undefined if no session has the figure. */
 export function poolValues(sessions: readonly SessionValue[]): Pooled | undefined {
   const found = sessions.flatMap(({ value, project }) => (value === null ? [] : [{ value, project }]))
   const known = found.map(({ value }) => value)
@@ -41,11 +41,11 @@ export function poolValues(sessions: readonly SessionValue[]): Pooled | undefine
   }
 }
 
-/** In order of size. A report draws some thousand times for each of its figures: hence arrays of numbers, sorted once. */
+/** Sorted ascending. A report draws thousands of times for each figure, so this uses number arrays and sorts once. */
 function drawnMeans(groups: readonly Group[]): Float64Array {
   const sums = Float64Array.from(groups, ({ sum }) => sum)
   const counts = Float64Array.from(groups, ({ count }) => count)
-  // One is all that can be drawn.
+  // A single group always draws itself.
   if (groups.length === 1) return sums.map((sum, i) => sum / (counts[i] ?? 0))
   const random = createRandom(SEED)
   const means = new Float64Array(DRAWS)
@@ -76,7 +76,7 @@ function drawnTogether(found: readonly { readonly value: number; readonly projec
   }))
 }
 
-/** With a straight line between neighbours. */
+/** Interpolates linearly between neighbors. */
 function quantile(sorted: Float64Array, share: number): number {
   const place = share * (sorted.length - 1)
   const below = sorted[Math.floor(place)] ?? Number.NaN

@@ -1,7 +1,7 @@
-/** A folder that holds at least this share of the absolute paths is where the work happens. */
+/** The project's folder contains at least this share of the absolute paths. */
 const SHARE_MIN = 0.6
 
-/** The deepest folder that most absolute paths lie under; '' where there is none. A path is named from there on. */
+/** The deepest folder that contains most absolute paths, or '' if there is none. Paths are named from there on. */
 export function findProjectRoot(paths: readonly string[]): string {
   const absolute = paths.filter((path) => path.startsWith('/'))
   const counts = new Map<string, number>()
@@ -19,8 +19,8 @@ export function findProjectRoot(paths: readonly string[]): string {
 }
 
 /**
- * One name for one file: from the project's root on, without `./` and without a line number. The last folder always stays, because
- * a bare file name may be many files.
+ * One name per file: relative to the project's root, without `./` and without a line number. At least one folder always stays, because
+ * a bare file name may stand for many files.
  */
 export function namedPath(path: string, root: string): string {
   const bare = path.replace(/^\.\//, '').replace(/(?::\d+)+$/, '')

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same for the same seed everywhere (mulberry32). */
+/** Numbers from 0 to 1; the same seed gives the same numbers everywhere (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed
   return () => {

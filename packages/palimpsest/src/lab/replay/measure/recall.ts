@@ -5,9 +5,9 @@ import type { EditLine, EditText, Reference } from './needs.ts'
 import type { Finder } from './occurrences.ts'
 import { isInBareList, isNear, mentions, placesIn, type MadeText, type Sight } from './sight.ts'
 
-// Whether what a step went on to use could still be read in the request before it.
+// Whether the request before a step still showed what the step used.
 
-/** The answers for one reference, each implied by the next: the word, the word in relation, the line quoted somewhere, the line in its place. */
+/** How a request shows a reference: the word, the word near related ones, its line quoted, its line in place. Each implies those before. */
 export interface Visibility {
   readonly seen: boolean
   readonly related: boolean
@@ -15,12 +15,12 @@ export interface Visibility {
   readonly line: boolean
 }
 
-/** What the made texts of a request repeat of the history, in pieces of several lines. */
+/** What the made texts of a request repeat from the history, in pieces of several lines. */
 export interface Pieces {
   readonly holds: (line: number) => boolean
-  /** Whether one piece holds all of these lines. */
+  /** Whether one piece contains all of these lines. */
   readonly covers: (from: number, end: number) => boolean
-  /** Whether any piece of these lines holds any of them. Lines inside a longer piece of another block are a piece of that one. */
+  /** Whether a piece contains any of these lines. Lines inside a longer piece of another block belong to that piece. */
   readonly touches: (from: number, end: number) => boolean
 }
 
@@ -36,7 +36,7 @@ export function piecesIn(sight: Sight, excerpts: ExcerptFinder): Pieces {
   }
 }
 
-/** Of a token that stands on very many lines, the newest ones are looked at. */
+/** For a token on very many lines, only the newest ones are examined. */
 const SOURCE_LINES_MAX = 40
 
 const EVERY: Visibility = { seen: true, related: true, quoted: true, line: true }
@@ -59,14 +59,14 @@ export function isEditLineVisible(line: EditLine, sight: Sight, pieces: Pieces):
   return isShown(line, sight) || isInPiece(line, pieces)
 }
 
-/** The same where a single line counts, wherever it is quoted. */
+/** The same, but a single line counts wherever it is quoted. */
 export function isEditLineQuoted(line: EditLine, sight: Sight): boolean {
   return sight.made
     .filter((made) => placesIn(made, line.needle).length > 0)
     .some((made) => holdsLine(made, toSourceLine(line.needle)))
 }
 
-/** Whether the whole text stands somewhere in one piece: in its own block, or in an excerpt of it. */
+/** Whether the whole text is somewhere in one piece: in its own block, or in an excerpt of it. */
 export function isEditTextVisible({ places, length }: EditText, sight: Sight, pieces: Pieces): boolean {
   return places.some((first) => {
     const end = first + length
@@ -81,13 +81,13 @@ function isInPiece({ lines, before }: Pick<Reference, 'lines' | 'before'>, piece
   return false
 }
 
-/** Some line before the step that holds it is shown. The newest is the likeliest. */
+/** Whether a line before the step that contains it is shown. The newest is the likeliest. */
 export function isShown({ lines, before }: Pick<Reference, 'lines' | 'before'>, sight: Sight): boolean {
   for (let i = before - 1; i >= 0; i--) if (sight.shows(lines[i] ?? -1)) return true
   return false
 }
 
-/** Whether the agent could find its way back: something visible leads to the lost line. */
+/** Whether something visible leads the agent to the lost line. */
 export function isSearchable(reference: Reference, sight: Sight, corpus: Corpus, finder: Finder): boolean {
   const { others } = sourcesOf(reference, corpus)
   return others.some((other) => {
@@ -96,7 +96,7 @@ export function isSearchable(reference: Reference, sight: Sight, corpus: Corpus,
   })
 }
 
-/** The blocks that held it, newest first, each once. */
+/** The blocks that contained it, newest first, each once. */
 export function sourceBlocks(
   { lines, before }: Pick<Reference, 'lines' | 'before'>,
   corpus: Corpus,
@@ -109,20 +109,20 @@ export function sourceBlocks(
   return [...blocks]
 }
 
-/** A line that a reference may have come from. */
+/** A line that a reference may come from. */
 interface SourceLine {
   readonly text: string
-  /** Where its one identifier stands, if it is nothing but one. */
+  /** Offset of the identifier if the line is nothing but one; otherwise undefined. */
   readonly bareAt: number | undefined
 }
 
 interface Sources {
   readonly lines: readonly SourceLine[]
-  /** Other distinctive tokens of those lines. */
+  /** Other distinctive tokens on those lines. */
   readonly others: readonly string[]
 }
 
-/** References are shared by all that is measured on a session: each is looked up once. */
+/** All measurements of a session share its references, so each is looked up once. */
 const knownSources = new WeakMap<Reference, Sources>()
 
 function sourcesOf(reference: Reference, corpus: Corpus): Sources {
@@ -146,7 +146,7 @@ function toSourceLine(text: string): SourceLine {
   return { text, bareAt: isBare ? token.at : undefined }
 }
 
-/** A line that is one bare identifier is held against the same guard as the identifier. */
+/** For a line that is one bare identifier, the same rule applies as for the identifier. */
 function holdsLine(made: MadeText, { text, bareAt }: SourceLine): boolean {
   return placesIn(made, text).some((at) => bareAt === undefined || !isInBareList(made, at + bareAt))
 }

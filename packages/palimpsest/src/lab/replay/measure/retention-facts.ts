@@ -6,7 +6,7 @@ import { findTodos, type TodoState } from './todos.ts'
 import { fileChanges, keyArgument, type OperationKind } from './tool-call.ts'
 import { leaves } from './block-text.ts'
 
-// What a conversation must not forget, whatever comes later. Every fact names the line at which it began to hold.
+// What a conversation must not forget, whatever comes later. Every fact names the line from which it holds.
 
 export interface UserLine {
   readonly line: number
@@ -25,7 +25,7 @@ export interface ChangeFact {
   readonly line: number
 }
 
-/** A call as something to make again: the line that names its argument, and the argument. */
+/** What it takes to repeat a call: its argument, and the line that names it. */
 export interface CallFact {
   readonly line: number
   readonly argument: string
@@ -38,7 +38,7 @@ export interface RetentionFacts {
   readonly todos: readonly TodoState[]
   readonly failures: readonly FailedCommand[]
   readonly repeated: readonly RepeatedCall[]
-  /** By the id of the tool use. */
+  /** By tool use id. */
   readonly calls: ReadonlyMap<string, CallFact>
 }
 
@@ -64,7 +64,7 @@ export function findRetentionFacts(corpus: Corpus): RetentionFacts {
   }
 }
 
-/** Reminders that an agent puts into the user's message are not the user's words. */
+/** Reminders that an agent adds to the user's message are not the user's words. */
 function findUserLines(corpus: Corpus): UserLine[] {
   const found: UserLine[] = []
   for (const block of corpus.blocks) {

@@ -18,7 +18,7 @@ export interface RetentionShares {
   readonly lastOperation: Share
   readonly openTodos: Share
   readonly unresolvedErrors: Share
-  /** Of one: whether nothing that is kept contradicts a newer result that left. Nothing where no call was made twice with another result. */
+  /** 1 of 1 if nothing visible contradicts a newer result that left, otherwise 0 of 1; 0 of 0 if no repeated call changed its result. */
   readonly order: Share
 }
 
@@ -34,7 +34,7 @@ export function retentionOf(
   linesBefore: number,
   { corpus, finder, pieces }: RetentionSources,
 ): RetentionShares {
-  // A stand-in speaks for a tool result: it is no place for the user's words.
+  // A stand-in speaks for a tool result, so the user's words do not count there.
   const messages = sight.made.filter((made) => !made.page.isStandIn)
   const tells = (text: string): boolean => messages.some((made) => mentions(made, text))
   const userLines = facts.userLines.filter(({ line }) => line < linesBefore)
@@ -84,7 +84,7 @@ function pathShares(
   }
 }
 
-/** One of the two may name more folders than the other. */
+/** One of the two paths may name more folders than the other. */
 function names({ path }: Claim, known: string): boolean {
   return path === known || path.endsWith(`/${known}`) || known.endsWith(`/${path}`)
 }

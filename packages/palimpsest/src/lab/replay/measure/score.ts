@@ -20,8 +20,8 @@ import { retentionOf } from './retention.ts'
 import type { Share } from './share.ts'
 import { mentions, type Sight } from './sight.ts'
 
-// From sights to figures: a share per step, then the mean over the steps that have it. So one giant edit weighs as much as one small
-// step, and a session is one number per column however long it was.
+// From sights to figures: a share per step, then the mean over the steps that have it. So a giant edit weighs as much as a small step,
+// and a session is one number per column however long it was.
 
 export const SHARE_COLUMNS = [
   'frr',
@@ -45,7 +45,7 @@ export const SHARE_COLUMNS = [
 ] as const
 export type ShareColumn = (typeof SHARE_COLUMNS)[number]
 
-/** A session as the measure knows it: made once, whatever is measured. */
+/** A session as the measure knows it: built once for everything that is measured. */
 export interface Measured {
   readonly corpus: Corpus
   readonly finder: Finder
@@ -55,20 +55,20 @@ export interface Measured {
 }
 
 export interface ScoreOptions {
-  /** The agent can search what left its window: a lost line with a visible neighbour counts as recoverable. */
+  /** The agent can search what left its window, so a lost line with a visible neighbor counts as recoverable. */
   readonly recalls: boolean
 }
 
 export interface Score {
-  /** Null where no step has the column. */
+  /** Null if no step has the column. */
   readonly shares: { readonly [column in ShareColumn]: number | null }
-  /** Over all sole-source references, by class: how many, and how many were seen. */
+  /** Over all sole-source references, by class: how many there were, and how many were seen. */
   readonly byClass: { readonly [name: string]: Share }
   /** Blocks whose lost content a later step needed, each once. */
   readonly refetched: ReadonlySet<number>
-  /** How much more is lost of what lived through two compactions or more than of what lived through one; null where either is rare. */
+  /** Kept share after one compaction minus kept share after two or more; null if either has too few references. */
   readonly cascadeLoss: number | null
-  /** Share of steps with a sole-source reference that lost one in relation. */
+  /** Share of the steps with sole-source references that lost at least one; null if there are no such steps. */
   readonly stepMiss: number | null
 }
 
@@ -77,7 +77,7 @@ export interface Scorer {
   readonly end: () => Score
 }
 
-/** Fewer references than this on either side give no cascade figure. */
+/** With fewer references on either side there is no cascade figure. */
 const CASCADE_REFERENCES_MIN = 10
 
 export function measureSession(session: ReplaySession, sent: SentBlocks): Measured {
@@ -192,7 +192,7 @@ function addEdits(
   add('edit_whole', { hits: whole.length, of: editTexts.length })
 }
 
-/** Visible, or the call that would bring it back is, or a search would find it. */
+/** Visible, or a visible call would fetch it again, or a search would find it. */
 function isRecoverable(
   reference: Reference,
   sight: Sight,
@@ -224,7 +224,7 @@ function countClass(
   byClass.set(reference.class, { hits: known.hits + (seen ? 1 : 0), of: known.of + 1 })
 }
 
-/** Compactions since the newest source arrived. */
+/** Number of compactions since the newest source arrived. */
 function livedThrough(
   { lines, before }: Reference,
   needs: readonly StepNeeds[],
@@ -251,7 +251,7 @@ function cascadeLoss({ once, more }: { readonly once: Share; readonly more: Shar
   return once.hits / once.of - more.hits / more.of
 }
 
-/** Who claims nothing claims nothing wrong. */
+/** A request that claims nothing claims nothing wrong. */
 function nothingClaimed(share: Share): Share {
   return share.of === 0 ? { hits: 1, of: 1 } : share
 }

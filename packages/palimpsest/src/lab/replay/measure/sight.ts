@@ -1,8 +1,8 @@
 import { extractTokens, type Token } from './extract.ts'
 import { findWhole, standsAt } from './occurrences.ts'
 
-// What one request shows of the history: lines of it, word for word, and text that a strategy made. Lines count as they stand. Made
-// text is held against the guards below, because a list of words costs little and says little.
+// What one request shows of the history: its lines, word for word, and text that a strategy made. Lines count as they are. Made text
+// must pass the checks below, because a list of words costs little and says little.
 
 export interface Sight {
   /** Whether a line of the history is in the request, whole and where the model can read it. */
@@ -10,36 +10,36 @@ export interface Sight {
   readonly made: readonly MadeText[]
 }
 
-/** A stretch of a text that stands in the request and in no recorded message. */
+/** A stretch of text that is in the request and in no recorded message. */
 export interface MadeText {
   readonly page: MadePage
   readonly start: number
   readonly end: number
 }
 
-/** The text itself, with what was found out about it. Pages are immutable, so findings are kept. */
+/** The text and what we found out about it. Pages are immutable, so the findings are kept. */
 export interface MadePage {
   readonly text: string
-  /** It stands in a tool result's place and speaks for that result; else it is a message of its own. */
+  /** It replaces a tool result and speaks for it; otherwise it is a message of its own. */
   readonly isStandIn: boolean
   readonly places: Map<string, readonly number[]>
   bare: readonly BareToken[] | undefined
 }
 
 interface BareToken extends Token {
-  /** It stands in a word list. */
+  /** It is in a word list. */
   readonly isListed: boolean
 }
 
-/** Another token of the source line must stand this near, in characters, for a made text to keep the two together. */
+/** Largest distance in characters to another token of the source line for a made text to relate the two. */
 export const RELATED_CHARS = 80
 
 /** A list of more bare identifiers than this is a word list: it relates nothing to anything. */
 export const BARE_LIST_MAX = 8
 
 /**
- * With fewer different plain words than this between them, so many identifiers are bare: one for two. A word put in after every
- * eighth, or the same one after each, numbers and single letters make no sentence of a list.
+ * That many identifiers are a word list if fewer different plain words than this are between them: one word for two identifiers. A
+ * word after every eighth, the same word after each, numbers or single letters do not turn a list into a sentence.
  */
 const LIST_WORDS_MIN = Math.ceil((BARE_LIST_MAX + 1) / 2)
 
@@ -51,19 +51,19 @@ export function wholePage(page: MadePage): MadeText {
   return { page, start: 0, end: page.text.length }
 }
 
-/** Every place in the made text where the string stands whole. */
+/** Every offset in the made text where the string appears whole. */
 export function placesIn(made: MadeText, needle: string): readonly number[] {
   const all = allPlaces(made.page, needle)
   const fits = (at: number): boolean => at >= made.start && at + needle.length <= made.end
   return all.every(fits) ? all : all.filter(fits)
 }
 
-/** Whether a made text says the string; in a bare list it says nothing. */
+/** Whether a made text says the string; a string in a bare list does not count. */
 export function mentions(made: MadeText, needle: string): boolean {
   return placesIn(made, needle).some((at) => !isInBareList(made, at))
 }
 
-/** Whether the string at a place stands in a list of hardly anything but identifiers, longer than allowed. */
+/** Whether the string at an offset is in a list of almost nothing but identifiers that is longer than allowed. */
 export function isInBareList(made: MadeText, at: number): boolean {
   const tokens = (made.page.bare ??= findBareLists(made.page.text))
   let low = 0
@@ -78,7 +78,7 @@ export function isInBareList(made: MadeText, at: number): boolean {
   return covers && token.isListed
 }
 
-/** Whether one of the other tokens stands near the one at a place. */
+/** Whether one of the other tokens is near the one at an offset. */
 export function isNear(made: MadeText, at: number, needle: string, others: readonly string[]): boolean {
   const { text } = made.page
   const before = text.slice(Math.max(made.start, at - RELATED_CHARS), at)
@@ -86,7 +86,7 @@ export function isNear(made: MadeText, at: number, needle: string, others: reado
   return others.some((other) => findWhole(before, other) !== -1 || findWhole(after, other) !== -1)
 }
 
-/** Longer pages are searched once per string. */
+/** In longer pages, each string is searched for once. */
 const LONG_PAGE_CHARS = 4_000
 
 function allPlaces(page: MadePage, needle: string): readonly number[] {
@@ -103,7 +103,7 @@ function allPlaces(page: MadePage, needle: string): readonly number[] {
 
 const PLAIN_WORD = /[A-Za-z]{2,}/g
 
-/** Each stretch of one token more than a list may have, with too few different words between its tokens, is part of a list. */
+/** Any run of tokens one longer than a list may have, with too few different words between them, is part of a list. */
 function findBareLists(text: string): BareToken[] {
   const tokens = extractTokens(text)
   const wordsBehind = tokens.map((token, i) =>

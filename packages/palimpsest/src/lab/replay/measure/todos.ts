@@ -15,7 +15,7 @@ interface Item {
   readonly done: boolean
 }
 
-/** Lists that are written anew as a whole, by the member that holds them. */
+/** Tools that rewrite the whole list, with the member that contains it. */
 const LIST_TOOLS: { readonly [name: string]: string } = {
   todowrite: 'todos',
   update_plan: 'plan',
@@ -64,7 +64,7 @@ function wholeList(list: unknown): Item[] | undefined {
   }))
 }
 
-/** An item is known by its first line. */
+/** The first line identifies an item. */
 function textMember(value: unknown, name: string): string {
   const text = isJsonObject(value) ? value[name] : undefined
   return typeof text === 'string' ? (text.split('\n')[0]?.trim() ?? '') : ''

@@ -2,11 +2,11 @@ import { isJsonObject } from '../../../wire/json.ts'
 import type { ToolUseBlock } from '../../../wire/message.ts'
 import { leaves } from './block-text.ts'
 
-// What the recorded agents' tools do, by the names and members they go by. Reads the call alone, never what a strategy made of it.
+// What the recorded agents' tools do, judged by tool and member names. Reads only the call, never what a strategy made of it.
 
 export type OperationKind = 'write' | 'edit' | 'delete' | 'move'
 
-/** One change of one file, and the words of the call that say which. */
+/** One change of one file, with the path as the call names it. */
 export interface FileChange {
   readonly kind: OperationKind
   readonly path: string
@@ -28,7 +28,7 @@ const COMMAND_MEMBERS = ['command', 'cmd']
 const OLD_TEXT_MEMBERS = ['old_string', 'oldString', 'oldText', 'old_str']
 const ARGUMENT_MEMBERS = [...PATH_MEMBERS, ...COMMAND_MEMBERS, 'pattern', 'query', 'url', 'prompt']
 
-/** The argument that a repeated call would need: a path, a command, a pattern. Its first line. */
+/** The argument that repeating the call would need: a path, a command, a pattern. Only its first line that is not blank. */
 export function keyArgument(call: ToolUseBlock): string {
   const named = findText(call.input, ARGUMENT_MEMBERS) ?? leaves(call.input)[0] ?? ''
   return (
@@ -39,7 +39,7 @@ export function keyArgument(call: ToolUseBlock): string {
   )
 }
 
-/** Tools whose results say how things are: files, and searches in them. */
+/** Tools whose results show the current state: files, and searches in them. */
 const STATE_TOOLS = new Set([
   'read',
   'read_file',
@@ -52,7 +52,7 @@ const STATE_TOOLS = new Set([
   'list',
   'list_dir',
 ])
-/** Said for the reader of the call, or about its running: two calls that differ in them alone ask the same. */
+/** Members for the reader, or about how the call runs: calls that differ only in these ask for the same thing. */
 const BESIDE_MEMBERS = new Set(['description', 'timeout', 'timeout_ms', 'yield_time_ms', 'justification'])
 
 export function isShellCall(call: ToolUseBlock): boolean {
@@ -67,7 +67,7 @@ export function looksAtState(call: ToolUseBlock): boolean {
   return STATE_TOOLS.has(call.name.toLowerCase())
 }
 
-/** Two calls with one key ask for the same thing. */
+/** Calls with the same key ask for the same thing. */
 export function sameCallKey(call: ToolUseBlock): string {
   const asked = isJsonObject(call.input)
     ? Object.entries(call.input).filter(([name]) => !BESIDE_MEMBERS.has(name))
@@ -75,12 +75,12 @@ export function sameCallKey(call: ToolUseBlock): string {
   return `${call.name}\n${JSON.stringify(asked)}`
 }
 
-/** The lines that an edit takes as given: those of the old text, and a patch's context and removed lines. */
+/** The lines that an edit expects to find: those of the old text, and a patch's context and removed lines. */
 export function linesToEdit(call: ToolUseBlock): string[] {
   return [...oldTexts(call.input), ...patchTexts(call).map(oldSideOf)].flatMap((text) => text.split('\n'))
 }
 
-/** The texts that an edit takes as given, each in one piece: the old text, and the old side of each part of a patch. */
+/** The texts that an edit expects to find, each in one piece: the old text, and the old side of each part of a patch. */
 export function textsToEdit(call: ToolUseBlock): string[] {
   return [...oldTexts(call.input), ...patchTexts(call).flatMap(oldPieces)]
 }
@@ -122,7 +122,7 @@ function oldSideOf(patch: string): string {
     .join('\n')
 }
 
-/** A patch names places (`@@`) and files (`***`) between its parts. */
+/** Between its parts a patch names places (`@@`) and files (`***`). */
 function oldPieces(patch: string): string[] {
   return patch
     .split(/^(?:@@.*|\*\*\* .*)$/m)
@@ -146,7 +146,7 @@ const SHELL_CHANGES: readonly { readonly kind: OperationKind; readonly pattern: 
   { kind: 'write', pattern: new RegExp(`\\btee\\s+(?:-a\\s+)?${PATH_WORD}`, 'g') },
 ]
 
-/** The plain forms only. A here-document's body is data: nothing is looked for behind its first line. */
+/** Finds only the plain forms. A here-document's body is data, so only its first line is searched. */
 function shellChanges(command: string): FileChange[] {
   const head = command.includes('<<') ? (command.split('\n')[0] ?? '') : command
   return SHELL_CHANGES.flatMap(({ kind, pattern }) =>

@@ -6,10 +6,10 @@ import { parseMessage } from '../../../wire/parse.ts'
 import { imageFromData } from './convert.ts'
 import { objectField, textField, textsField } from './field.ts'
 
-// Content that Claude Code put before the model on its own. The file has the content but not the sentence it was wrapped in. So the
-// message holds the recorded text alone; where there is no plain text, the attachment's own JSON.
+// Content that Claude Code gave the model on its own. The file has the content but not the sentence around it, so the message has only
+// the recorded text, or the attachment's own JSON if there is no plain text.
 
-/** Written for the screen or the books; the model never saw them. */
+/** Written for the screen or for bookkeeping; the model never saw them. */
 const UNSEEN = new Set([
   'command_permissions',
   'dynamic_skill',
@@ -22,17 +22,17 @@ const UNSEEN = new Set([
   'structured_output',
 ])
 
-/** Where the kinds of attachments keep their text, in the order to look. */
+/** Fields with an attachment's text, in the order to try. */
 const TEXT_FIELDS = ['prompt', 'content', 'snippet', 'stdout', 'planContent', 'message'] as const
 
 export interface ReadAttachment {
   readonly content: string | readonly Block[]
   readonly origin: Origin
-  /** It waited for its turn to be said, like a message: the client did not put it in beside one. */
+  /** It waited in the queue like a message; the client did not add it to one. */
   readonly isQueued: boolean
 }
 
-/** Undefined where the model never saw it. `json` is the attachment's own text. */
+/** Undefined if the model never saw it. `json` is the attachment's own text. */
 export function readAttachment(attachment: JsonObject, json: JsonText): ReadAttachment | undefined {
   const type = textField(attachment, 'type') ?? ''
   if (UNSEEN.has(type)) return undefined
@@ -64,10 +64,10 @@ function plainText(attachment: JsonObject): string | undefined {
   return undefined
 }
 
-/** What a queued command is for where it is not the user's: a notice of a task that ended. */
+/** Mode of a queued command that is not the user's: the notice that a task ended. */
 const NOTIFICATION_MODE = 'task-notification'
 
-/** Prompts wait in the queue, and so do notices of sub-agents and messages of other sessions. */
+/** The queue contains prompts, and also notices of sub-agents and messages of other sessions. */
 function queuedOrigin(attachment: JsonObject, content: ReadAttachment['content']): Origin {
   if (textField(attachment, 'commandMode') === NOTIFICATION_MODE) return 'tool'
   const text = toBlocks(content).find((block) => isBlock(block, 'text'))?.text ?? ''

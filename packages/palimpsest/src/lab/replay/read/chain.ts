@@ -6,7 +6,7 @@ import type { RecordedBranch } from './recorded-session.ts'
 import { settleBoundaries } from './settle-boundaries.ts'
 import type { Tally } from './tally.ts'
 
-// From lines that name their parents to one conversation, and what was left on the way.
+// From lines that name their parents to one conversation, plus the branches beside it.
 
 export interface Chains {
   readonly main: readonly Entry[]
@@ -38,7 +38,7 @@ export function resolveChains(nodes: readonly ChainNode[], tally: Tally): Chains
   }
 }
 
-/** The chain to the newest line. A file that is one sidechain throughout is the conversation of that agent. */
+/** The chain to the newest line. If a whole file is one sidechain, it is the conversation of that agent. */
 function findMain(
   nodes: readonly ChainNode[],
   links: ReturnType<typeof linkNodes>,
@@ -58,7 +58,7 @@ function findMain(
   return places.flatMap((place) => (nodes[place]?.entry ? [nodes[place]] : []))
 }
 
-/** What the recorded agent put in behind a result of a parallel call hangs off that result, beside the chain. */
+/** What the recorded agent added after a result of a parallel call has that result as its parent, beside the chain. */
 function withAsides(
   chain: readonly ChainNode[],
   nodes: readonly ChainNode[],
@@ -70,7 +70,7 @@ function withAsides(
     nodes.filter((node) => {
       const parent = parents.get(node.id)?.id ?? ''
       const belongs = node.aside === true && !onChain.has(node.id) && results.has(parent)
-      // One aside may hang off another.
+      // The parent of an aside may be another aside.
       if (belongs) results.add(node.id)
       return belongs
     }),
@@ -101,7 +101,7 @@ function chained(chain: readonly ChainNode[]): Entry[] {
   })
 }
 
-/** Groups nodes into subtrees: by the agent they name, or else by where they hang. */
+/** Groups nodes into subtrees: by the agent they name, otherwise by their parents. */
 function subtrees(
   nodes: readonly ChainNode[],
   parents: ReadonlyMap<EntryId, ChainNode | null>,

@@ -16,17 +16,17 @@ import type { ChainNode } from './link.ts'
 import type { RecordedClearing } from './recorded-session.ts'
 import { createTally } from './tally.ts'
 
-// Claude Code's session file, whose shape our own transcripts share: one JSON object per line, each naming its parent. A response is
-// one line per block, all with its id and the same usage. `toolUseResult` beside a message repeats the result for a screen and is
-// never read.
+// Claude Code's session file, whose shape our own transcripts share: one JSON object per line, each naming its parent. A response has
+// one line per block, all with its id and the same usage. `toolUseResult` beside a message repeats the result for a screen; we never
+// read it.
 
-/** The client's own words in the model's place (an API error, an empty answer): no response stands behind them. */
+/** The client's own words in the model's place (an API error, an empty answer); no response belongs to them. */
 const SYNTHETIC_MODEL = '<synthetic>'
 
 const WEB_TOOLS = new Set(['WebFetch', 'WebSearch'])
 const MCP_PREFIX = 'mcp__'
 
-/** What a line turned out to be. */
+/** The outcome of reading a line. */
 type Settled =
   | { readonly as: 'used'; readonly entry: Entry; readonly aside?: boolean }
   | { readonly as: 'ignored'; readonly kind: string }
@@ -60,7 +60,7 @@ export function createClaudeCodeReader(): LineReader {
         tally.used()
         clearings.push(...readClearing(record))
       }
-      // A line that nobody reads may still be the parent of others.
+      // A line that we do not read may still be the parent of others.
       if (settled.as !== 'used' && !named) return
       ids.add(place.id)
       nodes.push(toNode(record, place, number, settled))
@@ -94,7 +94,7 @@ function settleLine(line: Line, toolNames: Map<string, string>): Settled {
   try {
     return settleKnown(line, toolNames)
   } catch (error) {
-    // A line of our own writing that breaks its form.
+    // A malformed line in our own format.
     if (error instanceof FieldError) return { as: 'reported', what: error.message }
     throw error
   }
@@ -157,7 +157,7 @@ function settleSystem({ record, text, place }: Line): Settled {
     case 'microcompact_boundary':
       return { as: 'used', entry: { kind: 'other', ...place, type: `system:${subtype}`, line: text } }
     case 'local_command': {
-      // What a slash command printed; the model sees it in the user's place.
+      // The output of a slash command; the model sees it as the user's.
       const content = textField(record, 'content')
       if (!content) return { as: 'ignored', kind: `system:${subtype}` }
       const origin = originOfUserText(content)
@@ -185,7 +185,7 @@ function settleAttachment({ record, text, place }: Line): Settled {
   return { as: 'used', entry, aside: !read.isQueued }
 }
 
-/** Which old results the recorded agent cleared from its view, where the line says so. */
+/** The old results that the recorded agent cleared from its view, if the line says so. */
 function readClearing(record: JsonObject): RecordedClearing[] {
   const meta = objectField(record, 'microcompactMetadata')
   if (!meta) return []

@@ -5,12 +5,12 @@ import { objectsField, textField } from './field.ts'
 
 // Items of Codex's conversation as Messages API blocks.
 
-/** Blocks of a message item. A developer's message has no place of its own; it goes in the user's. */
+/** Blocks of a message item. A developer's message has no role of its own, so it becomes the user's. */
 export function messageBlocks(item: JsonObject): Block[] {
   return objectsField(item, 'content').flatMap(contentBlock)
 }
 
-/** Blocks of an item the model made; undefined where it made nothing of it, none where the item is empty. */
+/** Blocks of an item that the model made: undefined if it is not such an item, empty if the item is. */
 export function answerBlocks(item: JsonObject, key: string): Block[] | undefined {
   switch (item['type']) {
     case 'message':
@@ -32,7 +32,7 @@ export function answerBlocks(item: JsonObject, key: string): Block[] | undefined
   }
 }
 
-/** The result of a call; undefined where the item is none. */
+/** The result of a call; undefined if the item is not one. */
 export function outputBlock(item: JsonObject): Block | undefined {
   const tool_use_id = wireName(textField(item, 'call_id') ?? '')
   switch (item['type']) {
@@ -63,7 +63,7 @@ function toolUse(item: JsonObject, input: JsonObject): Block {
   }
 }
 
-/** What the search found stayed with the provider, so the list of results is empty. */
+/** The search results stayed with the provider, so their list is empty. */
 function webSearch(item: JsonObject, key: string): Block[] {
   const id = `srvtoolu_line_${key}`
   return [

@@ -10,14 +10,14 @@ import { readRecords, type LineReader } from './line-reader.ts'
 import type { ChainNode } from './link.ts'
 import { createTally, type Tally } from './tally.ts'
 
-// Codex's rollout file: `{timestamp, type, payload}` per line. Items of one response stand in a row, then the results, then a count of
-// its tokens. Responses have no id: they are numbered by their first line.
+// Codex's rollout file: `{timestamp, type, payload}` per line. The items of one response come in sequence, then the results, then its
+// token count. Responses have no id: their id comes from their first line.
 
 interface State {
   readonly tally: Tally
   readonly nodes: ChainNode[]
   readonly usages: Map<string, Usage>
-  /** Texts that the user typed, by their own events: other texts in the user's place are the client's. */
+  /** Texts that the user typed, from their own events; other texts in the user's role are the client's. */
   readonly typed: Set<string>
   sessionId: string
   system: string | undefined
@@ -28,7 +28,7 @@ interface State {
   uncounted: string | undefined
   newestTotal: string
   newestTokens: number
-  /** Where the newest boundary is among the nodes, until something follows it. */
+  /** Index of the newest boundary among the nodes; undefined once something follows it. */
   boundaryAt: number | undefined
 }
 
@@ -129,8 +129,8 @@ function settleEvent(state: State, { payload, number }: Line): void {
 }
 
 /**
- * A count comes after each response, and again, with the same total, when something else changed. That one ends nothing: where a
- * stream broke off and was taken up again, the answer goes on behind it.
+ * A count comes after each response, and again, with the same total, when something else changes. A repeated count does not end the
+ * response: after an interrupted stream resumes, the answer continues.
  */
 function settleCount(state: State, payload: JsonObject, number: number): void {
   const info = objectField(payload, 'info')
@@ -152,7 +152,7 @@ function settleCount(state: State, payload: JsonObject, number: number): void {
   state.uncounted = undefined
 }
 
-/** Codex's input includes what the cache served; the Messages API's does not. Writes are not reported. */
+/** Codex's input includes what the cache served; the Messages API's does not. Codex does not report cache writes. */
 function toUsage(last: JsonObject): Usage {
   const cached = numberField(last, 'cached_input_tokens') ?? 0
   const thinking = numberField(last, 'reasoning_output_tokens')
@@ -175,7 +175,7 @@ function notePostTokens(state: State): void {
   state.boundaryAt = undefined
 }
 
-/** The history after a compaction stands in the line itself. Items that only the provider can read are named in `extra`. */
+/** The line itself contains the history after a compaction. `extra` names items that only the provider can read. */
 function addBoundary(state: State, { payload, number, key, at }: Line): void {
   const id = `line-${key}`
   const items = objectsField(payload, 'replacement_history')
@@ -257,7 +257,7 @@ function finish(state: State) {
   })
 }
 
-/** Counts and the events that tell the user's words from the client's come after the lines they are about. */
+/** Token counts, and events that separate the user's words from the client's, come after the lines that they describe. */
 function finishMessage(state: State, entry: MessageEntry): MessageEntry {
   const usage = state.usages.get(entry.responseId ?? '')
   if (usage) return { ...entry, usage }

@@ -5,7 +5,7 @@ import { textField } from './field.ts'
 
 // Shapes that several foreign formats share, as Messages API blocks.
 
-/** A converted message has no bytes of its own: its text is the one printed here. */
+/** A converted message has no recorded bytes: its text is the one printed here. */
 export function convertedMessage(
   role: 'user' | 'assistant',
   content: string | readonly Block[],
@@ -14,7 +14,7 @@ export function convertedMessage(
   return { message, json: JSON.stringify(message) }
 }
 
-/** Text as one block; nothing where there is none, because the API refuses empty text. */
+/** Text as one block; no block for empty text, which the API refuses. */
 export function textBlocks(text: string | undefined): Block[] {
   return text ? [{ type: 'text', text }] : []
 }
@@ -34,12 +34,12 @@ export function imageFromData(data: string, mediaType: string | undefined): Imag
   return { type: 'image', source: { type: 'base64', media_type: mediaType ?? 'image/png', data } }
 }
 
-/** Tool ids and names of the Messages API are letters, digits, `_` and `-`. Both ends of a pair go through here, so pairs stay pairs. */
+/** Tool ids and names of the Messages API are letters, digits, `_` and `-`. Both ends of a pair go through here, so they still match. */
 export function wireName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
 }
 
-/** Tool input must be an object: JSON text of one is parsed, anything else stands under one name. */
+/** Tool input must be an object; anything else becomes a member called `name`. */
 export function toolInput(input: Json | undefined, name: string): JsonObject {
   if (isJsonObject(input)) return input
   return { [name]: input ?? '' }
@@ -50,7 +50,7 @@ export function parsedInput(text: string | undefined, name: string): JsonObject 
   return parseJsonObject(text) ?? { [name]: text }
 }
 
-/** The text of a list of `{text}` items, of a string, or nothing. */
+/** The text of a string or of a list of `{text}` items; otherwise ''. */
 export function joinedText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (!isJsonList(value)) return ''

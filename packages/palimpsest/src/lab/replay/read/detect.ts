@@ -3,13 +3,13 @@ import { findDocuments } from '../../../wire/json-documents.ts'
 import { objectField, textField } from './field.ts'
 import type { RecordedFormat } from './recorded-session.ts'
 
-/** A file may begin with torn or foreign lines; past these it is not worth looking on. */
+/** A file may begin with torn or foreign lines; after this many it is not worth looking further. */
 export const DETECT_LINES_MAX = 50
 
 const CODEX_TYPES = new Set(['session_meta', 'response_item', 'event_msg', 'turn_context', 'compacted'])
 const PI_TYPES = new Set(['session', 'message', 'compaction', 'model_change', 'thinking_level_change'])
 
-/** Lines of Claude Code that stand before any line with a uuid. */
+/** Types of Claude Code lines that may come before any line with a uuid. */
 const CLAUDE_CODE_TYPES = new Set([
   'summary',
   'file-history-snapshot',
@@ -21,7 +21,7 @@ const CLAUDE_CODE_TYPES = new Set([
   'attachment',
 ])
 
-/** The format by its first lines; undefined where none of them is telling. */
+/** The format by its first lines; undefined if none of them identifies it. */
 export function detectFormat(lines: Iterable<string>): RecordedFormat | undefined {
   for (const line of lines) {
     const format = detectLine(line)
@@ -32,7 +32,7 @@ export function detectFormat(lines: Iterable<string>): RecordedFormat | undefine
 
 function detectLine(line: string): RecordedFormat | undefined {
   const record = parseJsonObject(line) ?? findDocuments(line).documents[0]?.value
-  // The one-document format may be spread over lines; then its first line is an opening brace, and `info` comes next.
+  // The one-document format may span lines; then its first line is an opening brace, and `info` comes next.
   if (!record) return /^\s*(?:\{\s*)?"info"\s*:\s*\{/.test(line) ? 'opencode' : undefined
   return detectRecord(record)
 }

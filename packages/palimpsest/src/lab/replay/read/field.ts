@@ -1,6 +1,6 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../../wire/json.ts'
 
-// Reading foreign JSON at the door: a field is of the kind asked for, or it is not there.
+// Reads foreign JSON: a field of another kind than asked for counts as missing.
 
 export function textField(object: JsonObject | undefined, key: string): string | undefined {
   const value = object?.[key]
@@ -30,7 +30,7 @@ export function textsField(object: JsonObject | undefined, key: string): readonl
   return listField(object, key).filter((item) => typeof item === 'string')
 }
 
-/** Milliseconds of an ISO text or of a number; NaN where there is neither. */
+/** Milliseconds, from an ISO text or a number; NaN if the field is neither. */
 export function timeField(object: JsonObject | undefined, key: string): number {
   const value = object?.[key]
   if (typeof value === 'number') return value

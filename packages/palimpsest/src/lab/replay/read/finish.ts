@@ -12,9 +12,9 @@ import type {
 } from './recorded-session.ts'
 import type { Tally } from './tally.ts'
 
-// What all formats have in common once their lines are nodes.
+// What all formats share once their lines are nodes.
 
-/** What a reader has gathered when the file ends. */
+/** What a reader has collected when the file ends. */
 export interface Gathered {
   readonly format: RecordedFormat
   readonly sessionId: string
@@ -80,7 +80,7 @@ export function findPairs(entries: readonly Entry[]): Pairs {
   return { unanswered: [...open.values()], orphans }
 }
 
-/** Answers that follow the end of another response directly: a model is not asked twice without a word in between. */
+/** Answers that directly follow the end of another response: nobody asks a model twice with nothing in between. */
 function findUnasked(entries: readonly Entry[]): readonly EntryId[] {
   const unasked: EntryId[] = []
   let last: Entry | undefined
@@ -125,7 +125,7 @@ function firstLine(
   }
 }
 
-/** Later lines repeat the usage; their output count is the more complete one. */
+/** Later lines repeat the usage; the larger output count is the more complete one. */
 function mergeLine(response: RecordedResponse, entry: MessageEntry): RecordedResponse {
   const usage = laterUsage(response.usage, entry.usage)
   return {

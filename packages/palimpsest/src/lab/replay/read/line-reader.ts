@@ -3,7 +3,7 @@ import { parseJsonObject, type JsonObject, type JsonText } from '../../../wire/j
 import type { RecordedSession } from './recorded-session.ts'
 import type { Tally } from './tally.ts'
 
-/** Takes a recorded file line by line, blank lines left out, and says at the end what it was. */
+/** Takes a recorded file line by line, without blank lines, and returns the session at the end. */
 export interface LineReader {
   readonly line: (text: string, number: number) => void
   readonly end: () => RecordedSession
@@ -13,24 +13,24 @@ export interface LineReader {
 export interface RecordLine {
   readonly record: JsonObject
   readonly text: JsonText
-  /** Of its line, counted from 1. */
+  /** Line number, counted from 1. */
   readonly number: number
-  /** No other record of the file has it: the number, and a second one where several stand on the line. */
+  /** Unique in the file: the line number; further records on the same line add a second number. */
   readonly key: string
 }
 
 export interface RecordReader {
   readonly tally: Tally
   readonly record: (line: RecordLine) => void
-  /** A line of which nothing can be read. */
+  /** Called for a line of which nothing can be read. */
   readonly unreadable?: () => void
   readonly end: () => RecordedSession
 }
 
-/** What to say of a line that is no JSON object. */
+/** The report for a line that is not a JSON object. */
 const NOT_JSON = 'not a JSON object (torn, binary, or of another format)'
 
-/** For formats with one JSON object per line. Where a writer was interrupted, a line may hold several: each is a record. */
+/** For formats with one JSON object per line. If a writer was interrupted, a line may contain several: each is a record. */
 export function readRecords(reader: RecordReader): LineReader {
   return {
     line(text, number) {

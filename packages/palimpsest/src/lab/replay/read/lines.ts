@@ -1,6 +1,6 @@
-// Text in chunks, cut into lines. A chunk border may stand anywhere; a line that exceeds the limit is named and skipped, never held.
+// Cuts text that arrives in chunks into lines. Chunks may end anywhere; a line over the limit is reported and skipped, never held.
 
-/** A line holds one message (a request is at most 32 MB) and often a copy of it for a screen. */
+/** A line contains one message (a request is at most 32 MB) and often a copy of it for a screen. */
 export const LINE_CHARS_MAX = 64 * 1024 * 1024
 
 export interface LineSink {

@@ -1,7 +1,7 @@
 import { linkOf, type ChainLink } from '../../../transcript/chain-link.ts'
 import type { Entry, EntryId, KeptSegment } from '../../../transcript/entry.ts'
 
-// Which line each line follows, where the file says it and where it does not.
+// Which line each line follows, whether or not the file says so.
 
 /** A line that has a place in a chain. */
 export interface ChainNode {
@@ -11,20 +11,20 @@ export interface ChainNode {
   readonly line: number
   /** Absent for lines that only link others. */
   readonly entry?: Entry
-  /** Which sub-agent's conversation it belongs to; empty where the file does not name the agent. */
+  /** The sub-agent whose conversation it belongs to: empty if the file does not name the agent, absent in the main conversation. */
   readonly sidechain?: string
-  /** The recorded agent put it in on its own: it belongs to the line it hangs off. */
+  /** The recorded agent added it on its own: it belongs to its parent line. */
   readonly aside?: boolean
 }
 
-/** Links to walk, one per node, with the parents that the file leaves unsaid. */
+/** Links to walk, one per node, including the parents that the file leaves out. */
 export function linkNodes(nodes: readonly ChainNode[]): ChainLink[] {
   const newest = new Map<string | undefined, EntryId>()
   let kept: KeptSegment | undefined
   return nodes.map((node) => {
     const { id, entry, sidechain } = node
     const previous = newest.get(sidechain) ?? null
-    // After a boundary that kept a tail, lines go on behind the tail, which stands before the boundary in the file.
+    // After a boundary that kept a tail, lines continue from the tail, which is before the boundary in the file.
     const unsaid = node.parent === undefined || (kept !== undefined && node.parent === kept.tail)
     const parent = unsaid ? previous : (node.parent ?? null)
     newest.set(sidechain, id)
@@ -34,7 +34,7 @@ export function linkNodes(nodes: readonly ChainNode[]): ChainLink[] {
   })
 }
 
-/** The nearest entry that each node follows, past nodes that only link. */
+/** For each node the nearest entry that it follows, skipping nodes that only link. */
 export function linkEntries(
   nodes: readonly ChainNode[],
   links: readonly ChainLink[],
@@ -48,7 +48,7 @@ export function linkEntries(
     let entry: ChainNode | null | undefined
     while (at && entry === undefined) {
       passed.push(at.id)
-      // Until it is known otherwise, so that a circle of parents ends.
+      // A preliminary value, so that a cycle of parents ends.
       found.set(at.id, null)
       at = byId.get(parents.get(at.id) ?? '')
       entry = at?.entry ? at : at && found.get(at.id)

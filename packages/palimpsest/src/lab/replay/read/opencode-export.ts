@@ -2,7 +2,7 @@ import { documentsRemark, findDocuments } from '../../../wire/json-documents.ts'
 import { parseJsonObject, skipNested, type JsonObject } from '../../../wire/json.ts'
 import type { Tally } from './tally.ts'
 
-/** The exports of a file: one, several in a row, or the whole messages of one that was cut short. */
+/** The exports of a file: one, several in sequence, or the complete messages of one that was cut short. */
 export function exportsIn(text: string, tally: Tally): readonly JsonObject[] {
   const whole = parseJsonObject(text)
   if (whole) return [whole]

@@ -11,10 +11,10 @@ import type { ChainNode } from './link.ts'
 import type { RecordedClearing } from './recorded-session.ts'
 import { createTally, type Tally } from './tally.ts'
 
-// opencode's export: one JSON document. A tool part holds both call and result, so pairs are by position and ids that were redacted
-// or repeat do no harm. A message may hold several steps; each is one response.
+// opencode's export: one JSON document. A tool part contains both call and result, so pairs follow from position, and redacted or
+// repeated ids do no harm. A message may contain several steps; each is one response.
 
-/** The whole document is held once as text and once parsed. */
+/** The whole document is in memory once as text and once parsed. */
 export const DOCUMENT_CHARS_MAX = 256 * 1024 * 1024
 
 const REDACTED = 'REDACTED'
@@ -40,11 +40,11 @@ interface State {
   readonly tally: Tally
   readonly nodes: ChainNode[]
   readonly usedIds: Set<string>
-  /** Tool uses by the time their results were cleared. */
+  /** Tool uses by the time when their results were cleared. */
   readonly cleared: Map<number, string[]>
 }
 
-/** Exports one after another are read one after another. What they repeat is counted once. */
+/** Reads several exports in order. A message that they repeat counts once. */
 function readExports(documents: readonly JsonObject[], tally: Tally) {
   const state: State = { tally, nodes: [], usedIds: new Set(), cleared: new Map() }
   const ids = new Set<string>()
@@ -88,7 +88,7 @@ function addMessage(state: State, message: Message): void {
   if (info['role'] !== 'assistant') {
     const blocks = parts.flatMap((part) => userBlocks(state, part))
     const entry = userEntry(id, at, 'user', blocks)
-    // The message that asks for a summary is the client's, and the boundary stands at it.
+    // The message that asks for a summary is the client's, and marks the boundary.
     const asks = parts.some((part) => part['type'] === 'compaction')
     return addEntry(state, number, asks ? { ...entry, origin: 'engine' } : entry)
   }
@@ -97,7 +97,7 @@ function addMessage(state: State, message: Message): void {
     addStep(state, message, { id: `${id}-${step + 1}`, at, parts: stepParts })
 }
 
-/** Parts between one `step-start` and the next. */
+/** The parts from each `step-start` to the next. */
 function splitSteps(parts: readonly JsonObject[]): JsonObject[][] {
   const steps: JsonObject[][] = [[]]
   for (const part of parts) {
@@ -142,7 +142,7 @@ function addStep(state: State, { info, number }: Message, { id, at, parts }: Ste
   if (results.length > 0) addEntry(state, number, userEntry(`${id}-results`, completed, 'tool', results))
 }
 
-/** A summary is an answer that replaces what came before it. */
+/** A summary is an answer that replaces everything before it. */
 function addBoundary(state: State, { parts, number }: Message, at: number): void {
   const id = `message-${number}`
   const summary = userEntry(

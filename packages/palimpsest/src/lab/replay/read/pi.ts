@@ -17,19 +17,19 @@ interface Line {
   readonly at: number
 }
 
-/** Entries of one line, in order; or the kind of a line that holds nothing the model saw. */
+/** The entries of one line, in order, or the kind of a line without anything that the model saw. */
 type Settled = readonly Entry[] | string
 
 export function createPiReader(): LineReader {
   const tally = createTally()
   const nodes: ChainNode[] = []
-  /** Ids by position in the file, the header being the first: a compaction names the first kept line so. */
+  /** Ids by position in the file, the header first: a compaction names the first kept line by its position. */
   const ids: string[] = []
   let sessionId = ''
 
   return readRecords({
     tally,
-    // A compaction names lines by their place.
+    // Compactions name lines by position, so this line needs a place too.
     unreadable: () => void ids.push(''),
     record({ record, number, key }) {
       const line = {
@@ -74,7 +74,7 @@ function settleLine(line: Line, nodes: readonly ChainNode[], ids: readonly strin
     case 'branch_summary':
       return [userEntry(line, textBlocks(textField(record, 'summary')), 'engine')]
     case 'compaction': {
-      // Later lines name the compaction as their parent: so the summary, which comes last, has its id.
+      // Later lines name the compaction as their parent, so the summary, which comes last, gets its id.
       const summary = userEntry(line, textBlocks(textField(record, 'summary')), 'engine')
       return [boundaryEntry(line, nodes, ids), { ...summary, part: 'summary' }]
     }
@@ -94,7 +94,7 @@ function settleMessage(line: Line): Settled {
     case 'toolResult':
       return message ? [userEntry(line, [toolResult(message)], 'tool')] : `message:${role}`
     case 'bashExecution':
-      // Run by the user with `!`; with `!!` it is kept from the model.
+      // A command that the user ran with `!`; with `!!` the model does not see it.
       if (message?.['excludeFromContext'] === true) return `message:${role} kept from the model`
       return [
         userEntry(
@@ -180,7 +180,7 @@ function toolResult(message: JsonObject): Block {
   }
 }
 
-/** pi's figures have the meaning of the Messages API: input excludes what the cache served or took. */
+/** pi's figures mean the same as the Messages API's: input excludes cache reads and writes. */
 function toUsage(usage: JsonObject | undefined): Usage | undefined {
   const input = numberField(usage, 'input')
   if (input === undefined) return undefined
@@ -211,7 +211,7 @@ function boundaryEntry(line: Line, nodes: readonly ChainNode[], ids: readonly st
   }
 }
 
-/** Messages from the first kept one to the one the compaction follows. */
+/** Messages from the first kept one to the one before the compaction. */
 function keptNodes(record: JsonObject, nodes: readonly ChainNode[], ids: readonly string[]): ChainNode[] {
   const index = numberField(record, 'firstKeptEntryIndex')
   const first = textField(record, 'firstKeptEntryId') ?? (index === undefined ? undefined : ids[index])

@@ -7,7 +7,7 @@ import { createOpencodeReader } from './opencode.ts'
 import { createPiReader } from './pi.ts'
 import type { ReadProblem, RecordedFormat, RecordedSession } from './recorded-session.ts'
 
-// The door for recorded sessions: text in chunks, cut anywhere; the format is recognised. It never throws over what it is given.
+// Entry point for recorded sessions: text in chunks, split anywhere; the format is detected. It never throws because of its input.
 
 export type TextChunks = Iterable<string> | AsyncIterable<string>
 
@@ -29,7 +29,7 @@ export function readSessionText(text: string): RecordedSession {
 
 export interface SessionReader {
   readonly push: (chunk: string) => void
-  /** Enough was seen to know that nothing will be recognised: the rest need not be read. */
+  /** Whether we have seen enough to know that no format will match: the rest need not be read. */
   readonly isHopeless: () => boolean
   readonly end: () => RecordedSession
 }

@@ -1,42 +1,42 @@
 import type { Entry, EntryId } from '../../../transcript/entry.ts'
 import type { Usage } from '../../../wire/usage.ts'
 
-// A session that some agent recorded, as data of ours. Every reader returns this one value, whatever the input: what could not be
-// read is in `problems`, and `account` says of every record of the file what became of it.
+// A session that some agent recorded, as our data. Every reader returns this one value, whatever the input: `problems` has what could
+// not be read, and `account` counts what happened to every record of the file.
 
 export const RECORDED_FORMATS = ['claude-code', 'codex', 'pi', 'opencode'] as const
 export type RecordedFormat = (typeof RECORDED_FORMATS)[number]
 
 export interface RecordedSession {
-  /** `unknown`: no format was recognised; there are no entries, and a problem says why. */
+  /** `unknown`: no format matched; there are no entries, and a problem says why. */
   readonly format: RecordedFormat | 'unknown'
-  /** Empty where the file names none. */
+  /** Empty if the file has none. */
   readonly sessionId: string
   /** In order of first use. */
   readonly models: readonly string[]
-  /** The system prompt, where the format records it. */
+  /** The system prompt, if the format records it. */
   readonly system?: string
-  /** The main chain in order: messages, boundaries with their summaries, and `other` entries for recorded clearings. The parent of each is the one before it. */
+  /** The main chain in order: messages, boundaries with summaries, `other` entries for clearings. The parent of each is the one before. */
   readonly entries: readonly Entry[]
-  /** Rewound, abandoned and forked parts: subtrees that hang off the main chain. */
+  /** Rewound, abandoned and forked parts: subtrees with a parent on the main chain. */
   readonly branches: readonly RecordedBranch[]
-  /** Conversations of sub-agents that stand in the same file. */
+  /** Conversations of sub-agents in the same file. */
   readonly sidechains: readonly RecordedBranch[]
-  /** One per model response, wherever it stands, in file order. */
+  /** One per model response, wherever it is, in file order. */
   readonly responses: readonly RecordedResponse[]
-  /** Tool uses of the main chain that no result answers: the recorded run was interrupted there. */
+  /** Tool uses of the main chain without a result: the recorded run was interrupted there. */
   readonly unanswered: readonly UnansweredToolUse[]
   /** Clearings of old tool results by the recorded agent. Its replacement texts are not recorded, so they are data, not edits. */
   readonly clearings: readonly RecordedClearing[]
   readonly account: RecordAccount
-  /** The first `PROBLEMS_MAX`; `account.reported` counts all records with one. */
+  /** The first `PROBLEMS_MAX`; `account.reported` counts all records with a problem. */
   readonly problems: readonly ReadProblem[]
 }
 
 export interface RecordedBranch {
-  /** The main-chain entry it hangs off; null at the very beginning and for sidechains. */
+  /** The main-chain entry that is its parent; null at the very beginning and for sidechains. */
   readonly from: EntryId | null
-  /** A subtree in file order; parents are as recorded, past lines that are not entries. */
+  /** A subtree in file order; parents are as recorded, skipping lines that are not entries. */
   readonly entries: readonly Entry[]
 }
 
@@ -45,12 +45,12 @@ export interface RecordedResponse {
   readonly requestId?: string
   readonly model: string
   readonly place: 'main' | 'branch' | 'sidechain'
-  /** The newest time recorded before its first line: the request started then. NaN where nothing before it has a time. */
+  /** The newest time recorded before its first line: the request started then. NaN if nothing before it has a time. */
   readonly requestedAt: number
   /** Times of its first and last line. */
   readonly at: number
   readonly endedAt: number
-  /** In the meaning of the Messages API: input excludes what was read from or written to the cache. Counted once however many lines repeat it. */
+  /** As in the Messages API: input excludes cache reads and writes. Counted once, however many lines repeat it. */
   readonly usage?: Usage
   readonly entries: readonly EntryId[]
 }
@@ -69,22 +69,22 @@ export interface RecordedClearing {
 }
 
 export interface ReadProblem {
-  /** Counted from 1. For the one-document format: the number of the message. 0: the file as a whole. */
+  /** Line number, counted from 1. In the one-document format the message's number. 0: the file as a whole. */
   readonly line: number
   readonly what: string
 }
 
-/** Every record is counted exactly once: total = blank + used + repeated + ignored + reported. A record is a line; in the one-document format a message or a part. */
+/** Counts each record once: total = blank + used + repeated + ignored + reported. A record is a line; in one document a message or part. */
 export interface RecordAccount {
   readonly total: number
   readonly blank: number
   readonly used: number
-  /** Records that say again what another one said, by kind. */
+  /** Records that repeat what another one said, by kind. */
   readonly repeated: { readonly [kind: string]: number }
-  /** Records that carry nothing the model saw, by kind. */
+  /** Records without anything that the model saw, by kind. */
   readonly ignored: { readonly [kind: string]: number }
   readonly reported: number
 }
 
-/** A file of another kind gives one problem per line; nobody reads more than these. */
+/** A file of another kind gives one problem per line; nobody reads more than this many. */
 export const PROBLEMS_MAX = 200

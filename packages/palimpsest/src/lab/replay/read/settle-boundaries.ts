@@ -1,8 +1,8 @@
 import type { BoundaryEntry, Entry, EntryId } from '../../../transcript/entry.ts'
 
 /**
- * Gives each boundary the summary and the restored attachments that follow it: summaries are marked in the file; attachments are what
- * the recorded agent put in on its own before the next word of anybody else.
+ * Gives each boundary the summary and the restored attachments that follow it. The file marks summaries; attachments are what the
+ * recorded agent added on its own before any other message.
  */
 export function settleBoundaries(entries: readonly Entry[], asides: ReadonlySet<EntryId>): Entry[] {
   const settled = [...entries]

@@ -1,6 +1,6 @@
 import { PROBLEMS_MAX, type ReadProblem, type RecordAccount } from './recorded-session.ts'
 
-// Keeps the account while a file is read: each record is settled once, by exactly one of these calls.
+// Keeps the account while a file is read: exactly one of these calls settles each record.
 
 export interface Tally {
   readonly blank: () => void
@@ -8,7 +8,7 @@ export interface Tally {
   readonly repeated: (kind: string) => void
   readonly ignored: (kind: string) => void
   readonly reported: (line: number, what: string) => void
-  /** Something doubtful about a record that is settled otherwise. */
+  /** Something doubtful about a record that another call settles. */
   readonly note: (line: number, what: string) => void
   readonly account: () => RecordAccount
   readonly problems: () => readonly ReadProblem[]

@@ -7,28 +7,28 @@ import type { RecordedSession, UnansweredToolUse } from './recorded-session.ts'
 export type LeftOutReason =
   /** A boundary: what it replaced is here in full. */
   | 'boundary'
-  /** The recorded agent's summary (for Codex, the whole history it went on with): it says again what is here in full. */
+  /** The recorded agent's summary (for Codex, the whole history after the compaction): it repeats what is here in full. */
   | 'summary'
-  /** Put in again by the recorded agent after its compaction; the first showing is here. */
+  /** Added again by the recorded agent after its compaction; its first appearance is here. */
   | 'restored'
-  /** A copy that a boundary of ours keeps; the original is here. */
+  /** A copy that one of our boundaries keeps; the original is here. */
   | 'copied'
   /** A marker of the recorded agent's own clearing. The results it cleared are here in full. */
   | 'marker'
-  /** An answer broken off before its first block: nothing was said, and the API refuses empty messages. */
+  /** An answer interrupted before its first block: it is empty, and the API refuses empty messages. */
   | 'empty'
 
 export interface UnrolledSession {
-  /** Messages alone, in order, each following the one before it. */
+  /** Only messages, in order, each following the one before it. */
   readonly entries: readonly MessageEntry[]
   readonly leftOut: readonly { readonly id: EntryId; readonly why: LeftOutReason }[]
-  /** Tool uses without a result. Whoever replays must answer them; no text is made up here. */
+  /** Tool uses without a result. A replay must answer them; this makes up no text. */
   readonly unanswered: readonly UnansweredToolUse[]
 }
 
 /**
- * The history as one conversation that goes on across the recorded agent's compactions and clearings, as if its window had no bound.
- * Nothing that anybody said, called or saw for the first time is left out, and nothing is added.
+ * The history as one conversation that continues across the recorded agent's compactions and clearings, as if its window were unlimited.
+ * It leaves out nothing that was said, called or seen for the first time, and adds nothing.
  */
 export function unroll(session: RecordedSession): UnrolledSession {
   const entries: MessageEntry[] = []

@@ -7,7 +7,7 @@ import { PEERS } from './peers/all.ts'
 import type { Strategy } from './strategy.ts'
 import { tail } from './tail.ts'
 
-/** Every strategy by which a session can be replayed, in the order of the report. */
+/** Every strategy that a session can be replayed with, in the order of the report. */
 export const STRATEGIES: readonly Strategy[] = [
   none,
   dropOldest,

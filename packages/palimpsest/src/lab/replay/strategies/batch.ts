@@ -9,10 +9,10 @@ import { FALLBACK_SHARE, planDrop } from './drop-oldest.ts'
 import { NO_ACTIONS, type Strategy, type StrategySettings } from './strategy.ts'
 import { isFull } from '../../../situation/is-full.ts'
 
-/** Results that a clearing leaves alone. */
+/** Newest results that a clearing leaves alone. */
 const KEEP_RESULTS = 5
 
-/** When the window fills, all clearable results but the newest five get a stand-in at once. Where that is not enough, the oldest rounds go. */
+/** When the window fills, all clearable results except the newest five get a stand-in at once. If none is left, the oldest rounds go. */
 export const batch: Strategy = {
   name: 'batch',
   create: (settings) =>
@@ -24,7 +24,7 @@ export const batch: Strategy = {
     ),
 }
 
-/** The same, with what a result was the first to say in its stand-in. */
+/** The same, with a digest in each stand-in of what the result was the first to say. */
 export const batchDigest: Strategy = {
   name: 'batch+digest',
   create(settings) {
@@ -59,9 +59,9 @@ function createBatch(
 }
 
 interface Firsts {
-  /** Takes in what the transcript holds since the last call. */
+  /** Reads what the transcript gained since the last call. */
   readonly read: (view: View) => void
-  /** The message that brought an identifier into the conversation. */
+  /** The message that first had an identifier. */
   readonly entryOf: (identifier: string) => string | undefined
 }
 

@@ -11,11 +11,11 @@ export interface ShownResult {
   readonly at: ViewBlock
   readonly result: ToolResultBlock
   readonly call: ToolUseBlock
-  /** A request has carried it: the model has seen it. */
+  /** A request has carried it, so the model has seen it. */
   readonly isSeen: boolean
 }
 
-/** The results in view in order; those a stand-in took the place of are left out. */
+/** The results in view, in order, except those that a stand-in has replaced. */
 export function shownResults(view: View): ShownResult[] {
   const calls = new Map<string, ToolUseBlock>()
   const results: ShownResult[] = []
@@ -37,7 +37,7 @@ export function resultText(result: ToolResultBlock): string {
     .join('\n')
 }
 
-/** One edit that puts a stand-in in the place of each result. One that is no smaller than its result stays away. */
+/** One edit that replaces each result with a stand-in, except where the stand-in is not smaller. */
 export function clearingEdit(
   results: readonly ShownResult[],
   standIn: (result: ShownResult) => JsonText,

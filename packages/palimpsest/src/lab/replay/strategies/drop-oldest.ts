@@ -5,10 +5,10 @@ import { firstNewRound, roundsOf } from './round.ts'
 import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySettings } from './strategy.ts'
 import { fullAt } from '../../../situation/is-full.ts'
 
-/** A conversation must begin with a user's message; this one stands where the dropped ones stood. */
+/** A conversation must begin with a user's message; this one replaces the dropped messages. */
 export const DROPPED_NOTICE = '[Earlier messages were dropped]'
 
-/** The oldest rounds go, user messages too, until the request fits. */
+/** Drops the oldest rounds, including user messages, until the request fits. */
 export const dropOldest: Strategy = {
   name: 'drop-oldest',
   create: (settings) => ({
@@ -16,10 +16,10 @@ export const dropOldest: Strategy = {
   }),
 }
 
-/** How far another strategy that ran out of its own means drops, as a share of the threshold: else it would drop at every step. */
+/** How far another strategy drops rounds when nothing else is left, as a share of the threshold; at 1 it would drop at every step. */
 export const FALLBACK_SHARE = 0.8
 
-/** Drops the oldest rounds of a full window until less than a share of the threshold is left. */
+/** When the window is full, drops the oldest rounds until less than a share of the threshold is left. */
 export function planDrop(view: View, moment: Moment, settings: StrategySettings, share: number): Actions {
   const auto = fullAt(settings.thresholds)
   let size = moment.sizeTokens

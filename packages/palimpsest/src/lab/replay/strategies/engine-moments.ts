@@ -19,24 +19,24 @@ import type { View } from '../../../transcript/view.ts'
 import { isBlock, type ToolResultBlock, type ToolUseBlock } from '../../../wire/message.ts'
 import type { Actions, BackgroundCall, LivingRun, Moment, StrategySettings } from './strategy.ts'
 
-// The engine's own moments, lived through as the agent loop does: results arrive, then comes the request. All decisions are the engine's.
-// Its ports need neither a model nor a disk, so every compaction is made with the summary that needs no model.
+// Runs the engine at the same moments as the agent loop: when results arrive, then before the request. All decisions are the engine's.
+// Its ports have neither a model nor a disk, so every compaction uses the summary that needs no model.
 
 export interface EnginePolicies {
   readonly storage: StoragePolicy
   readonly micro: MicroPolicy
   readonly compaction: CompactionPolicy
-  /** Mechanisms that are off; the others are as built in. */
+  /** Mechanisms that are off; the others have their defaults. */
   readonly off: readonly SwitchName[]
-  /** Mechanisms that are on though they are built in off. */
+  /** Mechanisms that are on although their default is off. */
   readonly on?: readonly SwitchName[] | undefined
-  /** What each compaction would have asked a model for. */
+  /** The model call that each compaction would have made, to be priced. */
   readonly call?: BackgroundCall
-  /** Where a summary says that the whole is. */
+  /** Where a summary says that the full transcript is. */
   readonly transcriptPath: string
 }
 
-/** The engine through one session. It learns how large tokens are as the loop does: from what was reported of its own requests. */
+/** Runs the engine through one session. Like the loop, it calibrates its estimates with the usage reported for its own requests. */
 export function createEngineRun(settings: StrategySettings, policies: EnginePolicies): LivingRun {
   let calibration: Calibration | undefined
   return {
@@ -65,7 +65,7 @@ async function* liveMoments(
     policies,
   })
   if (first.end.blocked === undefined) return
-  // The turn ends here, and the engine says what to do: compact by hand. So does the user, and the turn begins anew.
+  // The turn ends here, and the engine tells the user to compact by hand. The user does, and starts the turn again.
   yield { entries: [], stopped: true }
   const compacted = yield* compactByHand(first, limits, { ports, policies })
   if (compacted === undefined) return
@@ -75,7 +75,7 @@ async function* liveMoments(
   })
 }
 
-/** Nobody interrupts a replay. */
+/** Nothing interrupts a replay. */
 const NEVER = new AbortController().signal
 
 type MomentPorts = Pick<Ports, 'blobs' | 'clock' | 'trace' | 'flags' | 'newId'>
@@ -90,7 +90,7 @@ interface Lived {
   readonly end: Readiness
 }
 
-/** Appends what the engine asks for, step by step, and hands it the session as it then is. */
+/** Appends what the engine asks for, step by step, and hands it the updated session. */
 async function* live(
   steps: AsyncGenerator<EngineStep, Readiness, Session>,
   begin: View,
@@ -104,7 +104,7 @@ async function* live(
   }
 }
 
-/** Undefined where nothing was said since the last compaction. */
+/** Undefined if there was nothing to compact. */
 async function* compactByHand(
   { view, end }: Lived,
   limits: MomentLimits,
@@ -122,7 +122,7 @@ async function* compactByHand(
   return result.kind === 'compacted' ? yield { entries: toEntries(result.bodies, ports) } : undefined
 }
 
-/** The first moment, for each result that no request has carried: over its limit it is stored. */
+/** Stores each result that no request has carried if it is over its limit. */
 async function storeArrived(view: View, policy: StoragePolicy, ports: MomentPorts): Promise<NamedBody[]> {
   const bodies: NamedBody[] = []
   for (const { use, result } of unsent(view)) {
@@ -138,7 +138,7 @@ async function storeArrived(view: View, policy: StoragePolicy, ports: MomentPort
   return bodies
 }
 
-/** A file reader bounds itself. */
+/** A file reader limits its own output. */
 function boundOf({ name }: Pick<ToolUseBlock, 'name'>): { readonly resultCharsMax?: 'unlimited' } {
   return familyOf(name) === 'read' ? { resultCharsMax: 'unlimited' } : {}
 }
@@ -148,7 +148,7 @@ interface Unsent {
   readonly result: ToolResultBlock
 }
 
-/** Results behind the newest answer that stand there as they came. */
+/** Results after the newest answer that are in view unchanged. */
 function unsent({ nodes }: View): Unsent[] {
   const newest = nodes.findLastIndex((node) => node.role === 'assistant')
   const uses = new Map(callsOf(nodes[newest]).map((use) => [use.id, use]))
@@ -195,7 +195,7 @@ function limitsFor(
   }
 }
 
-/** What is known of the tools whose results wait to be sent. */
+/** Adds what we know about the tools whose results wait to be sent. */
 function withTools(limits: MomentLimits, { nodes }: View): MomentLimits {
   const calls = callsOf(nodes.findLast((node) => node.role === 'assistant'))
   return { ...limits, tools: calls.map((use) => ({ name: use.name, ...boundOf(use) })) }
@@ -214,7 +214,7 @@ function portsFor(moment: Moment, settings: StrategySettings, { off, on = [] }: 
   }
 }
 
-/** There is no provider that could summarise. */
+/** There is no provider that could write a summary. */
 const NOBODY_TO_ASK: readonly SwitchName[] = ['server-compaction']
 
 function flagsWith(off: readonly SwitchName[], on: readonly SwitchName[]): Flags {
@@ -229,7 +229,7 @@ function toSession(view: View): Session {
   return { id: 'replayed', view }
 }
 
-/** Where they stand in the chain is of no account here: the view takes them in order. */
+/** Parents do not matter here: the view takes entries in order. */
 function toEntries(bodies: readonly NamedBody[], { newId, clock }: MomentPorts): Entry[] {
   return bodies.map((body): Entry => ({ ...body, id: body.id ?? newId(), parent: null, at: clock.now() }))
 }

@@ -3,7 +3,7 @@ import { clearingEdit, shownResults } from './clear.ts'
 import { FALLBACK_SHARE, planDrop } from './drop-oldest.ts'
 import type { Strategy } from './strategy.ts'
 
-/** At every step all tool results but the newest ones are masked, whatever the tool. Where that is not enough, the oldest rounds go. */
+/** At every step, masks all tool results except the newest, whatever the tool. If that is not enough, the oldest rounds go. */
 export function mask(keep: number): Strategy {
   return {
     name: `mask-${keep}`,

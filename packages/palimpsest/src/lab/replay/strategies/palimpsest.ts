@@ -9,17 +9,17 @@ import type { SwitchName } from '../../../flags/flags.ts'
 import { createEngineRun } from './engine-moments.ts'
 import type { BackgroundCall, Strategy, StrategySettings } from './strategy.ts'
 
-// The engine as it is, and without some of its parts.
+// The engine as it is, and variants without some of its parts.
 
-/** What is different from the engine as it is. */
+/** How a variant differs from the engine as it is. */
 export interface Ablation {
   readonly off?: readonly SwitchName[]
   readonly on?: readonly SwitchName[]
   readonly compaction?: Partial<CompactionPolicy>
   readonly keep?: KeepStyle
-  /** Each compaction asks a model for its summary: priced, though its words are not known. */
+  /** Each compaction asks a model for its summary: the call is priced, but its words are unknown. */
   readonly asksModel?: boolean
-  /** Where a summary says that the whole is. Left out: a path as long as most. */
+  /** Where a summary says that the full transcript is. Default: a path of typical length. */
   readonly transcriptPath?: string
 }
 
@@ -54,10 +54,10 @@ export function palimpsestWith(name: string, ablation: Ablation = {}): Strategy 
 
 export const palimpsest: Strategy = palimpsestWith('palimpsest')
 
-/** The same where a compaction leaves more. */
+/** The same, but a compaction leaves more. */
 export const palimpsestRich: Strategy = palimpsestWith('palimpsest-rich', { keep: 'rich' })
 
-/** What each part contributes: the same without it. */
+/** Show what each part contributes: the same engine without it. */
 export const ABLATIONS: readonly Strategy[] = [
   palimpsestWith('palimpsest-no-storage', { off: ['tool-result-storage'] }),
   palimpsestWith('palimpsest-no-cold', { off: ['micro-cold'] }),
@@ -70,7 +70,7 @@ export const ABLATIONS: readonly Strategy[] = [
   palimpsestWith('palimpsest+model', { asksModel: true }),
 ].map((strategy) => ({ ...strategy, isVariant: true }))
 
-/** Of the prompt for a summary, and of the summary with its analysis, in a full-size window. */
+/** Sizes of the prompt for a summary, and of the summary with its analysis, in a full-size window. */
 const PROMPT_TOKENS = 1_200
 const SUMMARY_TOKENS = 2_500
 

@@ -1,8 +1,8 @@
 import type { View, ViewNode } from '../../../transcript/view.ts'
 
-/** What leaves or stays together: an answer with the results of its calls, or one other message. */
+/** The unit that leaves or stays: an answer with the results of its calls, or one other message. */
 export interface Round {
-  /** Nodes of the view: from, up to but without the end. */
+  /** Nodes of the view: `from` inclusive, `end` exclusive. */
   readonly from: number
   readonly end: number
   /** Estimated tokens, before calibration. */
@@ -26,7 +26,7 @@ export function roundsOf(view: View): Round[] {
   return rounds
 }
 
-/** The newest answer's round, whose results no request has carried yet. It and all behind it always stay. */
+/** Index of the newest answer's round, whose results no request has carried yet. It and everything after it always stay. */
 export function firstNewRound(view: View, rounds: readonly Round[]): number {
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
   const index = rounds.findIndex((round) => round.end > newestAnswer)

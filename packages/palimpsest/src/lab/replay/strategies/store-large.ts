@@ -7,7 +7,7 @@ import type { View } from '../../../transcript/view.ts'
 import { isBlock, type ToolResultBlock } from '../../../wire/message.ts'
 import type { Moment, StrategySettings } from './strategy.ts'
 
-/** Results that no request has carried and that are over a limit: their stored form, as the engine would have made it. */
+/** Stores results over a limit that no request has carried, in the form that the engine would use. */
 export function storeLarge(
   view: View,
   policy: StoragePolicy,
@@ -35,7 +35,7 @@ interface Unsent {
   readonly charsMax: 'unlimited' | undefined
 }
 
-/** A file reader bounds itself. */
+/** A file reader limits its own output. */
 function unsent({ nodes }: View): Unsent[] {
   const newest = nodes.findLastIndex((node) => node.role === 'assistant')
   const readers = new Set(

@@ -5,45 +5,45 @@ import type { View } from '../../../transcript/view.ts'
 import type { ModelFacts } from '../../../wire/model-facts.ts'
 import type { TracedRequest } from '../traced-request.ts'
 
-// What a context-management strategy is to the replay: before each request it sees the conversation so far and may append entries to
-// it, as the engine does. What is sent is then `view` and `settle`, as in the product. It never sees what the recording says next.
+// A context-management strategy in the replay: before each request it sees the conversation so far and may append entries to it, as the
+// engine does. `view` and `settle` then give what is sent, as in the product. A strategy never sees what the recording says next.
 
 export interface Strategy {
   readonly name: string
   /** One run through one session. */
   readonly create: (settings: StrategySettings) => StrategyRun
-  /** Its agent can search what left the window. */
+  /** The agent can search what left the window. */
   readonly recalls?: boolean
-  /** Another one with something changed, to tell what that brings: it gets no controls of its own. */
+  /** Another strategy with something changed, to show what the change brings; it gets no controls of its own. */
   readonly isVariant?: boolean
-  /** It is given a window that fits everything. */
+  /** It gets a window that fits everything. */
   readonly unbounded?: boolean
-  /** Told of every charged request. It changes nothing. */
+  /** Hears of every charged request, and changes nothing. */
   readonly watch?: (request: TracedRequest, windowTokens: number) => void
 }
 
 export interface StrategySettings {
   readonly windowTokens: number
-  /** Every size of the specification is multiplied by it. */
+  /** Factor for every size in the specification. */
   readonly scale: number
   /** `auto` is where the window counts as full. */
   readonly thresholds: Thresholds
-  /** Ids for the entries it makes; never those of the recording. */
+  /** Ids for the entries that it makes, never those of the recording. */
   readonly newId: () => EntryId
 }
 
 /** The moment before a request. */
 export interface Moment {
   readonly now: number
-  /** The request as it stands, in tokens, as far as usage reported so far lets one know. */
+  /** Size of the request now, in tokens, as well as the usage reported so far lets us know. */
   readonly sizeTokens: number
-  /** The part of it that no strategy can change: system, tools, instruction files. */
+  /** The part of the request that no strategy can change: system, tools, instruction files. */
   readonly hiddenTokens: number
-  /** Tokens of a raw estimate (`ViewBlock.tokens`). */
+  /** Converts a raw estimate (`ViewBlock.tokens`) to tokens. */
   readonly toTokens: (raw: number) => number
   /** Lifetime bought for the prefix so far. */
   readonly ttl: '5m' | '1h'
-  /** Of the model about to be asked. */
+  /** Facts about the model of the next request. */
   readonly facts: ModelFacts
   readonly thinking: ThinkingPolicy
 }
@@ -51,20 +51,20 @@ export interface Moment {
 export type StrategyRun = PlanningRun | LivingRun
 
 export interface PlanningRun {
-  /** Asked again after its entries were appended, until it plans nothing: each plan may be one step, made on the view as it is. */
+  /** Called again after its entries were appended, until it plans nothing: each plan may be one step, based on the current view. */
   readonly before: (view: View, moment: Moment) => Actions
 }
 
-/** Lives through the moment by itself, as the engine does. */
+/** Runs the moment by itself, as the engine does. */
 export interface LivingRun {
-  /** Step by step: what it says is appended, and it is handed the view as it then is. */
+  /** Each yielded action is appended, and the generator receives the new view. */
   readonly live: (view: View, moment: Moment) => AsyncGenerator<Actions, void, View>
 }
 
 export interface Actions {
   /** Appended in order, before the request is built. Their `parent` is not read. */
   readonly entries: readonly Entry[]
-  /** Model calls of its own, about the conversation as it stood before the entries. */
+  /** Its own model calls, about the conversation before the entries. */
   readonly calls?: readonly BackgroundCall[]
   /** It could not make room, stopped, and had the user compact by hand. */
   readonly stopped?: boolean
@@ -72,11 +72,11 @@ export interface Actions {
 
 /** A model call that the strategy made, to be priced. */
 export interface BackgroundCall {
-  /** The layer it is booked under, e.g. `compaction`. */
+  /** The layer that it counts under, such as `compaction`. */
   readonly layer: string
-  /** A request of its own, that reads nothing of the conversation's cache. Left out: a fork of the conversation. */
+  /** A separate request that reads nothing of the conversation's cache. Default: a fork of the conversation. */
   readonly alone?: boolean
-  /** Tokens behind the shared prefix; of the whole prompt where nothing is shared. */
+  /** Tokens after the shared prefix; of the whole prompt if nothing is shared. */
   readonly promptTokens: number
   readonly outputTokens: number
 }

@@ -5,12 +5,12 @@ import { firstNewRound, roundsOf, type Round } from './round.ts'
 import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySettings } from './strategy.ts'
 import { fullAt, isFull } from '../../../situation/is-full.ts'
 
-/** What the tail may take of the room that hidden prompt and user messages leave below the threshold: else it fires again at once. */
+/** Most of the room that hidden prompt and user messages leave below the threshold; with a larger tail it would fire again at once. */
 const ROOM_SHARE_MAX = 0.8
 
 /**
- * Whenever the window fills, the user's messages stay, and the newest rounds up to a share of the window. All else goes. Only where
- * that is still too much for the window, the oldest rounds go, user messages too.
+ * When the window fills, the user's messages and the newest rounds up to a share of the window stay; the rest leaves. Only if that is
+ * still too much for the window do the oldest rounds leave, including user messages.
  */
 export function tail(percent: number): Strategy {
   return {
@@ -29,7 +29,7 @@ function planTail(view: View, moment: Moment, settings: StrategySettings, share:
   const room = fullAt(settings.thresholds) - moment.hiddenTokens - userTokens
   const budget = Math.min(share * settings.windowTokens, ROOM_SHARE_MAX * room)
   const first = firstOfTail(rounds, firstNewRound(view, rounds), budget, moment)
-  // The first message stays whoever wrote it: a conversation does not begin with an answer.
+  // The first message stays, whoever wrote it: a conversation does not begin with an answer.
   const gone = rounds.slice(1, first).filter((round) => !round.isUser)
   if (gone.length === 0)
     return moment.sizeTokens < settings.thresholds.blocking
@@ -49,7 +49,7 @@ function planTail(view: View, moment: Moment, settings: StrategySettings, share:
   return { entries: [edit] }
 }
 
-/** Rounds from the newest backwards while they fit; what no request has carried yet always stays. */
+/** Goes back from the newest round while rounds fit; what no request has carried yet always stays. */
 function firstOfTail(rounds: readonly Round[], newest: number, budget: number, moment: Moment): number {
   let left = budget
   let first = rounds.length

@@ -9,7 +9,7 @@ import { pi } from './pi.ts'
 import { qwenCode } from './qwen-code.ts'
 import { serverClear } from './server-clear.ts'
 
-/** Policies of other tools, each with a page in docs/peers. */
+/** Strategies of other tools, each with a page in docs/peers. */
 export const PEERS: readonly Strategy[] = [
   opencode,
   geminiCli,

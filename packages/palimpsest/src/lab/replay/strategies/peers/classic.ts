@@ -12,7 +12,7 @@ import type { PeerSight } from './peer-sight.ts'
 import { recentFiles } from './recent-files.ts'
 import { fullAt } from '../../../../situation/is-full.ts'
 
-// Numbers of docs/peers/classic.md.
+// Numbers from docs/peers/classic.md.
 
 const IDLE_MS = 60 * 60_000
 const KEEP_RESULTS = 5
@@ -31,7 +31,7 @@ export const classic: Strategy = createPeer({
   call: { kind: 'fork' },
 })
 
-/** Large results are stored as they arrive; after a pause all but the newest are cleared. */
+/** Stores large results as they arrive; after a pause, clears all except the newest. */
 function reduce(view: View, moment: Moment, settings: StrategySettings): Actions {
   const stored = storeLarge(view, storagePolicy(settings.scale), moment, settings)
   if (stored.length > 0) return { entries: stored }
@@ -44,7 +44,7 @@ function reduce(view: View, moment: Moment, settings: StrategySettings): Actions
   return edit ? { entries: [edit] } : NO_ACTIONS
 }
 
-/** Backwards until there is enough of both, or too much. */
+/** Rounds from the newest back, until tokens and texts both reach their minimum, or tokens exceed their maximum. */
 function tail({ view, rounds, moment, settings }: PeerSight): readonly number[] {
   const { scale } = settings
   let tokens = 0

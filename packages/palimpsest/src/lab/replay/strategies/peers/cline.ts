@@ -6,15 +6,15 @@ import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySett
 import { createPeer } from './peer.ts'
 import { newestRounds, type PeerSight } from './peer-sight.ts'
 
-// Numbers of docs/peers/cline.md.
+// Numbers from docs/peers/cline.md.
 
-/** Of what a prompt may have; and that, where only the window is known, of the window. */
+/** Trigger as a share of the input limit, and the input limit as a share of the window, for when only the window is known. */
 const TRIGGER_SHARE = 0.9
 const INPUT_SHARE = 0.9
 const CHARS_PER_TOKEN = 3
 const KEEP_TOKENS = 20_000
 const RESULT_CHARS_MAX = 2_000
-/** Stale reads are rewritten when so much of them has gathered. */
+/** Stale reads are rewritten once they have this many characters. */
 const STALE_CHARS_MIN = 64 * 1024
 const OUTDATED_TEXT = '[outdated - see the latest file content]'
 
@@ -27,7 +27,7 @@ export const cline: Strategy = createPeer({
   call: { kind: 'alone', resultCharsMax: RESULT_CHARS_MAX },
 })
 
-/** It goes by characters, not by usage. Thinking is not sent again, and a picture has no characters. */
+/** It counts characters instead of using reported usage. Thinking is not sent again, and a picture has no characters. */
 function estimated({ nodes }: View, { hiddenTokens }: Moment): number {
   let tokens = hiddenTokens
   for (const { blocks } of nodes)
@@ -48,7 +48,7 @@ function latestPrompt({ rounds }: PeerSight): readonly number[] {
   return latest < 0 ? [] : [latest]
 }
 
-/** A reading that a later one of the same file and range repeats. */
+/** Rewrites reads that a later read of the same file and range repeats. */
 function rewriteStaleReads(view: View, moment: Moment, settings: StrategySettings): Actions {
   const reads = shownResults(view).filter(({ call }) => familyOf(call.name) === 'read')
   const newest = new Map(reads.map((one) => [JSON.stringify(one.call.input), one]))

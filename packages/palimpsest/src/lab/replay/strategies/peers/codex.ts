@@ -2,7 +2,7 @@ import type { Strategy } from '../strategy.ts'
 import { createPeer } from './peer.ts'
 import type { PeerSight } from './peer-sight.ts'
 
-// Numbers of docs/peers/codex.md.
+// Numbers from docs/peers/codex.md.
 
 const TRIGGER_SHARE = 0.9
 const USER_TOKENS_MAX = 20_000
@@ -14,7 +14,7 @@ export const codex: Strategy = createPeer({
   call: { kind: 'alone' },
 })
 
-/** The user's messages alone, newest first. */
+/** Only the user's messages, newest first. */
 function newestUsers({ rounds, moment }: PeerSight): readonly number[] {
   let left = USER_TOKENS_MAX
   const kept: number[] = []

@@ -4,10 +4,10 @@ import { NO_ACTIONS, type Actions, type Moment, type Strategy, type StrategySett
 import { createPeer } from './peer.ts'
 import { reportedSize, type PeerSight } from './peer-sight.ts'
 
-// Numbers of docs/peers/gemini-cli.md.
+// Numbers from docs/peers/gemini-cli.md.
 
 const TRIGGER_SHARE = 0.5
-/** Of the characters, that stay. */
+/** Share of the characters that stays. */
 const KEEP_SHARE = 0.3
 
 const MASK_PROTECT_TOKENS = 50_000
@@ -24,7 +24,7 @@ export const geminiCli: Strategy = createPeer({
   call: { kind: 'alone', isChecked: true },
 })
 
-/** Results behind the newest ones, all at once, when they are worth it. */
+/** Masks the results before the protected newest ones, all at once, if there are enough of them. */
 function maskOld(view: View, moment: Moment, settings: StrategySettings): Actions {
   let protect = MASK_PROTECT_TOKENS
   const old: ShownResult[] = []
@@ -47,7 +47,7 @@ function masked({ result }: ShownResult): string {
   return JSON.stringify({ type: 'tool_result', tool_use_id: result.tool_use_id, content, ...error })
 }
 
-/** From the first message of the user in the newest part on; where it has none, from the newest one before. */
+/** From the first user message in the newest part on; if that has none, from the newest one before it. */
 function fromUserTurn({ view, rounds }: PeerSight): readonly number[] {
   const chars = rounds.map(({ from, end }) =>
     view.nodes

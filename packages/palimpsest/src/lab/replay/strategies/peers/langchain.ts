@@ -2,11 +2,11 @@ import type { Strategy } from '../strategy.ts'
 import { createPeer } from './peer.ts'
 import type { PeerSight } from './peer-sight.ts'
 
-// Numbers of docs/peers/langchain.md.
+// Numbers from docs/peers/langchain.md.
 
 const TRIGGER_SHARE = 0.85
 const KEEP_MESSAGES = 20
-/** All that the summariser is shown. */
+/** The most that the summarizing model sees. */
 const SHOWN_TOKENS_MAX = 4_000
 
 export const langchain: Strategy = createPeer({

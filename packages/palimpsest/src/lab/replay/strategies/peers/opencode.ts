@@ -2,11 +2,11 @@ import type { Strategy, StrategySettings } from '../strategy.ts'
 import { createPeer } from './peer.ts'
 import { newestRounds, reportedSize } from './peer-sight.ts'
 
-// Numbers of docs/peers/opencode.md.
+// Numbers from docs/peers/opencode.md.
 
-/** What it asks a model for at most, and keeps free of the window. */
+/** Most output that it asks a model for; it keeps as much of the window free. */
 const OUTPUT_TOKENS_MAX = 32_000
-/** Of what is usable, for the newest messages. */
+/** Share of the usable window for the newest messages. */
 const TAIL_SHARE = 0.25
 const TAIL_TOKENS_MIN = 2_000
 const TAIL_TOKENS_MAX = 15_000

@@ -2,7 +2,7 @@ import type { View } from '../../../../transcript/view.ts'
 import type { Round } from '../round.ts'
 import type { Moment, StrategySettings } from '../strategy.ts'
 
-/** What a policy sees when it chooses what stays. */
+/** What a peer sees when it chooses what stays. */
 export interface PeerSight {
   readonly view: View
   readonly rounds: readonly Round[]
@@ -10,7 +10,7 @@ export interface PeerSight {
   readonly settings: StrategySettings
 }
 
-/** The newest rounds, whole, up to so many tokens; one that crosses the limit goes. */
+/** The newest rounds, whole, up to this many tokens; the round that crosses the limit leaves. */
 export function newestRounds({ rounds, moment }: PeerSight, tokensMax: number): readonly number[] {
   let left = tokensMax
   const kept: number[] = []
@@ -22,7 +22,7 @@ export function newestRounds({ rounds, moment }: PeerSight, tokensMax: number): 
   return kept
 }
 
-/** The request as the newest answer left it: what a tool knows that goes by reported usage alone. */
+/** The request size after the newest answer: all that a tool knows if it uses only reported usage. */
 export function reportedSize(view: View, moment: Moment): number {
   const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
   if (newest < 0) return 0

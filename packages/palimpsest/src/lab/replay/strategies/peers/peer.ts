@@ -6,29 +6,29 @@ import type { PeerSight } from './peer-sight.ts'
 import { replaceBySummary, summaryTokens, type SummaryCall } from './replace-by-summary.ts'
 import { fullAt } from '../../../../situation/is-full.ts'
 
-// What the peers' policies have in common: something cheap before every request, and at a size of their own a summary in the place of
-// all but what they keep. What is the same for all of them, and what is left out, is in docs/peers/README.md.
+// What the peers have in common: something cheap before every request and, at a size of their own, a summary that replaces everything
+// they do not keep. docs/peers/README.md says what is the same for all of them and what is left out.
 
 export interface PeerPolicy {
   readonly name: string
   /** Tokens at which it compacts, as published. */
   readonly triggerTokens: (settings: StrategySettings) => number
-  /** What it holds against the trigger. Left out: the whole request. */
+  /** The size that it compares with the trigger. Default: the whole request. */
   readonly count?: (view: View, moment: Moment) => number
-  /** Rounds that stay, by index. What no request has carried yet stays anyway. */
+  /** Rounds that stay, by index. What no request has carried yet always stays. */
   readonly keeps: (seen: PeerSight) => readonly number[]
   readonly call: SummaryCall
-  /** Without a model, before every request. */
+  /** Runs before every request, without a model. */
   readonly reduce?: (view: View, moment: Moment, settings: StrategySettings) => Actions
 }
 
-/** A prompt that the recorded agent hides must leave so much of the window below the trigger; else the policy would fire at every step. */
+/** Least room between a hidden prompt and the trigger, as a share of the window; with less, a peer would compact at every step. */
 const ROOM_SHARE_MIN = 0.15
 
-/** What may stay of the room below the trigger: else it fires again at once. */
+/** The most of the room below the trigger that may stay; with more, it would compact again at once. */
 const KEPT_SHARE_MAX = 0.8
 
-/** From here on the provider refuses, estimates being what they are; every peer then compacts. */
+/** Share of the window from which we expect a refusal, because sizes are estimates; every peer compacts then. */
 const OVERFLOW_SHARE = 0.97
 
 export function createPeer(policy: PeerPolicy): Strategy {
@@ -63,7 +63,7 @@ function triggerFor(
   return Math.max(published, Math.min(fullAt(thresholds), hiddenTokens + windowTokens * ROOM_SHARE_MIN))
 }
 
-/** The newest of what the policy keeps, as far as there is room. */
+/** The newest of the rounds that the peer keeps, as many as there is room for. */
 function withinRoom(seen: PeerSight, policy: PeerPolicy, trigger: number): ReadonlySet<number> {
   const { view, rounds, moment, settings } = seen
   const newest = firstNewRound(view, rounds)

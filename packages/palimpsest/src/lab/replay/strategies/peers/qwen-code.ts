@@ -7,7 +7,7 @@ import { idleMs } from './idle.ts'
 import { createPeer } from './peer.ts'
 import { recentFiles } from './recent-files.ts'
 
-// Numbers of docs/peers/qwen-code.md.
+// Numbers from docs/peers/qwen-code.md.
 
 const TRIGGER_SHARE = 0.85
 const SUMMARY_ROOM = 20_000
@@ -28,14 +28,14 @@ export const qwenCode: Strategy = createPeer({
   call: { kind: 'fork' },
 })
 
-/** In a window too small for the rooms, the share alone. */
+/** If the window is too small for both rooms, only the share counts. */
 function triggerTokens({ windowTokens }: StrategySettings): number {
   const share = TRIGGER_SHARE * windowTokens
   const below = windowTokens - SUMMARY_ROOM - AUTO_ROOM
   return below > 0 ? Math.min(share, below) : share
 }
 
-/** All but the newest after a pause; the oldest down to half where there is too much text of tools. */
+/** After a pause, clears all results except the newest; with too much tool text, the oldest, down to half the limit. */
 function clearOld(view: View, moment: Moment, settings: StrategySettings): Actions {
   const results = shownResults(view).filter(({ call }) => isClearableTool(call.name))
   const old = results

@@ -8,8 +8,8 @@ export interface RecentFiles {
 }
 
 /**
- * The rounds that last read the newest files. A tool that reads files again after a compaction has about this in view; there are no
- * files in a recording.
+ * The rounds that last read the newest files. A recording has no files, but a tool that reads files again after a compaction has about
+ * this in view.
  */
 export function recentFiles(
   { view, rounds, moment }: PeerSight,
@@ -26,7 +26,7 @@ export function recentFiles(
       .flatMap(({ block }) => (isBlock(block, 'tool_use') ? readCall(block).reads : []))
     const fresh = read.filter((path) => !seen.has(path))
     for (const path of fresh) seen.add(path)
-    // A larger file comes back as its name alone.
+    // Of a larger file, only its name returns.
     if (fresh.length > 0 && moment.toTokens(round.raw) <= tokensEach * fresh.length) kept.push(index)
   }
   return kept

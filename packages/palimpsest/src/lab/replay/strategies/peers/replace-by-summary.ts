@@ -10,33 +10,33 @@ import type { PeerSight } from './peer-sight.ts'
 
 /** How a tool asks a model for its summary. */
 export type SummaryCall =
-  /** Behind the conversation as it stands: the cache is read. */
+  /** After the conversation as it is: this reads the cache. */
   | { readonly kind: 'fork' }
-  /** A request of its own, with what leaves as text: nothing is read from the cache. */
+  /** A separate request with what leaves, as text: this reads nothing from the cache. */
   | {
       readonly kind: 'alone'
-      /** A longer tool result is cut. */
+      /** Longer tool results are cut to this many characters. */
       readonly resultCharsMax?: number
-      /** Of what leaves only the newest is shown. */
+      /** Only the newest of what leaves is shown, up to this many tokens. */
       readonly tokensMax?: number
       /** A second request checks the first one's summary. */
       readonly isChecked?: boolean
     }
 
-/** The median of 83 recorded summaries was 11,953 characters: about 5,000 tokens of names and paths. In a smaller window in proportion. */
+/** The median of 83 recorded summaries was 11,953 characters: about 5,000 tokens of names and paths. Smaller windows scale it down. */
 const SUMMARY_TOKENS = 5_000
-/** A budget of characters is this many to the token; 12,000 of them. */
+/** The limit is in characters, four per token: 12,000. */
 const FOLD_TOKENS = 3_000
 
-/** Of the instruction for a summary. */
+/** Size of the instruction for a summary. */
 const PROMPT_TOKENS = 1_200
 
-/** What the summary may take. */
+/** Most tokens that the summary may have. */
 export function summaryTokens({ scale }: StrategySettings): number {
   return SUMMARY_TOKENS * scale
 }
 
-/** A summary takes the place of all rounds but the kept ones. Undefined where nothing would leave. */
+/** Replaces all rounds except the kept ones with a summary. Undefined if nothing would leave. */
 export function replaceBySummary(
   { view, rounds, moment, settings }: PeerSight,
   keptRounds: ReadonlySet<number>,
@@ -91,14 +91,14 @@ function writtenRaw(entries: readonly Entry[]): number {
 }
 
 interface Split {
-  /** In a row up to the end. */
+  /** The unbroken run of rounds up to the end. */
   readonly kept: readonly ViewNode[]
-  /** Older ones that stay. */
+  /** Older rounds that stay. */
   readonly copied: readonly ViewNode[]
   readonly gone: readonly ViewNode[]
 }
 
-/** What an earlier compaction made always leaves, and is no reason for another one. What it left is behind no tail: it is copied. */
+/** An earlier summary always leaves, but alone is no reason to compact. What its compaction kept cannot be in the tail, so it is copied. */
 function split(view: View, rounds: readonly Round[], keptRounds: ReadonlySet<number>): Split {
   const nodesOf = ({ from, end }: Round): readonly ViewNode[] => view.nodes.slice(from, end)
   const isMade = ({ from }: Round): boolean => view.nodes[from]?.source.part === 'summary'

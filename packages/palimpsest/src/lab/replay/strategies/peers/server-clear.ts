@@ -3,14 +3,14 @@ import { clearingEdit, shownResults, type ShownResult } from '../clear.ts'
 import { FALLBACK_SHARE, planDrop } from '../drop-oldest.ts'
 import { NO_ACTIONS, type Strategy } from '../strategy.ts'
 
-// Numbers of docs/peers/server-clear.md.
+// Numbers from docs/peers/server-clear.md.
 
-/** In a full-size window; whoever sets it sets it for the window at hand. */
+/** For a full-size window; scaled, because a user sets it for the window in use. */
 const TRIGGER_TOKENS = 100_000
 const KEEP_USES = 3
 const CLEARED_TEXT = '[cleared]'
 
-/** The provider clears, anew for every request, by the size of the history that the client sends in full. */
+/** For every request the provider clears again, judged by the size of the full history that the client sends. */
 export const serverClear: Strategy = {
   name: 'server-clear',
   create(settings) {
