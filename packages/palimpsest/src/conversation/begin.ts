@@ -6,15 +6,15 @@ import { toModelName } from '../wire/model-facts.ts'
 import type { ConversationSetup } from './conversation-setup.ts'
 import { fitForSwitch } from './switch-model.ts'
 
-// What stands before the first message of a run: the session fits the model, and its prefix is the one that is asked for.
+// What happens before the first message of a run: the session is made to fit the model, and its prefix is the requested one.
 
 export interface Begun {
   readonly session: Session
-  /** What the first message of this run comes after. */
+  /** What comes before the first message of this run. */
   readonly opening: readonly EntryBody<MessageEntry>[]
 }
 
-/** `prompt`: the first words, for the list of sessions. */
+/** `prompt`: the user's first words, for the list of sessions. */
 export async function* begin(
   session: Session,
   prompt: string,
@@ -26,12 +26,15 @@ export async function* begin(
   return { session: await withPrefix(fitted, prompt, setup), opening }
 }
 
-/** Another agent's session tells nothing of the instructions and the place: what was never sent from here begins with them. */
+/**
+ * A session of another agent contains nothing about instructions and environment, so a session that never sent a request from here begins
+ * with them.
+ */
 function firstOf({ view: { prefix, nodes } }: Session, { opening }: ConversationSetup): Begun['opening'] {
   return prefix === undefined || nodes.length === 0 ? opening.first : []
 }
 
-/** A stored session keeps its prefix, byte for byte; only what was asked for explicitly changes it, and says so. */
+/** A stored session keeps its prefix, byte for byte; only an explicit request changes it, and the entry says so. */
 async function withPrefix(session: Session, prompt: string, setup: ConversationSetup): Promise<Session> {
   const had = session.view.prefix
   const { prefix, ports } = setup
@@ -45,12 +48,14 @@ async function withPrefix(session: Session, prompt: string, setup: ConversationS
   return (await appendTo(session, [kept, ...title], ports)).session
 }
 
-/** With another window it is another one: the provider must be told. */
+/** Another window makes it another model: the provider must be told. */
 function isSameModel(had: PrefixEntry, wanted: EntryBody<PrefixEntry>): boolean {
   return toModelName(had.model, had.betas) === toModelName(wanted.model, wanted.betas)
 }
 
-/** After an hour nothing is cached, so what the provider clears of thinking may change: only its newest is kept from then on. */
+/**
+ * After an hour nothing is cached, so the rule for which thinking the provider clears may change: from then on it keeps only the newest.
+ */
 async function afterIdle(
   session: Session,
   had: PrefixEntry,

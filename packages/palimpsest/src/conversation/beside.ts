@@ -26,8 +26,8 @@ import type { MessagesResponse } from '../wire/response.ts'
 import type { ConversationNotes, ConversationSetup } from './conversation-setup.ts'
 import { stopWith } from './stop-with.ts'
 
-// What goes on beside the turns of one conversation: notes, summaries made in time, and memories. One for a conversation, from its first
-// turn to its end.
+// The work beside the turns of one conversation: notes, prepared summaries, and memories. One per conversation, from its first turn to its
+// end.
 
 export interface Beside {
   readonly forkPoint: ForkPoint
@@ -36,13 +36,13 @@ export interface Beside {
     readonly prepared: PreparedKeeper
     readonly extraction: ExtractionKeeper | undefined
   }
-  /** Where a process ended with the turn before: what was due then, while what it had sent is still cached. */
+  /** If the process ended with the previous turn: does what was due then, while the cache still has what it sent. */
   readonly makeUp: (view: View, limits: NotesLimits) => void
-  /** Ends what is under way; what it would have brought is lost. */
+  /** Ends the work in progress; its result is lost. */
   readonly giveUp: () => void
-  /** Waits a moment for what is under way, and appends what came. */
+  /** Waits up to `waitMs` for the work in progress, and appends its results. */
   readonly settle: (session: Session, waitMs: number) => AsyncGenerator<LoopEvent, Session>
-  /** The same, and gives up the rest. */
+  /** The same, then gives up the rest. */
   readonly end: (session: Session, waitMs?: number) => AsyncGenerator<LoopEvent, Session>
 }
 
@@ -97,17 +97,17 @@ export function openBeside(
       stop.stop()
       await kept?.settled()
       if (!isLate) return ended
-      // What it had asked for before it was ended is paid for.
+      // What it requested before it was ended is paid for.
       await extraction?.settle(ENDING_WAIT_MS)
       return yield* take(ended)
     },
   }
 }
 
-/** Who was told to end ends at once, if his disk lets him. */
+/** How long to wait for work that was told to end: it ends at once if the disk lets it. */
 const ENDING_WAIT_MS = 1_000
 
-/** It begins when a turn has ended; so also where the process ends then. */
+/** Starts when a turn has ended, even if the process ends then. */
 function openExtraction(
   { ports, signal }: Common,
   setup: ConversationSetup,
@@ -125,7 +125,9 @@ function openExtraction(
   })
 }
 
-/** The larger of two sums: the file's reach back before what is loaded, and the log's have a price for models that the table does not hold. */
+/**
+ * The larger of two sums: the transcript's totals include what is not loaded, and the log's have prices for models that the table lacks.
+ */
 function spentSoFar(
   { log }: View,
   { totals, spending }: Pick<ConversationSetup, 'totals' | 'spending'>,
@@ -153,7 +155,7 @@ function openNotes(
   readonly settled: () => Promise<void>
 } {
   const { flags } = common.ports
-  // A fork has notes, and no file yet.
+  // A fork has notes, but no file yet.
   const inherited = begin.log.findLast((entry) => entry.kind === 'notes')?.text
   let isWritten = written !== undefined
   const save = async (text: string): Promise<void> => {
@@ -161,7 +163,7 @@ function openNotes(
     await writer.write(text)
   }
   const kept = createNotesKeeper({ ...common, policy, save, written, failedBefore: notesInVain(begin.log) })
-  // What was due at the end of the turn before is made up for in this one, at the latest with its first answer.
+  // What was due at the end of the previous turn is done in this one, with its first answer at the latest.
   let isLate = when.endsWithTurn
   const consider: NotesKeeper['consider'] = (view, at, limits) => {
     if (!isWritten && flags.value('session-memory')) {
@@ -178,13 +180,13 @@ function openNotes(
   return { notes: { ...kept, consider }, makeUp, settled: writer.settled }
 }
 
-/** Messages are bought for so long. */
+/** How long messages stay in the cache. */
 function isCached(view: View, now: number): boolean {
   const newest = view.nodes.findLast(({ role }) => role === 'assistant')?.source.at
   return newest !== undefined && now < newest + TTL_MS[lastBought(view)]
 }
 
-/** The newest answer calls tools: more answers follow. */
+/** The newest answer calls tools, so more answers follow. */
 function goesOn({ nodes }: View): boolean {
   const newest = nodes.findLast(({ role }) => role === 'assistant')
   return newest?.blocks.some(({ block }) => isBlock(block, 'tool_use')) ?? false

@@ -14,21 +14,21 @@ import { isRemoval, type BlockRef, type Entry, type EntryId } from '../transcrip
 import { step, viewOf, type View } from '../transcript/view.ts'
 import { toBlocks } from '../wire/message.ts'
 
-// Undo, pin and restore: entries that change what is in view. Each looks first at what it would come to; a conversation that would
-// not fit is left as it is. Outcomes are data: whoever shows them has the words.
+// Undo, pin and restore: entries that change what is in view. Each first checks the result; a change after which the conversation would not
+// fit is not made. Outcomes are data: the caller chooses the words.
 
 export interface ViewChanges {
-  /** Takes a compaction or a clearing back. Nothing that came after it goes. */
+  /** Undoes a compaction or a clearing. Everything that came after it stays. */
   readonly undo: (id: EntryId) => Promise<UndoOutcome>
-  /** What is pinned is never cleared, and goes through every compaction word for word. All of them, or none. */
+  /** Pins blocks, or unpins them: all or none. A pinned block is never cleared and survives every compaction word for word. */
   readonly pin: (targets: readonly PinTarget[], on: boolean) => Promise<PinOutcome>
-  /** Brings something back that left the view: word for word, at the end, so that nothing before it changes. */
+  /** Restores something that left the view: word for word, at the end, so that nothing before it changes. */
   readonly restore: (id: string) => Promise<RestoreOutcome>
 }
 
 interface TooLarge {
   readonly kind: 'too-large'
-  /** What the conversation would hold, and what it may. */
+  /** What the conversation would hold, and what it may hold. */
   readonly tokens: number
   readonly limitTokens: number
 }
@@ -40,7 +40,7 @@ export type UndoOutcome =
   /** `server`: the provider clears it with every request. `stored`: a result on disk, for `restore`. */
   | { readonly kind: 'no-removal'; readonly what: 'server' | 'stored' | 'other' }
 
-/** A message whole, one of its blocks, or all that a clearing took. */
+/** A whole message, one of its blocks, or everything that a clearing removed. */
 export interface PinTarget {
   readonly entry: EntryId
   readonly index?: number | undefined
@@ -54,23 +54,23 @@ export type PinOutcome =
 export type RestoreOutcome =
   | { readonly kind: 'restored'; readonly chars: number; readonly tokens: number }
   | TooLarge
-  /** A whole compaction is undone instead. */
+  /** To get back a whole compaction, undo it. */
   | { readonly kind: 'is-compaction'; readonly id: EntryId }
   | { readonly kind: 'nothing' }
 
 export interface ChangeSetup {
   readonly ports: AppendPorts
   readonly history: History
-  /** By which the view is measured. */
+  /** How the view is measured. */
   readonly situation: (session: Session) => Pick<Situation, 'thinking' | 'calibration' | 'thresholds'>
 }
 
-/** Whoever holds the session. */
+/** The owner of the session. */
 export interface SessionHolder {
   readonly get: () => Session
-  /** Something came at its end. */
+  /** Sets a session that grew at its end. */
   readonly grow: (session: Session) => void
-  /** It says something else now. */
+  /** Sets a session whose earlier content changed. */
   readonly replace: (session: Session) => void
 }
 
@@ -82,7 +82,7 @@ export function changesOf(holder: SessionHolder, setup: ChangeSetup): ViewChange
   }
 }
 
-/** The same for a session that nobody talks to. */
+/** The same for a session without a running conversation. */
 export function changeSession(begin: Session, setup: ChangeSetup): ViewChanges {
   let session = begin
   const set = (changed: Session): void => {
@@ -101,7 +101,7 @@ async function undo(id: EntryId, holder: SessionHolder, setup: ChangeSetup): Pro
     return { kind: 'undone-already', id: target.id }
   const tried = await tryWith([{ kind: 'void', target: target.id }], session, setup)
   if (tried.kind === 'too-large') return tried
-  // What is taken back may have left the part that was loaded.
+  // The undone entry may be outside the part that was loaded.
   holder.replace({ ...session, view: tried.view })
   return { kind: 'undone', id: target.id, tokens: tried.tokens, limitTokens: tried.limitTokens }
 }
@@ -171,11 +171,11 @@ interface Tried {
   readonly tokens: number
   readonly limitTokens: number
   readonly entries: readonly Entry[]
-  /** As the transcript gives it with them. */
+  /** The view that the transcript gives with the entries. */
   readonly view: View
 }
 
-/** Appended only where the conversation fits with it. */
+/** Appends only if the conversation then fits. */
 async function tryWith(
   bodies: readonly EntryBody[],
   session: Session,
@@ -191,7 +191,7 @@ async function tryWith(
   return { kind: 'fits', ...size, entries, view }
 }
 
-/** In view or long out of it. */
+/** In view, or long out of it. */
 async function findEntry(
   id: EntryId,
   { view }: Session,

@@ -1,7 +1,7 @@
 import type { TurnCompaction } from '../loop/run-turn.ts'
 import type { ConversationSetup } from './conversation-setup.ts'
 
-/** What compactions need, by the window as it is known now; undefined where nothing compacts. */
+/** What compactions need, for the window as it is known now; undefined if nothing may compact. */
 export function compactionNow({
   compaction,
   reading,

@@ -15,52 +15,52 @@ import type { WindowReading } from '../situation/situation.ts'
 import type { MessageEntry, PrefixEntry } from '../transcript/entry.ts'
 import type { Totals } from '../transcript/totals.ts'
 
-// All that a conversation is opened with, as one value. Whoever makes it has read flags, settings and files; nobody behind it does.
+// Everything that a conversation is opened with, as one value. Its maker has read flags, settings and files; no code after that reads them.
 
 export interface ConversationSetup {
-  /** As it was stored; of a new one, with nothing in it. */
+  /** As stored; for a new session, empty. */
   readonly session: Session
   readonly ports: Ports
   readonly history: History
-  /** Sums over the whole session, whatever part of it is loaded. */
+  /** Totals over the whole session, whichever part of it is loaded. */
   readonly totals: () => Totals
-  /** As it is to be from now on; appended where it differs from what the session has. */
+  /** The prefix from now on; appended if it differs from the session's. */
   readonly prefix: EntryBody<PrefixEntry>
   readonly opening: ConversationStart
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
-  /** Asked before every turn: a refusal may teach a smaller window, and the provider may tell of another. */
+  /** Called before every turn: a refusal may teach a smaller window, and the provider may report another one. */
   readonly reading: () => WindowReading
-  /** Of any model at the same endpoint: for sessions that another one led. */
+  /** For any model at the same endpoint, since another model may have led a stored session. */
   readonly readingOf?: ((model: string) => WindowReading) | undefined
-  /** Of one answer. */
+  /** Longest answer, in tokens. */
   readonly maxTokens: () => number
-  /** Left out: nothing compacts. */
+  /** Absent: nothing compacts. */
   readonly compaction?: ConversationCompaction | undefined
-  /** Left out: no notes are kept. */
+  /** Absent: no notes are kept. */
   readonly notes?: ConversationNotes | undefined
-  /** Left out: no memories are saved beside the turns. */
+  /** Absent: no memories are saved beside the turns. */
   readonly extraction?: ExtractionHost | undefined
-  /** Left out: no agents work for it. */
+  /** Absent: no agents work for the conversation. */
   readonly agents?: AgentsKeeper | undefined
   readonly limits?: LimitKeeper | undefined
-  /** What the user does about a full window: a sentence, asked for before every turn. */
+  /** What the user can do about a full window, in one sentence. Called before every turn. */
   readonly howToCompact?: (() => string) | undefined
-  /** What the user says about the cache. Its lifetime is as the pauses of the conversation have it where nobody says. */
+  /** The user's settings for the cache. Without them, its lifetime depends on the pauses of the conversation. */
   readonly cache?: CacheWishes | undefined
-  /** What the user says about clearing after a pause. */
+  /** The user's settings for clearing after a pause. */
   readonly clearing?: ClearingWishes | undefined
   readonly roundsMax: number
-  /** Who asks. Left out: the main conversation. */
+  /** Who asks. Absent: the main conversation. */
   readonly source?: Source | undefined
   readonly spending?: Spending | undefined
-  /** The process ends with the turn: what begins at its end would be in vain, and what was due at the last one's is made up for. */
+  /** The process ends with the turn: work started at its end would be lost, so what was due at the end of the previous turn is done now. */
   readonly endsWithTurn: boolean
-  /** Ends all that goes on beside the turns. */
+  /** Ends all work beside the turns. */
   readonly signal: AbortSignal
 }
 
-/** What is known only of the window is added turn by turn. */
+/** What only the window determines is added turn by turn. */
 export type ConversationCompaction = Omit<TurnCompaction, 'scale' | 'effectiveTokens' | 'windowTokens'>
 
 export interface ConversationStart {
@@ -71,31 +71,31 @@ export interface ConversationStart {
 }
 
 export interface Spending {
-  /** What was spent on answers that nobody took whole. Its `streamModel` is the port's. */
+  /** What was spent on answers that were not used completely. Its `streamModel` is the one of the ports. */
   readonly metered: Pick<MeteredModel, 'take' | 'notices'>
-  /** US dollars that the whole session may cost. */
+  /** US dollars that the whole session may cost. Absent: no limit. */
   readonly maxUsd?: number | undefined
-  /** What may still be spent, by the narrowest limit. */
+  /** US dollars that may still be spent, by the tightest limit. */
   readonly leftUsd?: (() => number) | undefined
-  /** Which limit leaves no more, where it is not the session's. */
+  /** Which limit is exhausted, if it is not the session's. */
   readonly limit?: (() => SpendingLimit | undefined) | undefined
-  /** What the other sessions of the project came to of late: calls beside the conversation have a share of the project's bill. */
+  /** What the project's other sessions cost recently: calls beside the conversation may use a share of the project's bill. */
   readonly elsewhere?: (() => BesideSums | undefined) | undefined
 }
 
 export interface ConversationNotes {
   readonly policy: NotesPolicy
   readonly writer: NotesWriter
-  /** What somebody wrote before this run; undefined where there is nothing, or only what was computed. */
+  /** Notes written before this run; undefined if there are none, or only computed ones. */
   readonly written: string | undefined
-  /** Else they are computed only: another model writes the summaries, or nothing is ever compacted. */
+  /** False: notes are only computed, because another model writes the summaries, or nothing is ever compacted. */
   readonly asksModel: boolean
 }
 
 /** Where people read the notes. Nothing here fails. */
 export interface NotesWriter {
   readonly write: (text: string) => Promise<void>
-  /** Nobody waits for it, so it is computed when there is time; of many that come while one is written, the newest is. */
+  /** No one waits for it, so it is computed when there is time; of several that come during a write, only the newest is written. */
   readonly writeComputed: (compute: () => string) => void
   readonly settled: () => Promise<void>
 }

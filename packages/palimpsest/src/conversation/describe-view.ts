@@ -8,7 +8,7 @@ import type { View } from '../transcript/view.ts'
 
 export interface ViewDescription extends ContextDescription {
   readonly breakers: Breakers
-  /** Of all requests of the session; absent before the first answer. */
+  /** Cache hit rate over all requests of the session; undefined before the first answer. */
   readonly hitRate: number | undefined
 }
 
@@ -19,7 +19,7 @@ export interface Described {
   readonly now: number
 }
 
-/** What fills the window of a conversation now. The one source for screens, reports and the library. */
+/** Describes what fills the window of a conversation now. Screens, reports and the library all use it. */
 export function describeView(view: View, { model, reading, totals, now }: Described): ViewDescription {
   const { window, thresholds, autoEnabled } = reading
   const { calibration, thinking } = situationOf(view, model, reading)

@@ -1,4 +1,4 @@
-// palimpsest/conversation: a session that is talked to, and the only one who appends to it.
+// palimpsest/conversation: a running session, and the only code that appends to it.
 
 import '../require-runtime.ts'
 

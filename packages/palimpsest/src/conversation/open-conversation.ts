@@ -31,68 +31,71 @@ import { describeView, type ViewDescription } from './describe-view.ts'
 import { openForkPoint } from './switch-model.ts'
 import { situationNow, turnSetup } from './turn-setup.ts'
 
-// One session that is talked to: turns one after the other, each on what the last one left. Whoever appends to a session does it through
-// one of these; what it tells is on disk. It has no screen and no key, and its state is nobody else's.
+// One running session: turns one after the other, each on the result of the last one. Everything that is appended to a session goes through
+// a conversation, and what it reports is on disk. It knows no screen and no key, and shares its state with no one.
 
 export interface Conversation extends ViewChanges {
   readonly id: string
   readonly view: () => View
-  /** What is loaded, oldest first: from the newest boundary on, or from the beginning. */
+  /** The loaded entries, oldest first: from the newest boundary on, or from the beginning. */
   readonly log: () => readonly Entry[]
   readonly totals: () => Totals
-  /** Of the next request, as far as is known. */
+  /** Size of the next request in tokens, as far as is known. */
   readonly sizeTokens: () => number
-  /** Something was said, or is stored: a session that is not kept leaves nothing. */
+  /** True once something was said or is stored: a session that is not kept leaves nothing behind. */
   readonly isKept: () => boolean
-  /** One turn, to the answer that calls no tool. */
+  /** Runs one turn, up to the answer that calls no tool. */
   readonly send: (said: Said, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
-  /** One turn on what other agents wrote. Says whether there was something; where there was not, nobody answers. */
+  /** Runs one turn on what other agents wrote. Returns whether there was anything; if not, no request is made. */
   readonly listen: (signal: AbortSignal) => AsyncGenerator<LoopEvent, boolean>
-  /** What is said joins the conversation; nobody answers. */
+  /** Adds a message to the conversation, without asking the model. */
   readonly add: (said: Said, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
   readonly compact: (wish: CompactionWish, signal: AbortSignal) => AsyncGenerator<LoopEvent, CompactResult>
-  /** The conversation as it was before that message. What came after stays in the transcript. */
+  /** Takes the conversation to the point before this message. What came after stays in the transcript. */
   readonly rewind: (message: MessageEntry) => Promise<void>
-  /** What an id stands for, whole, in view or long out of it. */
+  /** Returns the complete content that an id stands for, in view or long out of it. */
   readonly recall: (id: string, charsMax: number) => Promise<Recalled>
-  /** What fills the window now, and what was taken out of it. */
+  /** Describes what fills the window now, and what was removed from it. */
   readonly describe: () => ViewDescription
-  /** Waits a moment for what goes on beside the turns, and takes what came. */
+  /** Waits up to `waitMs` for the work beside the turns, and appends its results. */
   readonly settle: (waitMs: number) => AsyncGenerator<LoopEvent, undefined>
-  /** Ends what goes on beside the turns; what it would have brought is lost. */
+  /** Ends the work beside the turns; its results are lost. */
   readonly stop: () => void
-  /** Takes what came beside the turns, waiting at most so long, and ends the rest. The transcript is closed by whoever opened it. */
+  /**
+   * Appends the results of the work beside the turns, waiting at most `waitMs`, and ends the rest. Closing the transcript is up to whoever
+   * opened it.
+   */
   readonly close: (waitMs?: number) => Promise<void>
 }
 
 export interface Said {
   readonly content: string | readonly Block[]
-  /** Whose words they are. Left out: the user's. */
+  /** Whose words they are. Absent: the user's. */
   readonly origin?: 'user' | 'peer' | undefined
-  /** What it shows of files. */
+  /** The files that it shows. */
   readonly files?: readonly SeenFile[] | undefined
-  /** The words of the user, for the list of sessions. Left out: the content, where that is text. */
+  /** The user's words, for the list of sessions. Absent: the content, if that is text. */
   readonly words?: string | undefined
 }
 
 export interface CompactionWish {
-  /** Left out: the whole conversation. */
+  /** Absent: the whole conversation. */
   readonly span?: CompactionSpan | undefined
-  /** For the summary: what it should keep. */
+  /** What the summary should keep. */
   readonly instructions?: string | undefined
-  /** Asked for this summary, whatever notes there are. */
+  /** Model that writes this summary, even if there are notes. */
   readonly summaryModel?: string | undefined
 }
 
 interface State {
   session: Session
-  /** Prefix and opening are told. */
+  /** Prefix and opening are sent. */
   hasBegun: boolean
-  /** While a turn runs: how it measures. */
+  /** How the running turn measures sizes. Undefined between turns. */
   sizing: Sizing | undefined
-  /** Goes on from turn to turn: starting over would cost the whole history. */
+  /** Kept from turn to turn: starting over would mean going through the whole history. */
   watch: CacheWatch | undefined
-  /** Notes and prepared summaries: they go on from turn to turn too. */
+  /** Notes and prepared summaries, also kept from turn to turn. */
   beside: Beside | undefined
 }
 
@@ -156,7 +159,7 @@ export function openConversation(given: ConversationSetup): Conversation {
   }
 }
 
-/** Before the first turn nothing runs beside it but agents. */
+/** Before the first turn, only agents run beside it. */
 function takeBeside(
   session: Session,
   { agents, spending, ports }: ConversationSetup,
@@ -164,7 +167,7 @@ function takeBeside(
   return withBeside(session, { keepers: { agents }, spending: { metered: spending?.metered }, ports })
 }
 
-/** Who takes something back does not wait long for what is being written of it. */
+/** An undo does not wait long for work that is being written. */
 const UNDO_WAIT_MS = 1_000
 
 async function endBeside(state: State, waitMs: number): Promise<void> {
@@ -245,7 +248,7 @@ async function* add(
   return undefined
 }
 
-/** The message, with what stands before the first one of this run. */
+/** The message, after what comes before the first message of this run. */
 async function* inputOf(
   { content, origin = 'user', files = [], words }: Said,
   state: State,
@@ -257,7 +260,7 @@ async function* inputOf(
   return [...(yield* openingOf(prompt, state, setup, signal)), body]
 }
 
-/** What stands before the first message of this run. */
+/** What comes before the first message of this run. */
 async function* openingOf(
   prompt: string,
   state: State,
@@ -290,7 +293,7 @@ async function* compact(
   }
 }
 
-/** Another model than the session's own has nothing of it in its cache. One that is named is asked, whatever the notes say. */
+/** A model other than the session's own has nothing of it in its cache. If a model is named, it is asked, whatever the notes say. */
 function askedCompaction(
   { view }: Session,
   named: string | undefined,
@@ -308,7 +311,7 @@ function askedCompaction(
   }
 }
 
-/** An entry behind the one before the message makes that branch the newest: what follows belongs to it. */
+/** Adding an entry after the one before the message makes that branch the newest: what follows belongs to it. */
 async function rewind(
   message: MessageEntry,
   state: State,
@@ -324,7 +327,7 @@ async function rewind(
   replaceSession({ ...session, view: viewOf(entries, from) }, state)
 }
 
-/** The conversation says something else now: what was known of its requests is void. */
+/** The conversation changed, so what we knew about its requests no longer holds. */
 function replaceSession(session: Session, state: State): void {
   state.session = session
   state.watch = undefined
@@ -333,7 +336,7 @@ function replaceSession(session: Session, state: State): void {
 function setupOf(state: State, setup: ConversationSetup): TurnSetup {
   const { totals, spending } = setup
   const maySpend = (session: Session): boolean => {
-    // Asked before every request: the session as it is then.
+    // Called before every request, with the session at that time.
     state.session = session
     return spending?.maxUsd === undefined || totals().costUsd < spending.maxUsd
   }
@@ -349,7 +352,7 @@ function setupOf(state: State, setup: ConversationSetup): TurnSetup {
   return turn
 }
 
-/** Before the first message system and tools are not told yet, and will be in it all the same. */
+/** Before the first message, the view has no system prompt and tools yet, but the request will. */
 function sizeNow({ session: { view }, sizing }: State, setup: ConversationSetup): number {
   if (sizing) return sizeOf(view, sizing)
   const now = situationNow(view, setup)

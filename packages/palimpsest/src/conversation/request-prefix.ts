@@ -6,24 +6,24 @@ import type { WindowReading } from '../situation/situation.ts'
 import type { PrefixEntry } from '../transcript/entry.ts'
 import { EXTENDED_WINDOW_BETA, type ModelFacts } from '../wire/model-facts.ts'
 
-// What stands before the messages of every request. Rendered once per conversation; the order of tools and members is part of it.
+// What comes before the messages of every request. Rendered once per conversation; the order of tools and members is part of it.
 
-/** Lets the system prompt be kept for an hour. */
+/** Lets the cache keep the system prompt for an hour. */
 const HOUR_BETA = 'extended-cache-ttl-2025-04-11'
-/** With it, thinking that is bound elsewhere is dropped and reported instead of refused: a net, not a plan. */
+/** With it, the API drops and reports thinking that belongs to another prefix, instead of refusing it: a safety net, not a plan. */
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
-/** For models whose thinking has a fixed budget. */
+/** For models with a fixed thinking budget. */
 const THINKING_BUDGET_TOKENS = 10_000
 
 export function requestPrefix(options: {
   readonly model: string
-  /** The extended window is wanted. */
+  /** Asks for the extended window. */
   readonly extended?: boolean
   readonly facts: ModelFacts
   readonly system: string
   readonly tools: readonly Pick<LoopTool, 'name' | 'description' | 'inputSchema'>[]
   readonly reason: string
-  /** What the provider is to clear by itself. */
+  /** What the provider should clear by itself. */
   readonly contextManagement?: string | undefined
 }): EntryBody<PrefixEntry> {
   const { model, extended, facts, system, tools, reason, contextManagement } = options
@@ -39,7 +39,7 @@ export function requestPrefix(options: {
       ...(bindsPrefix && facts.capabilities.onDemandCompaction ? [COMPACTION_BETA] : []),
       ...(contextManagement === undefined ? [] : [CONTEXT_MANAGEMENT_BETA]),
     ],
-    // A block without text is refused.
+    // The API refuses a text block without text.
     system: JSON.stringify(system === '' ? [] : [{ type: 'text', text: system }]),
     tools: JSON.stringify(
       tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
@@ -60,19 +60,19 @@ function thinkingParameter(facts: ModelFacts): string | undefined {
   return budget === 0 ? undefined : JSON.stringify({ type: 'enabled', budget_tokens: budget })
 }
 
-/** What a model may think before it answers, where that is fixed. An answer must be allowed more. */
+/** Thinking tokens before an answer, for models with a fixed budget; otherwise 0. The answer limit must be larger. */
 function thinkingBudget({ thinking: { modes } }: ModelFacts): number {
   return !modes.includes('adaptive') && modes.includes('enabled') ? THINKING_BUDGET_TOKENS : 0
 }
 
-/** Room for one answer; more is asked for by going on. */
+/** Room for one answer; a longer one is continued in another request. */
 const OUTPUT_TOKENS_MAX = 32_000
-/** Of the window: so that what was asked, the answer and a summary fit beside each other. */
+/** Share of the window, so that the question, the answer and a summary fit together. */
 const OUTPUT_SHARE_MAX = 1 / 3
-/** After the thinking, something must be said. */
+/** Room for text after the thinking. */
 const SAID_TOKENS_MIN = 1_024
 
-/** As much as one answer may be. */
+/** The longest answer to ask for, in tokens. */
 export function outputTokensFor({
   model: { facts },
   window,

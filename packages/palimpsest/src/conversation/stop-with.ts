@@ -1,4 +1,4 @@
-/** A signal that ends with another one, or before it. */
+/** A signal that aborts with another one, or before it. */
 export function stopWith(outer: AbortSignal): { readonly signal: AbortSignal; readonly stop: () => void } {
   const own = new AbortController()
   const pass = (): void => own.abort(outer.reason)

@@ -12,7 +12,7 @@ import type { ThinkingPolicy } from '../transcript/settle.ts'
 import { compactionNow } from './compaction-now.ts'
 import type { ConversationSetup } from './conversation-setup.ts'
 
-/** The session as the model of this run can take it: one that another model led, and that does not fit, is compacted by that one first. */
+/** Makes the session fit the model of this run: if another model led it and it does not fit, that model compacts it first. */
 export async function* fitForSwitch(
   session: Session,
   setup: ConversationSetup,
@@ -34,7 +34,7 @@ export async function* fitForSwitch(
   return yield* compactForSwitch(session, to, { ports, forkPoint, situation: before, compaction }, signal)
 }
 
-/** Where forks of a stored session begin: the last request that its transcript tells of. */
+/** Where forks of a stored session begin: the last request in its transcript. */
 export function openForkPoint(
   { view }: Session,
   options: { readonly thinking: ThinkingPolicy; readonly maxTokens: number },

@@ -11,15 +11,15 @@ import type { Beside } from './beside.ts'
 import { compactionNow } from './compaction-now.ts'
 import type { ConversationSetup } from './conversation-setup.ts'
 
-/** What goes on from turn to turn. */
+/** What is kept from turn to turn. */
 export interface Kept {
   readonly maySpend: (session: Session) => boolean
   readonly beside: Beside
-  /** One that has seen all of the session; without it the whole history is laid out again. */
+  /** One that has seen the whole session; without it, the whole history is laid out again. */
   readonly watch: CacheWatch | undefined
 }
 
-/** What one turn runs with: the window and the model as they are known now. */
+/** The setup of one turn: with the window and the model as they are known now. */
 export function turnSetup(
   { view }: Session,
   setup: ConversationSetup,
@@ -48,7 +48,7 @@ export function turnSetup(
   }
 }
 
-/** By the model that leads the conversation, or the one that is to. */
+/** For the model that leads the conversation, or the one that will. */
 export function situationNow(view: View, setup: Pick<ConversationSetup, 'prefix' | 'reading'>): Situation {
   return situationOf(view, view.prefix?.model ?? setup.prefix.model, setup.reading())
 }

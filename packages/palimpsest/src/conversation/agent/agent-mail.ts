@@ -5,24 +5,24 @@ import { SUMMARY_CHARS_MAX, type Letter } from '../../layers/7-agents/mail/lette
 import type { History, Mailbox, TraceEvent } from '../../ports.ts'
 import { RUNTIME_CLOCK } from './runtime-clock.ts'
 
-// The mail of an agent of the library: what it writes to others, and who is told of what others wrote to it.
+// The mail of an agent of the library: what it writes to others, and who hears what others wrote to it.
 
-/** What another agent wrote. `message` is a text, or a request of an agent of the command. */
+/** What another agent wrote. `message` is a text, or a request from an agent of the command. */
 export type AgentMessage = Pick<Letter, 'from' | 'summary' | 'message'>
 
-/** Told of each message once. What it throws has no effect on the turn. */
+/** Called once for each message. An error that it throws does not affect the turn. */
 export type MessageHandler = (message: AgentMessage) => unknown
 
 export interface AgentMail {
   readonly message: (to: string, text: string) => Promise<void>
   readonly onMessage: (handler: MessageHandler) => () => void
-  /** What joins the conversation with this history. Undefined where nobody can write to it. */
+  /** Letters that join the conversation with this history. Undefined if no one can write to it. */
   readonly lettersFor: (history: Pick<History, 'entries'>) => LetterKeeper | undefined
 }
 
 export interface AgentMailSetup {
   readonly mailbox: Mailbox<Letter> | undefined
-  /** What to say where there is no mailbox. */
+  /** The error message if there is no mailbox. */
   readonly whyNone: string
   readonly trace: ((event: TraceEvent) => void) | undefined
 }
@@ -32,7 +32,7 @@ export const NO_MAILBOX =
 export const FORK_HAS_NONE = 'A fork has no mailbox: use the agent that it was forked from.'
 
 export function createAgentMail({ mailbox, whyNone, trace }: AgentMailSetup): AgentMail {
-  // An object for each, so that a handler that is added twice is told twice and removed once.
+  // One object per handler, so that a handler that was added twice is called twice and removed once.
   const handlers = new Set<{ readonly tell: MessageHandler }>()
   const failed = (error: unknown): void => trace?.({ name: 'message-handler', reason: sentenceOf(error) })
   const onTaken = ({ from, summary, message }: Letter): void => {
@@ -48,7 +48,7 @@ export function createAgentMail({ mailbox, whyNone, trace }: AgentMailSetup): Ag
     message: async (to, text) => {
       if (!mailbox) throw new UsageError(whyNone)
       if (text.trim() === '') throw new UsageError('There is nothing to send: `message` needs a text.')
-      // The mailbox says whose it is.
+      // The mailbox fills in the sender.
       const letter = {
         id: crypto.randomUUID(),
         from: '',
@@ -69,7 +69,7 @@ export function createAgentMail({ mailbox, whyNone, trace }: AgentMailSetup): Ag
   }
 }
 
-/** The first line that says something. */
+/** The first line that is not blank. */
 function summaryOf(text: string): string {
   const [line = ''] = text.trimStart().split(/[\n\r]/, 1)
   return line.trimEnd().slice(0, SUMMARY_CHARS_MAX)

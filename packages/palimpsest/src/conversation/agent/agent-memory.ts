@@ -9,19 +9,19 @@ import { messageBody } from '../../situation/session.ts'
 import type { View } from '../../transcript/view.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
 
-// Long-term memory of an agent of the library: its conversations begin with the index, and a fork saves what will matter later. The tools
+// Long-term memory for an agent of the library: its conversations begin with the index, and a fork saves what will matter later. The tools
 // are the caller's, so the fork answers with the memories instead of writing them.
 
 export interface AgentMemory {
   /** From `createMemoryFolder` of `palimpsest/node`. */
   readonly folder: MemoryFolder
-  /** What must not be stored in a text, by kind. `async () => []` lets everything through. */
+  /** Finds what a text must not store, by kind. `async () => []` lets everything through. */
   readonly findSecrets: FindSecrets
-  /** What may happen unasked. Left out: `read-write`. */
+  /** What may happen without a question. Absent: `read-write`. */
   readonly mode?: MemoryMode | undefined
-  /** Whether a turn that ended is looked through for what will matter later, by a model. Left out: it is. */
+  /** Whether a model looks through each finished turn for what will matter later. Absent: yes. */
   readonly extract?: boolean | undefined
-  /** Told what became of each proposal. */
+  /** Called with the outcome of each proposal. */
   readonly onMemory?: ((outcome: MemoryOutcome, proposal: Proposal) => void) | undefined
 }
 
@@ -39,7 +39,7 @@ export async function openingWith(
 const REASON = 'saved after a turn'
 const NO_TOOLS = 'No tool works beside the conversation. Answer with the memories.'
 
-/** Of a stored conversation, what is new counts. */
+/** In a stored conversation only what is new counts. */
 export function extractionFor(
   memory: AgentMemory,
   { id: session, view: begin }: { readonly id: string; readonly view: View },

@@ -10,32 +10,35 @@ import type { AgentsOptions } from './spawn.ts'
 export interface AgentOptions {
   /** A client of `@anthropic-ai/sdk`, or any function that streams a model's events. */
   readonly client: MessagesClient | StreamModel
-  /** As the provider names it. `[1m]` after the name asks for the extended window. */
+  /** The provider's name for it. `[1m]` after the name asks for the extended window. */
   readonly model: string
   /** The system prompt. A resumed conversation keeps the one that it began with. */
   readonly system?: string | undefined
-  /** What the model may call. */
+  /** The tools that the model may call. */
   readonly tools?: readonly AgentTool[] | undefined
-  /** Decides whether a call may run. Left out: all may. */
+  /** Decides whether a call may run. Absent: every call may. */
   readonly permit?: Permit | undefined
-  /** Tokens that the conversation may fill. Left out: what is wise for the model. */
+  /** Tokens that the conversation may fill. Absent: a good default for the model. */
   readonly window?: number | undefined
-  /** Where conversations are kept. Left out: in memory. */
+  /** Where conversations are stored. Absent: in memory. */
   readonly store?: AgentStore | undefined
-  /** A conversation of the store to resume, or the id of a new one. */
+  /** Id of a stored conversation to resume, or the id for a new one. */
   readonly id?: string | undefined
-  /** Requests of one turn, at most. */
+  /** Most requests in one turn. */
   readonly roundsMax?: number | undefined
-  /** US dollars that the conversation may cost in all, with its forks and all agents. */
+  /** US dollars that the conversation may cost in total, including its forks and all agents. */
   readonly maxCostUsd?: number | undefined
-  /** Switches and numbers of what acts by itself. Left out: as built. */
+  /** Switches and numbers for the automatic mechanisms. Absent: the defaults. */
   readonly flags?: Flags | undefined
-  /** What outlasts the conversations of this agent. Left out: nothing does. */
+  /** Memory that outlasts the conversations of this agent. Absent: none. */
   readonly memory?: AgentMemory | undefined
   /** Agents that `spawn` may start. */
   readonly agents?: AgentsOptions | undefined
-  /** Its mailbox: what other agents write to it, and where it writes to them. From `createPost`, or `openFileMailbox` of `palimpsest/node`. Left out: none. */
+  /**
+   * Its mailbox: other agents write to it there, and it writes to them. From `createPost`, or `openFileMailbox` of `palimpsest/node`.
+   * Absent: none.
+   */
   readonly mail?: Mailbox<Letter> | undefined
-  /** Told of each decision, with its numbers. */
+  /** Called with each decision and its numbers. */
   readonly onTrace?: ((event: TraceEvent) => void) | undefined
 }

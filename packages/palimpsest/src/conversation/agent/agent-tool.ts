@@ -6,25 +6,28 @@ import type { Spawn } from './spawn.ts'
 export interface AgentTool {
   readonly name: string
   readonly description: string
-  /** JSON Schema of the input, an object. */
+  /** JSON Schema of the input, which is an object. */
   readonly inputSchema: JsonObject
-  /** A text, or blocks of content. What it throws is told to the model. */
+  /** Returns text or content blocks. If it throws, the model sees the error. */
   readonly run: (input: JsonObject, context: AgentToolContext) => ToolResult | Promise<ToolResult>
-  /** Calls that only read may run side by side. Left out: it may write. */
+  /** Calls that only read may run in parallel. Absent: a call may write. */
   readonly isReadOnly?: boolean | ((input: JsonObject) => boolean) | undefined
-  /** Over this the result is stored and shown in part. */
+  /** A longer result is stored and shown in part. Counted in characters. */
   readonly resultCharsMax?: number | 'unlimited' | undefined
 }
 
-/** What a call is run with. */
+/** The context in which a call runs. */
 export interface AgentToolContext extends ToolContext {
-  /** Starts an agent for the conversation that called: a fork begins with this very answer, and all of it ends with the turn. */
+  /**
+   * Starts an agent for the conversation that made the call. A fork begins with the answer that contains the call. The agent ends with the
+   * turn at the latest.
+   */
   readonly spawn: Spawn
 }
 
 type ToolResult = string | readonly Block[] | ToolOutput
 
-/** `spawnAt`: who starts agents for a call. */
+/** `spawnAt` gives each call the function that starts agents for it. */
 export function toLoopTool(
   { run, isReadOnly = false, ...tool }: AgentTool,
   spawnAt: (context: ToolContext) => Spawn,
@@ -40,7 +43,7 @@ export function toLoopTool(
   }
 }
 
-/** Programs without types return what they like. */
+/** Untyped programs may return anything. */
 const NO_TEXT = 'The tool ran and returned no text.'
 
 function isBlocks(result: ToolResult): result is readonly Block[] {

@@ -9,22 +9,22 @@ import type { MessageHandler } from './agent-mail.ts'
 import type { Spawn } from './spawn.ts'
 
 export interface SendOptions {
-  /** Ends the turn early; what came of the answer is kept. */
+  /** Ends the turn early; the part of the answer that arrived is kept. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Turns, and all else that writes, run one after the other. */
+/** Turns, and everything else that writes, run one after the other. */
 export interface Agent {
   /**
-   * Says something and yields what happens, to the answer that calls no tool. Leaving the loop ends the turn. Without words it answers
-   * what other agents wrote; where nobody wrote, no request is made.
+   * Sends a message and yields what happens, up to the answer that calls no tool. Leaving the loop ends the turn. Without a message it
+   * answers what other agents wrote; if no one wrote, it makes no request.
    *
    * @example
    * for await (const event of agent.send('Make the tests pass')) console.log(event.type)
    */
   readonly send: (said?: string | Said, options?: SendOptions) => AsyncGenerator<LoopEvent, undefined>
   /**
-   * What fills the window now, what was taken out of it, and how well the cache served.
+   * Describes what fills the window now, what was removed from it, and how well the cache worked.
    *
    * @example
    * const { used, removals } = await agent.context()
@@ -38,7 +38,7 @@ export interface Agent {
    */
   readonly compact: (instructions?: string, options?: SendOptions) => Promise<CompactionOutcome>
   /**
-   * Takes a compaction or a clearing back, by an id that `context` tells.
+   * Undoes a compaction or a clearing, by an id from `context`.
    *
    * @example
    * await agent.undo(removals[0].id)
@@ -52,49 +52,52 @@ export interface Agent {
    */
   readonly restore: (id: string) => Promise<RestoreOutcome>
   /**
-   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or all that left with a compaction.
+   * Returns what an id stands for, even if it left the window long ago: a message, the result of a tool call, or everything that a
+   * compaction removed.
    *
    * @example
    * const recalled = await agent.recall(removals[0].id)
    */
   readonly recall: (id: string) => Promise<Recalled>
   /**
-   * Another agent that knows all of the conversation as it is now, from the cache. It ends with this one.
+   * Creates another agent that knows the whole conversation as it is now, from the cache. It ends when this agent closes.
    *
    * @example
    * const other = await agent.fork()
    */
   readonly fork: () => Promise<Agent>
   /**
-   * Lets an agent do one task in a conversation of its own, and waits for its report. The type is `fork`, or one of `agents.types`.
+   * Starts an agent for one task, in a conversation of its own, and waits for its report. The type is `fork`, or one of `agents.types`.
    *
    * @example
    * const { text, costUsd } = await agent.spawn('reviewer', 'Review the last commit.')
    */
   readonly spawn: Spawn
   /**
-   * Writes to another agent by name. It joins the end of that agent's conversation before its next request, as the words of this one.
+   * Writes to another agent by name. Before that agent's next request, the message joins the end of its conversation, marked as written
+   * by this agent.
    *
    * @example
    * await agent.message('ben', 'The parser is done: your turn.')
    */
   readonly message: (to: string, text: string) => Promise<void>
   /**
-   * Calls the handler once for each message of another agent, when it has joined the conversation. Returns what removes the handler.
+   * Calls the handler once for each message from another agent, after it has joined the conversation. Returns a function that removes the
+   * handler.
    *
    * @example
    * const remove = agent.onMessage(({ from, summary }) => console.log(from, summary))
    */
   readonly onMessage: (handler: MessageHandler) => () => void
   /**
-   * The id to resume the conversation by.
+   * The id with which the conversation can be resumed.
    *
    * @example
    * const later = createAgent({ client, model, store, id: await agent.id() })
    */
   readonly id: () => Promise<string>
   /**
-   * Ends what runs beside the turns and closes the conversation.
+   * Ends the work beside the turns and closes the conversation.
    *
    * @example
    * await agent.close()

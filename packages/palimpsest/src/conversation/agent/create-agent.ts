@@ -37,18 +37,18 @@ import { oneByOne, type OneByOne } from './one-by-one.ts'
 import { ROUNDS_MAX, setupOf } from './open-agent.ts'
 import { openCopy, type Copied } from './open-copy.ts'
 
-// The front door: a managed conversation with your model and your tools. All of it is `openConversation`; here is only what has a
-// sensible default.
+// The front door: a managed conversation with your model and your tools. Everything is done by `openConversation`; this file adds only
+// defaults.
 
 const CLOSED = 'This agent is closed: create another, with the same `store` and `id` to continue.'
-/** Of what `recall` shows at once. */
+/** Most characters that `recall` returns. */
 const RECALL_CHARS_MAX = 100_000
-/** Who closes does not wait long for what runs beside the turns. */
+/** How long `close` waits for the work beside the turns. */
 const CLOSE_WAIT_MS = 1_000
-/** Memories that are being saved are waited for longer: nobody saves them later. */
+/** `close` waits longer for memories that are being saved: no one saves them later. */
 const MEMORY_WAIT_MS = 30_000
 
-/** A conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It is opened with its first use. */
+/** Creates an agent: a conversation that stays inside its window, loses nothing and keeps the prompt cache warm. It opens at first use. */
 export function createAgent(options: AgentOptions): Agent {
   requireModel(options.model)
   requireWindow(options.window)
@@ -72,14 +72,14 @@ export function createAgent(options: AgentOptions): Agent {
   })
 }
 
-/** Where an agent comes from: a program, or another agent that it is a fork of. */
+/** Where an agent comes from: a program, or the agent that it was forked from. */
 interface Origin {
   readonly options: AgentOptions
   readonly store: AgentStore
   readonly family: Family
   readonly open: (made: Made, signal: AbortSignal) => Promise<Pick<Opened, 'setup' | 'stored'>>
   readonly mail: AgentMail
-  /** Hears all that happens. */
+  /** Receives every event. */
   readonly told: (event: LoopEvent) => void
   readonly closed: () => void
 }
@@ -127,7 +127,7 @@ function agentOf(origin: Origin): Agent {
     spawn: async (type, prompt, spawning) => {
       requireOpen(state)
       const result = await state.children.spawn(type, prompt, spawning)
-      // A turn that runs takes the bill by itself.
+      // A running turn takes the bill itself.
       if (state.turns.isFree() && !state.isClosed)
         await within(async (conversation) => await drive(conversation.settle(0), told))
       return result
@@ -220,7 +220,7 @@ async function* send(
         return event
       })
     } finally {
-      // Whoever leaves early ends the turn: what is under way comes to a valid end.
+      // Leaving early ends the turn: the work in progress comes to a valid end.
       stop.abort()
       await drive(events, told)
     }
@@ -270,7 +270,7 @@ async function close({ origin, children, forks, opening, turns, ending }: State)
 const FORK = 'fork'
 
 function requireWords(said: string | Said | undefined, { mail }: AgentOptions): void {
-  // Without words it reads its mail.
+  // Without a message, `send` reads the mail.
   if (said === undefined && mail) return
   const content = typeof said === 'object' ? said.content : (said ?? '')
   const isBlank = typeof content === 'string' ? content.trim() === '' : content.length === 0
@@ -294,7 +294,7 @@ interface ForkedFrom {
   readonly options: AgentOptions
 }
 
-/** What is asked and paid goes through its parent; all else is its own. */
+/** Its requests and payments go through its parent; everything else is its own. */
 function forkSetup(
   { setup, copied, options }: ForkedFrom,
   made: Made,

@@ -22,12 +22,12 @@ import { toLoopTool, type AgentTool } from './agent-tool.ts'
 import { openCopy } from './open-copy.ts'
 import type { Spawn, SpawnOptions, SpawnResult, SpawnType } from './spawn.ts'
 
-// Agents that work for a conversation of the library, and agents that work for those. How one is set up and run is the same as in the
-// command; here is where they come from and what they have.
+// Agents that work for a conversation of the library, and agents that work for those. Setting one up and running it is the same as in the
+// command; this file decides where they come from and what they have.
 
-/** One for a conversation with its forks and all agents. */
+/** Shared by a conversation, its forks and all agents. */
 export interface Family {
-  /** Agents that work now. */
+  /** Agents that work right now. */
   running: number
   readonly joinConvoy: JoinConvoy
 }
@@ -36,32 +36,32 @@ export function createFamily(): Family {
   return { running: 0, joinConvoy: createConvoy() }
 }
 
-/** Whoever starts agents: the conversation of the program, or an agent. */
+/** Starts agents: the program's conversation, or an agent. */
 export interface Parent {
   readonly depth: number
   readonly isForked: boolean
   readonly tools: readonly AgentTool[]
   readonly permit: Permit
-  /** Once it is open. */
+  /** Resolves once it is open. */
   readonly opened: () => Promise<OpenedParent>
 }
 
 export interface OpenedParent {
-  /** Of the conversation of the program. */
+  /** Of the program's conversation. */
   readonly setup: ConversationSetup
-  /** Of this one. */
+  /** Of this parent. */
   readonly id: string
   readonly view: () => View
   readonly isTurning: () => boolean
 }
 
-/** What agents have of the program that they work for. */
+/** What agents get from the program that they work for. */
 export interface AgentsBase {
   readonly family: Family
   readonly store: AgentStore
   readonly types: { readonly [name: string]: SpawnType }
   readonly policy: AgentPolicy
-  /** What agents cost, until the conversation takes it. */
+  /** Holds what agents cost until the conversation takes it. */
   readonly bill: Bill
 }
 
@@ -82,9 +82,9 @@ export function createBill(): Bill {
 
 export interface Children {
   readonly spawn: Spawn
-  /** The same for a call of a tool. */
+  /** The same, for a tool call. */
   readonly spawnAt: (context: ToolContext) => Spawn
-  /** Ends all that work. */
+  /** Ends all working agents. */
   readonly end: () => Promise<void>
 }
 
@@ -118,7 +118,7 @@ interface Job {
   readonly name: string
   readonly prompt: string
   readonly options: SpawnOptions
-  /** Of the call that starts it. */
+  /** Of the call that starts the agent. */
   readonly context: ToolContext | undefined
   readonly signal: AbortSignal
 }
@@ -232,7 +232,7 @@ async function openAgent(base: AgentsBase, opening: Opening, signal: AbortSignal
     opened: async () => ({
       setup,
       id: stored.id,
-      // A call has the view that it belongs to.
+      // While a call runs, its context has the view instead.
       view: () => own.session.view,
       isTurning: () => true,
     }),

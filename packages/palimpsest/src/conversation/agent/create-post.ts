@@ -3,13 +3,13 @@ import { isAgentName, type Letter } from '../../layers/7-agents/mail/letter.ts'
 import { createMemoryMail } from '../../layers/7-agents/mail/memory-mailbox.ts'
 import type { Mailbox } from '../../ports.ts'
 
-/** Gives the mailbox of an agent by its name: letters, digits, `-` and `_`. */
+/** Returns the mailbox of the agent with this name: letters, digits, `-` and `_`. */
 export type Post = (name: string) => Mailbox<Letter>
 
-/** More wait for one agent only where it makes no request. */
+/** Most messages that wait for one agent. More wait only for an agent that makes no requests. */
 const WAITING_MAX = 1_000
 
-/** Mailboxes in memory, for agents of one process that write to each other by name. */
+/** Creates mailboxes in memory, for agents of one process that write to each other by name. */
 export function createPost(): Post {
   const mailFor = createMemoryMail(WAITING_MAX)
   const names = new Set<string>()

@@ -6,12 +6,12 @@ import { addToTotals, NO_TOTALS, plainTotals, type RunningTotals } from '../../t
 
 interface Kept {
   readonly entries: Entry[]
-  /** Stored results, by their path. */
+  /** Stored results, by path. */
   readonly blobs: Map<string, string>
   isOpen: boolean
 }
 
-/** Conversations live as long as this value. */
+/** A store in memory: conversations live as long as the returned object. */
 export function memoryStore(): AgentStore {
   const all = new Map<string, Kept>()
   return {
@@ -55,7 +55,7 @@ function opened(id: string, kept: Kept, costOf: CostOf): KeptConversation {
       locate: ({ path }) => path,
     },
     history: {
-      // Nothing has lines here: whoever wants some of them looks at all.
+      // There are no lines here, so a caller that wants only some entries gets all of them.
       entries: async function* () {
         yield* entries
       },
@@ -69,7 +69,7 @@ function opened(id: string, kept: Kept, costOf: CostOf): KeptConversation {
   }
 }
 
-/** Some providers repeat ids: other content under the same one gets a name of its own. */
+/** Some providers repeat ids: different content under the same id gets a name of its own. */
 function freePath(toolUseId: string, text: string, blobs: ReadonlyMap<string, string>): string {
   for (let number = 1; ; number++) {
     const path = `tool-results/${toolUseId}${number === 1 ? '' : `-${number}`}.txt`

@@ -1,12 +1,12 @@
 export interface OneByOne {
-  /** Resolves when it is one's turn, with what ends it. */
+  /** Resolves when it is the caller's turn, with the function that ends the turn. */
   readonly take: () => Promise<() => void>
-  /** Nobody has a turn, or waits for one. */
+  /** True if no one has a turn or waits for one. */
   readonly isFree: () => boolean
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** Work that must not overlap, in the order it was asked for. */
+/** Runs work that must not overlap, in the order of the requests. */
 export function oneByOne(): OneByOne {
   let last: Promise<void> = Promise.resolve()
   let waiting = 0

@@ -23,7 +23,7 @@ export interface OpenedWith extends Pick<ConversationSetup, 'tools' | 'agents'> 
   readonly stored: KeptConversation
 }
 
-/** What a conversation of the library is opened with: all that has a sensible default. */
+/** The setup of a conversation of the library: fills in everything that has a good default. */
 export async function setupOf(
   options: AgentOptions,
   { stored, tools, agents }: OpenedWith,
@@ -78,7 +78,7 @@ function portsOf(options: AgentOptions, stored: KeptConversation, streamModel: S
   }
 }
 
-/** Nothing goes past the limit, whoever asks. */
+/** No request goes past the limit, whoever makes it. */
 function spendingOf(
   { client, maxCostUsd: maxUsd }: AgentOptions,
   { totals }: KeptConversation,

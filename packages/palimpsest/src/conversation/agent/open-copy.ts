@@ -8,23 +8,23 @@ import type { Totals } from '../../transcript/totals.ts'
 import { viewOf, type View } from '../../transcript/view.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
 
-// A fork begins with a copy of its parent's conversation. While a turn runs, that is the conversation up to its newest answer, with the
-// same words as the result of each of its calls: results that come in meanwhile would make the bytes of one fork differ from another's.
+// A fork begins with a copy of its parent's conversation. While a turn runs, the copy ends at the newest answer, and each call in it gets
+// the same placeholder as its result: real results that arrive meanwhile would give one fork other bytes than the next.
 
 export interface Copied {
   readonly stored: KeptConversation
   readonly view: View
-  /** Of the newest entry that all forks of this moment share. */
+  /** The newest entry that all forks of this moment share. */
   readonly shared: EntryId
-  /** What was paid for before is on the bill of its parent. */
+  /** Costs from before the fork are on the parent's bill. */
   readonly totals: () => Totals
 }
 
 export interface CopiedFrom {
   readonly id: string
-  /** The call that asks for the fork. */
+  /** The call that asks for the fork. Undefined: the program asks. */
   readonly toolUseId?: string | undefined
-  /** Whether a turn runs, once the copy is made. */
+  /** Whether a turn is running once the copy is made. */
   readonly isTurning: () => boolean
 }
 
@@ -53,7 +53,7 @@ interface Cut {
   readonly body: EntryBody<MessageEntry | TitleEntry>
 }
 
-/** Undefined where the copy is right as it is. */
+/** Undefined if the copy needs no change. */
 function planCut(log: readonly Entry[], { toolUseId, isTurning }: CopiedFrom): Cut | undefined {
   if (toolUseId !== undefined) {
     const start = findForkStart(log, toolUseId)
@@ -63,7 +63,7 @@ function planCut(log: readonly Entry[], { toolUseId, isTurning }: CopiedFrom): C
   if (!isTurning()) return undefined
   const place = log.findLastIndex((entry) => entry.kind === 'message' && entry.message.role === 'assistant')
   const after = log.slice(place + 1)
-  // What was folded since then is no part of the next request.
+  // What was folded since then is not part of the next request.
   if (after.some(({ kind }) => kind === 'boundary' || kind === 'edit')) return undefined
   const answer = log[place]
   const [use] =
@@ -77,7 +77,7 @@ function planCut(log: readonly Entry[], { toolUseId, isTurning }: CopiedFrom): C
   return parent && { parent: parent.id, body: { kind: 'title', ...titleIn(log) } }
 }
 
-/** An entry behind another one makes that branch the newest. */
+/** Adding an entry after another one makes that branch the newest. */
 function titleIn(log: readonly Entry[]): Pick<TitleEntry, 'title' | 'firstPrompt'> {
   const { title = '', firstPrompt = '' } = log.find((entry) => entry.kind === 'title') ?? {}
   return { title, firstPrompt }

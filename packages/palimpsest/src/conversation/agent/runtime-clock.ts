@@ -1,6 +1,5 @@
 import type { Clock } from '../../ports.ts'
 
-/** The clock of the runtime. */
 export const RUNTIME_CLOCK: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {

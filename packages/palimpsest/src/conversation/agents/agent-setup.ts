@@ -8,8 +8,8 @@ import type { View } from '../../transcript/view.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
 import { outputTokensFor } from '../request-prefix.ts'
 
-// An agent is a whole conversation: a window, a transcript and tools of its own, with all that keeps a conversation in its window. What it
-// shares with its parent is the model, the limits on spending, and the clock.
+// An agent is a complete conversation: it has its own window, transcript and tools, and everything that keeps a conversation inside its
+// window. It shares the model, the spending limits and the clock with its parent.
 
 type OwnPart =
   | 'agents'
@@ -22,20 +22,20 @@ type OwnPart =
   | 'permit'
   | 'compaction'
 
-/** What an agent has of its own. */
+/** What an agent does not share with its parent. */
 export interface AgentOwn extends Pick<ConversationSetup, OwnPart> {
   /** `fork`, or the name of its type. */
   readonly name: string
-  /** As it is asked for: an id, perhaps with its window. */
+  /** As requested: an id, perhaps with its window. */
   readonly model: string
-  /** Where it writes. Blobs are its parent's unless it brings its own. */
+  /** Where it writes. Absent blobs: its parent's. */
   readonly ports: Pick<Ports, 'transcript'> & Partial<Pick<Ports, 'blobs'>>
   readonly limits: Pick<AgentPolicy, 'maxTurns' | 'maxCostUsd'>
-  /** A fork waits for the first of its group. */
+  /** Makes a fork wait for the first of its group. */
   readonly join?: ((streamModel: StreamModel) => StreamModel) | undefined
 }
 
-/** `signal`: ends all that it does. */
+/** `signal` ends everything that it does. */
 export function agentSetup(parent: ConversationSetup, own: AgentOwn, signal: AbortSignal): ConversationSetup {
   const { name, model, limits, ports, join = (streamModel) => streamModel, ...rest } = own
   const isSameModel = model === parent.prefix.model
@@ -55,7 +55,7 @@ export function agentSetup(parent: ConversationSetup, own: AgentOwn, signal: Abo
     howToCompact: undefined,
     roundsMax: limits.maxTurns,
     source: agentSource(name),
-    // What was broken off is on the bill of its parent, whose meter every request passes.
+    // Broken-off requests are on the parent's bill, since every request passes the parent's meter.
     spending: {
       metered: NOTHING_METERED,
       maxUsd: limits.maxCostUsd,
@@ -68,7 +68,7 @@ export function agentSetup(parent: ConversationSetup, own: AgentOwn, signal: Abo
 
 const NOTHING_METERED = { take: () => [], notices: () => [] }
 
-/** Its notes are in its transcript; nobody reads a file of them. */
+/** Its notes are in its transcript; no one reads a file of them. */
 const NOWHERE = {
   write: async () => undefined,
   writeComputed: () => undefined,

@@ -3,10 +3,10 @@ import { sizeOf } from '../../situation/size-of.ts'
 import type { View } from '../../transcript/view.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
 
-/** In collapse mode there is little room left behind what it folds. */
+/** Share of the effective window. In collapse mode there is little room left after what it folds. */
 const FULL_SHARE = 0.95
 
-/** Whether the report of an agent would not fit. */
+/** Whether an agent's report would no longer fit. */
 export function isFullForAgents(
   view: View,
   setup: Pick<ConversationSetup, 'ports' | 'reading' | 'prefix'>,

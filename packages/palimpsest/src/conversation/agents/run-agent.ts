@@ -11,7 +11,7 @@ import type { ConversationSetup } from '../conversation-setup.ts'
 import { openConversation } from '../open-conversation.ts'
 import { stopWith } from '../stop-with.ts'
 
-// One agent, from its first word to its report. Whatever happens, its transcript is whole and what it started is ended.
+// One agent, from its first message to its report. Whatever happens, its transcript is valid and everything that it started has ended.
 
 /** An agent that is about to begin. */
 export interface AgentRun {
@@ -20,27 +20,27 @@ export interface AgentRun {
   /** A few words, for lists. */
   readonly description: string
   readonly policy: Pick<AgentPolicy, 'maxTurns' | 'maxTokens' | 'maxCostUsd'>
-  /** Of its type. */
+  /** The limit of its type. */
   readonly maxTurns: number | undefined
   readonly open: (signal: AbortSignal) => Promise<OpenedAgent>
   readonly watch: AgentWatch
-  /** What to say of an error. */
+  /** The text for an error. */
   readonly sentenceOf: (error: unknown) => string
 }
 
 export interface OpenedAgent {
   readonly setup: ConversationSetup
-  /** The first thing said to it. */
+  /** The first message to it. */
   readonly directive: string
-  /** It agreed to shut down: what is written to it now is not read any more. */
+  /** True once it agreed to shut down: it no longer reads its mail. */
   readonly isLeaving?: (() => boolean) | undefined
-  /** Ends what it started, and closes its transcript. */
+  /** Ends what it started and closes its transcript. */
   readonly close: () => Promise<void>
 }
 
 export interface AgentWatch {
   readonly see: (event: LoopEvent) => void
-  /** What it cost, as it comes: the bill is its parent's. */
+  /** Receives each cost as it arises: the parent is billed. */
   readonly spend: (spent: Spent) => void
 }
 
@@ -88,7 +88,7 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Agen
   }
 }
 
-/** Turns on what others wrote when it had answered: two agents that thank each other come to an end. */
+/** Most turns that mail can start after the agent has answered, so that two agents that thank each other come to an end. */
 const MAIL_TURNS_MAX = 8
 
 function createTally(name: string, watch: AgentWatch, tooMuch: () => void, tokensMax: number) {
@@ -115,13 +115,13 @@ function createTally(name: string, watch: AgentWatch, tooMuch: () => void, token
       }
       if (tokens > tokensMax) tooMuch()
     },
-    // What it says to others when it has answered is no reason to lose its answer.
+    // What it writes to others after its answer must not replace the answer.
     so: () => ({ text: [...told, text].filter((part) => part !== '').join('\n\n'), calls }),
     end: () => end,
   }
 }
 
-/** What an event of an agent says that it cost, for the bill of its parent. */
+/** What an event of an agent reports as its cost, for its parent's bill. */
 export function spentIn(event: LoopEvent, name: string): readonly Spent[] {
   const source = agentSource(name)
   if (event.type === 'engine')
@@ -143,12 +143,12 @@ function textIn(event: LoopEvent): string {
 
 const CUT: ReadonlySet<unknown> = new Set(['max_tokens', 'pause_turn', 'model_context_window_exceeded'])
 
-/** The next answer goes on where this one stopped: a report is all of it. */
+/** The next answer continues where this one stopped: the report is both together. */
 function isUnfinished(message: object): boolean {
   return 'stop_reason' in message && CUT.has(message.stop_reason)
 }
 
-/** Undefined where it answered. */
+/** Undefined if it answered. */
 function whyEnded(end: TurnEnd, { policy, maxTurns }: AgentRun): string | undefined {
   const own = maxTurns !== undefined && maxTurns <= policy.maxTurns
   return whyNotAnswered(end, {
