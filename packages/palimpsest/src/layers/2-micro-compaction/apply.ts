@@ -13,7 +13,7 @@ import { saysNothing, standIn } from './stand-in.ts'
 
 export type ClearingEdit = Omit<EditEntry, 'id' | 'parent' | 'at'>
 
-/** The plan as one edit. A stand-in that is no smaller than its result stays away; undefined where none is left. */
+/** The plan as one edit, without stand-ins that are no smaller than their results. Undefined if nothing is left to clear. */
 export function clearingEdit(
   view: View,
   plan: Pick<ClearPlan, 'cause' | 'results'>,
@@ -37,7 +37,7 @@ export function clearingEdit(
   return { kind: 'edit', cause: plan.cause, replace, drop: [], freedTokens: Math.round(toTokens(freedRaw)) }
 }
 
-/** The newest results, by call, that an older one contradicts which goes on saying something: without them it would be believed. */
+/** Results, by call id, that contradict an older result still in view: if they were cleared, the model would believe the older one. */
 function neededBy(
   { nodes }: View,
   contradicted: ReadonlyMap<string, string>,
@@ -54,11 +54,11 @@ function neededBy(
 }
 
 interface Known {
-  /** Which message brought an identifier into the conversation. */
+  /** By identifier: the message that first had it. */
   readonly firsts: ReadonlyMap<string, string>
   readonly stored: ReadonlySet<string>
   readonly hasRecall: boolean
-  /** Calls whose result is not so any more: what a digest would quote of one would be believed. */
+  /** Calls whose results no longer hold: the model would believe a digest that quotes one. */
   readonly contradicted: ReadonlyMap<string, string>
 }
 
@@ -75,7 +75,7 @@ function renderStandIn(
   return standIn(result, { call, chars: text.length, digest: words, path, way })
 }
 
-/** Which message brought an identifier into the conversation, up to the newest result that is cleared. */
+/** By identifier: the message that first had it, up to the newest result that is cleared. */
 function firstMentions(
   log: readonly Entry[],
   { results }: Pick<ClearPlan, 'results'>,
@@ -93,7 +93,7 @@ function firstMentions(
 
 const known = new WeakMap<MessageEntry, readonly string[]>()
 
-/** An entry never changes, so it is looked at once. */
+/** Cached, since an entry never changes. */
 function identifiersIn(entry: MessageEntry): readonly string[] {
   const found =
     known.get(entry) ?? toBlocks(entry.message.content).flatMap((block) => identifiersOf(blockText(block)))

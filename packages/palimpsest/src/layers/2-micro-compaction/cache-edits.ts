@@ -8,23 +8,23 @@ import type { Usage } from '../../wire/usage.ts'
 import { withoutEvidence } from './evidence.ts'
 import { clearableResults, type ClearableResult } from './results-in-view.ts'
 
-// Clearing by edits of the cache: results are deleted from what the provider has cached, the prefix stays as it is. No public API has
-// this; it needs a capability of provider and model. There is no state beside the transcript: an edit is a block behind the results of a
-// message that was not sent yet. So it is made once, whatever is built or sent again, and stands there for ever after. When the cache is
-// lost there is nothing left to edit: the blocks go, and the same results are cleared in the messages themselves.
+// Clearing by edits of the cache: results are deleted from what the provider has cached, and the prefix stays as it is.
+// No public API has this; it needs a capability of provider and model. The transcript is the only state: an edit is a block after the
+// results of a message that was not sent yet. So it is made once, whatever is built or sent again, and stays there permanently.
+// When the cache is lost, nothing is left to edit: the blocks are removed, and the same results are cleared in the messages themselves.
 
-/** With so many live results the older ones are deleted. */
+/** From this many live results on, the older ones are deleted. */
 const LIVE_RESULTS_MAX = 12
 
-/** A `cache_edits` block in view, with what stands under the same reference. */
+/** A `cache_edits` block in view, with the blocks that share its reference. */
 export interface CacheEditPin {
   readonly at: ViewBlock['at']
-  /** What stays of it. */
+  /** Those other blocks, which stay. */
   readonly texts: readonly JsonText[]
   readonly references: readonly string[]
 }
 
-/** Deletes all but the newest results, behind the last ones; undefined where there are few, or where the last message has none. */
+/** Deletes all results except the newest, in a block after the last ones. Undefined if there are few, or if the last message has none. */
 export function planCacheEdits(
   view: View,
   keepNewest: number,
@@ -45,7 +45,7 @@ export function planCacheEdits(
   return { kind: 'edit', cause: 'cache', replace, drop: [], freedTokens: Math.round(toTokens(raw)) }
 }
 
-/** Where the log tells of none, there is none to look for. */
+/** If the log never had one, there is none to find. */
 const hasPins = everInLog(
   (entry) =>
     entry.kind === 'edit' &&
@@ -69,7 +69,7 @@ export function deletedResults(view: View, pins: readonly CacheEditPin[]): reado
   return clearableResults(view).filter(({ result }) => deleted.has(result.tool_use_id))
 }
 
-/** Whether the newest answer had to write most of its prompt although edits stood in it: the cache they were made for is gone. */
+/** Whether the newest answer had to write most of its prompt although it had cache edits: the cache they were made for is gone. */
 export function hasCollapsed(view: View, pins: readonly CacheEditPin[]): boolean {
   const index = view.nodes.findLastIndex(({ source }) => source.usage !== undefined)
   const usage = view.nodes[index]?.source.usage

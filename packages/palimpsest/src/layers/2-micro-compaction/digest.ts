@@ -1,23 +1,26 @@
-// What of a cleared result is likely to be asked for again, without asking a model: the strings that only it had, each with the words
-// around it, so that the relation survives and not the word alone.
+// What is likely to be needed again from a cleared result, found without a model: the strings that only it had, each with the words around
+// it, so that the relation survives and not just the word.
 
-/** Characters of a digest, in a full-size window. */
+/** Longest digest, in characters, in a full-size window. */
 export const DIGEST_CHARS_MAX = 1_200
 
-/** A piece of a line around an identifier. */
+/** Longest piece of a line around an identifier, in characters. */
 const CLIP_CHARS = 96
 
-/** Lines longer than this are one blob (minified, encoded); only their head is looked at. */
+/** Longer lines are one blob (minified, encoded); only their first characters are searched. */
 const LINE_CHARS_MAX = 2_000
 
-/** Most specific first: what is found by an earlier pattern is worth more. What every match `needs` is looked for first: it is cheap. */
+/**
+ * Most specific first: a match of an earlier pattern is worth more. `needs` is cheap and matches wherever `pattern` does, so it is tried
+ * first.
+ */
 const PATTERNS: readonly { readonly pattern: RegExp; readonly needs?: RegExp }[] = [
   // Codes of errors and exceptions.
   {
     pattern: /\b(?:[A-Z][A-Za-z]*(?:Error|Exception)|E[A-Z]{4,}|[A-Z]{1,4}\d{3,5}|0x[0-9a-fA-F]{4,})\b/g,
     needs: /Error|Exception|E[A-Z]{4}|[A-Z]\d{3}|0x/,
   },
-  // Commits, digests, uuids.
+  // Commits, digests, UUIDs.
   {
     pattern: /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64})\b/g,
     needs: /[0-9a-f]{7}/,
@@ -28,12 +31,12 @@ const PATTERNS: readonly { readonly pattern: RegExp; readonly needs?: RegExp }[]
     pattern: /(?:[\w.@~-]{0,200}\/)+[\w.@+-]+|\b[\w-]{1,200}\.[a-z]{1,5}\b/g,
     needs: /\/[\w.@+-]|[\w-]\.[a-z]/,
   },
-  // Names: several humps, underscores, qualified.
+  // Names: camel case, with underscores, qualified.
   {
     pattern: /\b[A-Za-z_$][\w$]*(?:[a-z][A-Z]|_[A-Za-z0-9]|\.[A-Za-z_]|::[A-Za-z_])[\w$.:]*/g,
     needs: /[a-z][A-Z]|_[A-Za-z0-9]|\.[A-Za-z_]|::/,
   },
-  // Numbers that are not round.
+  // Numbers with at least three digits.
   { pattern: /\b\d{3,}(?:\.\d+)?\b/g, needs: /\d{3}/ },
 ]
 
@@ -44,14 +47,14 @@ interface Found {
   readonly at: number
 }
 
-/** The identifiers of a text, each once, in the order of the text. */
+/** The identifiers of a text, each once, line by line; inside a line, the most specific first. */
 export function identifiersOf(text: string): string[] {
   return findIdentifiers(text).map((found) => found.text)
 }
 
 /**
- * At most `charsMax` characters: pieces of lines around the identifiers that are new, the most specific first, written in the order
- * of the text. Empty where nothing is new.
+ * At most `charsMax` characters: pieces of lines around the new identifiers, chosen by how specific these are, written in the order of the
+ * text. Empty if nothing is new.
  */
 export function digest(
   text: string,
@@ -85,7 +88,7 @@ function findIdentifiers(text: string): Found[] {
     let rest = head
     PATTERNS.forEach(({ pattern, needs }, rank) => {
       if (needs && !needs.test(rest)) return
-      // What one pattern took, the next ones do not see.
+      // Later patterns do not see what an earlier one matched.
       rest = rest.replace(pattern, (taken: string, at: number) => {
         if (!found.has(taken)) found.set(taken, { text: taken, rank, line, at })
         return ' '.repeat(taken.length)

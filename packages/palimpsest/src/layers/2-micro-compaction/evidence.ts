@@ -3,9 +3,9 @@ import { familyOf } from '../../facts/read-call.ts'
 import type { View } from '../../transcript/view.ts'
 import { resultText, type ClearableResult } from './results-in-view.ts'
 
-/** Left out: results that say how a command failed that has not run well since. As long as it is to be mended, their words are needed. */
+/** Leaves out results of commands that failed and have not succeeded since: their words are needed until the failure is fixed. */
 export function withoutEvidence(view: View, results: readonly ClearableResult[]): readonly ClearableResult[] {
-  // None of these is cleared yet: what was said need not be read for it before the first request.
+  // Unsent results are not cleared, so before the first request there is no need to read the errors.
   if (!results.some(({ sent }) => sent)) return results
   const failed = errorsOf(view).filter(({ tool }) => familyOf(tool) === 'shell')
   if (failed.length === 0) return results
@@ -17,7 +17,7 @@ export function withoutEvidence(view: View, results: readonly ClearableResult[])
   })
 }
 
-/** A long line is known by its beginning. */
+/** A long line was cut, so only its beginning is compared. */
 function withoutEnd(text: string): string {
   return text.endsWith('…') ? text.slice(0, -1) : text
 }

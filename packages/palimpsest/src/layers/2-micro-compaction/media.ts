@@ -2,12 +2,12 @@ import type { BlockRef } from '../../transcript/entry.ts'
 import { blockKey, type View } from '../../transcript/view.ts'
 import { isBlock, type Block } from '../../wire/message.ts'
 
-// A request has a limit of bytes too; images reach it while the tokens look fine. The oldest media become markers.
+// A request also has a limit in bytes; images can reach it while the tokens look fine. The oldest media become markers.
 
-/** What the API takes. */
+/** What the API accepts. */
 export const REQUEST_BYTES_MAX = 32 * 1024 * 1024
 const SHARE_MAX = 0.8
-/** What is left: at the limit itself every further image would cost another rewrite. */
+/** What an edit leaves: at the limit itself, every further image would cost another rewrite. */
 const SHARE_AFTER = 0.6
 
 export interface MediaPlan {
@@ -15,7 +15,7 @@ export interface MediaPlan {
   readonly firstNode: number
 }
 
-/** `bytes` is the size of the request as it stands. Media in the newest message stay: nobody has seen them yet. */
+/** `bytes` is the current size of the request. Media after the newest answer stay: the model has not seen them yet. */
 export function planMedia(view: View, bytes: number): MediaPlan | undefined {
   if (bytes <= SHARE_MAX * REQUEST_BYTES_MAX) return undefined
   let over = bytes - SHARE_AFTER * REQUEST_BYTES_MAX
@@ -36,7 +36,7 @@ export function planMedia(view: View, bytes: number): MediaPlan | undefined {
   return replace.length > 0 ? { replace, firstNode } : undefined
 }
 
-/** The block with markers for its media; undefined where it has none. */
+/** The block with markers in place of its media; undefined if it has none. */
 function withMarkers(block: Block): Block | undefined {
   if (block.type === 'image') return { type: 'text', text: '[image]' }
   if (block.type === 'document') return { type: 'text', text: '[document]' }

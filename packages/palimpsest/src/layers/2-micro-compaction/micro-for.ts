@@ -3,7 +3,9 @@ import type { MicroPolicy } from './policy.ts'
 import { clearsOnServer } from './server-clearing.ts'
 import type { PrefixEntry } from '../../transcript/entry.ts'
 
-/** The policy as the flags have it at this moment. A switch stops new decisions; those in the transcript stand. Where the server clears, we do not. */
+/**
+ * The policy with the flags as they are now. A switch stops new decisions; those in the transcript stay. If the server clears, we do not.
+ */
 export function microFor(flags: Flags, policy: MicroPolicy, prefix?: PrefixEntry): MicroPolicy {
   const isOurs = !clearsOnServer(prefix?.parameters)
   const acts = {

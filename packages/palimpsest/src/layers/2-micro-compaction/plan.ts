@@ -7,13 +7,13 @@ import { clearableResults, type ClearableResult } from './results-in-view.ts'
 import { fullAt, isFull } from '../../situation/is-full.ts'
 import { DENSE_CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
-// Which stale results leave the view, and whether that pays. All the ifs are here; nothing is written.
+// Which stale results leave the view, and whether that pays. All decisions are here; nothing is written.
 
-/** A margin for clocks that differ. */
+/** Margin for clocks that differ. */
 const LIFETIME_SPARE_MS = 30_000
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** What a stand-in takes, about, before its digest is made: two lines and a digest of full length. */
+/** Characters that a stand-in takes besides its digest, estimated before it is made. */
 const STAND_IN_CHARS = 200
 
 export const SPARES_COMPACTION = 'it spares a compaction'
@@ -23,38 +23,38 @@ export interface MicroSituation {
   /** Size of the next request. */
   readonly sizeTokens: number
   readonly thresholds: Thresholds
-  /** Tokens of a raw estimate. */
+  /** Turns a raw estimate into tokens. */
   readonly toTokens: (raw: number) => number
-  /** Tokens of what stands before the messages. */
+  /** Tokens before the messages. */
   readonly prefixTokens: number
   /** Estimated tokens before each node, raw. */
   readonly rawBefore: readonly number[]
-  /** The lifetime that was bought for the messages; unknown is taken for an hour. */
+  /** Lifetime bought for the messages. Undefined counts as an hour. */
   readonly lifetimeMs: number | undefined
   /** Whether the source is the main conversation. Analysis and forks clear nothing. */
   readonly isMain: boolean
   readonly prices: Prices
-  /** An edit now would cost the thinking of a running tool loop: it is made only when forced. */
+  /** An edit now would lose the thinking of a running tool loop, so only a forced one is made. */
   readonly loses: boolean
   /** Signed compaction on the server keeps thinking that an edit would lose. */
   readonly serverCompacts: boolean
-  /** What makes room where clearing does not. Absent where nothing compacts. */
+  /** The compaction that could make room instead. Absent if nothing compacts. */
   readonly compaction?: CompactionOutlook | undefined
-  /** Nothing else makes room: where clearing does not, the request is refused. */
+  /** Nothing else makes room: if clearing does not, the request is refused. */
   readonly isLastResort: boolean
-  /** The first node that another edit changes before the same request: what follows it is written anew whatever we do. */
+  /** First node that another edit changes before the same request: what follows it is written to the cache again anyway. */
   readonly brokenFrom?: number | undefined
 }
 
-/** A compaction, were it made now. */
+/** A compaction, if it were made now. */
 export interface CompactionOutlook {
-  /** What the conversation would hold after it. */
+  /** Size of the conversation after it. */
   readonly leftTokens: number
-  /** A model would be asked for the summary; else it is at hand. */
+  /** A model would be asked for the summary; otherwise one is at hand. */
   readonly asksModel: boolean
 }
 
-/** Dollars per token, in the tier at hand. */
+/** Dollars per token, in the current tier. */
 export interface Prices {
   readonly read: number
   readonly write: number
@@ -68,15 +68,17 @@ export interface ClearPlan {
   readonly numbers: PlanNumbers
 }
 
-/** The terms of `F·N·r > S·(w − r) + R`: freed, ahead, after the edit, fetched again; and what a compaction would cost. */
+/**
+ * The terms of `F·N·r > S·(w − r) + R`: tokens freed, requests ahead, tokens after the edit, fetching again; and the price of a compaction.
+ */
 export interface PlanNumbers {
   readonly freedTokens: number
   readonly tokensAfterEdit: number
-  /** Expected until the conversation ends or is compacted again. */
+  /** Expected requests until the conversation ends or is compacted again. */
   readonly requestsAhead: number
-  /** What the conversation grows by with a request. */
+  /** Tokens that the conversation grows by per request. */
   readonly growthTokens: number
-  /** 0 where nothing compacts. */
+  /** 0 if nothing compacts. */
   readonly compactionDollars: number
   readonly gainDollars: number
   readonly costDollars: number
@@ -98,7 +100,7 @@ function withoutPinned({ pinned }: View, results: readonly ClearableResult[]): r
   return pinned.size === 0 ? results : results.filter((result) => !result.pinned)
 }
 
-/** The cache has expired: the prefix will be written anew whatever we do, so it is made smaller first. */
+/** The cache has expired, so the prefix is written again anyway: make it smaller first. */
 function planCold(
   view: View,
   results: readonly ClearableResult[],
@@ -119,7 +121,7 @@ function planCold(
   return { cause: 'cold', results: old, why: 'the cache has expired', numbers }
 }
 
-/** Once for each pause: what is asked for again is the same request. */
+/** Clears once per pause: what is asked again is the same request. */
 function isClearedSince({ log }: View): boolean {
   const last = log.findLast((entry) => isCold(entry) || isAnswer(entry))
   return last !== undefined && isCold(last)
@@ -133,7 +135,7 @@ function isAnswer(entry: Entry): boolean {
   return entry.kind === 'message' && entry.message.role === 'assistant'
 }
 
-/** The cache is warm: everything behind the first cleared result is written again, which must pay. */
+/** The cache is warm: everything after the first cleared result is written again, which must pay. */
 function planBatch(
   view: View,
   results: readonly ClearableResult[],
@@ -164,9 +166,9 @@ function batchOf(
 }
 
 /**
- * The window is full and something must make room. Clearing does where it makes enough, and where it costs no more than a compaction
- * over the requests that follow: for the rewrite now, and for what stays in view. Before the window is full, waiting is free: the same
- * edit can still be made then.
+ * The window is full and something must make room. Clearing is chosen if it makes enough room and costs no more than a compaction over the
+ * requests that follow: for the rewrite now, and for what stays in view. Before the window is full, waiting is free: the same edit can
+ * still be made later.
  */
 function sparesCompaction(numbers: PlanNumbers, situation: MicroSituation, policy: MicroPolicy): boolean {
   const { sizeTokens, thresholds, compaction } = situation
@@ -179,8 +181,8 @@ function sparesCompaction(numbers: PlanNumbers, situation: MicroSituation, polic
 }
 
 /**
- * Until the window is full again after the clearing. What room a compaction leaves beyond that is worth its share of the price; and a
- * summary that is at hand now would have to be asked for again then.
+ * Compares the costs until the window is full again after the clearing. If a compaction leaves more room than that, the rest is worth its
+ * share of the price; and a summary that is at hand now would have to be asked for again then.
  */
 function isCheaper(
   { freedTokens, tokensAfterEdit, requestsAhead, growthTokens, compactionDollars }: PlanNumbers,
@@ -200,7 +202,7 @@ function isCheaper(
   return clearing <= compacting
 }
 
-/** Behind another edit nothing more is written again by clearing too. */
+/** What comes after another edit is written again anyway, so clearing there costs no further rewrite. */
 function batchAlong(
   view: View,
   old: readonly ClearableResult[],
@@ -215,7 +217,7 @@ function batchAlong(
   return { cause: 'batch', results, why: 'another edit breaks the prefix anyway', numbers }
 }
 
-/** Nothing, or too little of the view, is not worth an edit. */
+/** An edit that frees nothing, or too little of the view, is not worth it. */
 function isEnough(
   { freedTokens }: Pick<PlanNumbers, 'freedTokens'>,
   { sizeTokens }: MicroSituation,
@@ -224,7 +226,7 @@ function isEnough(
   return freedTokens > 0 && freedTokens >= freedShareMin * sizeTokens
 }
 
-/** All but the newest that a request has carried already, as far as they are worth it. */
+/** Results that a request has carried and that are worth clearing, without the newest `keep`. */
 function oldResults(
   results: readonly ClearableResult[],
   keep: number,
@@ -247,7 +249,7 @@ export function tailStart(
   const end = rawBefore[view.nodes.length] ?? 0
   const isTail = (node: number): boolean =>
     toTokens(end - (rawBefore[node] ?? end)) <= keepShare * fullAt(thresholds)
-  // The sums never fall, so half of what is left can be passed over each time.
+  // The sums never decrease, so each step can skip half of what is left.
   let [low, high] = [0, rawBefore.length]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
@@ -273,7 +275,7 @@ function numbersOf(
   return { ...numbers, costDollars: numbers.costDollars + refetchPrice(results, situation, policy) }
 }
 
-/** The sum for anything that leaves the view and is not fetched again. */
+/** The numbers for content that leaves the view and is not fetched again. */
 function sumOf(
   view: View,
   { freedTokens, firstNode }: { readonly freedTokens: number; readonly firstNode: number },
@@ -285,12 +287,12 @@ function sumOf(
   const tokensAfterEdit = Math.max(0, Math.round(toTokens(behind)) - freedTokens)
   const requests = requestsSinceBoundary(view)
   const requestsAhead = expectedRequests(view, requests, policy)
-  // What earlier edits took out had come all the same.
+  // What earlier edits removed counts as growth too.
   const added = sizeTokens - situation.prefixTokens + freedSinceBoundary(view)
   const growth = requests > 0 ? added / requests : 0
   const auto = fullAt(situation.thresholds)
-  // What is freed counts until the window is full: then the same edit, or a compaction, takes it out anyway. So no compaction is spared
-  // by clearing early that clearing then would not spare.
+  // What is freed counts until the window is full: then the same edit, or a compaction, would remove it anyway. So clearing early spares no
+  // compaction that clearing then would not spare.
   const untilFull = growth > 0 ? Math.max(0, auto - sizeTokens) / growth : requestsAhead
   return {
     freedTokens,
@@ -303,7 +305,7 @@ function sumOf(
   }
 }
 
-/** Whether it pays to take something out that is worth nothing any more, by the same sum; its numbers if so. */
+/** The numbers for removing content that is no longer of use, if that pays; otherwise undefined. */
 export function planUseless(
   view: View,
   useless: { readonly freedTokens: number; readonly firstNode: number },
@@ -316,14 +318,14 @@ export function planUseless(
   return pays ? numbers : undefined
 }
 
-/** How long a conversation goes on is a guess: it must pay with room to spare. */
+/** How long a conversation continues is a guess, so the gain must be this many times the cost. */
 const GAIN_MIN = 2
 
 function isGain({ gainDollars, costDollars }: PlanNumbers): boolean {
   return gainDollars > GAIN_MIN * costDollars
 }
 
-/** Some of it will be asked for again: one more request each, and the result written once more. */
+/** Some of it will be requested again: one more request each, and the result is written once more. */
 function refetchPrice(
   results: readonly ClearableResult[],
   { sizeTokens, toTokens, prices }: MicroSituation,
@@ -342,7 +344,7 @@ function requestsSinceBoundary(view: View): number {
   return view.nodes.slice(from).filter((node) => node.role === 'assistant').length
 }
 
-/** Tokens that edits in force have taken out since the last boundary. */
+/** Tokens removed since the last boundary by edits in force. */
 function freedSinceBoundary({ log }: View): number {
   const voided = new Set<string>()
   let freed = 0
@@ -356,7 +358,7 @@ function freedSinceBoundary({ log }: View): number {
   return freed
 }
 
-/** As many as there were, within reason; half of it after an answer that ended a turn: it may have been the last. */
+/** As many as there were, up to a maximum; half of that after an answer that ended a turn, since it may have been the last. */
 function expectedRequests(view: View, requests: number, policy: MicroPolicy): number {
   const ahead = Math.min(requests, policy.requestsAheadMax)
   return endsTurn(view) ? Math.floor(ahead / 2) : ahead
@@ -367,10 +369,10 @@ function endsTurn(view: View): boolean {
   return newest >= 0 && view.nodes[newest + 1]?.answers === undefined
 }
 
-/** Tokens of a summary, as recorded compactions have them in the median. */
+/** Median size of a summary in recorded compactions, in tokens. */
 const SUMMARY_TOKENS = 4_000
 
-/** What is left enters the cache anew; and unless a summary is at hand, one is asked for. */
+/** What is left is written to the cache again; and unless a summary is at hand, one is asked for. */
 function compactionPrice(situation: MicroSituation): number {
   const { prefixTokens, prices, compaction } = situation
   if (!compaction) return 0
@@ -378,7 +380,7 @@ function compactionPrice(situation: MicroSituation): number {
   return asked + Math.max(0, compaction.leftTokens - prefixTokens) * prices.write
 }
 
-/** The whole is read once more, and a summary is written. */
+/** Everything is read once more, and a summary is written. */
 function summaryPrice({ sizeTokens, prices }: MicroSituation): number {
   return sizeTokens * prices.read + SUMMARY_TOKENS * prices.output
 }

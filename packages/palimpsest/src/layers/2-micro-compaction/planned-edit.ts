@@ -13,7 +13,7 @@ export interface EditLimits extends Sizing {
   /** Lifetime bought for the messages. */
   readonly lifetime: '5m' | '1h' | undefined
   readonly isMain: boolean
-  /** Where nothing compacts: the oldest rounds go when the window is full. */
+  /** If nothing compacts: whether the oldest rounds are removed when the window is full. */
   readonly dropsWhenFull?: boolean
 }
 

@@ -1,34 +1,36 @@
 // Numbers of micro-compaction, in a full-size window. Each is a setting; smaller windows scale the sizes.
 
 export interface MicroPolicy {
-  /** Results that a clearing leaves alone, the newest. */
+  /** How many of the newest results a clearing leaves alone. */
   readonly keepNewest: number
-  /** The same after a pause of less than an hour: such pauses are common, and the work goes on where it was. */
+  /** The same after a pause of less than an hour: such pauses are common, and the work continues where it was. */
   readonly keepAfterShortPause: number
   readonly clearing?: ClearingWishes | undefined
-  /** The newest part of the window, as a share of it, whose results a batch leaves: most of what is needed again lies there. */
+  /** Size of the newest part, as a share of a full window, whose results a batch leaves alone: most of what is needed again is there. */
   readonly keepShare: number
-  /** How often a cleared result is taken to be fetched again: its price is part of the sum. 1: clearing must pay even then. */
+  /**
+   * Share of cleared results that we expect to be fetched again, at a price that is part of the sum. 1: clearing must pay even if all are.
+   */
   readonly refetchShare: number
-  /** A smaller result is not worth a stand-in. */
+  /** A result that is not larger is not worth a stand-in. */
   readonly resultTokensMin: number
-  /** An edit that frees less of the view is not worth its rewrite. */
+  /** An edit that frees a smaller share of the view is not worth its rewrite. */
   readonly freedShareMin: number
-  /** An edit made because the window fills must bring it down to this share of the automatic threshold, else it only postpones. */
+  /** An edit made because the window fills must bring it down to this share of the automatic threshold; otherwise it only postpones. */
   readonly targetShare: number
-  /** Characters of a digest. */
+  /** Longest digest, in characters. */
   readonly digestChars: number
-  /** The most requests that a conversation is expected to go on for. */
+  /** Upper bound for the requests that a conversation is expected to continue for. */
   readonly requestsAheadMax: number
   /** Which mechanisms may act. */
   readonly acts: MicroActs
 }
 
-/** What the user wishes of clearing after a pause; handed on whole. */
+/** The user's settings for clearing after a pause. */
 export interface ClearingWishes {
-  /** A pause that is shorter clears nothing, even where the cache has expired. Left out: the lifetime that was bought decides. */
+  /** A shorter pause clears nothing, even if the cache has expired. Absent: the lifetime that was bought decides. */
   readonly gapMinutes?: number | undefined
-  /** Results that stay after any pause. Left out: it depends on the pause. */
+  /** How many results stay after any pause. Absent: it depends on the pause. */
   readonly keepResults?: number | undefined
 }
 
@@ -54,7 +56,7 @@ export const MICRO_POLICY: MicroPolicy = {
   acts: { cold: true, batch: true, pays: true, snip: true, media: true, digest: true },
 }
 
-/** On recorded sessions a digest is worth its full length down to half of the full-size window, and nothing at three tenths. */
+/** On recorded sessions a digest of full length pays down to half of the full-size window, and no longer at three tenths. */
 const LONG_DIGEST_SCALE = 0.5
 const SHORT_DIGEST_SCALE = 0.3
 const SHORT_DIGEST_CHARS = 600

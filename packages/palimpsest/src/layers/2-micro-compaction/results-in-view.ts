@@ -13,20 +13,20 @@ export interface ClearableResult {
   readonly block: ViewBlock
   readonly result: ToolResultBlock
   readonly call: ToolUseBlock
-  /** A request has carried it: the model has seen it. */
+  /** A request has carried it, so the model has seen it. */
   readonly sent: boolean
   readonly pinned: boolean
 }
 
-/** Where no tool was ever called, there is nothing to look for. */
+/** If no tool was ever called, there is nothing to look for. */
 export const hasCalls = everInLog(
   (entry) =>
     entry.kind === 'message' && toBlocks(entry.message.content).some((block) => isBlock(block, 'tool_use')),
 )
 
 /**
- * Results of clearable tools in order of appearance. Left out: those cleared already, errors, results with anything but text in them,
- * and what instruction files say.
+ * Results of clearable tools in order of appearance. Without: results that are cleared already, errors, results with anything but text in
+ * them, and reads of instruction files.
  */
 export function clearableResults(
   view: View,
@@ -36,7 +36,7 @@ export function clearableResults(
   const { nodes, pinned } = view
   const scan = scanOf(view, mayClear)
   const newestAnswer = nodes.findLastIndex((node) => node.role === 'assistant')
-  // Behind an answer that left, what a request has carried is asked again; and so is everything where something is pinned.
+  // If the newest answer left, or anything is or was pinned, every result is checked again.
   const isAsBefore = newestAnswer >= scan.newestAnswer && pinned.size === 0 && !scan.hasPins
   const { found } = scan
   for (let i = isAsBefore ? scan.sent : 0; i < found.length; i++) {
@@ -56,7 +56,7 @@ interface Scan {
   readonly mayClear: (tool: string) => boolean
   looked: NodesMark
   readonly found: ClearableResult[]
-  /** As it was asked last: the newest answer, whether anything was pinned, and how many of those found a request had carried. */
+  /** State at the last call: the newest answer, whether anything was pinned, and how many of the found results a request had carried. */
   newestAnswer: number
   hasPins: boolean
   sent: number
@@ -65,7 +65,7 @@ interface Scan {
 const scans = new WeakMap<readonly ViewNode[], Scan>()
 const NOTHING_LOOKED_AT: NodesMark = { nodes: 0, changes: 0 }
 
-/** Only nodes from the first that changed are looked at. */
+/** Looks only at nodes from the first that changed. */
 function scanOf(view: View, mayClear: Scan['mayClear']): Scan {
   const { nodes } = view
   const known = scans.get(nodes)
@@ -91,7 +91,7 @@ function newScan(mayClear: Scan['mayClear']): Scan {
 
 type Answered = Pick<ClearableResult, 'block' | 'result' | 'call'>
 
-/** The results of an answer stand right behind it. */
+/** The results of an answer are in the node right after it. */
 function answeredIn(node: ViewNode, before: ViewNode | undefined): readonly Answered[] {
   if (!before) return []
   return node.blocks.flatMap((block): Answered[] => {

@@ -7,15 +7,15 @@ import { isJsonObject, type Json } from '../../wire/json.ts'
 import { isBlock, isThinking, type ToolUseBlock } from '../../wire/message.ts'
 import { hasCalls, resultText } from './results-in-view.ts'
 
-// Rounds that a later one made useless: the same file read again in full, the same search made again. They go whole, along with an edit
-// that is made anyway, or when that pays.
+// Rounds that a later one made useless: the same file read again in full, or the same search made again. They leave whole, along with an
+// edit that is made anyway, or when that pays.
 
-/** Calls that change nothing, so that a later one of the same kind says all that an earlier one said, and newer. */
+/** Calls that change nothing, so a later call of the same kind says all that an earlier one said, and it is newer. */
 const READING = ['read', 'list', 'search'] as const
-/** What makes a read one of a part. */
+/** Input members that make a read partial. */
 const PART_KEYS: ReadonlySet<string> = new Set(['offset', 'limit', 'view_range', 'start_line', 'end_line'])
 
-/** Readers show so many lines of a file at most, unless asked for others. */
+/** Readers show at most this many lines of a file, unless asked for others. */
 const PAGE_LINES = 2_000
 
 export interface SnipPlan {
@@ -24,13 +24,13 @@ export interface SnipPlan {
   readonly raw: number
 }
 
-/** The nodes that may go: before `from` the prefix stays as it is, from `limit` on is what is being worked with. */
+/** The nodes that may be removed: before `from` the prefix stays as it is, and the work in progress starts at `limit`. */
 export interface SnipRange {
   readonly from: number
   readonly limit: number
 }
 
-/** Superseded rounds that a request has carried: answers of nothing but reading calls, each made again later. */
+/** Superseded rounds that a request has carried: answers with nothing but reading calls, each made again later. */
 export function planSnip(
   view: View,
   rawBefore: readonly number[],
@@ -54,7 +54,7 @@ export function planSnip(
   return drop.length > 0 ? { drop, firstNode, raw } : undefined
 }
 
-/** The prompt of the tool loop that is running: thinking behind it is never touched. Where none runs, the end. */
+/** The prompt of the running tool loop: thinking after it is never touched. If no loop runs, the end. */
 function runningLoop({ nodes }: View): number {
   if (nodes.at(-1)?.answers === undefined) return nodes.length
   return nodes.findLastIndex(({ role, answers }) => role === 'user' && answers === undefined)
@@ -62,19 +62,19 @@ function runningLoop({ nodes }: View): number {
 
 interface Calls {
   looked: NodesMark
-  /** Nodes whose calls are noted. */
+  /** Nodes whose calls are recorded. */
   read: number
-  /** The node of the newest call of each kind that came to something. */
+  /** By call: the node where it last succeeded. */
   readonly newest: Map<string, number>
-  /** What any call asked for, whatever came of it. */
+  /** Every call that was made, with or without success. */
   readonly asked: Set<string>
-  /** Something was asked for twice: only then can a round be superseded. */
+  /** Some call was made twice: only then can a round be superseded. */
   isRepeated: boolean
 }
 
 const calls = new WeakMap<readonly ViewNode[], Calls>()
 
-/** Only nodes that came since are looked at; where others changed, all are. */
+/** Looks only at nodes added since; if others changed, at all. */
 function newestCalls(view: View): Calls {
   const { nodes } = view
   const known = calls.get(nodes)
@@ -85,7 +85,7 @@ function newestCalls(view: View): Calls {
     : { looked, read: 0, newest: new Map(), asked: new Set(), isRepeated: false }
   calls.set(nodes, found)
   found.looked = looked
-  // The results of the last are still to come.
+  // The results of the last node are still to come.
   for (; found.read < nodes.length - 1; found.read++) {
     const node = nodes[found.read]
     if (node?.role !== 'assistant') continue
@@ -109,19 +109,19 @@ function noteCall(found: Calls, call: ToolUseBlock, place: number, results: View
   if (whole !== undefined && !isPart && showsAll(result)) newest.set(whole, place)
 }
 
-/** The results of an answer stand right behind it. */
+/** The results of an answer are in the node right after it. */
 function resultOf(id: string, node: ViewNode | undefined): ViewBlock | undefined {
   return node?.blocks.find(({ block }) => isBlock(block, 'tool_result') && block.tool_use_id === id)
 }
 
-/** What failed says nothing in place of what an earlier call said. */
+/** A failed call does not replace what an earlier call said. */
 function isFailed({ block }: ViewBlock): boolean {
   return isBlock(block, 'tool_result') && block.is_error === true
 }
 
 const shown = new WeakMap<ViewBlock, boolean>()
 
-/** Not a stand-in, and not the first page of a longer file. */
+/** Neither a stand-in nor the first page of a longer file. */
 function showsAll(one: ViewBlock): boolean {
   const known = shown.get(one)
   if (known !== undefined) return known
@@ -132,9 +132,9 @@ function showsAll(one: ViewBlock): boolean {
 }
 
 interface CallKeys {
-  /** The call as it is; absent for one that does more than read. */
+  /** The exact call; absent if the tool does more than read. */
   readonly same?: string | undefined
-  /** The file, all of it. */
+  /** A read of the whole file; absent if the call reads none. */
   readonly whole?: string | undefined
   readonly isPart: boolean
 }
@@ -156,7 +156,7 @@ function keysOf(block: ToolUseBlock): CallKeys {
   return found
 }
 
-/** A file read whole stands for every part of it; a part only for the same part. */
+/** A file read whole replaces every part of it; a part replaces only the same part. */
 function wholeKey(tool: string, input: Json): string | undefined {
   if (!isOf(tool, 'read') || !isJsonObject(input)) return undefined
   const path = input['file_path'] ?? input['path']
@@ -172,7 +172,7 @@ function sorted(value: Json): Json {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Nothing but thinking and reading calls, and each of them was made again later. */
+/** The node has only thinking and reading calls, and each call was made again later. */
 function isSuperseded(node: ViewNode, index: number, newestOf: ReadonlyMap<string, number>): boolean {
   if (node.role !== 'assistant') return false
   let calls = 0
@@ -186,7 +186,7 @@ function isSuperseded(node: ViewNode, index: number, newestOf: ReadonlyMap<strin
   return calls > 0
 }
 
-/** Its results are all there is behind it: no error, no text of the user among them, none pinned. */
+/** Only its results follow: no error and no user text among them, and none pinned. */
 function answersOnly(node: ViewNode, results: ViewNode, view: View): boolean {
   return (
     results.answers === node.source.id &&

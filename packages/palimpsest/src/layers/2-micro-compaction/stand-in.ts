@@ -1,23 +1,23 @@
 import type { JsonText } from '../../wire/json.ts'
 import type { ToolResultBlock, ToolUseBlock } from '../../wire/message.ts'
 
-/** What every stand-in of a cleared result begins with. */
+/** Every stand-in of a cleared result begins with this. */
 export const CLEARED_TEXT = '[Old tool result content cleared]'
 
-/** The argument, as far as it tells one call from another. */
+/** Longest shown argument, in characters: enough to tell one call from another. */
 const ARGUMENT_CHARS_MAX = 200
 
 export interface StandInDetails {
   readonly call: ToolUseBlock
   readonly chars: number
   readonly digest: string
-  /** Of a result that went to disk when it arrived. */
+  /** Where the whole result is, if it was stored on disk when it arrived. */
   readonly path?: string | undefined
-  /** How the model sees it again; undefined where it has no means but the call itself. */
+  /** How the model can see it again; undefined if only by repeating the call. */
   readonly way?: string | undefined
 }
 
-/** The block that stands for a cleared result. Without details it is the first line alone. */
+/** The block that replaces a cleared result. Without details it has only the first line. */
 export function standIn(result: ToolResultBlock, details?: StandInDetails): JsonText {
   return JSON.stringify({
     type: 'tool_result',
@@ -37,7 +37,7 @@ function describe({ call, chars, path, way }: StandInDetails): string {
   return `${call.name} ${shown}, ${chars} characters; ${how}`
 }
 
-/** It stands for a cleared result and quotes nothing of it. */
+/** Whether it is a stand-in that quotes nothing of the result. */
 export function saysNothing({ content }: ToolResultBlock): boolean {
   return typeof content === 'string' && content.startsWith(CLEARED_TEXT) && content.split('\n').length <= 2
 }

@@ -2,7 +2,7 @@ import { isOf } from '../../facts/tool-natures.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import type { ToolUseBlock } from '../../wire/message.ts'
 
-// Files whose text holds for the whole conversation: instructions, memories and their index. A read of one is no stale result.
+// Files whose text holds for the whole conversation: instructions, memories and their index. A read of one never becomes stale.
 
 const NAMES = new Set([
   'agents.md',

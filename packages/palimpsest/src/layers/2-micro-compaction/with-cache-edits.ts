@@ -8,10 +8,10 @@ import type { View } from '../../transcript/view.ts'
 import type { EditLimits, PlannedEdit } from './planned-edit.ts'
 import type { EntryBody } from '../../situation/session.ts'
 
-// Edits of the cache, beside the edits of messages: while the cache is warm they take the place of those; when it is lost, or when
-// anything else changes the prefix, they go, and what they had deleted is cleared in the messages.
+// Edits of the cache, next to edits of messages. While the cache is warm they replace those. When it is lost, or when anything else changes
+// the prefix, they are removed, and what they had deleted is cleared in the messages.
 
-/** Clocks differ: an entry is taken to be gone a little after its time. */
+/** Clocks differ, so an entry counts as gone only a little after its time. */
 const EXPIRY_GRACE_MS = 30_000
 const NO_NUMBERS: PlanNumbers = {
   freedTokens: 0,
@@ -23,7 +23,7 @@ const NO_NUMBERS: PlanNumbers = {
   costDollars: 0,
 }
 
-/** `planned` is what the messages need anyway. With `mayDelete` off no new edit of the cache is made; those that stand are looked after. */
+/** `planned` is what the messages need anyway. Without `mayDelete` no new edit of the cache is made, but existing ones are maintained. */
 export function withCacheEdits(
   view: View,
   planned: PlannedEdit | undefined,
@@ -51,7 +51,7 @@ export function withCacheEdits(
 function isLost(view: View, pins: readonly CacheEditPin[], now: number, { lifetime }: EditLimits): boolean {
   const answeredAt = view.nodes.findLast(({ role }) => role === 'assistant')?.source.at ?? now
   const isCold = now - answeredAt > TTL_MS[lifetime ?? '1h'] + EXPIRY_GRACE_MS
-  // A compaction may have kept an edit and not what it names.
+  // A compaction may have kept an edit but not what it names.
   const named = pins.reduce((sum, { references }) => sum + references.length, 0)
   return isCold || hasCollapsed(view, pins) || deletedResults(view, pins).length < named
 }
