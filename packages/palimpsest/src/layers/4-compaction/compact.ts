@@ -21,7 +21,7 @@ import { trySources } from './summary/try-sources.ts'
 import { biggestContributors } from './when/contributors.ts'
 import { decideCompaction } from './when/decide.ts'
 
-// A compaction from decision to entries. Nothing of the conversation changes until the caller appends what it returns, all at once.
+// A compaction from decision to entries. Nothing in the conversation changes until the caller appends what it returns, all at once.
 
 const CONTRIBUTORS_SHOWN = 5
 const NOTHING_SINCE = 'Nothing was said since the last compaction.'
@@ -53,7 +53,7 @@ export async function* compact(
   const keep = keepWish(view, { wish, setup }, { again, harder: decision.harder })
   const plan = keepFor(view, settle(view, setup.thinking).tokens, keep)
   if (wish.cause === 'asked' && plan.summarised.length === 0) return { kind: 'refused', why: NOTHING_LEAVES }
-  // Whoever asks in a full window wants to go on: whatever makes room is welcome then.
+  // A user who asks in a full window wants to continue, so anything that makes room is welcome.
   const wantsHalf = wish.cause === 'asked' && !isFull(setup.sizeTokens, setup.thresholds)
   if (wantsHalf && !plan.fits) return { kind: 'refused', why: NOTHING_GAINED }
   yield { type: 'compaction-start', cause: wish.cause }
@@ -75,7 +75,7 @@ export async function* compact(
   for (const text of hook.notices ?? []) yield { type: 'notice', text }
   if (hook.block !== undefined) return { kind: 'refused', why: hook.block }
   const instructions = [wish.instructions, hook.instructions].filter(Boolean).join('\n')
-  // Where even the least that can stay is too much, no model could make it less.
+  // If even the least that can stay is too much, no model could make it less.
   const mayAsk = decision.mayAsk && plan.fits
   const job = { view, keep, instructions, setup }
   const tried = yield* trySources(job, mayAsk, ports, signal)
@@ -96,7 +96,7 @@ export async function* compact(
   return await conclude({ ...about, tried: { ...tried, spent, outcomes }, plan: less, made }, ports, signal)
 }
 
-/** Sizes are estimated. What came out too large is planned again: the newest round alone, with so much less room. */
+/** Sizes are estimates. If the result is too large, plan again: the newest round alone, with that much less room. */
 function lessThan(view: View, setup: CompactSetup, keep: KeepWish, { postTokens }: Overfull): KeptPlan {
   const over = postTokens - fullAt(setup.thresholds)
   const thresholds = { ...setup.thresholds, blocking: setup.thresholds.blocking + over }
@@ -104,15 +104,15 @@ function lessThan(view: View, setup: CompactSetup, keep: KeepWish, { postTokens 
   return keepFor(view, settle(view, setup.thinking).tokens, bare)
 }
 
-/** What the message of a compaction says around the summary takes about so much. */
+/** What the message of a compaction says around the summary takes about this much. */
 const FRAME_TOKENS = 260
 
 interface PlannedKeep extends KeepWish {
-  /** What may be left of all. */
+  /** How much may be left in total. */
   readonly mostTokens: number
 }
 
-/** How much may stay: less what the host puts back whatever else, and what is said around the summary. */
+/** How much may stay, minus what the host restores in any case and the text around the summary. */
 function keepWish(
   view: View,
   { wish, setup }: CompactJob,

@@ -1,6 +1,6 @@
 import type { CompactionHost, TraceEvent } from '../../ports.ts'
 
-/** What the host cannot do is left out, and traced: a full window is no moment to fail. What was called off stays called off. */
+/** Skips and traces what the host cannot do: a full window is no moment to fail. An abort still aborts. */
 export function steadyHost(host: CompactionHost, trace: (event: TraceEvent) => void): CompactionHost {
   const orElse = async <T>(
     step: string,
@@ -32,7 +32,7 @@ export function steadyHost(host: CompactionHost, trace: (event: TraceEvent) => v
   }
 }
 
-/** Without hooks and without files to read. */
+/** A host without hooks and without files to read. */
 export const NO_HOST: CompactionHost = {
   before: async () => ({}),
   restore: async () => [],

@@ -16,23 +16,23 @@ export interface CompactWish {
 
 export interface CompactSetup extends Sizing {
   readonly thresholds: Thresholds
-  /** Of sizes, below a full-size window. */
+  /** Factor for sizes, below 1 in less than a full-size window. */
   readonly scale: number
   readonly facts: ModelFacts
   readonly source: string
   readonly wishes?: CompactionWishes | undefined
-  /** Instead of the policy that scale and style give. */
+  /** Replaces the policy that scale and style give. */
   readonly policy?: CompactionPolicy | undefined
   /** Notes may be the summary. */
   readonly notesTemplate?: string | undefined
-  /** Told in the summary: where the whole is. */
+  /** The summary names it as the place of the whole conversation. */
   readonly transcriptPath?: string | undefined
-  /** The size of the next request, and of what stands before its messages. */
+  /** Size of the next request, and of what comes before its messages. */
   readonly sizeTokens: number
   readonly prefixTokens: number
 }
 
-/** A compaction that is wished for, and what is known for it. */
+/** A requested compaction, and what is known for it. */
 export interface CompactJob {
   readonly wish: CompactWish
   readonly setup: CompactSetup
@@ -45,14 +45,14 @@ export type CompactResult =
       readonly summary: string
       readonly path: string
     }
-  /** Nothing was done, and the sentence says why. `spent`: what it cost to find out. */
+  /** Nothing was done; `why` says the reason. `spent`: what it cost to find out. */
   | { readonly kind: 'refused'; readonly why: string; readonly spent?: readonly NamedBody[] }
   /** Automatic compaction no longer helps. */
   | { readonly kind: 'stopped'; readonly why: string }
 
 export interface SummaryPorts extends Pick<Ports, 'flags' | 'trace'> {
   readonly clock: Clock
-  /** Left out: no model can be asked, and the summary that needs none serves. */
+  /** Absent: no model can be asked, and the summary is the one that needs none. */
   readonly askModel?: AskModel | undefined
   readonly runFork?: RunFork | undefined
 }
@@ -65,7 +65,7 @@ export interface TextAtHand {
 
 export type AtHandSetup = Pick<CompactSetup, 'notesTemplate' | 'scale' | 'transcriptPath'>
 
-/** Who may bring the summary: a text that is at hand, or a model that is asked. */
+/** Where a summary can come from: a text at hand, or a model. */
 export type SummarySource =
   | {
       readonly path: 'notes' | 'prepared'
@@ -79,7 +79,7 @@ export interface CompactPorts extends SummaryPorts, Pick<Ports, 'newId'> {
   readonly sources: readonly SummarySource[]
 }
 
-/** Where the summary comes from: the provider, notes, one made in time, a fork of the conversation, a request of its own, no model. */
+/** Where the summary comes from: the provider, notes, one prepared earlier, a fork of the conversation, a request of its own, no model. */
 export type CompactionPath = 'server' | 'notes' | 'prepared' | 'fork' | 'plain' | 'fold'
 
 export type CompactEvent =

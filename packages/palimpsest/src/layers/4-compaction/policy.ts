@@ -1,36 +1,38 @@
 // How much a compaction leaves, and of what. Learned from recorded sessions; the figures are in docs/decisions/0046.
 
-/** Shares are of the room: what the window holds up to the automatic threshold, less prefix and the user's messages. */
+/** Shares are of the room: what the window holds up to the automatic threshold, minus prefix and the user's messages. */
 export interface CompactionPolicy {
-  /** All that is left, the user's messages aside. More is dearer twice: it is written anew, and the window fills sooner. */
+  /**
+   * Share of all that stays, without the user's messages. More costs twice: it is written to the cache again, and the window fills sooner.
+   */
   readonly keptShare: number
-  /** Work needs so much, however small the window, in tokens; up to a greater share. */
+  /** Work needs this many tokens, however small the window, but at most this share. */
   readonly keptTokensMin: number
   readonly keptShareMax: number
-  /** What work needs does not grow with the window: a share of a large one stops here. */
+  /** What work needs does not grow with the window, so the share of a large one ends here. */
   readonly keptTokensMax: number
-  /** The newest of it, which stays whatever it is, in tokens; at most a share of what stays. */
+  /** The newest part, which stays whatever it is, in tokens; at most this share of what stays. */
   readonly tailTokens: number
   readonly tailShare: number
-  /** Of what stays beside the summary, excerpts of what leaves; at most so many tokens. */
+  /** Share of excerpts in what stays next to the summary, and their most tokens. */
   readonly excerptShare: number
   readonly excerptTokensMax: number
-  /** Of what stays beside the summary, rounds in which a command failed that has not run well since. */
+  /** Share, in what stays next to the summary, of rounds with a command that failed and has not succeeded since. */
   readonly evidenceShare: number
   readonly summaryShare: number
-  /** What must not be forgotten has to stand somewhere, in tokens; up to a greater share. */
+  /** What must not be forgotten needs this many tokens, but at most this share. */
   readonly summaryTokensMin: number
   readonly summaryShareMax: number
   /**
-   * The user's messages that stay as they were, at most, of what the window holds behind the prefix; and so many tokens however small that
-   * is. They come before all else: what is left of the room is for the work. What does not fit is in the summary.
+   * Most that the user's messages may take: a share of what the window holds after the prefix, or these tokens if that is more.
+   * They come before everything else; the room that is left is for the work. What does not fit is in the summary.
    */
   readonly userShare: number
   readonly userTokensMin: number
-  /** The share of excerpts in a small room, up to these tokens: there, whole rounds earn more. */
+  /** Share of excerpts in a room up to this size: in a small room, whole rounds are worth more. */
   readonly smallExcerptShare: number
   readonly smallRoomTokens: number
-  /** From these tokens on excerpts have their full share; between the two it grows. */
+  /** From this size on, excerpts have their full share; between the two sizes it grows. */
   readonly largeRoomTokens: number
 }
 
@@ -54,31 +56,31 @@ export const COMPACTION_POLICY: CompactionPolicy = {
   largeRoomTokens: 45_000,
 }
 
-/** How much a compaction leaves: as little as the work is served by, or more, which costs more. */
+/** How much a compaction leaves: as little as the work needs, or more, which costs more. */
 export type KeepStyle = 'lean' | 'rich'
 
-/** What the user wishes of compactions; handed on whole to whoever carries one out. */
+/** The user's settings for compactions. */
 export interface CompactionWishes {
-  /** Another model for summaries: it has nothing of ours in its cache, so it is never asked by a fork. */
+  /** Another model for summaries. Its cache has nothing of ours, so no fork asks it. */
   readonly model?: string | undefined
-  /** How much stays. Left out: lean. */
+  /** How much stays. Absent: lean. */
   readonly keep?: KeepStyle | undefined
 }
 
-/** What is different where more is to be left. */
+/** What differs if more is to be left. */
 const RICH = {
   keptShare: 0.6,
   keptTokensMax: Infinity,
   excerptTokensMax: 16_000,
 } as const satisfies Partial<CompactionPolicy>
 
-/** The tail is a size of the specification; the other sizes say what work needs, whatever the window. */
+/** Only the tail scales, as the specification says; the other sizes are what work needs, whatever the window. */
 export function compactionPolicy(scale: number, style: KeepStyle = 'lean'): CompactionPolicy {
   const lean = { ...COMPACTION_POLICY, tailTokens: Math.round(COMPACTION_POLICY.tailTokens * scale) }
   return style === 'rich' ? { ...lean, ...RICH } : lean
 }
 
-/** What stays in a room of this size, the user's messages aside. */
+/** What stays in a room of this size, without the user's messages. */
 export function keptTokens(policy: CompactionPolicy, roomTokens: number): number {
   return Math.max(
     Math.min(policy.keptShare * roomTokens, policy.keptTokensMax),
@@ -86,14 +88,14 @@ export function keptTokens(policy: CompactionPolicy, roomTokens: number): number
   )
 }
 
-/** Of what stays beside the summary in a room of this size, the share of excerpts. */
+/** Share of excerpts in what stays next to the summary, in a room of this size. */
 export function excerptShareIn(policy: CompactionPolicy, roomTokens: number): number {
   const { smallRoomTokens, largeRoomTokens, smallExcerptShare, excerptShare } = policy
   const largeness = (roomTokens - smallRoomTokens) / (largeRoomTokens - smallRoomTokens)
   return smallExcerptShare + (excerptShare - smallExcerptShare) * Math.min(1, Math.max(0, largeness))
 }
 
-/** What a conversation holds after a compaction, about: what stands before its messages, and what stays of them. */
+/** Estimated size of a conversation after a compaction: what comes before its messages, and what stays of them. */
 export function leftTokens(policy: CompactionPolicy, autoTokens: number, prefixTokens: number): number {
   return prefixTokens + keptTokens(policy, Math.max(0, autoTokens - prefixTokens))
 }

@@ -8,26 +8,25 @@ import { isMadeNode } from './gaps.ts'
 import { isUserNode, tailStart } from './tail.ts'
 import { worthOf } from './worth.ts'
 
-// What stays as it was when the window is full: the tail, the user's messages, and of the older rounds those that are worth most for
-// their room.
+// What stays as it was when the window is full: the tail, the user's messages, and the older rounds that are worth most for their room.
 
 export interface KeptRoom {
   /** Tokens at which the window counts as full. */
   readonly autoTokens: number
-  /** Tokens of what stands before the messages. */
+  /** Tokens before the messages. */
   readonly prefixTokens: number
-  /** Tokens of a raw estimate. */
+  /** Turns a raw estimate into tokens. */
   readonly toTokens: (raw: number) => number
-  /** Estimated tokens before each node, raw, and of all. */
+  /** Estimated tokens before each node, and of all, raw. */
   readonly rawBefore: readonly number[]
 }
 
 export interface KeptChoice {
   /** The first node of the tail. */
   readonly tailFrom: number
-  /** Older nodes that stay, in order: rounds whole, and messages of the user. */
+  /** Older nodes that stay, in order: whole rounds, and messages of the user. */
   readonly copied: readonly number[]
-  /** Tokens for the summary, and for excerpts beside it. */
+  /** Tokens for the summary, and for excerpts next to it. */
   readonly summaryTokens: number
   readonly excerptTokens: number
 }
@@ -76,7 +75,10 @@ function sumOf(nodes: readonly number[], tokensOf: (index: number) => number): n
   return nodes.reduce((sum, index) => sum + tokensOf(index), 0)
 }
 
-/** The user's messages that stay: the newest, the first, which says what it is all about, then the newer ones while there is room. A long one goes, and shorter ones before it stay. */
+/**
+ * The user's messages that stay: the newest, the first (it says what the work is about), then the newer ones while there is room.
+ * A message that is too long leaves, and shorter ones before it stay.
+ */
 function keptUsers(view: View, tokensMax: number, tokensOf: (index: number) => number): number[] {
   const [newest, ...others] = view.nodes.flatMap((node, i) => (isUserNode(node) ? [i] : [])).toReversed()
   const first = others.pop()
@@ -90,7 +92,7 @@ function keptUsers(view: View, tokensMax: number, tokensOf: (index: number) => n
     .filter((index) => index !== undefined)
 }
 
-/** A round that showed a file stays only with all that changed the file since: otherwise it shows what is no longer so. */
+/** A round that showed a file stays only together with all later changes to the file: otherwise it shows an outdated state. */
 function withoutStale(view: View, kept: readonly number[], tailFrom: number): readonly number[] {
   const calls = view.nodes.map(({ blocks }) =>
     blocks.flatMap(({ block }) => (isBlock(block, 'tool_use') ? [readCall(block)] : [])),
@@ -117,10 +119,10 @@ function withoutStale(view: View, kept: readonly number[], tailFrom: number): re
   return [...stays]
 }
 
-/** What would say that something is left out takes more room than this. */
+/** A line that says that something is left out takes more room than this. */
 const BRIDGE_TOKENS = 60
 
-/** With the little that stands between two that stay, where it takes no more room than a line about it. */
+/** Adds what little is between two that stay, if it takes no more room than a line about it. */
 function bridged(
   rounds: readonly Round[],
   kept: readonly number[],
@@ -145,7 +147,7 @@ function bridged(
 /** An answer with its results, or one other message. */
 type Round = readonly number[]
 
-/** Rounds before the tail; the user's messages and what an earlier compaction made are none. */
+/** Rounds before the tail, without the user's messages and what an earlier compaction made. */
 function roundsBefore(view: View, tailFrom: number): Round[] {
   const rounds: number[][] = []
   let answer: number[] | undefined
@@ -168,7 +170,7 @@ function answersAny(node: ViewNode | undefined, calls: ReadonlyMap<string, strin
   )
 }
 
-/** Rounds in which a command failed that has not run well since, the newest first while there is room: what went wrong, word for word. */
+/** Rounds with a command that failed and has not succeeded since, the newest first while there is room: what went wrong, word for word. */
 function evidenceRounds(
   view: View,
   rounds: readonly Round[],
@@ -186,7 +188,7 @@ function evidenceRounds(
   })
 }
 
-/** Those that are worth most for their room, and all that is pinned. */
+/** The rounds that are worth most for their room, and everything pinned. */
 function keptRounds(
   view: View,
   rounds: readonly Round[],

@@ -3,8 +3,8 @@ import { findMember, isJsonObject, splitArray } from '../../../wire/json.ts'
 import { isBlock, toBlocks, type Block } from '../../../wire/message.ts'
 
 /**
- * Tools that were not in the prompt and that the conversation found or called, by name; those that the boundary before tells of with
- * them. Behind a compaction nothing else says that they are there.
+ * Names of tools that were not in the prompt and that the conversation found or called, with those that the previous boundary lists.
+ * After a compaction nothing else says that they exist.
  */
 export function discoveredTools({ nodes, prefix, boundary }: View): readonly string[] {
   const deferred = new Set(
@@ -25,7 +25,7 @@ function nameOf(tool: string): string {
   return typeof name === 'string' ? name : ''
 }
 
-/** As a result of ours, or of a search that the provider ran. */
+/** In a result of ours, or of a search that the provider ran. */
 function referencesIn(block: Block): readonly string[] {
   if (isBlock(block, 'tool_result'))
     return toBlocks(block.content).flatMap((inner) => referenceOf(inner.type, inner))

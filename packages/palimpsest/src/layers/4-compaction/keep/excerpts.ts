@@ -20,38 +20,38 @@ import { splitPieces } from './split-pieces.ts'
 import { isUserNode } from './tail.ts'
 import { SEARCH_COMMAND } from './worth.ts'
 
-// Pieces of what was read and leaves the view: lines in a row, as they stood, line numbers and all, under the call that brought them. A
-// single line is no use to an edit, and says neither what stood before it nor after. They are carried from one compaction to the next.
+// Pieces of content that was read and leaves the view: consecutive lines as they were, with line numbers, under the call that returned
+// them. A single line is no use to an edit, and shows neither what came before it nor after. Each compaction carries them to the next.
 
 const TITLE_CHARS_MAX = 200
 
-/** What a piece is worth by the call that brought it, as recorded sessions show it; see docs/decisions/0046. */
+/** Worth of a piece by the call that returned it, as recorded sessions show it; see docs/decisions/0046. */
 const READ_WORTH = 1
 const SEARCH_WORTH = 1
 const EDIT_WORTH = 0.8
 const SHELL_SEARCH_WORTH = 0.5
-/** What says how a command failed that has not run well since comes before everything else. */
+/** The output of a command that failed and has not succeeded since comes before everything else. */
 const EVIDENCE_WORTH = 100
-/** How fast worth falls with the answers since. */
+/** How fast worth falls with the number of answers since. */
 const AGE_FALL = 0.8
 const CHANGED_WORTH = 0.5
 const EARLIER_TURN_WORTH = 0.8
-/** Lines of what an edit shows of its file, at least. */
+/** Fewest lines in the result of an edit for it to count as part of the file. */
 const EDIT_LINES_MIN = 5
-/** Tokens of a piece from which on it tells all that a piece can. */
+/** From this size on, in tokens, a piece has its full worth. */
 const FULL_TOKENS = 150
 
 interface Source {
-  /** Tool and what it was called with. */
+  /** The tool, and what it was called with. */
   readonly title: string
-  /** The message that has the whole. */
+  /** The message that has the whole result. */
   readonly id: string
-  /** The file, of a read or an edit. */
+  /** The file, if this is a read or an edit. */
   readonly path: string | undefined
   readonly worth: number
   readonly pieces: readonly string[]
   readonly node: number
-  /** Of one that was carried: its file was changed before that. */
+  /** Of a carried excerpt: its file had already changed by then. */
   readonly wasChanged?: boolean
 }
 
@@ -68,7 +68,7 @@ export interface ExcerptRoom {
   readonly tokensMax: number
 }
 
-/** The pieces of what goes that are worth most for their room; '' where there are none. `stays` has the nodes that need no excerpt. */
+/** The pieces of removed nodes that are worth most for their room; '' if there are none. `stays` has the nodes that need no excerpt. */
 export function excerptsOf(
   view: View,
   gone: readonly number[],
@@ -97,7 +97,7 @@ export function excerptsOf(
   return chosen.size === 0 ? '' : write(sources, chosen, touched)
 }
 
-/** Oldest source first; pieces that stood one after another stand so again. */
+/** Oldest source first; adjacent pieces are joined again. */
 function write(
   sources: readonly Source[],
   chosen: ReadonlyMap<Source, ReadonlySet<number>>,
@@ -120,7 +120,7 @@ function write(
   return written.length === 0 ? '' : writeExcerpts(written)
 }
 
-/** So many lines that say something: fewer are the end of something that is not shown. */
+/** Fewest lines with text: fewer are just the end of something that is not shown. */
 const EXCERPT_LINES_MIN = 5
 
 function isReadable(text: string): boolean {
@@ -162,12 +162,12 @@ function countBehind(nodes: readonly ViewNode[], is: (node: ViewNode) => boolean
 }
 
 interface Touched {
-  /** The newest node whose call changed a file, by its path. */
+  /** By path: the newest node whose call changed the file. */
   readonly changed: ReadonlyMap<string, number>
-  /** The newest node that read a whole file, or made the very same call. */
+  /** The newest node that read the whole file, by its path, or that made the same call, by what it asked for. */
   readonly read: ReadonlyMap<string, number>
   readonly asked: ReadonlyMap<string, number>
-  /** Lines that edits took out of a file, by its path. */
+  /** By path: lines that edits removed from the file. */
   readonly replaced: ReadonlyMap<string, readonly Replaced[]>
 }
 
@@ -185,7 +185,7 @@ function touchesIn({ nodes }: View): Touched {
     for (const { block } of blocks) {
       if (!isBlock(block, 'tool_use')) continue
       const call = readCall(block)
-      // Its result stands in the next message.
+      // The result of a call is in the next message.
       asked.set(askedBy(titleOf(call, block)), index + 1)
       for (const { path } of call.changes) {
         changed.set(path, index + 1)
@@ -215,7 +215,7 @@ function leavesOf(value: unknown, name = ''): { readonly name: string; readonly 
   return isJsonObject(value) ? Object.entries(value).flatMap(([key, one]) => leavesOf(one, key)) : []
 }
 
-/** An edit since took lines of the piece out: it shows what is no longer there. */
+/** A later edit removed lines of the piece: it shows what is no longer there. */
 function isOutdated(text: string, { path, node }: Source, { replaced }: Touched): boolean {
   const later = (path === undefined ? [] : (replaced.get(path) ?? [])).filter((one) => one.node > node)
   if (later.length === 0) return false
@@ -229,12 +229,12 @@ function isWholeRead({ family }: ReadCall, { input }: ToolUseBlock): boolean {
 
 const PART = /"(?:offset|limit|start_line|end_line|view_range)":/
 
-/** A newer result of the same call tells how things are now. */
+/** A newer result of the same call shows the current state. */
 function isSuperseded({ title, path, node }: Source, { read, asked }: Touched): boolean {
   return (asked.get(askedBy(title)) ?? 0) > node || (path !== undefined && (read.get(path) ?? 0) > node)
 }
 
-/** What a title asks for, however the output of a command was looked at. */
+/** What a title asks for, whichever way the output of a command was shown. */
 function askedBy(title: string): string {
   const [tool = '', ...rest] = title.split(' ')
   return familyOf(tool) === 'shell' ? [tool, ...commandWords(rest.join(' '))].join(' ') : title
@@ -271,7 +271,7 @@ function sourcesIn({ nodes, prefix }: View, index: number, { failures, supersede
     const failure = call.family === 'shell' ? failureIn(answer, failures) : undefined
     const worth = failure === undefined ? worthOfCall(call) : EVIDENCE_WORTH
     if (worth === 0 || (failure === undefined && block.is_error === true)) return []
-    // That something was replaced is no piece of the file.
+    // A report that something was replaced is no piece of the file.
     if (call.changes.length > 0 && textOf(block).split('\n').length < EDIT_LINES_MIN) return []
     const whole = failure === undefined ? splitPieces(textOf(block)) : around(textOf(block), failure)
     const pieces = whole.map((text) => (isFramed(text) ? '' : text))
@@ -280,7 +280,7 @@ function sourcesIn({ nodes, prefix }: View, index: number, { failures, supersede
   })
 }
 
-/** One answer may stand in several entries. */
+/** One answer may be in several entries. */
 function failureIn({ entries }: ViewNode, failures: Known['failures']): string | undefined {
   return entries.map((entry) => failures.get(entry)).find((failure) => failure !== undefined)
 }
@@ -288,7 +288,7 @@ function failureIn({ entries }: ViewNode, failures: Known['failures']): string |
 const LINES_BEFORE = 3
 const LINES_AFTER = 12
 
-/** The lines around the one that says what went wrong; a long one is known by its beginning. */
+/** The lines around the one that says what went wrong; a cut line is found by its beginning. */
 function around(text: string, failure: string): string[] {
   const words = failure.endsWith('…') ? failure.slice(0, -1) : failure
   const lines = text.split('\n')
@@ -296,7 +296,7 @@ function around(text: string, failure: string): string[] {
   return at < 0 ? [] : [lines.slice(Math.max(0, at - LINES_BEFORE), at + LINES_AFTER).join('\n')]
 }
 
-/** What a command prints is seldom needed again, unless it looks for something or shows a file. */
+/** The output of a command is seldom needed again, unless the command searches or shows a file. */
 function worthOfCall({ tool, reads, changes, command }: ReadCall): number {
   if (changes.length > 0) return EDIT_WORTH
   if (reads.length > 0) return READ_WORTH
@@ -308,7 +308,7 @@ function pathOf({ reads, changes }: ReadCall): string | undefined {
   return changes[0]?.path ?? (reads.length === 1 ? reads[0] : undefined)
 }
 
-/** With all that tells it from other calls of its tool: where a read began, what was looked for. */
+/** Includes what tells it from other calls of its tool: where a read began, what a search looked for. */
 function titleOf({ tool, target, command }: ReadCall, { input }: ToolUseBlock): string {
   const about = command === undefined ? target : commandStart(command)
   const more = TOLD.flatMap((name) => {
@@ -322,7 +322,7 @@ function titleOf({ tool, target, command }: ReadCall, { input }: ToolUseBlock): 
 
 const TOLD = ['pattern', 'glob', 'offset', 'limit', 'start_line', 'end_line']
 
-/** What an earlier compaction left in excerpts, read back. Undefined for a message that it did not make. */
+/** Reads back the excerpts that an earlier compaction left. Undefined for a message that no compaction made. */
 function carriedIn({ source, blocks }: ViewNode): Omit<Source, 'node'>[] | undefined {
   const block = blocks[0]?.block
   if (source.part !== 'summary' || !block || !isBlock(block, 'text')) return undefined

@@ -6,20 +6,20 @@ import { voidedBy } from '../../../transcript/voided.ts'
 import type { Json, JsonObject } from '../../../wire/json.ts'
 import { isBlock } from '../../../wire/message.ts'
 
-// Where something was left out between messages that stay, a line says how much and how to see it. Without it two messages that were
-// hours apart would read as if one followed from the other.
+// Where something was left out between messages that stay, a line says how much and how to see it. Without it, two messages that were hours
+// apart would read as if one followed the other.
 
-/** Messages in a row that are no longer shown. */
+/** Consecutive messages that are no longer shown. */
 export interface Gap {
   readonly first: EntryId
   readonly last: EntryId
   readonly messages: number
-  /** Of these, results of tools. */
+  /** How many tool results are among them. */
   readonly results: number
   readonly tokens: number
 }
 
-/** What stands in the place of a gap. */
+/** The line that replaces a gap. */
 function gapText(gap: Gap, hasRecall: boolean): string {
   const way = hasRecall
     ? `${recallOf(gap.first, gap.last)} shows ${gap.messages === 1 ? 'it' : 'them'}`
@@ -37,7 +37,7 @@ export function amountOf({ messages, results, tokens }: Omit<Gap, 'first' | 'las
   return `${counted(messages, 'message')}${ofTools}, about ${counted(roundly(tokens), 'token')}`
 }
 
-/** How the model sees what is in no place of its own. */
+/** How the model can see a gap that has no line of its own. */
 export function wayTo(gap: Gap, hasRecall: boolean): string {
   return hasRecall ? recallOf(gap.first, gap.last) : namesOf(gap)
 }
@@ -46,7 +46,7 @@ export function counted(count: number, what: string): string {
   return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** Two digits that count. */
+/** Rounds to two significant digits. */
 function roundly(tokens: number): number {
   const whole = Math.max(1, Math.round(tokens))
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(whole)) - 1)
@@ -55,11 +55,13 @@ function roundly(tokens: number): number {
 
 interface Counting {
   readonly tokensOf: (node: ViewNode) => number
-  /** What earlier compactions left out, by the message that stands for it. */
+  /** What earlier compactions left out, by the message that replaced it. */
   readonly known: ReadonlyMap<EntryId, Gap>
 }
 
-/** What leaves with these nodes, oldest first, and what had left in their places before. Undefined where that is nothing anybody said. */
+/**
+ * The gap that these nodes leave, oldest first, with what had left in their places before. Undefined if it has nothing that anybody said.
+ */
 function gapOf(nodes: readonly ViewNode[], { tokensOf, known }: Counting): Gap | undefined {
   return joined(
     nodes.flatMap((node) => {
@@ -73,7 +75,7 @@ function gapOf(nodes: readonly ViewNode[], { tokensOf, known }: Counting): Gap |
   )
 }
 
-/** The line that stands for these nodes; nothing had left among them before. */
+/** The line that replaces these nodes, if nothing had left among them before. */
 export function leftOutHere(
   nodes: readonly ViewNode[],
   { hasRecall, tokensOf }: Pick<Counting, 'tokensOf'> & { readonly hasRecall: boolean },
@@ -82,14 +84,14 @@ export function leftOutHere(
   return gap ? gapText(gap, hasRecall) : ''
 }
 
-/** Nobody's words: what a program put there, and puts there again. */
+/** Whether nobody said it: a program put it there, and will do so again. */
 export function isMadeNode({ source, role }: ViewNode): boolean {
   const { part, origin } = source
   if (part === 'summary' || part === 'attachment') return true
   return role !== 'assistant' && (origin === 'engine' || origin === 'hook')
 }
 
-/** Several places as one. */
+/** Several gaps as one. */
 export function joined(gaps: readonly Gap[]): Gap | undefined {
   const [first] = gaps
   const last = gaps.at(-1)
@@ -105,8 +107,8 @@ export function joined(gaps: readonly Gap[]): Gap | undefined {
 }
 
 /**
- * What leaves among these nodes, by how many of them that stay come before it; and what had left there before. Results stay with what
- * asked for them, so no gap is between the two.
+ * The gaps among these nodes, each by the number of kept nodes before it, with what had left there before. Results stay with the calls they
+ * answer, so no gap separates the two.
  */
 export function gapsBetween(
   view: View,
@@ -136,7 +138,7 @@ export function gapsBetween(
   return gaps
 }
 
-/** Spans that were folded one by one, by the message that stands for each. */
+/** Spans that were folded one by one, by the message that replaces each. */
 function foldedIn({ log }: View): ReadonlyMap<EntryId, Gap> {
   const voided = voidedBy(log)
   const tools = new Set(
@@ -156,20 +158,20 @@ function foldedIn({ log }: View): ReadonlyMap<EntryId, Gap> {
   return gaps
 }
 
-/** The lines that are put there. Where all that is left out stood where the summary stands, the summary names it. */
+/** The lines to insert. None if everything left out was where the summary is: then the summary names it. */
 export function markersOf(gaps: ReadonlyMap<number, Gap>, hasRecall: boolean): ReadonlyMap<number, string> {
   if (isOneGap(gaps)) return new Map()
   return new Map([...gaps].map(([place, gap]) => [place, gapText(gap, hasRecall)]))
 }
 
-/** Nothing is left out but in the place of the summary. */
+/** Nothing is left out except in the place of the summary. */
 export function isOneGap(gaps: ReadonlyMap<number, Gap>): boolean {
   return gaps.size === 0 || (gaps.size === 1 && gaps.has(0))
 }
 
 const FIELD = 'gaps'
 
-/** In what a boundary carries, by the message that stands for each. */
+/** Adds the gaps to what a boundary carries, by the message that replaces each. */
 export function withGaps(extra: JsonObject, gaps: ReadonlyMap<EntryId, Gap>): JsonObject {
   if (gaps.size === 0) return extra
   const rows = [...gaps].map(([id, { first, last, messages, results, tokens }]): Json => [
@@ -191,7 +193,7 @@ export function gapsIn(boundary: BoundaryEntry | undefined): ReadonlyMap<EntryId
   return new Map(gaps)
 }
 
-/** Nothing where it is no such row. */
+/** Empty if the row has another form. */
 function gapFrom([id, first, last, messages, results, tokens]: readonly Json[]): readonly [EntryId, Gap][] {
   if (typeof id !== 'string' || typeof first !== 'string' || typeof last !== 'string') return []
   if (typeof messages !== 'number' || typeof results !== 'number' || typeof tokens !== 'number') return []

@@ -16,50 +16,53 @@ import { fullAt, roomUntilFull } from '../../../situation/is-full.ts'
 
 // What stays verbatim in a compaction, and how much room that leaves for the rest.
 
-/** Of what is left beside the kept messages and the summary's need, for files read again. */
+/** Share for files read again, of what is left after the kept messages and what the summary needs. */
 const RESTORED_SHARE = 0.5
-/** How often a choice is made again, smaller. */
+/** How many choices are tried, each smaller than the one before. */
 const CHOICES_MAX = 8
 const CHOICE_STEP = 0.85
-/** Where no round can stay, shares of what is for the user's messages. */
+/** If no round can stay: the shares of the usual room for the user's messages that are tried. */
 const USERS_FEWER = [0.5, 0.25]
 /**
- * Of the room: where the newest round is so large that beside it the user's messages are too much, they stay up to here all the same. Once
- * they have left they do not come back, and the round is gone with the next compaction.
+ * Share of the room. If the newest round is so large that the user's messages next to it are too much, they still stay up to here: once
+ * they have left they do not return, and the round leaves with the next compaction.
  */
 const USERS_BEYOND = 0.85
 const RESTORED_TOKENS_MAX = 25_000
-/** Of the threshold, with the summary, whatever stays. */
+/** Most of the threshold that may be taken with the summary, whatever stays. */
 const LEFT_SHARE_MOST = 0.95
-/** Where what stays leaves no room up to there: so much of a summary all the same, as far as a request may hold it. Without one, all is forgotten. */
+/**
+ * If what stays leaves no room within that, the summary still gets this much, as far as a request can hold it. Without a summary everything
+ * is forgotten.
+ */
 const SUMMARY_TOKENS_LEAST = 700
 const REQUEST_SHARE_MOST = 0.99
 
 export type CompactionSpan =
   | { readonly kind: 'whole' }
-  /** The entry and what follows it is summarised; what precedes it stays. */
+  /** The entry and what follows it is summarized; what comes before it stays. */
   | { readonly kind: 'from'; readonly entry: EntryId }
-  /** What precedes the entry is summarised. */
+  /** What comes before the entry is summarized. */
   | { readonly kind: 'up_to'; readonly entry: EntryId }
 
 export interface KeepWish extends Sizing {
   readonly span: CompactionSpan
   /** Only the last round stays. */
   readonly harder: boolean
-  /** The user's messages stay even where that is more than wanted: nobody asked for room. */
+  /** The user's messages stay even if that is more than the target: nobody asked for room. */
   readonly usersMayExceed?: boolean
-  /** Nothing older than the newest answer stays: the summary covers all before it, and nothing may stand between. */
+  /** Nothing before the newest answer stays: the summary covers all of it, and nothing may come between the two. */
   readonly newestOnly?: boolean
-  /** The tail begins here or before: what follows is not in the summary. */
+  /** The tail begins here or earlier: what follows is not in the summary. */
   readonly tailFrom?: number
   readonly scale: number
   readonly prefixTokens: number
   readonly thresholds: { readonly auto: number; readonly blocking?: number | undefined }
-  /** What the conversation may hold afterwards. */
+  /** Most that the conversation may hold afterwards. */
   readonly targetTokens: number
-  /** How much stays, and of what. Left out: as learned. */
+  /** How much stays, and of what. Absent: as learned. */
   readonly policy?: CompactionPolicy
-  /** Summary and repairs need so much: less stays as it was where they would have less. */
+  /** What summary and repairs need: if they would have less, fewer messages stay. */
   readonly neededTokens?: number
 }
 
@@ -70,19 +73,19 @@ export interface KeptPlan {
   readonly copied: readonly ViewNode[]
   /** What leaves the view. */
   readonly summarised: readonly ViewNode[]
-  /** What leaves, by the place it leaves: before the copy of that number, after the last copy. */
+  /** What leaves, by its place: before the copy with that number, or after the last copy. */
   readonly gaps: ReadonlyMap<number, Gap>
-  /** Of kept and copied together, and of the lines that say where something was left out. */
+  /** Size of kept and copied messages, and of the lines that say where something was left out. */
   readonly keptTokens: number
-  /** What stays, with what the summary needs, is no more than may be left. */
+  /** What stays, with what the summary needs, is within the target. */
   readonly fits: boolean
   /** Room for files that are read again. */
   readonly restoredTokens: number
   /** Room for the summary with its repairs. */
   readonly summaryTokens: number
-  /** Of that, for a summary that no model wrote: what it has to say is known, and more is not better. */
+  /** For a summary that no model wrote: what it has to say is known, and more is not better. */
   readonly foldTokens: number
-  /** Lines of what leaves, word for word; '' where there are none. */
+  /** Excerpts of what leaves, word for word; '' if there are none. */
   readonly quotes: string
 }
 
@@ -110,7 +113,7 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
   const gone = indexes(0, view.nodes.length).filter((index) => !stays.has(index))
   const keptTokens = costOf(stays, range)
   const isQuoting = wish.span.kind === 'whole' && !isBare(wish)
-  // They yield to whatever else stays.
+  // Excerpts yield to everything else that stays.
   const excerptTokens = Math.min(choice.excerptTokens, Math.max(0, mostKept - keptTokens))
   const quotes = excerptsOf(view, gone, [...stays], { ...room, tokensMax: isQuoting ? excerptTokens : 0 })
   const fixed = wish.prefixTokens + keptTokens + factor * estimateText(quotes)
@@ -137,7 +140,7 @@ export function keepFor(view: View, rawBefore: readonly number[], wish: KeepWish
   }
 }
 
-/** What the message that stands for the rest says of what stays and of what leaves. */
+/** What the message that replaces the rest says about what stays and what leaves. */
 export function standingFor(
   { prefix }: View,
   { keeps, kept, gaps }: Pick<KeptPlan, 'keeps' | 'kept' | 'gaps'>,
@@ -151,12 +154,12 @@ export function standingFor(
   }
 }
 
-/** As they stand in the transcript: results of one request are a message each. */
+/** As in the transcript, where each result of a request is a message of its own. */
 export function countMessages(nodes: readonly ViewNode[]): number {
   return nodes.reduce((count, { entries }) => count + entries.length, 0)
 }
 
-/** Where what stays is long whatever is done, the summary still has what it needs, but for what the conversation needs to go on. */
+/** If what stays is long in any case, the summary still gets what it needs, except for what the conversation needs to continue. */
 function leastSummary({ thresholds, neededTokens }: KeepWish, fixedTokens: number): number {
   if (neededTokens === undefined) return 0
   const upTo = (mostTokens: number, tokens: number): number => Math.min(tokens, mostTokens - fixedTokens)
@@ -174,7 +177,7 @@ interface Stays {
   readonly range: Range
 }
 
-/** Before a kept tail, or after a kept head. */
+/** The part with copies: before a kept tail, or after a kept head. */
 function copiesIn(
   { nodes }: View,
   { keeps, from, to }: Range,
@@ -182,7 +185,7 @@ function copiesIn(
   return keeps === 'head' ? { from: to, to: nodes.length } : { from: 0, to: from }
 }
 
-/** By the policy; and where that leaves the summary too little, by a smaller one. */
+/** Chooses by the policy; if that leaves the summary too little room, by a smaller one. */
 function chooseStays(
   view: View,
   room: KeptRoom,
@@ -219,11 +222,11 @@ function chooseStays(
   const least = choose(0, 0)
   if (!wish.usersMayExceed && least.tokens > mostKept) return least
   const fewer = USERS_FEWER.map((users) => choose(0, users))
-  // Where nothing makes it fit, what little of the user's words may always stay does no harm.
+  // If nothing makes it fit, the few user messages that may always stay do no harm.
   return fewer.find(({ tokens }) => tokens <= mostKept) ?? least
 }
 
-/** Of a part that is compacted, what says how things stand stays too, as far as there is room. */
+/** If only a part is compacted, what shows the current state stays too, as far as there is room. */
 function withOpen(
   view: View,
   stays: ReadonlySet<number>,
@@ -273,12 +276,15 @@ function rangeOf(view: View, start: number, { span, tailFrom }: KeepWish) {
   const end = view.nodes.length
   if (span.kind === 'from') return { keeps: 'head' as const, from: 0, to: startAt(view, span.entry) ?? end }
   const named = span.kind === 'up_to' ? startAt(view, span.entry) : undefined
-  // Never across a boundary.
+  // The tail never crosses a boundary.
   const first = Math.min(named ?? start, tailFrom ?? end)
   return { keeps: 'tail' as const, from: Math.max(first, view.boundary?.nodes ?? 0), to: end }
 }
 
-/** Why a span cannot begin or end where it is wanted; undefined where it can. What an earlier compaction kept stands beside its summary, in no row. */
+/**
+ * Why a span cannot begin or end at its entry; undefined if it can. What an earlier compaction kept is next to its summary, out of
+ * sequence.
+ */
 export function spanRefusal(view: View, span: CompactionSpan): string | undefined {
   if (span.kind === 'whole' || !view.boundary) return undefined
   const at = startAt(view, span.entry)
@@ -289,7 +295,7 @@ export function spanRefusal(view: View, span: CompactionSpan): string | undefine
   return `The last compaction kept this message and summarised what was around it, so a span cannot ${side} there. Name a message that came after that compaction${first}, or compact everything.`
 }
 
-/** Of messages that the user wants to stay: what is pinned, and all that is not in the span. Estimated, before calibration. */
+/** Size of the messages that the user wants to stay: everything pinned, and everything outside the span. Estimated, before calibration. */
 export function asideRaw(view: View, rawBefore: readonly number[], span: CompactionSpan): number {
   const aside = new Set(pinnedNodes(view))
   const at = span.kind === 'whole' ? undefined : (startAt(view, span.entry) ?? view.nodes.length)
@@ -298,7 +304,7 @@ export function asideRaw(view: View, rawBefore: readonly number[], span: Compact
   return [...aside].reduce((sum, index) => sum + (rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0), 0)
 }
 
-/** The node of an entry; for results, the answer that asked for them: a round is not split. */
+/** The node of an entry; for results, the answer that asked for them, since a round is not split. */
 function startAt({ nodes }: View, entry: EntryId): number | undefined {
   const found = nodes.findIndex((node) => node.entries.includes(entry))
   if (found < 0) return undefined

@@ -1,7 +1,7 @@
 import type { MessageEntry } from '../../../transcript/entry.ts'
 import type { View, ViewNode } from '../../../transcript/view.ts'
 
-/** The entries that nodes were made of, oldest first. A kept copy comes as what it repeats. */
+/** The entries that nodes were made of, oldest first. A kept copy is found by the id of what it repeats. */
 export function messageEntries(view: View, nodes: readonly ViewNode[]): readonly MessageEntry[] {
   const wanted = new Set(nodes.flatMap((node) => node.entries))
   const found = new Map<string, MessageEntry>()

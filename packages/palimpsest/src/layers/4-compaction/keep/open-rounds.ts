@@ -3,13 +3,13 @@ import { readCall } from '../../../facts/read-call.ts'
 import type { View } from '../../../transcript/view.ts'
 import { isBlock } from '../../../wire/message.ts'
 
-// What says how things stand, whatever part of a conversation is compacted: the newest result of each command that failed and has not run
-// well since, and the newest to-do list. Without them an older good run or an older list would be believed.
+// What shows the current state, whichever part of a conversation is compacted: the newest result of each command that failed and has not
+// succeeded since, and the newest to-do list. Without them the model would believe an older success or an older list.
 
-/** More open errors than this are told in the summary. */
+/** Most open errors that stay; the summary has the others. */
 const ERRORS_MAX = 5
 
-/** Each as an answer with its results, by index; those that matter most first. */
+/** Each as an answer with its results, by index; the most important first. */
 export function openRounds(view: View): readonly (readonly number[])[] {
   const { errors } = factsOf(view)
   const failed = errors.slice(-ERRORS_MAX).toReversed()

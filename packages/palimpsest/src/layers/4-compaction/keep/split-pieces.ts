@@ -1,18 +1,18 @@
-// A text in pieces that can be read by themselves: cut where a blank line or a definition's comment begins, else after so many lines.
+// Splits a text into pieces that can be read alone: at a blank line, otherwise after a number of lines.
 
-/** A piece has at least so many lines, or is all there is. */
+/** Fewest lines of a piece, unless the text has fewer. */
 const LINES_MIN = 5
 const LINES_MAX = 20
-/** From so many lines on a piece ends where the text offers it. */
+/** From this many lines on, a piece ends at the next blank line. */
 const LINES_ENOUGH = 10
-/** Longer lines are data that was packed, and no reading. */
+/** Longer lines are packed data and not readable. */
 const LINE_CHARS_MAX = 600
-/** What an agent puts behind the text of a file is none of it. */
+/** Agents put this after the text of a file; it is not part of the file. */
 const REMINDER = '<system-reminder>'
 
 const NUMBER = /^\s*\d+(?:→|\t|\| |: |:|-)/
 
-/** In the order they stand in; '' in the place of a piece with lines that are too long to be read. */
+/** In text order; '' in place of a piece with lines that are too long to read. */
 export function splitPieces(text: string): string[] {
   const pieces: string[][] = [[]]
   for (const line of withoutReminder(text).split('\n')) {

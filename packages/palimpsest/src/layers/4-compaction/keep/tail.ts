@@ -1,6 +1,6 @@
 import type { View, ViewNode } from '../../../transcript/view.ts'
 
-// The tail that stays verbatim: the newest rounds up to a size, whole, and always what no request has carried yet.
+// The tail that stays verbatim: the newest whole rounds up to a size, and always what no request has carried yet.
 
 /** What a user typed, as opposed to results, notices and attachments. */
 export function isUserNode(node: ViewNode): boolean {
@@ -8,9 +8,9 @@ export function isUserNode(node: ViewNode): boolean {
 }
 
 /**
- * The first node of the tail. A round (an answer and its results) stays or goes as a whole; the user's own messages take no room:
- * they stay whatever happens. `rawBefore` has the estimated tokens before each node. What the last boundary left stands before it in
- * the transcript, so no tail begins there.
+ * The first node of the tail. A round (an answer and its results) stays or leaves as a whole. The user's own messages do not count: they
+ * stay whatever happens. `rawBefore` has the estimated tokens before each node. What the last boundary kept comes before it in the
+ * transcript, so no tail begins there.
  */
 export function tailStart(view: View, rawBefore: readonly number[], rawMax: number): number {
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')

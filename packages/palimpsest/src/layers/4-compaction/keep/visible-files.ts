@@ -4,10 +4,10 @@ import type { ViewNode } from '../../../transcript/view.ts'
 import { isJsonObject } from '../../../wire/json.ts'
 import { isBlock, type ToolResultBlock, type ToolUseBlock } from '../../../wire/message.ts'
 
-/** A read of a part is not the whole file. */
+/** A read with one of these shows only a part of the file. */
 const PART_KEYS = ['offset', 'limit', 'view_range', 'start_line', 'end_line']
 
-/** Longer output of a command may have been cut by its tool. */
+/** The tool may have cut a command's output that is longer. */
 const PRINTED_CHARS_MAX = 25_000
 
 interface Shown {
@@ -15,7 +15,7 @@ interface Shown {
   readonly charsMax: number
 }
 
-/** Files that these messages show whole, as read or printed: stand-ins and previews are not the file. */
+/** Files that these messages show whole, as read or printed. Stand-ins and previews do not count. */
 export function visibleFiles(nodes: readonly ViewNode[]): ReadonlySet<string> {
   const calls = new Map<string, Shown>()
   const files = new Set<string>()
@@ -31,7 +31,7 @@ export function visibleFiles(nodes: readonly ViewNode[]): ReadonlySet<string> {
   return files
 }
 
-/** The one file that a call shows whole. */
+/** The one file that a call shows whole; undefined if there is none. */
 function shownBy(call: ToolUseBlock): Shown | undefined {
   const path = readPath(call.name, call.input)
   if (path !== undefined) return { path, charsMax: Infinity }

@@ -6,9 +6,9 @@ import { isBlock, type ToolUseBlock } from '../../../wire/message.ts'
 import { isUserNode } from './tail.ts'
 
 // What a message is worth to the steps that follow, per token, as recorded sessions show it: how much of what later steps took from the
-// environment, and of the lines that later edits took as given, stood in results and calls of each kind and age. No text is looked at.
+// environment, and of the lines that later edits relied on, was in results and calls of each kind and age. The text itself is not read.
 
-/** Worth per thousand tokens when new, and how fast it falls: by (1 + age / AGE_TOKENS) to the power of `fall`. */
+/** Worth per thousand tokens when new. It is divided by (1 + age / AGE_TOKENS) to the power of `fall`. */
 interface Kind {
   readonly worth: number
   readonly fall: number
@@ -16,25 +16,25 @@ interface Kind {
 
 /** The newest read of a file that was not changed since: most of what edits need. */
 const READ: Kind = { worth: 0.7, fall: 0.5 }
-/** Of a file that was changed since. */
+/** A read of a file that was changed since. */
 const STALE_READ: Kind = { worth: 0.1, fall: 0.3 }
-/** A file read whole again: nothing that the later read does not say. */
+/** A read of a file that was read whole again: the later read says it all. */
 const REPEATED_READ: Kind = { worth: 0, fall: 0 }
 const SEARCH: Kind = { worth: 1.1, fall: 1 }
 const SHELL: Kind = { worth: 0.3, fall: 1.2 }
 const EDIT: Kind = { worth: 0.8, fall: 0.6 }
-/** The whole of a file, until it is changed: soon edited again, or never. */
+/** The whole of a file, until it is changed: it is edited again soon, or never. */
 const WRITE: Kind = { worth: 0.9, fall: 1 }
 const AGENT: Kind = { worth: 0.7, fall: 0.3 }
 const OTHER: Kind = { worth: 0.3, fall: 1.5 }
 
-/** Tokens of the view behind it at which worth has fallen by 2 to the power of `fall`. A property of the work, not of the window. */
+/** How many tokens must follow in the view for worth to fall by 2 to the power of `fall`. A property of the work, not of the window. */
 const AGE_TOKENS = 4_000
-/** The user has said something since: the work may have turned elsewhere. */
+/** The user has said something since: the work may have moved on. */
 const EARLIER_TURN = 0.4
-/** A command's output is worth its first tokens, whatever its length. */
+/** Only the first tokens of a command's output count, whatever its length. */
 const SHELL_TOKENS = 1_200
-/** A long read is mostly what is not needed. */
+/** Most of a longer read is not needed. */
 const LONG_READ_TOKENS = 8_000
 const LONG_READ = 0.35
 
@@ -42,12 +42,12 @@ export const SEARCH_COMMAND = /^\s*(?:cd [^&;]+&&\s*)?(?:rg|grep|find|ls|fd|git 
 
 interface Call extends ReadCall {
   readonly node: number
-  /** What a repeated call would be alike in. */
+  /** Equal for calls that repeat each other. */
   readonly key: string
   readonly whole: boolean
 }
 
-/** Worth of each node of the view. */
+/** Worth of each node in the view. */
 export function worthOf(view: View, toTokens: (raw: number) => number): number[] {
   const calls = callsOf(view)
   const newest = newestTouches(calls)
@@ -87,10 +87,10 @@ function toCall(block: ToolUseBlock, node: number): Call {
 }
 
 interface Touches {
-  /** By file: the node of the last change, and of the last read of the whole. */
+  /** By file: the node of the last change, and of the last whole read. */
   readonly changed: ReadonlyMap<string, number>
   readonly read: ReadonlyMap<string, number>
-  /** By call: the node of the last that was alike. */
+  /** By key: the node of the last such call. */
   readonly asked: ReadonlyMap<string, number>
 }
 
@@ -106,7 +106,7 @@ function newestTouches(calls: ReadonlyMap<string, Call>): Touches {
   return { changed, read, asked }
 }
 
-/** One agent names a file in several ways: by its last two parts they agree. */
+/** An agent may name a file in several ways; these agree in the last two parts. */
 function fileKey(path: string): string {
   return path.split('/').slice(-2).join('/')
 }
@@ -118,7 +118,7 @@ function kindOf(
   newest: Touches,
 ): Kind | undefined {
   if (isBlock(block, 'tool_use')) return callKind(calls.get(block.id), newest)
-  // A stand-in says little; where it does, it is short.
+  // A stand-in says little, or is short.
   if (!original) return undefined
   if (isBlock(block, 'tool_result')) return resultKind(calls.get(block.tool_use_id), newest)
   const { origin } = node.source

@@ -1,6 +1,6 @@
 import type { FileFact, FileOperation } from '../../../facts/facts.ts'
 
-/** What a summary says was done to a file. */
+/** What a summary says was done to files, by the last part of their paths. */
 export type Claims = ReadonlyMap<string, readonly FileClaim[]>
 
 interface FileClaim {
@@ -20,7 +20,7 @@ const IN_FOLDER = /^\W*\w+ in ([\w@.~+/-]+): /
 const ROOT = /^\W*Paths begin at (\/.*\/)$/
 const HEADING = /^\s*(?:#+\s|\*\*|\d+\.\s)|:\s*$/
 
-/** The paths that a summary names, by their last part, each with what its line or heading says was done. */
+/** The paths that a summary names, by their last part, each with the operation that its line or heading states. */
 export function claimsIn(summary: string): Claims {
   const claims = new Map<string, FileClaim[]>()
   let heading: FileOperation | undefined
@@ -43,14 +43,14 @@ export function claimsIn(summary: string): Claims {
   return claims
 }
 
-/** Created and written is one thing to who goes on. */
+/** For whoever continues, created and written are the same. */
 function isSame(a: FileOperation | undefined, b: FileOperation): boolean {
   const asOne = (operation: FileOperation | undefined): FileOperation | undefined =>
     operation === 'created' ? 'written' : operation
   return asOne(a) === asOne(b)
 }
 
-/** Whether the file is named, and whether with its last operation. A bare name tells only where no other changed file has it. */
+/** Whether the file is named, and whether with its last operation. A bare name counts only if no other changed file has it. */
 export function claimOf(
   claims: Claims,
   file: FileFact,

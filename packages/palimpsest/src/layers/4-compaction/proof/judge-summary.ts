@@ -18,22 +18,22 @@ import { SUMMARY_TOKENS_MAX } from '../../../request/plain-request.ts'
 import { roomUntilFull } from '../../../situation/is-full.ts'
 import { CHARS_PER_TOKEN, LEAST_CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
 
-// Whether a text may stand for what leaves the view: it is smaller than that, it leaves room, and what it forgot is appended to it.
+// Whether a text may replace what leaves the view: it must be smaller and leave room, and what it forgot is appended to it.
 
-/** Of the conversation afterwards, at most: more would be a record with a summary beside it. */
+/** Largest share of the conversation afterwards: more would be a record with a summary next to it. */
 const REPAIR_SHARE_MAX = 0.25
-/** Of the room for summary and repairs, kept free of the summary: what the record alone would take, within these. */
+/** Share of the room for summary and repairs that the summary must leave free: what the record alone would take, within these bounds. */
 const REPAIR_ROOM_SHARE_MIN = 0.15
 const REPAIR_ROOM_SHARE_MAX = 0.5
-/** Of the room to write in: a model that is asked for a length keeps it only roughly. */
+/** Share of the room to write in: a model keeps only roughly to a requested length. */
 const WRITABLE_SHARE = 0.8
 const PROMPT = summaryPrompt({ kind: 'whole' })
-/** Of what the window holds behind the prefix: the least and the most that summary and repairs are said to need, and how often the record. */
+/** The need of summary and repairs: its bounds as shares of what the window holds after the prefix, and how many times the record it is. */
 const NEED_SHARE_MIN = 0.1
 const NEED_SHARE_MAX = 0.3
 const NEED_PER_RECORD = 2
 const FITTINGS_MAX = 4
-/** A text that was shortened by what it was too long is seldom just right. */
+/** A text that was shortened by its excess seldom fits exactly. */
 const FITTING_MARGIN = 0.97
 
 export interface Judgeable {
@@ -43,11 +43,11 @@ export interface Judgeable {
 }
 
 export interface SummaryJudge {
-  /** Undefined where the text may not be used. `isOurs`: it may be changed; one that the provider signed may not. */
+  /** Undefined if the text may not be used. `isOurs`: it may be changed; one that the provider signed may not. */
   readonly proofOf: (text: string, isOurs?: boolean) => Proof | undefined
-  /** The summary that needs no model. It is always there. */
+  /** The summary that needs no model. It is always available. */
   readonly fold: () => Proof
-  /** What a summary may take. */
+  /** Most that a summary may take. */
   readonly tokensMax: number
 }
 
@@ -84,7 +84,7 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
       const tokens = tokensOf(text)
       if (tokens >= replaced || tokens > plan.summaryTokens) return undefined
       const proof = proved(text)
-      // Longer than was asked for, but nothing is missing.
+      // Longer than requested, but nothing is missing.
       return tokens <= tokensMax || proof.left === 0 ? proof : undefined
     },
     fold: () =>
@@ -101,7 +101,7 @@ export function createJudge({ view, plan, setup }: Judgeable, facts: Facts): Sum
   }
 }
 
-/** Answers with a result that something else stands for. */
+/** Answers with a result that was replaced by other text. */
 function clearedIn({ nodes }: View): ReadonlySet<EntryId> {
   return new Set(
     nodes.flatMap(({ answers, blocks }, index) => {
@@ -111,7 +111,7 @@ function clearedIn({ nodes }: View): ReadonlySet<EntryId> {
   )
 }
 
-/** Whether a name stands in what was said. An earlier summary is trusted, except for what it had made up itself. */
+/** Whether a name occurs in what was said. An earlier summary is trusted, except for what it had made up itself. */
 function namesIn(view: View, facts: Facts): (identifier: string) => boolean {
   const isSummary = ({ source }: ViewNode): boolean => source.part === 'summary'
   const said = textOf(view.nodes.filter((node) => !isSummary(node)))
@@ -122,13 +122,13 @@ function namesIn(view: View, facts: Facts): (identifier: string) => boolean {
     known.includes(identifier) || (!doubted.has(identifier) && summaries.includes(identifier))
 }
 
-/** What is to be said whole, by the summary or behind it. Words of the user may be cut. */
+/** What the summary or its repairs must say in full. Words of the user may be cut, so they are not part of it. */
 function recordOf(facts: Facts): string {
   const needed = { ...facts, words: [] }
   return prove({ summary: '', facts: needed, visible: '', budgetChars: Infinity }).repairs
 }
 
-/** What summary and repairs need together. `partTokens`: of what is to be summarised, where that is less than the window holds. */
+/** What summary and repairs need together. `partTokens`: size of what is to be summarized, if that is less than the window holds. */
 export function neededTokens(
   view: View,
   {
@@ -144,7 +144,7 @@ export function neededTokens(
   return Math.min(wanted, NEED_SHARE_MAX * base)
 }
 
-/** How long a summary may be; undefined where there is more room than models write. */
+/** How long a summary may be; undefined if there is more room than models use. */
 export function charsToAskFor(
   { tokensMax }: Pick<SummaryJudge, 'tokensMax'>,
   view: View,
@@ -156,7 +156,7 @@ export function charsToAskFor(
   return tokens < SUMMARY_TOKENS_MAX ? Math.floor(tokens * LEAST_CHARS_PER_TOKEN) : undefined
 }
 
-/** The request before was so large: one for a summary has its prompt behind that, and the summary must fit into the window too. */
+/** Size of the previous request. A request for a summary adds its prompt after that, and the summary must fit into the window too. */
 function lastSentTokens({ nodes }: View, { sizeTokens, calibration }: CompactSetup): number {
   const newest = nodes.findLastIndex((node) => node.role === 'assistant')
   const since = newest < 0 ? [] : nodes.slice(newest)
@@ -169,13 +169,13 @@ export function rawOf(node: ViewNode): number {
 }
 
 interface Fitting<T> {
-  /** Unless given, what the tokens come to. */
+  /** Absent: only `tokensMax` limits the length. */
   readonly charsMax?: number
   readonly write: (charsMax: number) => T
   readonly tokensOf: (written: T) => number
 }
 
-/** Budgets are in characters, room is in tokens: it is written again, shorter, until it fits. */
+/** Budgets are in characters and room is in tokens: writes again, shorter, until it fits. */
 function fitted<T>(tokensMax: number, { charsMax = Infinity, write, tokensOf }: Fitting<T>): T {
   let chars = Math.max(0, Math.floor(Math.min(charsMax, tokensMax * CHARS_PER_TOKEN)))
   let written = write(chars)
@@ -202,7 +202,7 @@ function shownText(block: ViewNode['blocks'][number]['block'], json: string): st
     .join('\n')
 }
 
-/** All texts in a value. */
+/** All strings in a value. */
 function leavesOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []

@@ -7,24 +7,24 @@ import { NEWEST_FILES, writeFiles } from '../summary/write-files.ts'
 import { clip, writeList, writeParts, type Part, type WrittenParts } from '../summary/write-parts.ts'
 import { cutMark, notSaidWith, writeWords } from '../summary/write-words.ts'
 
-// A summary is held against the facts before it is used. What it leaves out is appended; what it makes up is counted. No model is asked.
+// A summary is compared with the facts before it is used. What it leaves out is appended; what it makes up is counted. No model is asked.
 
 export interface ProofInput {
   readonly summary: string
   readonly facts: Facts
-  /** The text of what stays in view as it is. */
+  /** The text of what stays in view unchanged. */
   readonly visible: string
-  /** The entries of what stays in view as it is. */
+  /** The entries that stay in view unchanged. */
   readonly visibleEntries?: ReadonlySet<EntryId>
-  /** Of these, answers with a result that no longer stands there as it was. */
+  /** Of these, answers with a result that is no longer as it was. */
   readonly clearedEntries?: ReadonlySet<EntryId>
   /** For all repairs together. */
   readonly budgetChars: number
-  /** Whether an identifier ever occurred in the conversation. Unset: nothing is called invented. */
+  /** Whether an identifier ever occurred in the conversation. Absent: nothing counts as invented. */
   readonly occurs?: (identifier: string) => boolean
-  /** The model can see again what is named by an id. */
+  /** The model can recall what an id names. */
   readonly hasRecall?: boolean
-  /** No model wrote the summary: what is added is of its kind. */
+  /** No model wrote the summary, so the repairs need no heading of their own. */
   readonly isComputed?: boolean
 }
 
@@ -34,9 +34,9 @@ export interface Proof {
   readonly score: { readonly kept: number; readonly repaired: number; readonly invented: number }
   /** What was appended. Empty: nothing was missing. */
   readonly repairs: string
-  /** Facts that did not fit: the repairs name them by number or id. */
+  /** How many facts did not fit; the repairs name them by number or id. */
   readonly left: number
-  /** Identifiers of the summary that never occurred. */
+  /** Identifiers in the summary that never occurred. */
   readonly invented: readonly string[]
 }
 
@@ -68,7 +68,7 @@ export function prove(input: ProofInput): Proof {
 const DOUBT = 'Names in this summary that occur nowhere in the conversation; look before you use one: '
 const DOUBTED_MAX = 20
 
-/** Tells the model what its predecessor made up. Nothing where there is no room for one name. */
+/** Warns the model of names that the summary made up. '' if there is no room for one name. */
 function doubtOf(invented: readonly string[], charsMax: number): string {
   let room = charsMax - DOUBT.length - 1
   const names = invented.slice(0, DOUBTED_MAX).filter((name) => (room -= name.length + 4) >= 0)
@@ -76,9 +76,9 @@ function doubtOf(invented: readonly string[], charsMax: number): string {
 }
 
 interface Missing extends Pick<Facts, 'standing' | 'files' | 'todos' | 'errors' | 'background' | 'words'> {
-  /** How many of the facts the summary or the kept messages say. */
+  /** How many of the facts are in the summary or in the kept messages. */
   readonly kept: number
-  /** Other to-dos are open too, and said. */
+  /** Some other open to-dos are not missing. */
   readonly isRestOfTodos?: boolean
 }
 
@@ -98,12 +98,12 @@ export function findMissing({
   const files = findMissingFiles(summary, changed).filter(({ entry }) => !isVisible(entry))
   const open = facts.todos.filter(({ state }) => state !== 'done')
   const todos = open.filter(({ text }) => !says(page, text))
-  // The same words in another result tell of another call.
+  // The same words in another result are about another call.
   const told = toPage(summary)
   const isShown = (entry: EntryId): boolean => isVisible(entry) && clearedEntries?.has(entry) !== true
   const errors = facts.errors.filter(({ entry, text }) => !isShown(entry) && !says(told, text))
   const background = facts.background.filter(({ id }) => !says(page, id))
-  // A message that is nothing but standing words is said with them.
+  // A message of nothing but standing words is covered by them.
   const withStanding = toPage(summary, visible, ...standing.map(({ text }) => text))
   const words = facts.words.filter((one) => !isVisible(one.entry) && !saysWords(withStanding, one))
   const all = [facts.standing, changed, open, facts.errors, facts.background, facts.words]
@@ -121,7 +121,7 @@ function saysWords(page: Page, { entry, text, cut }: UserWords): boolean {
   return quotes(page, text) && (cut === undefined || quotes(page, cut.tail))
 }
 
-/** Of the newest also the operation must be said; of all the name. */
+/** For the newest files the summary must state the operation; for the others the name is enough. */
 function findMissingFiles(summary: string, changed: readonly FileFact[]): readonly FileFact[] {
   const claims = claimsIn(summary)
   const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
@@ -187,7 +187,7 @@ function repairParts(missing: Omit<Missing, 'kept'>, hasRecall: boolean): readon
 
 const TARGET_CHARS_MAX = 160
 const TODO_CHARS_MAX = 400
-/** Where a command runs says little of it, and much of a long path. */
+/** Where a command runs says little about it, and can be a long path. */
 const GOES_TO = /^\s*cd\s+[^\s;&|]+\s*(?:&&|;)\s*/
 
 export function errorItem({ entry, tool, target, text }: Facts['errors'][number]): {

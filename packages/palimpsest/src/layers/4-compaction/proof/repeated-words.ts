@@ -1,6 +1,6 @@
 import { isSame } from './says.ts'
 
-// A summary lists every message of the user, word for word. Those that stay in view need not stand there twice.
+// A summary lists every message of the user, word for word. Those that stay in view need not be there twice.
 
 const SECTION = /^\s*6\.\s.*\bmessages\b/i
 const NEXT = /^\s*7\.\s/
@@ -8,7 +8,7 @@ const ITEM = /^(\s*)(?:[-*•]|\d+[.)])\s+/
 const ALL_IN_VIEW = '(They are shown below.)'
 const OTHERS_IN_VIEW = '(The others are shown below.)'
 
-/** The summary without items of its section of user messages that say nothing but one of these. */
+/** The summary without the items of its section of user messages that only repeat one of these. */
 export function withoutRepeated(summary: string, visible: readonly string[]): string {
   const lines = summary.split('\n')
   const start = lines.findIndex((line) => SECTION.test(line))
@@ -27,7 +27,7 @@ export function withoutRepeated(summary: string, visible: readonly string[]): st
   ].join('\n')
 }
 
-/** Lines that begin an item, each with those that follow it; what stands before the first is one of its own. */
+/** Groups lines into items, each with the lines that follow it; lines before the first item are a group of their own. */
 function itemsOf(lines: readonly string[]): readonly (readonly string[])[] {
   const items: string[][] = []
   for (const line of lines) {

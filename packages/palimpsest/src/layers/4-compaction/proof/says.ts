@@ -1,9 +1,9 @@
-// Whether a text says a given thing, word for word except spaces, line breaks and signs of quotation.
+// Whether a text says a given thing, word for word except for spaces, line breaks and quotation marks.
 
-/** A text made ready for many questions. */
+/** A text prepared for many lookups. */
 export interface Page {
   readonly text: string
-  /** With its signs of quotation. */
+  /** With its quotation marks. */
   readonly quoted: string
 }
 
@@ -12,17 +12,17 @@ export function toPage(...texts: readonly string[]): Page {
   return { text: quoted.replace(QUOTES, ''), quoted }
 }
 
-/** A short string must stand as words of its own. */
+/** A shorter string must be found as words of its own. */
 const SHORT_CHARS = 24
 
 export function says({ text, quoted }: Page, wanted: string): boolean {
-  // A clipped text is known by what is left of it.
+  // A clipped text is found by what is left of it.
   const words = plain(wanted.endsWith('…') ? wanted.slice(0, -1) : wanted).trim()
-  // What is nothing but such signs is looked for as it is.
+  // What has only such marks is looked up as it is.
   return words === '' ? quoted.includes(spaced(wanted).trim()) : has(text, words)
 }
 
-/** The same of words whose every sign counts: the user's own. */
+/** The same for words where every mark counts: the user's own. */
 export function quotes({ quoted }: Page, wanted: string): boolean {
   const words = spaced(wanted).trim()
   return words === '' || has(quoted, words)
@@ -35,7 +35,7 @@ function has(text: string, words: string): boolean {
   return false
 }
 
-/** The same words and nothing else. */
+/** Whether both say the same words and nothing else. */
 export function isSame(a: string, b: string): boolean {
   return plain(a).trim() === plain(b).trim()
 }
@@ -44,14 +44,14 @@ function isLetter(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}_]/u.test(character)
 }
 
-/** Whoever quotes chooses the signs: a summary has “it fails” where a tool wrote "it fails" or, in JSON, \\"it fails\\". */
+/** Writers choose their own marks: a summary has “it fails” where a tool wrote "it fails" or, in JSON, \\"it fails\\". */
 const QUOTES = /[\\"'`´‘’‚‛“”„‟«»‹›]/g
 
 function plain(text: string): string {
   return spaced(text).replace(QUOTES, '')
 }
 
-/** Quotation marks of mails and markdown are spaces too. */
+/** Quotation signs of mails and Markdown count as spaces. */
 function spaced(text: string): string {
   return ` ${text}`.replace(/\s+(?:>\s*)*/g, ' ')
 }

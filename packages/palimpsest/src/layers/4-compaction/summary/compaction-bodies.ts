@@ -24,21 +24,21 @@ import { sizeSinceAnswer, type Sizing } from '../../../situation/size-of.ts'
 export interface NewConversation {
   readonly keeps: 'tail' | 'head'
   readonly summary: string
-  /** The summary itself is this block, and comes first; `summary` is what goes with it, behind what is kept. */
+  /** If set, this block is the summary and comes first; `summary` is what goes with it, after what is kept. */
   readonly signed?: SignedBlock
-  /** Lines of what leaves; a message of its own behind the summary, where the next compaction finds them. */
+  /** Excerpts of what leaves, in a message of their own after the summary, where the next compaction finds them. */
   readonly quotes: string
-  /** Nodes that stay as they are, in a row. */
+  /** Nodes that stay as they are, in sequence. */
   readonly kept: readonly ViewNode[]
-  /** Older nodes that stay, pairs whole, oldest first. */
+  /** Older nodes that stay, with pairs whole, oldest first. */
   readonly copied: readonly ViewNode[]
-  /** What is left out between them, by how many of them come before it. Left out: nothing is said of it. */
+  /** What is left out between them, by how many of them come before it. Absent: no line mentions it. */
   readonly gaps?: ReadonlyMap<number, Gap>
   readonly restored: readonly Restored[]
   readonly meta: BoundaryMeta
 }
 
-/** All of it in one batch: a crash leaves the old conversation or the new one. */
+/** Everything in one batch: after a crash there is either the old conversation or the new one. */
 export function compactionBodies(
   view: View,
   { keeps, summary, signed, quotes, kept, copied, gaps = new Map(), restored, meta }: NewConversation,
@@ -84,7 +84,7 @@ export function compactionBodies(
 
 type CopyBody = NamedBody<MessageEntry> & { readonly id: EntryId }
 
-/** Each copy, and before it the line that says what is left out there. */
+/** Each copy, after the line that says what is left out there. */
 function copiesOf(
   view: View,
   copied: readonly ViewNode[],
@@ -105,7 +105,7 @@ function markerBody(text: string, id: EntryId): CopyBody {
   return { ...messageBody({ role: 'user', content: text }, 'engine', { part: 'kept' }), id }
 }
 
-/** What was left out where, for the next compaction: now, and in what stays of one before. */
+/** What was left out where, for the next compaction: now, and in what stays from an earlier one. */
 function gapsAfter(
   view: View,
   kept: readonly ViewNode[],
@@ -119,7 +119,7 @@ function gapsAfter(
   return new Map([...stay, ...now])
 }
 
-/** The same, the boundary telling what they leave of the conversation: as it will be counted until the next answer. */
+/** The same bodies; the boundary also says how large the conversation is that they leave, as it will be counted until the next answer. */
 export function withCount(
   view: View,
   bodies: readonly NamedBody[],
@@ -142,14 +142,14 @@ export function withCount(
   return { bodies: counted, postTokens }
 }
 
-/** Pins are said again behind the boundary: loading begins there. */
+/** Pins are repeated after the boundary, because loading begins there. */
 function pinBodies(view: View, nodes: readonly ViewNode[]): readonly EntryBody<PinEntry>[] {
   const pinned = nodes.flatMap((node) => node.blocks.filter(({ at }) => view.pinned.has(blockKey(at))))
   const targets = new Map(pinned.map(({ at }) => [blockKey(at), at]))
   return [...targets.values()].map((target) => ({ kind: 'pin', target, on: true }))
 }
 
-/** The list of sessions looks for it near the end of the file. */
+/** Repeats the title, because the list of sessions looks for it near the end of the file. */
 function titleAgain({ log }: View): readonly NamedBody[] {
   const last = log.findLast((entry) => entry.kind === 'title')
   return last ? [{ kind: 'title', title: last.title, firstPrompt: last.firstPrompt }] : []
@@ -159,7 +159,7 @@ function madeBody(text: string): EntryBody<MessageEntry> {
   return messageBody({ role: 'user', content: text }, 'engine', { part: 'summary' })
 }
 
-/** A copy repeats its original; what stood in the place of a block stands there again. */
+/** A copy repeats its original; a block that was replaced there is replaced here too. */
 function standInBodies(copied: readonly ViewNode[]): readonly EntryBody<EditEntry>[] {
   const standIns = new Map<string, { readonly at: BlockRef; readonly with: string[] }>()
   for (const { at, json, original } of copied.flatMap((node) => node.blocks)) {
@@ -181,7 +181,7 @@ function signedBody({ json, block, standsFor }: SignedBlock): EntryBody<MessageE
   })
 }
 
-/** A signed block stands for what was before it, and only at the beginning. */
+/** A signed block replaces what came before it, and only at the beginning. */
 function mayBeCopied({ standsFor }: MessageEntry): boolean {
   return standsFor === undefined
 }

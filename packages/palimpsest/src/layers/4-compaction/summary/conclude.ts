@@ -20,9 +20,9 @@ import { continuationText } from './continuation.ts'
 import { tracePhase, type MadeSummary } from './make-summary.ts'
 import type { ServerAttempt } from './server-compaction.ts'
 
-// The end of a compaction: what the host has to add, the entries, and a last look at what they leave.
+// The end of a compaction: what the host adds, the entries, and a last check of what they leave.
 
-/** Files that are read again, and how much of each, in a full-size window. */
+/** Most files that are read again, and most tokens of each, in a full-size window. */
 const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
 const LARGER =
@@ -33,21 +33,21 @@ export interface Conclusion {
   readonly wish: CompactWish
   readonly setup: CompactSetup
   readonly decision: Extract<CompactionDecision, { kind: 'compact' }>
-  /** What went before. */
+  /** What was tried before this summary. */
   readonly tried: ServerAttempt
   readonly plan: KeptPlan
   readonly made: MadeSummary
-  /** What may be left of all. */
+  /** How much may be left in total. */
   readonly mostTokens: number
 }
 
-/** The next request would be refused: what stays was estimated to be less than it is. */
+/** The next request would be refused: what stays is larger than estimated. */
 export interface Overfull {
   readonly kind: 'overfull'
   readonly postTokens: number
 }
 
-/** As it comes out, whatever it leaves. */
+/** Returns the result, whatever it leaves. */
 export async function conclude(
   given: Conclusion,
   ports: CompactPorts,
@@ -56,7 +56,7 @@ export async function conclude(
   return finish(given, await draw(given, ports, signal), ports)
 }
 
-/** Unless a request may not hold that much. */
+/** Like `conclude`, unless the result is too large for a request. */
 export async function concludeWithin(
   given: Conclusion,
   blockingTokens: number,
@@ -106,14 +106,17 @@ function finish(
   }
 }
 
-/** Where nobody asked, or the window is full, whatever makes room is used; else what makes little of it only if it was paid for. */
+/** If nobody asked, or the window is full, any gain is used. If the user asked for room, a small gain is used only if it was paid for. */
 function isWorth({ wish, setup, mostTokens }: Conclusion, postTokens: number, isPaid: boolean): boolean {
   if (postTokens <= mostTokens) return true
   const wantsHalf = wish.cause === 'asked' && !isFull(setup.sizeTokens, setup.thresholds)
   return isGain(setup, postTokens) && (!wantsHalf || isPaid)
 }
 
-/** What the host adds is known only now: where it is too much, files that were read again go, then excerpts, then what hooks say. */
+/**
+ * Only now do we know what the host adds. If that is too much, we drop first the files that were read again, then excerpts, then all that
+ * hooks did not add.
+ */
 function smallEnough(
   { view, setup, mostTokens }: Conclusion,
   whole: NewConversation,
@@ -182,7 +185,7 @@ function told({ cause, near, turnsSince, refills, failures }: CompactionRecord) 
   return { reason: cause, near, turnsSince, refills, failures }
 }
 
-/** Whether what an excerpt is from is among the files that are shown again, by the end of its path. */
+/** Whether the source of an excerpt is among the files that are shown again, compared by the end of its path. */
 function shownBy(restored: readonly Restored[]): (title: string) => boolean {
   const paths = restored.flatMap(({ files = [] }) => files.map(({ path }) => path))
   return (title) =>
@@ -191,7 +194,9 @@ function shownBy(restored: readonly Restored[]): (title: string) => boolean {
       .some((word) => word !== '' && paths.some((path) => path === word || path.endsWith(`/${word}`)))
 }
 
-/** What is worked on comes back first: files that open errors name, files that were changed, files that the next step names; then what was read last. */
+/**
+ * Files in use come first: those that open errors name, those that were changed, those that the next step names; then the last ones read.
+ */
 function restoreWish(facts: Facts, plan: KeptPlan, summary: string, { scale }: CompactSetup): RestoreWish {
   const stays = [...plan.kept, ...plan.copied]
   const tokens = Math.min(RESTORED_FILE_TOKENS * scale, plan.restoredTokens)
@@ -215,7 +220,7 @@ export function outdatedFiles({ files }: Facts, stays: ReadonlySet<EntryId>): Re
   return new Set(gone.map(({ path }) => path))
 }
 
-/** Where a summary says what comes next. */
+/** The part of a summary that says what comes next. */
 const NEXT_STEP = /(?:^|\n)\W{0,4}(?:\d\. )?\W{0,4}(?:Next step|Context for going on)\b[^]*$/i
 
 export function filesToRestore({ files, errors }: Facts, summary: string): readonly string[] {
@@ -237,7 +242,7 @@ function lastSeen({ touched, read = 0 }: Facts['files'][number]): number {
   return Math.max(touched, read)
 }
 
-/** A model that served closes the breaker; where none was asked nothing is learned of them. */
+/** A model that succeeded closes the breaker; if none was asked, the breaker stays as it is. */
 function recordAfter(before: CompactionRecord, made: MadeSummary, now: number): CompactionRecord {
   const { outcomes, asked, path } = made
   if (!asked) return { ...before, outcomes }

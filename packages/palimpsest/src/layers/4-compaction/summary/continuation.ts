@@ -5,37 +5,37 @@ import { amountOf, counted, wayTo, type Gap } from '../keep/gaps.ts'
 // words the summary is, and what comes after it: nobody who reads on may take for one piece what is none.
 
 export interface Continuation {
-  /** `automatic`: in the middle of work. `manual`: the user asked for it. `autonomous`: nobody watches; the agent was woken by itself. */
+  /** `automatic`: in the middle of work. `manual`: the user asked for it. `autonomous`: nobody watches; the agent woke up by itself. */
   readonly mode: 'automatic' | 'manual' | 'autonomous'
   /** The proven summary. */
   readonly summary: string
   /**
-   * `before`: the summary stands before what stays. `after`: what stays stands before it. `sealed`: it stands at the beginning, where the
-   * provider put it, and what is given here as one is what it left out.
+   * `before`: the summary comes before what stays. `after`: it comes after what stays. `sealed`: it is at the beginning, where the provider
+   * put it, and what is given here as `summary` is what it left out.
    */
   readonly place: 'before' | 'after' | 'sealed'
-  /** Messages that stay: none, those in a row at the end (or, for `after`, at the beginning), or with places where some are left out. */
+  /** Messages that stay: none, a sequence at the end (for `after`, at the beginning), or pieces with places where some are left out. */
   readonly stays: 'none' | 'row' | 'pieces'
-  /** All that is no longer shown. Undefined where nobody counted. */
+  /** Everything that is no longer shown. Undefined if nobody counted. */
   readonly left?: Gap | undefined
-  /** Whose words the summary is. Left out: a model's. */
+  /** Who wrote the summary. Absent: a model. */
   readonly writer?: SummaryWriter
-  /** For `after`: what stays begins with an earlier summary, which says how to continue. That was then. */
+  /** For `after`: what stays begins with an earlier summary, whose words on how to continue no longer count. */
   readonly followsSummary?: boolean
-  /** Undefined where the conversation is not on disk. */
+  /** Undefined if the conversation is not on disk. */
   readonly transcriptPath?: string | undefined
-  /** The model can see again what left its view. */
+  /** The model can recall what left its view. */
   readonly hasRecall?: boolean
 }
 
 export type SummaryWriter =
   | { readonly kind: 'model' }
-  /** Nobody's: it was computed. */
+  /** Computed; nobody wrote it. */
   | { readonly kind: 'record' }
-  /** Notes that were written before the compaction, by so many messages and tokens. */
+  /** Notes that are older than the compaction by this many messages and tokens. */
   | { readonly kind: 'notes'; readonly messages: number; readonly tokens: number }
 
-/** The text of the message that stands for the earlier conversation. */
+/** The text of the message that replaces the earlier conversation. */
 export function continuationText(given: Continuation): string {
   const { mode, summary, place } = given
   const title = place === 'sealed' ? [] : [titleOf(given.writer)]
@@ -82,7 +82,7 @@ const FOLLOWING: { readonly [stays in Continuation['stays']]: string } = {
 }
 
 function wayBack({ transcriptPath, hasRecall = false, left, stays }: Continuation): readonly string[] {
-  // Where there are several places, each names its own.
+  // If there are several places, each has its own line.
   const exactly = left && stays !== 'pieces' ? ` (${wayTo(left, hasRecall)})` : ''
   if (hasRecall)
     return [

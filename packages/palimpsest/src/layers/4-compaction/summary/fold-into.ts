@@ -9,7 +9,7 @@ import { countMessages, standingFor, type KeptPlan } from '../keep/keep-for.ts'
 import { foldFor } from './make-summary.ts'
 import type { NamedBody } from '../../../situation/session.ts'
 
-/** A compaction that asks nobody, with what stays already chosen: what it appends. No file is read again. */
+/** The entries of a compaction without a model, with what stays already chosen. No file is read again. */
 export function foldInto(
   view: View,
   plan: KeptPlan,

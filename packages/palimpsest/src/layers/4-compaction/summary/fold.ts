@@ -8,21 +8,21 @@ import { writeFiles } from './write-files.ts'
 import { clip, headOf, tailOf, writeList, writeParts, type Part, type Written } from './write-parts.ts'
 import { notSaidWith, writeWords } from './write-words.ts'
 
-// The summary that needs no model, in the same nine sections, as far as they can be computed. It cannot fail, so a full window never
-// leaves a dead session.
+// The summary that needs no model, in the same nine sections, as far as they can be computed. It cannot fail, so a full window never leaves
+// a session that cannot continue.
 
 export interface FoldInput {
   readonly facts: Facts
   readonly budgetChars: number
   readonly kind?: SummaryKind
-  /** What stays in view as it is, and its entries: what stands there is not repeated. */
+  /** What stays in view unchanged, and its entries: the summary does not repeat it. */
   readonly visible?: string
   readonly visibleEntries?: ReadonlySet<EntryId>
-  /** Of these, answers with a result that no longer stands there as it was. */
+  /** Of these, answers with a result that is no longer as it was. */
   readonly clearedEntries?: ReadonlySet<EntryId>
-  /** The model can see again what is named by an id. */
+  /** The model can recall what an id names. */
   readonly hasRecall?: boolean
-  /** Whoever proves it names what does not fit. */
+  /** The proof that follows names what does not fit. */
   readonly isToBeProved?: boolean
 }
 
@@ -61,14 +61,14 @@ function write(
   const { blocks, notice } = writeParts(parts, Math.max(0, budgetChars - forTitles), hasRecall)
   const sections = titles.flatMap((title, i) => {
     const own = blocks.filter((block, at) => block !== '' && parts[at]?.section === i + 1)
-    // Without numbers: a number that is missing looks like something lost. One part says itself what it is.
+    // Without numbers: a missing number looks like something lost. A single part says itself what it is.
     if (own.length < 2) return own
     return [`${title}:\n${own.join('\n')}`]
   })
   return [...sections, ...(notice === '' || isToBeProved ? [] : [notice])].join('\n\n')
 }
 
-/** Each thing once: what stays in view says it already. */
+/** Each thing once: what stays in view already says it. */
 function unseen(
   facts: Facts,
   seen: Required<Pick<FoldInput, 'visible' | 'visibleEntries' | 'clearedEntries'>>,
@@ -80,7 +80,7 @@ function unseen(
     ...facts,
     ...missing,
     files: [...missing.files, ...facts.files.filter(({ operation }) => operation === 'read')],
-    // What was said last is known by its place: where it is in view, an empty one keeps that place.
+    // The last answer is known by its place: if it is in view, an empty one keeps that place.
     answers: facts.answers.flatMap((answer, i) => {
       if (!visibleEntries.has(answer.entry)) return isBelied(answer, facts) ? [] : [answer]
       return i === facts.answers.length - 1 ? [{ ...answer, text: '' }] : []
@@ -94,7 +94,7 @@ function unseen(
   }
 }
 
-/** It speaks of a command that has failed since: what it said of it is no longer so. The newest answer stands by itself. */
+/** The answer is about a command that has failed since, so it no longer holds. The newest answer always stays. */
 function isBelied({ text }: AnswerFact, { errors, answers }: Facts): boolean {
   if (answers.at(-1)?.text === text) return false
   return errors.some(({ target }) => {
@@ -104,10 +104,10 @@ function isBelied({ text }: AnswerFact, { errors, answers }: Facts): boolean {
   })
 }
 
-/** Shorter ones stand in other words. */
+/** Shorter names occur inside other words. */
 const NAME_CHARS_MIN = 4
 
-/** Of several runs of one command the newest counts. */
+/** Of several runs of one command, the newest counts. */
 function newestOf(commands: Facts['commands']): Facts['commands'] {
   const newest = new Map<string, Facts['commands'][number]>()
   for (const one of commands) {
@@ -118,20 +118,20 @@ function newestOf(commands: Facts['commands']): Facts['commands'] {
 }
 
 interface FoldPart extends Part {
-  /** The number of the section that it stands in. */
+  /** The number of its section. */
   readonly section: number
 }
 
 const ANSWER_CHARS_MAX = 1_200
 const LAST_ANSWER_CHARS_MAX = 2_000
 const COMMAND_CHARS_MAX = 160
-/** Less of an answer says nothing. */
+/** A shorter part of an answer says nothing. */
 const LAST_ANSWER_CHARS_MIN = 80
 const READ_FILES_MAX = 40
-/** For the line that says how many more there are. */
+/** Room for the line that says how many more there are. */
 const MORE_CHARS = 40
 
-/** With less room than this, what is only useful waits for what must not be forgotten. */
+/** With less room than this, what is merely useful gives way to what must not be forgotten. */
 const TIGHT_CHARS = 5_000
 
 /** In order of importance. */
@@ -203,7 +203,7 @@ function partsOf(
 
 interface ListItems {
   readonly items: readonly { readonly text: string; readonly id?: EntryId }[]
-  /** How to call those that do not fit. Unset: they need not be named. */
+  /** What to call those that do not fit. Absent: they need not be named. */
   readonly what?: string
 }
 
@@ -244,7 +244,7 @@ function lastAnswer({ answers }: Facts, charsMax: number): Written {
   return { lines: [`- ${withoutMiddle(last.text.replaceAll('\n', '\n  '), room - 3)}`], said: 1 }
 }
 
-/** An answer begins with what was done and ends with what is next. */
+/** An answer begins with what was done and ends with what is next, so the middle is cut. */
 function withoutMiddle(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const mark = ' […] '

@@ -15,12 +15,12 @@ import type { EntryBody } from '../../../situation/session.ts'
 import type { SignedBlock } from './signed-block.ts'
 import { askFork, askPlain, type StepResult } from './summary-steps.ts'
 
-// The chain that always ends: each step is dearer or plainer than the one before, the last cannot fail, and every text is proved
+// The chain always ends: each step is more expensive or plainer than the one before, the last one cannot fail, and every text is proved
 // against the transcript before it is used.
 
-/** While a model writes, something is heard at least so often. */
+/** While a model writes, a `keep-alive` is sent at least this often. */
 const KEEP_ALIVE_MS = 30_000
-/** Where there is room for less, no model is asked: the fold says more. */
+/** With room for less, no model is asked: the fold says more. */
 const SUMMARY_CHARS_MIN = 1_000
 
 export interface SummaryWish extends Judgeable {
@@ -29,28 +29,28 @@ export interface SummaryWish extends Judgeable {
   /** Whether models may be asked. */
   readonly mayAsk: boolean
   readonly model: string
-  /** Who may be asked, in this order. */
+  /** Which paths may be asked, in this order. */
   readonly paths: readonly CompactionPath[]
-  /** Calls of steps before: they count as retries. */
+  /** Calls of earlier steps: they count as retries. */
   readonly calls?: number
 }
 
 export interface MadeSummary {
   readonly text: string
-  /** Whose words it is. */
+  /** Who wrote it. */
   readonly writer: SummaryWriter
-  /** The step that served. */
+  /** The step that succeeded. */
   readonly path: CompactionPath
-  /** Whether a model was asked, whatever came of it. */
+  /** Whether a model was asked, with or without success. */
   readonly asked: boolean
   readonly score: Proof['score']
-  /** Of the text: what was added to it. */
+  /** The part of the text that was appended. */
   readonly repairs: string
-  /** The text is the provider's, and stands in a block of its own. */
+  /** The provider wrote the text, and it is in a block of its own. */
   readonly signed?: SignedBlock
   readonly invented: readonly string[]
   readonly outcomes: readonly string[]
-  /** What the models that were asked cost, whatever came of it. */
+  /** What the models that were asked cost, with or without success. */
   readonly spent: readonly EntryBody<SpentEntry>[]
   readonly notices: readonly string[]
 }
@@ -99,7 +99,7 @@ export function foldFor(wish: Judgeable): Proof {
   return createJudge(wish, factsOf(wish.view)).fold()
 }
 
-/** The same ports, noting what each answer cost. */
+/** The same ports, which also record what each answer cost. */
 export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): SummaryPorts {
   const note = <T extends ForkOutcome>(outcome: T): T => {
     if (outcome.kind === 'answered' || outcome.kind === 'called-tools') {
@@ -116,7 +116,7 @@ export function billed(ports: SummaryPorts, spent: EntryBody<SpentEntry>[]): Sum
   }
 }
 
-/** A text that no step here made is proved like any other; undefined where it does not serve. */
+/** Proves a text that no step here made, like any other; undefined if it does not qualify. */
 export function proveText(path: CompactionPath, text: string, wish: Judgeable): MadeSummary | undefined {
   const proof = createJudge(wish, factsOf(wish.view)).proofOf(text, path !== 'server')
   return proof && { path, asked: false, ...toMade(proof), ...BY_MODEL, outcomes: [], spent: [], notices: [] }
@@ -139,7 +139,7 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
     ...(charsMax !== undefined && { charsMax }),
   })
   const { runFork, askModel, clock, trace } = ports
-  // A fork shows the model all that was sent: too much for a summary of what stands before a message.
+  // A fork shows the model everything that was sent: too much for a summary of what comes before a message.
   const isForkable = plan.span !== 'up_to' && !isUndoneSince(view)
   const mayFork =
     runFork && isForkable && setup.wishes?.model === undefined && ports.flags.value('compaction-fork')
@@ -170,7 +170,7 @@ function stepsOf(wish: SummaryWish, charsMax: number | undefined, ports: Summary
 
 const FIRST_WORDS_CHARS = 200
 
-/** By which the model finds where its part begins. */
+/** They show the model where its part begins. */
 function firstWords({ summarised }: KeptPlan): string {
   const words = summarised.flatMap(({ blocks }) =>
     blocks.flatMap(({ block }) => (isBlock(block, 'text') ? [block.text] : [])),
@@ -178,7 +178,7 @@ function firstWords({ summarised }: KeptPlan): string {
   return (words[0] ?? '').slice(0, FIRST_WORDS_CHARS)
 }
 
-/** What a request for a summary covers: all that was sent before the newest answer, or the part that is to be summarised. */
+/** What a request for a summary covers: everything that was sent before the newest answer, or the part that is to be summarized. */
 function coveredNodes(view: View, plan: KeptPlan): readonly ViewNode[] {
   if (plan.span !== 'whole') return plan.summarised
   const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
@@ -189,7 +189,7 @@ function toMade({ text, score, repairs, invented }: Proof) {
   return { text, score, repairs, invented }
 }
 
-/** Tells that it is alive while it waits. */
+/** Yields `keep-alive` while it waits. */
 export async function* whileAlive<T>(work: Promise<T>, { within }: Clock): AsyncGenerator<CompactEvent, T> {
   for (;;) {
     const result = await within(work, KEEP_ALIVE_MS)

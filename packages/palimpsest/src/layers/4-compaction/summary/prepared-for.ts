@@ -16,7 +16,7 @@ export interface PreparedWish {
   readonly upTo: EntryId
 }
 
-/** Undefined outside the stretch between warning and threshold, and where the summary is to come from elsewhere. */
+/** Undefined outside the range between warning and threshold, and if the summary is to come from elsewhere. */
 export function preparedWish(view: View, limits: PreparedLimits, flags: Flags): PreparedWish | undefined {
   const { sizeTokens, thresholds } = limits
   if (sizeTokens < thresholds.warning || isFull(sizeTokens, thresholds)) return undefined

@@ -8,7 +8,8 @@ import type { PreparedKeeper, PreparedLimits } from '../../../background/keepers
 import type { Ports, RunFork } from '../../../ports.ts'
 import { preparedWish, readPrepared, type PreparedWish } from './prepared-for.ts'
 
-// A summary, made beside the conversation while it nears the threshold, by a fork of it. It is kept until a compaction looks for it.
+// A fork of the conversation writes a summary in parallel while the conversation nears the threshold. The summary is kept until a
+// compaction looks for it.
 
 export interface PreparedSetup extends KeeperSetup {
   readonly ports: KeeperSetup['ports'] & Pick<Ports, 'flags'>

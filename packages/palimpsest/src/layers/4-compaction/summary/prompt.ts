@@ -1,15 +1,15 @@
-// What the summariser is asked. Tools are forbidden at the start and at the end: one prohibition is not always obeyed.
+// The prompt of the summarizer. Tools are forbidden at the start and at the end: a single prohibition is not always obeyed.
 
-/** `whole`: everything above. `from`: from a message on, what precedes it stays. `up_to`: what precedes a message that stays. */
+/** `whole`: everything above. `from`: from a message on; what comes before it stays. `up_to`: what comes before a message that stays. */
 export type SummaryKind = 'whole' | 'from' | 'up_to'
 
 export interface SummaryRequest {
   readonly kind: SummaryKind
   /** The user's, then those of hooks and instruction files. Empty: none. */
   readonly instructions?: string
-  /** Of `from`: the first words of the part. */
+  /** For `from`: the first words of the part. */
   readonly begins?: string
-  /** Where a small window leaves little room. */
+  /** Set if a small window leaves little room. */
   readonly charsMax?: number
 }
 

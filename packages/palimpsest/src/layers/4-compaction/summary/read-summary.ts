@@ -1,7 +1,7 @@
 export interface ReadSummary {
   /** Without the scratchpad and the tags. */
   readonly text: string
-  /** It opens something that it does not close: the answer stopped in the middle. */
+  /** A tag is opened and not closed: the answer stopped in the middle. */
   readonly cut: boolean
   readonly empty: boolean
 }
@@ -9,7 +9,7 @@ export interface ReadSummary {
 const SUMMARY_OPEN = /<summary>/i
 const SUMMARY_CLOSE = /<\/summary>/gi
 
-/** The summary in a model's answer. Tags may be missing: then the whole text counts, but for the scratchpad. */
+/** The summary in a model's answer. Tags may be missing: then the whole text counts, except for the scratchpad. */
 export function readSummary(answer: string): ReadSummary {
   const { rest, cut: analysisCut } = withoutAnalysis(answer)
   const open = SUMMARY_OPEN.exec(rest)
@@ -20,11 +20,11 @@ export function readSummary(answer: string): ReadSummary {
   return { text, cut, empty: text === '' }
 }
 
-/** The first scratchpad, from its opening (or the very start, where only its end is marked) to its end. */
+/** Removes the first scratchpad, from its opening (or from the very start, if only its end is marked) to its end. */
 function withoutAnalysis(answer: string): { readonly rest: string; readonly cut: boolean } {
   const open = /<analysis>/i.exec(answer)
   const summary = SUMMARY_OPEN.exec(answer)
-  // In the summary itself the word is just a word.
+  // Inside the summary the word is just a word.
   if (open && summary && summary.index < open.index) return { rest: answer, cut: false }
   const close = /<\/analysis>/i.exec(answer)
   if (close && !(summary && summary.index < close.index))

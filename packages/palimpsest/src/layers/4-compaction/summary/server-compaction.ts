@@ -14,19 +14,19 @@ import type { EntryBody } from '../../../situation/session.ts'
 import type { SignedBlock } from './signed-block.ts'
 import { retryWaitMs, SUMMARY_RETRIES } from '../../../request/retry-policy.ts'
 
-// The provider's own summary, in a block that it signs. The block takes the place of exactly the messages of the last request; the
-// answer to it and what follows stay directly behind, and because the signature covers what the answer was made under, its thinking
-// stays valid. No other summary can do that, so this one is tried first where the model has it.
+// The provider's own summary, in a block that it signs. The block replaces exactly the messages of the last request; the answer to it and
+// what follows stay directly after it, and because the signature covers what the answer was made under, its thinking stays valid.
+// No other summary can do that, so this one is tried first if the model supports it.
 
 /** Must be in the prefix from the start: added later it would change the cache key, and nothing would be read. */
 export const COMPACTION_BETA = 'compact-2026-09-04'
-/** Of failures that may pass. */
+/** For failures that may pass. */
 const RETRIES_MAX = 1
 
-/** Members of a request that shape a reply: the provider takes none with a compaction. */
+/** Members of a request that shape a reply: the provider accepts none of them with a compaction. */
 const REPLY_ONLY = ['context_management', 'stop_sequences', 'output_format', 'tool_choice']
 
-/** Instead of the provider's own prompt, where there is something to add. */
+/** Replaces the provider's own prompt if there are instructions to add. */
 const PROMPT =
   'Summarise the conversation so that the work can go on from the summary alone: what the user asked for, with every instruction and prohibition that still holds; decisions and their reasons; files that were changed, and how; errors and how they were mended; what is open, and the next step. Answer with the summary only. Do not call tools.'
 
@@ -77,7 +77,7 @@ export function offersSignedCompaction(
   flags: Flags,
 ): boolean {
   if (!flags.value('server-compaction')) return false
-  // What is pinned stays as it is, and nothing of that may stand between the block and what follows it.
+  // What is pinned stays as it is, and nothing may come between the block and what follows it.
   if (view.pinned.size > 0 || isUndoneSince(view)) return false
   if (!facts.capabilities.onDemandCompaction || !thinking.bindsPrefix || wishes?.model !== undefined)
     return false
@@ -87,7 +87,7 @@ export function offersSignedCompaction(
   return !shapesReply && findMember(parameters['output_config'] ?? '{}', 'format') === undefined
 }
 
-/** Undefined where the newest answer was made behind another prefix, or is not newer than the last compaction. */
+/** Undefined if the newest answer was made under another prefix, or is not newer than the last compaction. */
 function lastAnswerUnder({ nodes, log, boundary }: View): Hash | undefined {
   const newest = nodes.findLastIndex(({ role }) => role === 'assistant')
   const source = nodes[newest]?.source
@@ -120,7 +120,7 @@ async function ask(
   }
 }
 
-/** A block that says nothing, in the clear or sealed, is none: the model called a tool instead. */
+/** A block without text, plain or sealed, is no summary: the model called a tool instead. */
 function signedBlock(
   { response }: Extract<ForkOutcome, { kind: 'answered' }>,
   { view, setup }: ServerWish,
@@ -133,7 +133,7 @@ function signedBlock(
   return { json: JSON.stringify(block), block, standsFor: chainHash(seed, under) }
 }
 
-/** Of a sealed summary nothing can be read, so all that was computed counts as missing. */
+/** A sealed summary cannot be read, so every computed fact counts as missing. */
 function prove(signed: SignedBlock, { view, keep, setup }: ServerWish): ServerAttempt['served'] {
   const plan = keepFor(view, settle(view, setup.thinking).tokens, { ...keep, newestOnly: true })
   const made = proveText('server', signed.block.content ?? '', { view, plan, setup })

@@ -7,6 +7,6 @@ export interface SignedBlock {
   /** The block, byte for byte. */
   readonly json: JsonText
   readonly block: CompactionBlock
-  /** For its entry: see there. */
+  /** For the `standsFor` of its entry. */
   readonly standsFor: Hash
 }

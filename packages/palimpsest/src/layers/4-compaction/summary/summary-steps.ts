@@ -5,7 +5,7 @@ import type { View, ViewNode } from '../../../transcript/view.ts'
 import { plainRequest, roundsOf } from '../../../request/plain-request.ts'
 import { retryWaitMs, SUMMARY_RETRIES } from '../../../request/retry-policy.ts'
 
-// The steps that ask a model for a summary. Each comes to a text or to a named outcome; none throws but for an abort.
+// The steps that ask a model for a summary. Each ends with a text or a named outcome; none throws, except on an abort.
 
 export type StepOutcome = 'prompt_too_long' | 'no_summary' | 'api_error'
 
@@ -13,9 +13,9 @@ export type StepResult =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'none'; readonly outcome: StepOutcome; readonly excess?: number }
 
-/** How often it is shortened. */
+/** How many times it is shortened. */
 const SHORTENED_MAX = 3
-/** Of the rounds, where the error names no size. */
+/** Share of the rounds to remove if the error names no size. */
 const SHORTEN_SHARE = 0.2
 
 export async function askFork(prompt: string, runFork: RunFork, signal: AbortSignal): Promise<StepResult> {
@@ -25,15 +25,15 @@ export async function askFork(prompt: string, runFork: RunFork, signal: AbortSig
 
 export interface PlainStep {
   readonly view: View
-  /** What is to be summarised. */
+  /** What is to be summarized. */
   readonly nodes: readonly ViewNode[]
   readonly prompt: string
   readonly model: string
   readonly maxTokens: number
   readonly tokensOf: (node: ViewNode) => number
-  /** Tokens that a step before was found to be too long by; undefined: it was not. */
+  /** By how many tokens an earlier step was too long; undefined if none was. */
   readonly tooLong?: { readonly excess?: number | undefined } | undefined
-  /** Of retries, what steps before have used up. */
+  /** Retries that earlier steps have used up. */
   readonly retried?: number
 }
 
@@ -68,7 +68,10 @@ export async function askPlain(
   }
 }
 
-/** Oldest rounds until the excess is made up; a fifth of them where none was named, or one that is more than all. At least one. */
+/**
+ * Skips the oldest rounds until the excess is covered, at least one. If no excess is known, or it is more than everything, a fifth of the
+ * rounds.
+ */
 function shorten(
   rounds: readonly (readonly ViewNode[])[],
   skipped: number,

@@ -9,8 +9,9 @@ import { strictTarget } from '../proof/size-rule.ts'
 import { proveText, tracePhase } from './make-summary.ts'
 import { compactOnServer, NOT_TRIED, type ServerAttempt, type ServerWish } from './server-compaction.ts'
 
-// What serves before a summary is asked for: the provider's own, and texts that are at hand and cost nothing, the notes or one that was
-// made in time. What such a text does not cover stays; where that is too much it does not serve, and a new summary leaves less.
+// What can serve before a new summary is asked for: the provider's own, and texts at hand that cost nothing, which are the notes or a
+// summary prepared earlier. What such a text does not cover stays; if that is too much, the text does not serve, and a new summary leaves
+// less.
 
 /** In the order of the sources. */
 export async function* trySources(
@@ -37,7 +38,10 @@ export async function* trySources(
   return tried
 }
 
-/** A text at hand as the summary, with all that it does not cover kept; no model is asked. Instructions are for a summary that is made now. */
+/**
+ * Uses a text at hand as the summary and keeps everything that it does not cover; no model is asked. Instructions are only for a summary
+ * that is made now.
+ */
 function fromText(
   { path, find }: Extract<SummarySource, { find: unknown }>,
   { view, keep, instructions, setup }: ServerWish,

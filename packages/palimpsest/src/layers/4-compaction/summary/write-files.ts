@@ -1,12 +1,12 @@
 import type { FileFact } from '../../../facts/facts.ts'
 import type { Written } from './write-parts.ts'
 
-// Changed files, densely: the newest by their paths, older ones by folder, and where even that is too long by number. Every line says what
-// was done to its files.
+// Changed files in little room: the newest by their paths, older ones by folder, and if that is still too long, as a number.
+// Each line says what was done to its files.
 
-/** Of these the path stands whole. */
+/** This many of the newest have their path in full. */
 export const NEWEST_FILES = 40
-/** A longer list is hard to read: each line says again what was done. */
+/** A longer list is hard to read, so a new line repeats what was done. */
 const PER_LINE_MAX = 7
 
 export function writeFiles(files: readonly FileFact[], charsMax: number): Written {
@@ -28,7 +28,7 @@ export function writeFiles(files: readonly FileFact[], charsMax: number): Writte
   return fewer(head, short, charsMax)
 }
 
-/** As many of the newest as fit; the others by number. */
+/** As many of the newest as fit; the others as a number. */
 function fewer(head: readonly string[], files: readonly FileFact[], charsMax: number): Written {
   for (let said = Math.min(files.length, NEWEST_FILES); said > 0; said--) {
     const lines = [...head, ...linesOf(files.slice(0, said))]
@@ -41,7 +41,7 @@ function withLeft(lines: readonly string[], said: number, of: number): Written {
   return { lines, said, left: { what: 'changed files', count: of - said, ids: [] } }
 }
 
-/** Operations in the order of their newest file. */
+/** Grouped by operation, in the order of their newest file. */
 function linesOf(files: readonly FileFact[]): readonly string[] {
   return groupBy(files, ({ operation }) => operation).flatMap(([operation, group]) =>
     listed(
@@ -51,7 +51,7 @@ function linesOf(files: readonly FileFact[]): readonly string[] {
   )
 }
 
-/** `- edited in src/a: x.ts, y.ts`. A folder with one file is a path. */
+/** `- edited in src/a: x.ts, y.ts`. A folder with one file becomes a path. */
 function byFolder(files: readonly FileFact[]): readonly string[] {
   const groups = groupBy(files, ({ path, operation }) => `${operation} in ${folderOf(path)}:`)
   const single = groups.filter(([, group]) => group.length === 1).flatMap(([, group]) => group)
@@ -59,7 +59,7 @@ function byFolder(files: readonly FileFact[]): readonly string[] {
   return [...linesOf(single), ...many.flatMap(([heading, group]) => listed(heading, namesOf(group)))]
 }
 
-/** Without what was done: `- changed in src/a: x.ts, y.ts`. */
+/** Without the operation: `- changed in src/a: x.ts, y.ts`. */
 function folderNames(files: readonly FileFact[]): readonly string[] {
   return groupBy(files, ({ path }) => folderOf(path)).flatMap(([folder, group]) =>
     listed(`changed in ${folder}:`, namesOf(group)),
@@ -82,7 +82,7 @@ function sizeOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
-/** `- edited a.ts, b.ts`, as many lines as it takes. */
+/** `- edited a.ts, b.ts`, in as many lines as it takes. */
 function listed(heading: string, names: readonly string[]): readonly string[] {
   return Array.from(
     { length: Math.ceil(names.length / PER_LINE_MAX) },
@@ -113,7 +113,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** The folder whose name, with a slash at its end, saves most if it is said once. Empty where nothing is saved. */
+/** The folder, with a slash at its end, that saves most if it is named only once. Empty if none saves anything. */
 function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const path of paths)

@@ -6,7 +6,7 @@ import { shortId } from '../../../transcript/short-id.ts'
 
 export interface Part {
   readonly heading: string
-  /** Of the budget, before what other parts do not need is given out. All shares together are at most 1. */
+  /** Share of the budget, before what other parts do not need is distributed. All shares together are at most 1. */
   readonly share: number
   readonly write: (charsMax: number) => Written
 }
@@ -20,16 +20,16 @@ export interface Written {
 }
 
 export interface WrittenParts {
-  /** One for each part, with its heading. Empty where it has nothing to say. */
+  /** One for each part, with its heading. Empty if it has nothing to say. */
   readonly blocks: readonly string[]
-  /** Names what did not fit. Empty where everything did. */
+  /** Names what did not fit. Empty if everything did. */
   readonly notice: string
   readonly said: number
   /** Facts that are only named by number or id. */
   readonly left: number
 }
 
-/** For the sentence that names what is not shown. */
+/** Room for the sentence that names what is not shown. */
 const LEFT_CHARS = 320
 
 /** Earlier parts are more important: they are the first to get what others do not need. */
@@ -60,7 +60,7 @@ function lengthOf({ heading }: Part, { lines }: Written): number {
   return lines.length === 0 ? 0 : heading.length + 2 + lines.reduce((sum, line) => sum + line.length + 1, 0)
 }
 
-/** What each part gets: its share at most, then in order what is left over. */
+/** What each part gets: at most its share, then in order what is left over. */
 function shareOut(wanted: readonly number[], shares: readonly number[], budget: number): readonly number[] {
   const rooms = wanted.map((chars, i) => Math.min(chars, Math.floor((shares[i] ?? 0) * budget)))
   let rest = budget - rooms.reduce((sum, room) => sum + room, 0)
@@ -71,7 +71,7 @@ function shareOut(wanted: readonly number[], shares: readonly number[], budget: 
   })
 }
 
-/** More than this are named by the first and the last. */
+/** If there are more, only the first and the last are named. */
 const LEFT_IDS_MAX = 6
 
 function noticeOf(lefts: readonly NonNullable<Written['left']>[], hasRecall: boolean): string {
@@ -86,7 +86,7 @@ function noticeOf(lefts: readonly NonNullable<Written['left']>[], hasRecall: boo
   return `Not shown for lack of room (${way}): ${named.join('; ')}.`
 }
 
-/** One line each, the newest first to be said, in their own order. */
+/** One line each, in their own order; if room is short, the newest get it first. */
 export function writeList(
   items: readonly { readonly text: string; readonly id?: EntryId }[],
   what: string,
@@ -117,10 +117,10 @@ export function clip(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${headOf(text, Math.max(0, charsMax - 1))}…`
 }
 
-/** No word is so long. */
+/** No word is longer. */
 const WORD_CHARS_MAX = 24
 
-/** The beginning, cut between words where one ends nearby. */
+/** The beginning, cut between words if one ends nearby. */
 export function headOf(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const head = text.slice(0, charsMax)
@@ -130,7 +130,7 @@ export function headOf(text: string, charsMax: number): string {
     : head
 }
 
-/** The end, cut between words where one begins nearby. */
+/** The end, cut between words if one begins nearby. */
 export function tailOf(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const tail = text.slice(-charsMax)

@@ -4,7 +4,7 @@ import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
 import { shortId } from '../../../transcript/short-id.ts'
 import { headOf, tailOf, type Written } from './write-parts.ts'
 
-// Messages of the user, each as long as there is room for: whole; by head and tail; by a short head and tail; by its id.
+// Messages of the user, each as long as there is room for: whole, by head and tail, by a short head and tail, or by its id.
 
 /** Head and tail of a message that is not shown whole, the longest form first. */
 const CUTS: readonly { readonly head: number; readonly tail: number }[] = [
@@ -13,7 +13,10 @@ const CUTS: readonly { readonly head: number; readonly tail: number }[] = [
   { head: 70, tail: 30 },
 ]
 
-/** Every message gets its shortest form before any gets a longer one: the newest first, the very first right behind it. */
+/**
+ * Every message gets its shortest form before any gets a longer one: the newest first, then the very first, then the others from new to
+ * old.
+ */
 export function writeWords(words: readonly UserWords[], charsMax: number, hasRecall = false): Written {
   const forms = words.map((one) => formsOf(one, hasRecall))
   const chosen: (number | undefined)[] = words.map(() => undefined)
@@ -44,7 +47,7 @@ function costOf(line: string | undefined): number {
   return line === undefined ? 0 : line.length + 1
 }
 
-/** Whole first, then ever shorter. Undefined: no shorter than the one before. */
+/** Whole first, then shorter and shorter. Undefined: no shorter than the one before. */
 function formsOf({ entry, text, cut }: UserWords, hasRecall: boolean): readonly (string | undefined)[] {
   const chars = cut?.chars ?? text.length
   const tail = cut?.tail ?? text
@@ -60,14 +63,14 @@ function formsOf({ entry, text, cut }: UserWords, hasRecall: boolean): readonly 
   return [whole, ...shorter]
 }
 
-/** How a message that is not whole is known. */
+/** Marks a message that is not whole. */
 export function cutMark(entry: EntryId, chars: number, hasRecall: boolean): string {
   return hasRecall
     ? `[${chars} characters; ${RECALL_TOOL} id=${shortId(entry)} shows all:]`
     : `[${shortId(entry)}, ${chars} characters]`
 }
 
-/** Sentences whose message does not stand whole in the text: the others are said with it. */
+/** Standing words whose message is not whole in the text; the others are said with their message. */
 export function notSaidWith(
   standing: readonly StandingWords[],
   words: readonly UserWords[],
@@ -79,7 +82,7 @@ export function notSaidWith(
   return standing.filter(({ entry }) => !whole.has(entry))
 }
 
-/** Lines of one message are indented, so that nothing in it passes for a heading. */
+/** Lines of one message are indented, so that nothing in it looks like a heading. */
 function asItem(text: string): string {
   return `- ${text.replaceAll('\n', '\n  ')}`
 }

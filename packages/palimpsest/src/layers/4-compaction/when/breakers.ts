@@ -44,7 +44,7 @@ function summaryBreaker(failures: number, triedAt: number, now: number): Breaker
   return now < retryAt ? { state: 'open', failures, retryAt } : { state: 'half-open', failures }
 }
 
-/** Calls for notes since the last that brought some: runs of one session count together. One that was called off has not failed. */
+/** Calls for notes since the last one that brought some; runs of one session count together. A call that was aborted has not failed. */
 export function notesInVain(log: readonly Entry[]): number {
   const since = log.slice(log.findLastIndex(({ kind }) => kind === 'notes') + 1)
   return since.filter(

@@ -15,10 +15,10 @@ import type { EntryBody } from '../../../situation/session.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
 import { CHARS_PER_TOKEN } from '../../../tokens/chars-per-token.ts'
 
-/** Of a span: to free less is not worth what it costs to write all after it again, and within what an estimate may be wrong by. */
+/** Share of a span: freeing less is not worth rewriting everything after it, and within the error of an estimate. */
 const FREED_SHARE_MIN = 0.4
 const FREED_MIN = 200
-/** Of a span's characters, for what is left of it. */
+/** Share of a span's characters that its fold may take. */
 const LEFT_SHARE = 0.1
 const LEFT_CHARS_MIN = 400
 
@@ -28,7 +28,7 @@ export interface CollapseLimits extends Sizing {
   readonly scale: number
 }
 
-/** The one answer to whether the mode is on. It removes the threshold's trigger, and nothing else. */
+/** The only place that decides whether the mode is on. It removes the threshold's trigger, and nothing else. */
 export function isCollapsing(flags: Flags): boolean {
   return flags.value('collapse') && flags.value('auto-compact')
 }
@@ -50,8 +50,8 @@ export function planCollapse(view: View, limits: CollapseLimits): readonly Entry
 }
 
 /**
- * The last results give way to what is left of the span, all the rest goes: it is the program that says it, not the model. Undefined where
- * that frees nothing.
+ * The last results are replaced by the fold of the span, and everything else is removed: the program says it, not the model.
+ * Undefined if that frees too little.
  */
 function foldSpan(view: View, span: Span, factor: number): EntryBody<EditEntry> | undefined {
   const place = span.findLastIndex(({ answers }) => answers !== undefined)
@@ -74,7 +74,7 @@ function textBlock(text: string): JsonText {
   return JSON.stringify({ type: 'text', text })
 }
 
-/** Of an answer that called nothing, so that nobody but the model can say what is left of it: its beginning and its end. */
+/** For an answer that called no tool, whose content only the model could sum up: its beginning and its end stay. */
 const ANSWER_HEAD_CHARS = 400
 const ANSWER_TAIL_CHARS = 200
 
