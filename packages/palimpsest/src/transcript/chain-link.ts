@@ -1,7 +1,7 @@
 import { isBlock, toBlocks } from '../wire/message.ts'
 import type { Entry, EntryId } from './entry.ts'
 
-/** What a chain needs to know of an entry: a large file is walked without decoding its messages. */
+/** What a chain needs to know about an entry, so that a large file can be walked without decoding its messages. */
 export interface ChainLink {
   readonly id: EntryId
   readonly parent: EntryId | null
@@ -12,7 +12,7 @@ export interface ChainLink {
   /** Boundaries only. */
   readonly logicalParent?: EntryId | null
   readonly responseId?: string
-  /** Ids of the tool uses and tool results in a message. Not known from a line's head. */
+  /** Ids of the tool uses and tool results in a message. Unknown if only the head of the line was read. */
   readonly calls?: readonly string[]
   readonly answers?: readonly string[]
 }
@@ -34,7 +34,9 @@ export function linkOf(entry: Entry): ChainLink {
   }
 }
 
-/** Bytes of a line that hold its head, ids of usual length being under 130 bytes. A longer head is decoded whole. */
+/**
+ * First bytes of a line that contain its head, with ids of usual length, under 130 bytes. A line with a longer head is decoded completely.
+ */
 export const HEAD_BYTES = 640
 
 const TEXT = '"([^"\\\\]*)"'
@@ -44,7 +46,7 @@ const HEAD = new RegExp(
     `(,"logicalParentUuid":(?:null|${ID}))?,"isSidechain":(true|false),"sessionId":`,
 )
 
-/** The link of a line of ours from the line's first bytes; undefined where they have another form. */
+/** The link of one of our lines from its first bytes; undefined if they have another form. */
 export function linkOfHead(head: string): ChainLink | undefined {
   const match = HEAD.exec(head)
   if (!match) return undefined

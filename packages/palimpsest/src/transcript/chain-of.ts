@@ -3,8 +3,8 @@ import { isLoose } from './lines/codec.ts'
 import type { Entry, EntryId } from './entry.ts'
 import { withParallelParts } from './parallel-parts.ts'
 
-// Parents, not file order, say what belongs together. A damaged chain is mended, never cut: where a parent is missing or would
-// close a circle, the line before takes its place. So every walk ends and no message behind a damaged line is lost.
+// Parents, not file order, decide what belongs together. A damaged chain is repaired, never cut: if a parent is missing or would close a
+// cycle, the line before takes its place. So every walk ends, and no message after a damaged line is lost.
 
 export interface ChainWarning {
   readonly kind: 'missing-parent' | 'cycle'
@@ -24,7 +24,7 @@ export function chainOf(entries: readonly Entry[], leaf?: EntryId): EntryChain {
   return chainBy(entries, entries.map(linkOf), leaf)
 }
 
-/** The newest chain of entries that we wrote ourselves: nothing that stands beside it belongs to it, whatever calls it answers. */
+/** The newest chain of entries that we wrote ourselves: entries outside it never belong to it, whatever calls they answer. */
 export function ownChainOf(entries: readonly Entry[]): readonly Entry[] {
   const links = entries.map((entry): ChainLink => {
     const { calls: _calls, answers: _answers, responseId: _response, ...link } = linkOf(entry)
@@ -45,17 +45,17 @@ function chainBy(
 }
 
 /**
- * Where the newest branch ends. The last line of a meaning we know is the end: one appender writes one line after the other. Lines
- * of unknown meaning may straggle behind from elsewhere, so they count only as far as they follow it.
+ * Where the newest branch ends. The last line of a kind that we know is the end, since a single appender writes one line after the
+ * other. Lines of unknown kinds may come later from elsewhere, so they count only as far as they follow it.
  */
 export function newestLeaf(links: readonly ChainLink[]): number | undefined {
   const firstPlaces = placesById(links)
-  // A line that repeats an earlier one is not new, wherever it stands.
+  // A line that repeats an earlier one is not new, wherever it is.
   const isMain = (link: ChainLink, place: number): boolean =>
     !link.sidechain && !isLoose(link) && firstPlaces.get(link.id) === place
   const known = links.findLastIndex((link, place) => isMain(link, place) && link.kind !== 'other')
   const last = known === -1 ? links.findLastIndex(isMain) : known
-  // A file of an agent may be one sidechain throughout.
+  // An agent's file may be a sidechain throughout.
   const start = last === -1 ? links.findLastIndex((link) => !isLoose(link)) : last
   if (start === -1) return undefined
   let leaf = start
@@ -67,14 +67,14 @@ export function newestLeaf(links: readonly ChainLink[]): number | undefined {
 }
 
 export interface ChainWalk {
-  /** Places in the links, oldest first. */
+  /** Indexes into the links, oldest first. */
   readonly places: readonly number[]
   readonly warnings: readonly ChainWarning[]
-  /** Partial links only: the chain goes on before them, with this entry. Null: with the line before. */
+  /** For partial links only: the chain continues before them, with this entry. Null: with the line before. */
   readonly open?: { readonly parent: EntryId | null }
 }
 
-/** `partial`: the links are only the end of a file, so a parent that is not among them may lie before. */
+/** `partial`: the links are only the end of a file, so a parent that is not among them may come before them. */
 export function walkChain(links: readonly ChainLink[], leaf: number, partial = false): ChainWalk {
   const firstPlaces = placesById(links)
   const side = links[leaf]?.sidechain === true
@@ -113,7 +113,7 @@ export function parentOf(link: ChainLink): EntryId | null | undefined {
   return link.kind === 'boundary' ? (link.logicalParent ?? null) : undefined
 }
 
-/** The first line with an id counts, should a file repeat lines. */
+/** If a file repeats lines, the first line with an id counts. */
 function placesById(links: readonly ChainLink[]): ReadonlyMap<EntryId, number> {
   const places = new Map<EntryId, number>()
   for (const [place, link] of links.entries()) if (!places.has(link.id)) places.set(link.id, place)

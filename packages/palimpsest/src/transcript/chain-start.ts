@@ -4,18 +4,18 @@ import { newestLeaf, walkChain, type ChainWarning } from './chain-of.ts'
 import { isPart, partsOf, type BoundaryEntry, type Entry, type EntryId, type MessageEntry } from './entry.ts'
 import { isBlank } from './view-block.ts'
 
-// From where a chain must be read so that its view is the same as that of the whole chain: from the first message that the newest
-// boundary in force keeps.
+// From where a chain must be read so that its view equals that of the whole chain: from the first message that the newest boundary in force
+// keeps.
 
-/** A link with its entry where the entry says what counts: boundaries and voids. */
+/** A link with the parts of its entry that matter here: of boundaries, voids, edits and messages. */
 export type StartLink = ChainLink & {
   readonly boundary?: BoundaryEntry
   readonly voids?: EntryId
   /** Messages that an edit changes. */
   readonly touches?: readonly EntryId[]
-  /** An answer that says something. Not known from a line's first bytes. */
+  /** An answer that says something. Unknown if only a line's first bytes were read. */
   readonly speaks?: true
-  /** A message that is in view only through its boundary. Must be known of the first message that a boundary keeps. */
+  /** A message that is in view only through its boundary. Must be known for the first message that a boundary keeps. */
   readonly isPart?: true
 }
 
@@ -31,21 +31,21 @@ export function startLinkOf(entry: Entry): StartLink {
 }
 
 export interface SelectedChain {
-  /** Places in the links, in the order of the chain; a prefix in force from before the start comes first. */
+  /** Indexes into the links, in chain order; if the prefix in force is before the start, it comes first. */
   readonly places: readonly number[]
-  /** The boundary to begin from: undoing it needs what lies before. Null: the chain is whole. */
+  /** The boundary where loading begins: undoing it needs what comes before it. Null: the chain is complete. */
   readonly from: EntryId | null
   readonly warnings: readonly ChainWarning[]
-  /** The prefix in force is not among the links: it lies on the chain before them, from this entry on. */
+  /** The prefix in force is not among the links: it is earlier on the chain, from this entry backward. */
   readonly prefixBehind?: { readonly parent: EntryId | null; readonly offset?: number }
 }
 
-/** What to read of a file, given the links of its lines, or of its last lines. Undefined: more lines are needed. */
+/** What to read of a file, given the links of all its lines or of its last ones. Undefined: more lines are needed. */
 export function selectChain(links: readonly StartLink[], partial: boolean): SelectedChain | undefined {
   const leaf = newestLeaf(links)
   const end = leaf === undefined ? undefined : links[leaf]
   if (leaf === undefined || !end) return undefined
-  // The end of a file may hold only lines that are not of the main chain.
+  // The end of a file may hold only lines outside the main chain.
   if (partial && (end.sidechain || end.kind === 'other')) return undefined
   const walk = walkChain(links, leaf, partial)
   const chain = walk.places.flatMap((place) => links[place] ?? [])
@@ -63,29 +63,29 @@ export function selectChain(links: readonly StartLink[], partial: boolean): Sele
 }
 
 interface ChainStart {
-  /** Where the boundary says that the prefix in force begins. */
+  /** Where the prefix in force begins, according to the boundary. */
   readonly prefix?: { readonly offset: number }
   /** Index in the chain of the first entry to read. */
   readonly index: number
   readonly from: EntryId
 }
 
-/** Undefined: from the first entry on; where the chain is open, from an entry before those known. */
+/** Undefined: from the first entry on, or, if the chain is open, from an entry before the known ones. */
 function findStart(chain: readonly StartLink[], isOpen: boolean): ChainStart | undefined {
   const boundaries = boundariesInForce(chain)
   const named = new Set(chain.flatMap((link) => link.voids ?? []))
   const indexById = new Map(chain.map((link, index) => [link.id, index]))
   for (const [i, { index, boundary }] of boundaries.entries()) {
-    // One that was ever undone, even if that was taken back, makes the fold look further back on its way.
+    // A boundary that was ever undone, even if that undo was undone, makes the fold look further back.
     if (named.has(boundary.id)) continue
     const head = boundary.kept ? indexById.get(boundary.kept.head) : index
     if (head === undefined) continue
     const first = head === index ? index : barrierBefore(chain, head)
-    // It may lie before those known.
+    // It may come before the known entries.
     if (first === undefined && isOpen) return undefined
     const before = boundaries[i + 1]
     const leansOnBefore = before && (before.index >= (first ?? 0) || names(before.boundary, chain[head]?.id))
-    // Part of a boundary that is not known yet.
+    // It is part of a boundary that is not known yet.
     if (isOpen && chain[head]?.isPart && !leansOnBefore) return undefined
     if (leansOnBefore) continue
     const { prefixOffset } = boundary.meta
@@ -99,8 +99,8 @@ function findStart(chain: readonly StartLink[], isOpen: boolean): ChainStart | u
 }
 
 /**
- * What the view puts behind the first kept message may stand before it on the chain (a system message gives way to the user's), but
- * never before an answer that says something and that no edit changes: so from such an answer on.
+ * What the view puts after the first kept message may come before it on the chain (a system message gives way to the user's), but
+ * never before an answer that says something and that no edit changes. So reading starts from such an answer.
  */
 function barrierBefore(chain: readonly StartLink[], head: number): number | undefined {
   const touched = new Set(chain.flatMap((link) => link.touches ?? []))
@@ -108,7 +108,7 @@ function barrierBefore(chain: readonly StartLink[], head: number): number | unde
   return barrier === -1 ? undefined : barrier
 }
 
-/** Of which nothing is ever sent: only thinking and blank text. */
+/** Nothing of it is ever sent: it has only thinking and blank text. */
 function isSilent({ message }: MessageEntry): boolean {
   return toBlocks(message.content).every((block) => isThinking(block) || isBlank(block))
 }
@@ -118,7 +118,7 @@ interface PlacedBoundary {
   readonly boundary: BoundaryEntry
 }
 
-/** Newest first: not undone, and with all the messages they name behind them. */
+/** Newest first: boundaries that are not undone and have all the messages they name after them. */
 function boundariesInForce(chain: readonly StartLink[]): readonly PlacedBoundary[] {
   const behind = new Set<EntryId>()
   const voided = new Set<EntryId>()
@@ -134,7 +134,7 @@ function boundariesInForce(chain: readonly StartLink[]): readonly PlacedBoundary
   return found
 }
 
-/** A crash may leave a boundary without its summary. Then it never took effect. */
+/** A crash may leave a boundary without its summary. Such a boundary never took effect. */
 function isComplete(boundary: BoundaryEntry, behind: ReadonlySet<EntryId>): boolean {
   return partsOf(boundary).every((id) => behind.has(id))
 }

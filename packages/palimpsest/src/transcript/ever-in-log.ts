@@ -1,8 +1,8 @@
 import type { Entry } from './entry.ts'
 
 /**
- * Whether any entry of a log is such a one. A log only grows, and an undo gives a new one: so each entry is looked at once, and asking before
- * every request costs what was appended since.
+ * Whether a log contains a matching entry. A log only grows, and an undo creates a new one. So each entry is checked once, and a call
+ * before every request costs only what was appended since.
  */
 export function everInLog(isIt: (entry: Entry) => boolean): (log: readonly Entry[]) => boolean {
   const scans = new WeakMap<readonly Entry[], { read: number; found: boolean }>()

@@ -1,4 +1,4 @@
-// palimpsest/transcript: entries, their lines, chains of them, and the view that is folded from a chain.
+// palimpsest/transcript: entries, their lines, chains of entries, and the view that is folded from a chain.
 
 import '../require-runtime.ts'
 

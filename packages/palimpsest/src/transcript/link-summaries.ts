@@ -1,8 +1,8 @@
 import type { BoundaryEntry, Entry, EntryId } from './entry.ts'
 
 /**
- * A boundary of another agent does not name its summary: the summary is what follows it. Here it gets the name. A boundary that
- * names one already stays as it is. `entries` are a chain.
+ * Another agent's boundary does not name its summary, which is what follows it. This function adds the name. A boundary that names a
+ * summary already stays as it is. `entries` are a chain.
  */
 export function linkSummaries(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry, index) => {

@@ -4,8 +4,8 @@ import type { ViewBlock } from './view-block.ts'
 import type { ViewNode } from './view.ts'
 
 /**
- * Makes pairs whole after nodes left: a result whose call is gone goes too; a call whose result is gone is open again. Nodes that
- * need no change stay the same values.
+ * Completes pairs after nodes left: a result whose call is gone goes too; a call whose result is gone is open again. Nodes that need no
+ * change stay the same values.
  */
 export function pairUp(nodes: readonly ViewNode[]): { nodes: ViewNode[]; open: Map<string, EntryId> } {
   const open = new Map<string, EntryId>()
@@ -22,7 +22,7 @@ export function pairUp(nodes: readonly ViewNode[]): { nodes: ViewNode[]; open: M
   return { nodes: kept, open }
 }
 
-/** What stands for results of an answer that is gone answers nothing. */
+/** A stand-in for results of an answer that is gone answers nothing. */
 function withoutAnswer(node: ViewNode): ViewNode {
   if (node.answers === undefined) return node
   const { answers: _, ...alone } = node

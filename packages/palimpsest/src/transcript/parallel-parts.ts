@@ -1,9 +1,9 @@
 import type { ChainLink } from './chain-link.ts'
 
-// Some agents log one response as several lines, and the results of its parallel calls as children of those lines: then one chain
-// of parents leads past most of them. Lines with one response id belong together, and so do the answers to their calls.
+// Some agents log one response as several lines, and the results of its parallel calls as children of those lines. A single chain of
+// parents then misses most of them. Lines with the same response id belong together, and so do the results of their calls.
 
-/** The chain with the parts that stand beside it, put in by their order in the file. Both lists are places in `links`. */
+/** The chain, with the parts outside it inserted by their order in the file. Both lists are indexes into `links`. */
 export function withParallelParts(links: readonly ChainLink[], chain: readonly number[]): readonly number[] {
   const starts = responseStarts(links, chain)
   if (starts.size === 0) return chain
@@ -42,7 +42,7 @@ function responseStarts(links: readonly ChainLink[], chain: readonly number[]): 
   return starts
 }
 
-/** Call id → response id, for calls that nothing at these places answers. */
+/** Call id → response id, for calls without a result at these places. */
 function openCalls(links: readonly ChainLink[], places: readonly number[]): Map<string, string> {
   const open = new Map<string, string>()
   for (const place of places) {
@@ -53,7 +53,7 @@ function openCalls(links: readonly ChainLink[], places: readonly number[]): Map<
   return open
 }
 
-/** Each part goes behind the lines of its response that stand before it in the file, and before the next response. */
+/** Each part goes after the lines of its response that precede it in the file, and before the next response. */
 function insertParts(
   links: readonly ChainLink[],
   chain: readonly number[],

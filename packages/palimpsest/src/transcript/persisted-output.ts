@@ -1,30 +1,30 @@
-// The text that stands for a result on disk. It is written when the result is stored, and read when what stands for it leaves the view
-// in its turn: the path must not be lost.
+// The text that represents a result on disk. It is written when the result is stored, and read when this text itself leaves the view, so
+// that the path is not lost.
 
 const OPENING = '<persisted-output>'
 const CLOSING = '\n</persisted-output>'
 const STORED = ' It is stored whole in '
-/** Where there is no room for a sentence. */
+/** The short form, if there is no room for a sentence. */
 const BARE = /^\[(\d{1,15} characters), stored in ([^\n]+)\]$/
-/** As earlier versions wrote it. */
+/** The form that earlier versions wrote. */
 const EARLIER = /^(\d{1,15} (?:chars|characters))(?::|(?:, stored)? in) (.+)$/
 
 export function renderPersisted(stored: {
   /** A sentence. */
   readonly size: string
   readonly path: string
-  /** What else there is to say. */
+  /** Text after the path. */
   readonly rest: string
 }): string {
   return `${OPENING}\n${stored.size}${STORED}${stored.path}${stored.rest}${CLOSING}`
 }
 
-/** Where the result lies; undefined where the text stands for none. */
+/** The path of the stored result; undefined if the text represents none. */
 export function findPersistedPath(text: string): string | undefined {
   return findPersisted(text)?.path
 }
 
-/** The same text with nothing but size and path; undefined where that is all it has. */
+/** The same text reduced to size and path; undefined if it contains nothing else. */
 export function withoutRest(text: string): string | undefined {
   const found = findPersisted(text)
   if (!found) return undefined
@@ -36,7 +36,7 @@ export function withoutRest(text: string): string | undefined {
   return bare.length < text.length ? bare : undefined
 }
 
-/** The same text with something else from a mark on, made of what stood there; undefined where it has no such mark. */
+/** The same text with a replacement from the mark on, made from the text around the mark; undefined if the text has no such mark. */
 export function withElse(
   text: string,
   mark: string,

@@ -2,8 +2,8 @@ import { isThinking } from '../wire/message.ts'
 import { isBlank } from './view-block.ts'
 import type { ViewNode } from './view.ts'
 
-// A system message may stand only behind a user message and before an answer or at the end. A user message that comes when one
-// stands at the end goes before it; where messages left, the rest is put in that order again.
+// A system message may only come after a user message, and before an answer or at the end. A user message that arrives while one is at the
+// end goes before it; if messages left the view, the rest is put back into that order.
 
 /** Where a user message goes: before the system messages that no answer has followed yet. */
 export function placeOfUser(nodes: readonly ViewNode[]): number {
@@ -16,7 +16,7 @@ export function placeOfUser(nodes: readonly ViewNode[]): number {
   return place
 }
 
-/** Between two answers, user messages first and system messages after them. The same list where nothing moves. */
+/** Between two answers: user messages first, then system messages. Returns the same list if nothing moves. */
 export function placeSystem(nodes: readonly ViewNode[]): readonly ViewNode[] {
   if (!nodes.some((node) => node.role === 'system')) return nodes
   const placed: ViewNode[] = []

@@ -3,10 +3,10 @@ import type { EntryId, MessageEntry, SeenFile } from './entry.ts'
 import { toViewBlocks, type ViewBlock } from './view-block.ts'
 import type { View, ViewNode } from './view.ts'
 
-// Which files the model sees, and what they held then. Folded from what is in view and kept nowhere: what a compaction or a clearing takes
-// out is not seen any more, what an undo or a resume brings back is.
+// Which files the model sees, and their content at that time. Folded from what is in view and stored nowhere: a file that a compaction or a
+// clearing removed is no longer seen; one that an undo or a resume restored is.
 
-/** The content that is in view, by path: its hash. */
+/** By path: the hash of the content that is in view. */
 export function seenFiles(view: View): ReadonlyMap<string, string> {
   const entries = filesByEntry(view)
   const seen = new Map<string, string>()
@@ -27,7 +27,7 @@ export function seenFiles(view: View): ReadonlyMap<string, string> {
   return seen
 }
 
-/** What stands under one reference is judged by the first of it. */
+/** Blocks under the same reference are judged by the first of them. */
 function isFirstOf({ at }: ViewBlock, { blocks }: ViewNode): boolean {
   return blocks.find((other) => other.at.entry === at.entry)?.at.index === at.index
 }
@@ -41,7 +41,7 @@ function take(
     if (isShown) seen.set(path, hash)
     return
   }
-  // What was written stands in the call. A change in part is known to who knew what it changed.
+  // A call contains what it wrote. A partial change is known only if the content before it was.
   const isKnown = isCallShown && (how === 'written' || (before !== undefined && seen.get(path) === before))
   if (isKnown) seen.set(path, hash)
   else seen.delete(path)
@@ -54,7 +54,7 @@ function filesByEntry({ log }: View): ReadonlyMap<EntryId, MessageEntry> {
   return found
 }
 
-/** Stand-ins and previews are not the file. An edit may put something beside a result that stays as it is. */
+/** Stand-ins and previews are not the file. An edit may add something beside a result that stays as it is. */
 function isWhole({ at, json, original, block }: ViewBlock, entry: MessageEntry): boolean {
   if (isBlock(block, 'tool_result') && isError(block)) return false
   return original || toViewBlocks(entry)[at.index]?.json === json
@@ -64,7 +64,7 @@ function isError({ is_error: isError }: ToolResultBlock): boolean {
   return isError === true
 }
 
-/** What the provider itself clears of old results it does not name: none that was sent before counts. */
+/** The provider does not name the old results that it clears itself, so none that was sent before counts. */
 function firstNodeSent({ log, nodes }: View): number {
   const cleared = log.findLast((entry) => entry.kind === 'edit' && entry.cause === 'server')
   if (!cleared) return 0

@@ -5,44 +5,44 @@ import type { PrefixEntry } from './entry.ts'
 import { isBlank, toViewBlock, type ViewBlock } from './view-block.ts'
 import type { View, ViewNode } from './view.ts'
 
-// From view to bytes. Walking forward, the hash chain of what is sent grows block by block. An answer's thinking is sent only where
-// the chain before it is the one it was made under. That is computed from the bytes, never declared, so an undo brings thinking back
-// by itself. What is settled stays settled until a node before it changes. Behind a signed compaction block two chains count: that of the
-// bytes, and that of the conversation which the block stands for.
+// From view to bytes. Walking forward, the hash chain of what is sent grows block by block. An answer's thinking is sent only if the chain
+// before it is the one that it was made under. That is computed from the bytes, never declared, so an undo restores thinking automatically.
+// What is settled stays settled until a node before it changes. After a signed compaction block two chains count: that of the bytes, and
+// that of the conversation that the block represents.
 
-/** What the current model does with thinking. */
+/** How the current model treats thinking. */
 export interface ThinkingPolicy {
   readonly model: string
-  /** Signatures cover the prefix: a block behind another prefix is refused. */
+  /** Signatures cover the prefix: a block after another prefix is refused. */
   readonly bindsPrefix: boolean
   readonly readsFrom: readonly string[]
-  /** With a new prompt the provider takes the thinking of earlier turns out: it is sent, and neither seen nor counted. */
+  /** On a new prompt, the provider removes the thinking of earlier turns: it is sent, but neither seen nor counted. */
   readonly dropsEarlierThinking?: boolean
-  /** The model takes no system messages: they go as the user's. */
+  /** The model accepts no system messages: they are sent as user messages. */
   readonly systemAsUser?: boolean
-  /** The model takes no compaction blocks: what they say goes as the user's text. */
+  /** The model accepts no compaction blocks: their content is sent as user text. */
   readonly compactionAsText?: boolean
 }
 
 export interface Settled {
   policy: ThinkingPolicy | undefined
   prefix: PrefixEntry | undefined
-  /** Where the chain begins: system and tools. */
+  /** Where the chain begins: hash of system prompt and tools. */
   seed: Hash
-  /** Per node: the node as the model takes it. */
+  /** Per node: the node in the form that the model accepts. */
   readonly nodes: ViewNode[]
-  /** Per node: the message as sent, '' where nothing of it is. */
+  /** Per node: the message as sent, '' if nothing of it is sent. */
   readonly texts: string[]
   /** Per node: the blocks sent. */
   readonly blocks: (readonly ViewBlock[])[]
-  /** Before node i, and one more behind the last: chain, estimated tokens, joined texts, role of the last message sent. */
+  /** Before node i, and one more after the last: chain, estimated tokens, joined texts, role of the last message sent. */
   readonly chains: Hash[]
-  /** Before node i, and one more: the chain of what a signed block stands for and of what was kept behind it. */
+  /** Before node i, and one more: the chain of what a signed block represents and of what was kept after it. */
   readonly stoodFor: (Hash | undefined)[]
   readonly tokens: number[]
   /** Before node i, and one more: estimated tokens of thinking. */
   readonly thought: number[]
-  /** Before node i, and one more: the node of the user's newest words, 0 before any. Results of tools are none. */
+  /** Before node i, and one more: index of the node with the user's newest words, 0 before any. Tool results do not count. */
   readonly prompts: number[]
   readonly joined: string[]
   readonly roles: (ViewNode['role'] | undefined)[]
@@ -66,7 +66,7 @@ export function emptySettled(): Settled {
   }
 }
 
-/** Nodes from `index` on changed: their bytes are to be found again. */
+/** Nodes from `index` on changed, so their bytes must be computed again. */
 export function dropSettled(settled: Settled, index: number): void {
   if (index >= settled.texts.length) return
   settled.nodes.length = index
@@ -92,7 +92,7 @@ export function settle(view: View, policy: ThinkingPolicy): Settled {
   return settled
 }
 
-/** Chain of everything that would be sent now: what an answer to it is made under. */
+/** Chain of everything that would be sent now. An answer to it is made under this hash. */
 export function chainEnd(settled: Settled): Hash {
   return settled.chains[settled.texts.length] ?? settled.seed
 }
@@ -102,12 +102,12 @@ export function tokensEnd(settled: Settled): number {
   return countedTokens(settled, settled.texts.length)
 }
 
-/** The same of a request that ends before a node. */
+/** The same for a request that ends before a node. */
 export function countedTokens(settled: Settled, node: number): number {
   return (settled.tokens[node] ?? 0) - (settled.thought[droppedBefore(settled, node)] ?? 0)
 }
 
-/** Of a request that ends before `node`: the thinking of nodes before this one is dropped by the provider. */
+/** For a request that ends before `node`: the provider drops the thinking of nodes before the returned index. */
 export function droppedBefore(
   { policy, prompts }: Pick<Settled, 'policy' | 'prompts'>,
   node: number,
@@ -119,7 +119,7 @@ export function messageText(node: ViewNode, blocks: readonly string[]): string {
   return `{"role":"${node.role}","content":[${blocks.join(',')}${messageEnd(node)}`
 }
 
-/** What stands behind the last block of a message. */
+/** What comes after the last block of a message. */
 export function messageEnd({ extras }: ViewNode): string {
   return `]${extras}}`
 }
@@ -131,7 +131,7 @@ function settleNode(settled: Settled, viewNode: ViewNode, index: number): void {
   const roleBefore = settled.roles[index]
   const sent = node.role !== 'system' || roleBefore === 'user' || roleBefore === 'system'
   const blocks = sent ? sentBlocks(node, [before, stoodFor], settled.policy) : []
-  // A system message may carry settings alone.
+  // A system message may consist of settings alone.
   const bare = sent && blocks.length === 0 && node.role === 'system' && node.extras !== ''
   const linked = blocks.map(({ json }, place) => `${node.role}${place === 0 ? node.extras : ''}${json}`)
   const links = bare ? [`${node.role}${node.extras}`] : linked
@@ -160,7 +160,7 @@ function isPrompt({ role }: ViewNode, blocks: readonly ViewBlock[]): boolean {
   return role === 'user' && blocks.some(({ block }) => !isBlock(block, 'tool_result'))
 }
 
-/** The node in a form that the model takes. */
+/** The node in a form that the model accepts. */
 function asTaken(node: ViewNode, policy: ThinkingPolicy | undefined): ViewNode {
   if (policy?.systemAsUser && node.role === 'system') return asUser(node)
   return policy?.compactionAsText && node.source.standsFor !== undefined ? asUser(withText(node)) : node
@@ -170,7 +170,7 @@ function asUser(node: ViewNode): ViewNode {
   return { ...node, role: 'user', extras: '' }
 }
 
-/** What a compaction block says, in the clear. */
+/** Replaces a compaction block by its content as plain text. */
 function withText(node: ViewNode): ViewNode {
   const blocks = node.blocks.map((one) => {
     if (!isBlock(one.block, 'compaction')) return one
@@ -179,7 +179,7 @@ function withText(node: ViewNode): ViewNode {
   return { ...node, blocks }
 }
 
-/** Right behind a block that vouches for it, an answer's own chain; from there on what was kept is linked to it. */
+/** Directly after a block that vouches for it: the answer's own chain. From there on, what was kept is linked to it. */
 function stoodForAt(settled: Settled, { source }: ViewNode, index: number): Hash | undefined {
   const before = settled.nodes[index - 1]
   const vouched = before?.source.standsFor
@@ -201,7 +201,7 @@ function sentBlocks(
     : present.filter((block) => !isThinking(block.block))
 }
 
-/** An answer broken off while thinking ends in it; the API refuses such a message. */
+/** An answer that was broken off while thinking ends in thinking; the API refuses such a message. */
 function withoutEndingThinking(blocks: readonly ViewBlock[]): readonly ViewBlock[] {
   return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block.block)) + 1)
 }
@@ -218,13 +218,13 @@ function thinkingFits(
   return node.source.under !== undefined && before.includes(node.source.under) && isIntact(node)
 }
 
-/** A later thinking block of the answer is bound to the answer's own earlier blocks too. */
+/** A later thinking block of an answer is also bound to the answer's own earlier blocks. */
 function isIntact(node: ViewNode): boolean {
   const last = node.blocks.findLastIndex((block) => isThinking(block.block))
   return node.blocks.slice(0, last + 1).every(({ block, original }) => original && !isBlank(block))
 }
 
-/** Signatures cover system and tools; model, betas and settings are in the cache key only. Deferred tools are in neither. */
+/** Signatures cover system prompt and tools; model, betas and settings are only in the cache key. Deferred tools are in neither. */
 function bindingSeed(prefix: PrefixEntry | undefined): Hash {
   if (!prefix) return hashText('')
   const tools = splitArray(prefix.tools).filter((tool) => findMember(tool, 'defer_loading') !== 'true')

@@ -7,34 +7,37 @@ import {
 } from '../wire/usage.ts'
 import type { Entry } from './entry.ts'
 
-// Sums that lines of messages carry, up to and with themselves: a list of sessions then reads only the ends of files.
+// Totals on message lines, up to and including the line, so that a list of sessions reads only the ends of files.
 
 export interface Totals {
-  /** Message lines in the file, sidechains apart. */
+  /** Message lines in the file, without sidechains. */
   readonly messages: number
-  /** What the conversation holds after the newest answer. */
+  /** Size of the conversation after the newest answer, in tokens. */
   readonly tokens: number
   readonly costUsd: number
-  /** Of that, what nobody billed us for: requests whose answer was broken off. Left out where it is nothing. */
+  /** Part of the cost that no provider billed: requests whose answer was broken off. Absent if zero. */
   readonly estimatedUsd?: number
-  /** Of the cost, calls that nobody waited for: they have a share of the whole, whatever part of the session is loaded. Left out where it is nothing. */
+  /**
+   * Part of the cost for calls that no one waited for. They may use a share of the total, whatever part of the session is loaded. Absent if
+   * zero.
+   */
   readonly besideUsd?: number
-  /** Of all requests that were answered. */
+  /** Prompt tokens of all answered requests. */
   readonly promptTokens: number
-  /** Of those, what the cache served. */
+  /** Part of those that the cache served. */
   readonly readTokens: number
 }
 
-/** Somebody waits for these; a dream has limits of its own. What follows a colon says which one. */
+/** Sources that someone waits for; a dream has limits of its own. The text after a colon names the instance. */
 const UNSHARED: ReadonlySet<string> = new Set(['main', 'compact', 'dream', 'subagent'])
 
-/** Whether nobody waits for a call of this source: all of them together have a share of the bill. */
+/** True for sources that no one waits for: all of them together get a share of the bill. */
 export function isBeside(source: string): boolean {
   const [kind = source] = source.split(':', 1)
   return !UNSHARED.has(kind)
 }
 
-/** The sums, and what the newest response added: lines of one response each repeat its usage, and the newest counts. */
+/** The totals, and what the newest response added: lines of the same response repeat its usage, and the newest one counts. */
 export interface RunningTotals extends Totals {
   readonly counted?: { readonly responseId: string; readonly usage: Usage }
 }
@@ -42,7 +45,7 @@ export interface RunningTotals extends Totals {
 const TOTALS =
   /"palimpsest":\{(?:"at":[^,]+,)?"totals":\{"messages":(\d+),"tokens":([\d.e+]+),"costUsd":([\d.e+-]+)(?:,"promptTokens":([\d.e+]+),"readTokens":([\d.e+]+)(?:,"estimatedUsd":([\d.e+-]+))?(?:,"besideUsd":([\d.e+-]+))?)?\}/
 
-/** The sums in a line of ours, from its first bytes. */
+/** The totals in one of our lines, from its first bytes. */
 export function totalsInHead(head: string): Totals | undefined {
   const match = TOTALS.exec(head)
   if (!match) return undefined
@@ -60,7 +63,7 @@ export function totalsInHead(head: string): Totals | undefined {
 
 export const NO_TOTALS: Totals = { messages: 0, tokens: 0, costUsd: 0, promptTokens: 0, readTokens: 0 }
 
-/** The sums with one more entry. `costUsd` is the entry's own. */
+/** The totals including one more entry. `costUsd` is that entry's cost. */
 export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number): RunningTotals {
   if (entry.sidechain) return totals
   if (entry.kind === 'boundary') return { ...totals, tokens: entry.meta.postTokens ?? totals.tokens }
@@ -72,7 +75,7 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
       ...(isBeside(entry.source) && { besideUsd: (totals.besideUsd ?? 0) + costUsd }),
     }
   }
-  // A copy was counted, and paid for, as the message it repeats.
+  // A copy was counted, and paid for, as the message that it repeats.
   if (entry.kind !== 'message' || entry.part === 'kept') return totals
   const { usage, responseId } = entry
   const more = { ...totals, messages: totals.messages + 1, costUsd: totals.costUsd + costUsd }
@@ -81,13 +84,13 @@ export function addToTotals(totals: RunningTotals, entry: Entry, costUsd: number
   const sums = plus(more, usage, isRepeated ? totals.counted?.usage : undefined)
   return {
     ...plainTotals(sums),
-    // A usage without a prompt tells no size.
+    // A usage without prompt tokens says nothing about the size.
     tokens: promptOf(usage) > 0 ? conversationTokens(usage) : sums.tokens,
     ...(responseId !== undefined && { counted: { responseId, usage } }),
   }
 }
 
-/** As they stand in a line. */
+/** The totals in the form in which a line has them. */
 export function plainTotals(totals: RunningTotals): Totals {
   const { messages, tokens, costUsd, promptTokens, readTokens, estimatedUsd, besideUsd } = totals
   return {
@@ -104,7 +107,7 @@ function plus(totals: RunningTotals, usage: Usage, instead?: Usage): RunningTota
   return { ...totals, promptTokens: totals.promptTokens + prompt, readTokens: totals.readTokens + read }
 }
 
-/** Of all prompt tokens, the share that the cache served; undefined before the first answer. */
+/** Share of all prompt tokens that the cache served; undefined before the first answer. */
 export function hitRateOf({
   promptTokens,
   readTokens,

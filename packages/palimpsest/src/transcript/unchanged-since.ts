@@ -1,6 +1,6 @@
 import type { View } from './view.ts'
 
-/** How far a list of nodes was looked at, and how many of its changes were known then. */
+/** How far a list of nodes was examined, and how many of its changes were known then. */
 export interface NodesMark {
   readonly nodes: number
   readonly changes: number
@@ -11,8 +11,8 @@ export function markNodes({ nodes, changes }: Pick<View, 'nodes' | 'changes'>): 
 }
 
 /**
- * How many nodes at the beginning of the same list are those that were there at the mark. What it costs is the changes since: comparing the
- * nodes themselves would cost the length of the conversation before every request.
+ * How many nodes at the beginning of the list are the same as at the mark. The cost depends on the changes since: comparing the nodes
+ * themselves would cost the length of the conversation before every request.
  */
 export function unchangedSince({ changes }: Pick<View, 'changes'>, mark: NodesMark): number {
   let first = mark.nodes

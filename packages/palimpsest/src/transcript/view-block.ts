@@ -11,11 +11,11 @@ export interface ViewBlock {
   readonly json: JsonText
   /** Estimated tokens, before calibration. */
   readonly tokens: number
-  /** False once a stand-in took its place. */
+  /** False once a stand-in replaced it. */
   readonly original: boolean
 }
 
-/** The blocks of a message entry, cut from its text so that their bytes survive. String content is one text block. */
+/** The blocks of a message entry, cut from its text so that their bytes stay unchanged. String content is one text block. */
 export function toViewBlocks(entry: MessageEntry): ViewBlock[] {
   const content = findMember(entry.json, 'content')
   if (content === undefined) return []

@@ -19,18 +19,18 @@ import { pairUp } from './pair-up.ts'
 import { isSilent, placeOfUser, placeSystem } from './place-system.ts'
 import { voidedBy } from './voided.ts'
 
-// What the model sees, as a fold over the entries of one chain. Nodes are values; the list of them belongs to the one who appends.
-// A step costs what the entry adds or changes.
+// What the model sees, as a fold over the entries of one chain. Nodes are values; the list of them belongs to the appender. A step costs as
+// much as the entry adds or changes.
 
-/** One message of the conversation. The answers to one response's tool uses are one node, right behind it. */
+/** One message of the conversation. The results of one response's tool uses are one node, directly after it. */
 export interface ViewNode {
   readonly role: 'user' | 'assistant' | 'system'
   readonly blocks: readonly ViewBlock[]
-  /** Message entries it was made of, oldest first. */
+  /** Message entries that it consists of, oldest first. */
   readonly entries: readonly EntryId[]
   /** The first of those entries: origin, response id, `under`, usage. */
   readonly source: MessageEntry
-  /** Message-level members other than role and content, as text to be put behind the content. */
+  /** Members of the message other than role and content, as text that goes after the content. */
   readonly extras: string
   /** For a node of tool results: the answer that asked for them. */
   readonly answers?: EntryId
@@ -39,9 +39,9 @@ export interface ViewNode {
 export interface View {
   prefix: PrefixEntry | undefined
   readonly nodes: ViewNode[]
-  /** Of every change but an append at the end: the first node that it changed. `unchangedSince` reads it. */
+  /** For every change except an append at the end: the first node that changed. Read by `unchangedSince`. */
   readonly changes: number[]
-  /** Tool uses without a result yet, with the entry of the answer that made them. */
+  /** Tool uses without a result yet, with the entry of their answer. */
   readonly open: Map<string, EntryId>
   readonly pinned: Set<string>
   /** The newest boundary in force, and how many nodes it left. */
@@ -50,7 +50,7 @@ export interface View {
   readonly orphans: BlockRef[]
   leaf: EntryId | null
   readonly log: Entry[]
-  /** Where the entries begin: the whole chain, or from a boundary on (older ones are on disk). */
+  /** Null: the entries are the whole chain. Otherwise: the boundary where they begin; older ones are on disk. */
   readonly from: EntryId | null
   pending: PendingBoundary | undefined
   readonly settled: Settled
@@ -80,7 +80,7 @@ export function emptyView(from: EntryId | null = null): View {
   }
 }
 
-/** One that can be gone on with while the given one stays. */
+/** A copy that can be stepped further while the original stays. */
 export function copyView(view: View): View {
   return {
     ...view,
@@ -101,7 +101,7 @@ export function viewOf(entries: Iterable<Entry>, from: EntryId | null = null): V
   return view
 }
 
-/** One more entry. The given view is used up: go on with the returned one. */
+/** Adds one entry. The given view is used up: continue with the returned one. */
 export function step(view: View, entry: Entry): View {
   if (entry.sidechain) return view
   view.log.push(entry)
@@ -143,7 +143,7 @@ function apply(view: View, entry: Exclude<Entry, { kind: 'void' }>): void {
   }
 }
 
-/** An undo is rare and may change anything: the entries that still count are folded again. */
+/** An undo is rare and may change anything, so the entries that still count are folded again. */
 function refold(view: View, target: EntryId): View {
   if (target === view.from)
     throw new InvariantError(
@@ -175,7 +175,7 @@ function addMessage(view: View, entry: MessageEntry): void {
   if (node) replaceNode(view, target, { ...node, blocks: [...node.blocks, ...others] })
 }
 
-/** Lines that share a response id are one answer, also where results of its earlier calls lie between them. */
+/** Lines that share a response id are one answer, even with results of its earlier calls between them. */
 function addAnswer(view: View, entry: MessageEntry): void {
   const blocks = toViewBlocks(entry)
   const last = view.nodes.findLastIndex((node) => node.role === 'assistant')
@@ -192,7 +192,9 @@ function addAnswer(view: View, entry: MessageEntry): void {
   for (const { block } of blocks) if (isBlock(block, 'tool_use')) view.open.set(block.id, owner)
 }
 
-/** Puts a result right behind the answer that asked for it. A second result for one use, or one for none, is not sent. */
+/**
+ * Puts a result directly after the answer that asked for it. A second result for the same call, or a result without a call, is not sent.
+ */
 function addResult(view: View, entry: MessageEntry, result: ViewBlock): number | undefined {
   const block = result.block
   const owner = isBlock(block, 'tool_result') ? view.open.get(block.tool_use_id) : undefined
@@ -240,7 +242,7 @@ function applyEdit(view: View, entry: EditEntry): void {
   replaceNodesFrom(view, start, nodes)
 }
 
-/** The answer before a node: pairs and the order of what follows an answer are judged from there. */
+/** The answer before a node: pairs, and the order of what follows an answer, are checked from there. */
 function startOfRound(nodes: readonly ViewNode[], index: number): number {
   return Math.max(
     0,
@@ -248,14 +250,14 @@ function startOfRound(nodes: readonly ViewNode[], index: number): number {
   )
 }
 
-/** Changed nodes take their place, pairs whole: results of calls that left go too, calls whose result left are open again. */
+/** Inserts changed nodes and completes pairs: results of calls that left go too, calls whose result left are open again. */
 function replaceNodesFrom(view: View, index: number, nodes: readonly ViewNode[]): void {
   const paired = pairUp(placeSystem(nodes))
   const same = paired.nodes.findIndex((node, i) => node !== view.nodes[index + i])
   changeFrom(view, index + (same < 0 ? paired.nodes.length : same))
   view.nodes.length = index
   for (const node of paired.nodes) view.nodes.push(node)
-  // A call that is gone, or that something else stands for, waits for no result.
+  // A call that is gone or replaced waits for no result.
   for (const [use, owner] of view.open) {
     const answer = view.nodes.findLast((node) => node.source.id === owner)
     if (!answer?.blocks.some(({ block }) => isBlock(block, 'tool_use') && block.id === use))
@@ -285,7 +287,7 @@ function fillBoundary(view: View, entry: MessageEntry): void {
   if (pending.missing.size === 0) closeBoundary(view, pending)
 }
 
-/** All of the compaction has been read: from here on the conversation is what it says. */
+/** The compaction has been read completely: from here on it determines the conversation. */
 function closeBoundary(view: View, { entry, found, nodesBefore }: PendingBoundary): void {
   const written = (ids: readonly EntryId[]): ViewNode[] =>
     ids.flatMap((id) => {
@@ -303,7 +305,7 @@ function closeBoundary(view: View, { entry, found, nodesBefore }: PendingBoundar
   view.boundary = { entry, nodes: view.nodes.length - later.length }
 }
 
-/** A copy is, in view, what it repeats: refs to the original find it. */
+/** In view, a copy is what it repeats: references to the original find it. */
 function copiedNodes(copies: readonly EntryId[], found: ReadonlyMap<EntryId, MessageEntry>): ViewNode[] {
   const view = emptyView()
   for (const id of copies) {
@@ -334,7 +336,7 @@ function findFromEnd(
   return undefined
 }
 
-/** The first text stands for the block; further ones follow it under the same reference. */
+/** The first text replaces the block; further ones follow it under the same reference. */
 function replaceBlock(view: View, index: number, at: BlockRef, texts: readonly string[]): void {
   const node = view.nodes[index]
   if (!node) return
@@ -377,7 +379,7 @@ function replaceNode(view: View, index: number, node: ViewNode): void {
   view.nodes[index] = node
 }
 
-/** To be called before nodes from `index` on change. */
+/** Call this before nodes from `index` on change. */
 function changeFrom({ nodes, changes, settled }: View, index: number): void {
   dropSettled(settled, index)
   if (index < nodes.length) changes.push(index)

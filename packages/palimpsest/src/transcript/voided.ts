@@ -1,6 +1,6 @@
 import type { Entry, EntryId } from './entry.ts'
 
-/** The entries that do not count: those a void in force names. The newest void decides first, so a void can be voided. */
+/** Entries that do not count because a void in force names them. The newest void decides first, so a void can be voided. */
 export function voidedBy(entries: readonly Entry[]): ReadonlySet<EntryId> {
   const voided = new Set<EntryId>()
   for (const entry of entries.toReversed())

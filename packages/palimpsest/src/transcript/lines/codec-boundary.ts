@@ -6,7 +6,7 @@ import { choiceField, numberField, objectField, textField, textsField } from './
 const TRIGGERS = ['auto', 'manual'] as const
 const KEEPS = ['tail', 'head'] as const
 
-/** Viewers of such transcripts show it where a boundary stands. The model never sees it. */
+/** Shown by viewers of such transcripts in place of a boundary. The model never sees it. */
 const SHOWN = 'Conversation compacted'
 
 export function encodeBoundary(entry: BoundaryEntry, envelope: Envelope): string {
@@ -40,7 +40,7 @@ export function encodeBoundary(entry: BoundaryEntry, envelope: Envelope): string
   return `${openLine(entry, envelope, start, own)}}`
 }
 
-/** A boundary of another agent does not name its summary: that is the line after it (see `link-summaries.ts`). */
+/** Another agent's boundary does not name its summary: the summary is the line after it (see `link-summaries.ts`). */
 export function decodeBoundary(fields: JsonObject, place: EntryPlace): BoundaryEntry {
   const own = isJsonObject(fields['palimpsest']) ? fields['palimpsest'] : undefined
   const metadata = isJsonObject(fields['compactMetadata']) ? fields['compactMetadata'] : {}
@@ -51,7 +51,7 @@ export function decodeBoundary(fields: JsonObject, place: EntryPlace): BoundaryE
     ...place,
     summary: own ? textsField(own, 'summary') : [],
     ...(kept && { kept }),
-    // A segment that hangs on the boundary itself is a kept head.
+    // A segment that is anchored at the boundary itself is a kept head.
     keeps: own ? choiceField(own, 'keeps', KEEPS) : kept?.anchor === place.id ? 'head' : 'tail',
     ...(own?.['copies'] !== undefined && { copies: textsField(own, 'copies') }),
     attachments: own ? textsField(own, 'attachments') : [],
@@ -76,7 +76,7 @@ function ownMeta(metadata: JsonObject, own: JsonObject): BoundaryMeta {
   }
 }
 
-/** Members that do not have our form are kept under `extra`. */
+/** Members without our form are kept under `extra`. */
 function foreignMeta(metadata: JsonObject): BoundaryMeta {
   const { trigger, preTokens, postTokens, preservedSegment: _, ...extra } = metadata
   return {

@@ -9,10 +9,10 @@ import { choiceField, FieldError, numberField, objectsField, textField } from '.
 
 const PARTS = ['summary', 'attachment', 'kept', 'interrupted'] as const
 
-/** Messages that a client made up to show an error; no model said them and none was sent them. */
+/** Messages that a client made up to show an error; no model wrote them, and none received them. */
 const SYNTHETIC_MODEL = '<synthetic>'
 
-/** Facts about an answer that its own text usually tells. Null: the text tells one, but the entry has none. */
+/** Facts about an answer that its own text usually contains. The line has null for a fact that the text contains and the entry lacks. */
 interface AnswerFacts {
   readonly responseId?: string
   readonly model?: string
@@ -41,7 +41,7 @@ export function encodeMessage(entry: MessageEntry, envelope: Envelope): string {
   return `${start},"message":${oneLine}}`
 }
 
-/** Undefined where the line holds no message that a model said or was sent. */
+/** Undefined if the line has no message that a model wrote or received. */
 export function decodeMessage(
   line: JsonText,
   fields: JsonObject,
@@ -98,7 +98,7 @@ function lineStart(entry: MessageEntry) {
   }
 }
 
-/** Line ends in JSON are only space between tokens. Half surrogate pairs have no UTF-8. Both are rare, and then `json` has the text. */
+/** Line ends in JSON are only white space between tokens. Lone surrogates have no UTF-8. Both are rare; `json` then has the exact text. */
 function toOneLine(json: JsonText): JsonText {
   return /[\n\r]/.test(json) || !json.isWellFormed() ? json.replaceAll(/[\n\r]/g, ' ').toWellFormed() : json
 }
@@ -125,7 +125,7 @@ function factsFrom(id: unknown, model: unknown, usage: unknown): AnswerFacts {
   }
 }
 
-/** What to write down of a fact: nothing where the text tells the same. */
+/** The value to write for a fact: none if the text contains the same one. */
 function unlessTold<T>(fact: T | undefined, told: T | undefined): T | null | undefined {
   if (fact === undefined) return told === undefined ? undefined : null
   return JSON.stringify(fact) === JSON.stringify(told) ? undefined : fact

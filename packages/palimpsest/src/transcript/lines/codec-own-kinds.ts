@@ -5,8 +5,7 @@ import { openLine, type EntryPlace, type Envelope } from './line-base.ts'
 import { choiceField, FieldError, flagField, numberField, objectField, objectsField } from './line-fields.ts'
 import { textField, textsField } from './line-fields.ts'
 
-// The kinds that no other reader knows. JSON texts in them are written as strings, so they come back as they were, line ends and
-// all.
+// The kinds that no other reader knows. JSON texts in them are written as strings, so they read back unchanged, including line ends.
 
 type OwnKind = Exclude<Entry, { readonly kind: 'message' | 'boundary' | 'other' }>
 

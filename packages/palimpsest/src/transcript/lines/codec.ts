@@ -7,22 +7,22 @@ import type { Entry, OtherEntry } from '../entry.ts'
 import { placeOf, type Envelope } from './line-base.ts'
 import { FieldError } from './line-fields.ts'
 
-// One entry, one line. Messages and boundaries have the shape that readers of such transcripts know; what only we know stands in
-// one `palimpsest` member. Our other kinds are lines of type `palimpsest`, their kind being the subtype. The order of members is
-// in `line-base.ts`. An entry's texts (`json`, `system`, …) come back byte for byte.
+// One entry, one line. Messages and boundaries have the shape that readers of such transcripts know; what only we know is in one
+// `palimpsest` member. Our other kinds are lines of type `palimpsest`, with the kind as subtype. The order of members is in
+// `line-base.ts`. An entry's texts (`json`, `system`, …) read back byte for byte.
 //
-// Two forms are not kept apart: `sidechain: false` is read back as absent, and a time that is no number as NaN.
+// Two distinctions are lost: `sidechain: false` reads back as absent, and an invalid time as NaN.
 
-/** A line that is no entry: not JSON, or one of ours whose members break their form. */
+/** A line that is no entry: not JSON, or one of ours with an invalid member. */
 export interface DecodeProblem {
   readonly kind: 'problem'
   readonly reason: string
 }
 
-/** Ids of lines that have none of their own begin so. Such a line is in no chain. */
+/** How the ids of lines without an id of their own begin. Such a line is in no chain. */
 const LOOSE_ID_START = 'line:'
 
-/** One line, without its line end. */
+/** Returns one line, without its line end. */
 export function encodeEntry(entry: Entry, envelope: Envelope): string {
   switch (entry.kind) {
     case 'message':
@@ -46,7 +46,7 @@ export function encodeEntry(entry: Entry, envelope: Envelope): string {
   }
 }
 
-/** Takes lines of ours and of other agents that write this shape. A type without meaning here is kept as `other`. */
+/** Accepts our lines and those of other agents that write this shape. A type that has no meaning here becomes `other`. */
 export function decodeLine(line: JsonText): Entry | DecodeProblem {
   const fields = parseLine(line)
   if (!isJsonObject(fields)) return { kind: 'problem', reason: fields }
@@ -58,7 +58,7 @@ export function decodeLine(line: JsonText): Entry | DecodeProblem {
   }
 }
 
-/** An entry outside all chains: its line had no id. */
+/** True for an entry outside all chains: its line had no id. */
 export function isLoose(entry: { readonly id: string }): boolean {
   return entry.id.startsWith(LOOSE_ID_START)
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '../../wire/json.ts'
 import { isBlock, toBlocks, type WireMessage } from '../../wire/message.ts'
 import type { Origin } from '../entry.ts'
 
-// Who wrote a message that another client recorded. In the user's place clients also put what programs, hooks and other agents say;
-// standing instructions are found in the user's words alone, so none of that may pass for them.
+// Who wrote a message that another client recorded. Clients also put the words of programs, hooks and other agents in the user's place;
+// standing instructions come only from the user's own words, so none of those may count as the user's.
 
 export function foreignOrigin(line: JsonObject, message: WireMessage): Origin {
   if (message.role === 'assistant') return 'model'
@@ -15,7 +15,7 @@ export function foreignOrigin(line: JsonObject, message: WireMessage): Origin {
   return said === 'user' && line['isMeta'] === true ? 'engine' : said
 }
 
-/** Of a text in the user's place: by what the line says of its sender, where it does, and else by how it begins. */
+/** Origin of a text in the user's place: by what the line says about its sender, otherwise by how the text begins. */
 export function originOfUserText(text: string, sender?: unknown): Origin {
   const kind = isJsonObject(sender) ? sender['kind'] : undefined
   const written = FORMS.find(({ form }) => form.test(text))?.origin
@@ -23,7 +23,7 @@ export function originOfUserText(text: string, sender?: unknown): Origin {
   return SENDERS.get(kind) ?? written ?? 'engine'
 }
 
-/** The only sender whose words are the user's. One that is not known here is none of ours to trust. */
+/** The only sender whose words are the user's. An unknown sender is not trusted. */
 const HUMAN = 'human'
 
 const SENDERS: ReadonlyMap<string, Origin> = new Map([
@@ -32,7 +32,7 @@ const SENDERS: ReadonlyMap<string, Origin> = new Map([
   ['hook', 'hook'],
 ])
 
-/** A message that begins so was put there whole. One that quotes it further down is the user's. */
+/** A message that begins like this was inserted as a whole. A message that quotes such a text further down is the user's. */
 const FORMS: readonly { readonly form: RegExp; readonly origin: Origin }[] = [
   {
     form: /^\s*<(?:local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification)\b/,

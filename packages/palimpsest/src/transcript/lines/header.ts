@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../wire/json.ts'
 import { FieldError, numberField, objectField, textField, timeField } from './line-fields.ts'
 
-// The first line of a file says what the file is. It is padded with spaces: a fork has one member more and should still have as
-// many bytes as the header of its parent, so that offsets in the copied lines stay true.
+// The first line of a file says what the file is. It is padded with spaces: a fork's header has one member more but must have as many bytes
+// as its parent's, so that offsets in the copied lines stay valid.
 
-/** Raised when an older program would misread the file. It then refuses it. */
+/** Raised if an older program would misread the file; that program then refuses it. */
 export const FORMAT = 1
 
 /** How every header begins. */
@@ -25,7 +25,7 @@ export interface Header {
 const SPARE_CHARS = 192
 const STEP_CHARS = 256
 
-/** One line, without its line end; `lengthMin` as wished, where the text is not longer already. Lengths are in UTF-8 bytes. */
+/** Returns one line, without its line end, padded to `lengthMin` unless the text is longer. Lengths are UTF-8 bytes. */
 export function encodeHeader(header: Header, lengthMin?: number): string {
   const { format, sessionId, project, created, version, forkedFrom } = header
   const text = JSON.stringify({
@@ -48,7 +48,7 @@ export type HeaderRead =
   | { readonly kind: 'newer'; readonly format: number }
   | { readonly kind: 'none' }
 
-/** A header of a newer format is recognised by its first members alone: the rest may have changed. */
+/** A header of a newer format is recognized by its first members alone: the rest may have changed. */
 export function decodeHeader(line: string): HeaderRead {
   try {
     const fields: unknown = JSON.parse(line)

@@ -2,22 +2,22 @@ import { isJsonObject, type JsonObject } from '../../wire/json.ts'
 import type { Entry, EntryId } from '../entry.ts'
 import type { Totals } from '../totals.ts'
 
-// What every line has besides its payload. Order of members in a line of ours, all small ones before the payload, so that the
-// first bytes of a line tell its place in the chain:
+// What every line has besides its payload. The order of members in our lines, all small ones before the payload, so that the first
+// bytes of a line show its place in the chain:
 //
 //   type, subtype?, uuid, parentUuid, logicalParentUuid?, isSidechain, sessionId, timestamp?, cwd, version,
 //   requestId?, isCompactSummary?, content?, compactMetadata?, palimpsest, message?
 //
-// `timestamp` is left out where the time is not known.
+// `timestamp` is absent if the time is unknown.
 
 /** What a line says about where it was written. */
 export interface Envelope {
   readonly sessionId: string
   readonly cwd: string
   readonly version: string
-  /** All of the file belongs to an agent. */
+  /** The whole file belongs to an agent. */
   readonly isSidechain?: boolean | undefined
-  /** Sums up to and with this line, so that a list of sessions reads only ends of files. On message lines. */
+  /** Totals up to and including this line, so that a list of sessions reads only the ends of files. On message lines. */
   readonly totals?: Totals
 }
 
@@ -28,7 +28,7 @@ export interface EntryPlace {
   readonly sidechain?: true
 }
 
-/** The members of a line, in order; those that are undefined are left out by `JSON.stringify`. */
+/** The members of a line, in order; `JSON.stringify` omits those that are undefined. */
 export interface LineStart {
   readonly type: string
   readonly subtype?: string
@@ -39,7 +39,7 @@ export interface LineStart {
   readonly compactMetadata?: object
 }
 
-/** The whole line but for its closing brace, so that a payload text may follow. */
+/** The whole line except its closing brace, so that a payload text may follow. */
 export function openLine(entry: Entry, envelope: Envelope, start: LineStart, own: object): string {
   const iso = toIso(entry.at)
   const line = {
@@ -62,7 +62,7 @@ export function openLine(entry: Entry, envelope: Envelope, start: LineStart, own
   return JSON.stringify(line).slice(0, -1)
 }
 
-/** Undefined where the line has no id: then it has no place in any chain. */
+/** Undefined if the line has no id: it then has no place in any chain. */
 export function placeOf(fields: JsonObject): EntryPlace | undefined {
   const { uuid, parentUuid, timestamp, isSidechain, palimpsest } = fields
   if (typeof uuid !== 'string') return undefined
@@ -76,7 +76,7 @@ export function placeOf(fields: JsonObject): EntryPlace | undefined {
   }
 }
 
-/** ISO times hold whole milliseconds of the years a Date can name; other times stand beside as numbers. */
+/** ISO times hold whole milliseconds of the years that a Date can represent; other times are stored separately as numbers. */
 function toIso(at: number): string | undefined {
   const date = new Date(at)
   return date.getTime() === at ? date.toISOString() : undefined

@@ -1,7 +1,7 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../wire/json.ts'
 
-// Members of a parsed line, each of the type it must have. A line of ours that breaks its form is a bad line, so a wrong member
-// throws; `decodeLine` turns the throw into a problem with this text.
+// Members of a parsed line, each with the type it must have. If one of our lines has a wrong member, the line is bad, so the accessor
+// throws; `decodeLine` turns the error into a problem with this text.
 
 export class FieldError extends Error {
   override readonly name = 'FieldError'
@@ -22,7 +22,7 @@ export function flagField(object: JsonObject, key: string): boolean {
   return typeof value === 'boolean' ? value : wrong(key, 'true or false')
 }
 
-/** Milliseconds since 1970, of an ISO text. */
+/** Milliseconds since 1970, from an ISO text. */
 export function timeField(object: JsonObject, key: string): number {
   const at = Date.parse(textField(object, key))
   return Number.isNaN(at) ? wrong(key, 'a time') : at
