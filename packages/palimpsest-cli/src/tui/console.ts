@@ -1,11 +1,11 @@
 import type { ReadStream, WriteStream } from 'node:tty'
 
-// The terminal itself: the only file of the interface that touches it. Whatever happens, it is left as it was found.
+// The terminal itself: the only file of the interface that touches it. Whatever happens, we leave it as we found it.
 
 export interface ConsoleEvents {
   readonly input: (text: string) => void
   readonly resized: () => void
-  /** The terminal went away: closed window, lost connection. */
+  /** The terminal is gone: closed window, lost connection. */
   readonly closed: () => void
 }
 
@@ -14,30 +14,30 @@ export interface Console {
   readonly output: WriteStream
   readonly size: () => { readonly columns: number; readonly rows: number }
   readonly write: (text: string) => void
-  /** The one that has no scrollback, for what is left again without a trace. */
+  /** The alternate screen. It has no scrollback, so leaving it leaves no trace. */
   readonly setOtherScreen: (isOn: boolean) => void
-  /** Ctrl-C comes here, where keys do not come one by one, and no longer ends the program. Returns what ends that. */
+  /** Where keys do not come one by one, sends Ctrl-C here instead of ending the program. Returns a function that stops this. */
   readonly takeInterrupts: (interrupted: () => void) => () => void
-  /** Keys come one by one from here on, until it is closed. */
+  /** From here on keys come one by one, until `close`. */
   readonly open: (events: ConsoleEvents) => void
   readonly close: () => void
-  /** Gives the terminal to whoever started us (Ctrl-Z), and returns when it is ours again. */
+  /** Gives the terminal back to the shell (Ctrl-Z), and returns when it is ours again. */
   readonly suspend: () => Promise<void>
 }
 
-/** What drawing needs of it. */
+/** What drawing needs from it. */
 export type Surface = Pick<Console, 'size' | 'write' | 'setOtherScreen'>
 
 const COLUMNS_DEFAULT = 80
 const ROWS_DEFAULT = 24
-/** Pastes are told apart; Shift-Enter and the like are told where the terminal can. */
+/** Marks pastes, and reports Shift-Enter and the like if the terminal can. */
 const ENTER = '\x1b[?2004h\x1b[>1u'
 const NOT_STOPPED_MS = 200
 const OTHER_SCREEN = '\x1b[?1049h'
 const OWN_SCREEN = '\x1b[?1049l\x1b[?25h'
 const LEAVE = '\x1b[<u\x1b[?2004l\x1b[?2026l\x1b[?25h'
 
-/** `stop` is what Ctrl-C and a closed terminal do otherwise. */
+/** `stop` is what Ctrl-C and a closed terminal normally do. */
 export function createConsole(
   input: ReadStream,
   output: WriteStream,
@@ -47,7 +47,7 @@ export function createConsole(
   let isFirst = true
   let isOther = false
   const onData = (text: string): void => {
-    // What was typed before the terminal was ours had its Enter turned into a line end.
+    // Text typed before we took over the terminal has line feeds instead of Enter.
     events?.input(isFirst ? text.replaceAll('\n', '\r') : text)
     isFirst = false
   }
@@ -56,7 +56,7 @@ export function createConsole(
   const leave = (): void => {
     output.write(isOther ? OWN_SCREEN + LEAVE : LEAVE)
     isOther = false
-    // The terminal may be gone already: then there is nothing to restore.
+    // If the terminal is gone already, there is nothing to restore.
     if (!input.destroyed && !output.destroyed) input.setRawMode(false)
   }
   const enter = (): void => {
@@ -98,9 +98,9 @@ export function createConsole(
       leave()
       await new Promise<void>((resolve) => {
         process.once('SIGCONT', () => resolve())
-        // To the whole group, as the terminal does it: npm may stand between the shell and us.
+        // Signals the whole group, as the terminal does: npm may be between the shell and us.
         process.kill(0, 'SIGTSTP')
-        // Where no shell looks after jobs nothing is stopped, and nothing will be continued.
+        // Without a shell that controls jobs nothing stops us, and nothing will continue us.
         setTimeout(resolve, NOT_STOPPED_MS)
       })
       enter()

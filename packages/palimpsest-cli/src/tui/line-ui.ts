@@ -7,7 +7,7 @@ import { COMPACTING, saidLines } from './screen/turn-lines.ts'
 import { lineText, type StyledLine } from './text/styled-line.ts'
 import type { Question, Ui, UserAct } from './ui.ts'
 
-// Lines and nothing else: no colours, no cursor, no key that means something by itself. For dumb terminals and screen readers.
+// Only lines: no colors, no cursor, no single keys. For dumb terminals and screen readers.
 
 const WAYS = {
   toRemoved: '/context shows what was removed',
@@ -38,7 +38,7 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
     rows: () => console.size().rows,
     show,
     showSaid: (text) => {
-      // What was typed at the prompt stands there already.
+      // What was typed at the prompt is on the screen already.
       if (text !== typed) show(saidLines(text, columns()))
       typed = undefined
     },
@@ -76,19 +76,19 @@ export function openLines(console: Console, signal: AbortSignal): Ui {
 }
 
 interface LineReader {
-  /** Nothing was typed that nobody waited for. */
+  /** No typed lines wait to be read. */
   readonly isEmpty: () => boolean
-  /** Undefined: there are no more. */
+  /** Undefined: no more lines. */
   readonly read: () => Promise<string | undefined>
   readonly setInterrupt: (interrupt: (() => void) | undefined) => void
   readonly close: () => void
 }
 
-/** Lines as they are typed; those that nobody waits for are kept. Ctrl-C interrupts what goes on, and ends it where nothing does. */
+/** Lines as they are typed; lines typed early are kept. Ctrl-C interrupts what is running, and ends the reader if nothing is. */
 function createReader({ input, output, takeInterrupts }: Console, signal: AbortSignal): LineReader {
   const reader = createInterface({ input, output, terminal: false })
   const lines: string[] = []
-  /** Whoever asked last is answered first: a question stands below the prompt. */
+  /** The newest reader gets the next line: a question appears below the prompt. */
   const waiting: ((text: string | undefined) => void)[] = []
   let ended = false
   let interrupt: (() => void) | undefined

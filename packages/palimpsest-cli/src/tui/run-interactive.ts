@@ -25,15 +25,15 @@ import { askPlan } from './host/ask-plan.ts'
 import { talk } from './talk.ts'
 import type { Ui } from './ui.ts'
 
-// The interactive agent: one conversation after the other, until the user leaves.
+// The interactive agent: one conversation after another, until the user leaves.
 
 export interface InteractiveOptions {
   readonly home: string
-  /** The first thing to say, where the command line had it. */
+  /** The first message, if the command line had one. */
   readonly prompt: string
   /** Begins with the list of sessions. */
   readonly picks: boolean
-  /** Lines alone, nothing that moves. */
+  /** Only lines, nothing that moves. */
   readonly isPlain: boolean
   /** The team that the conversation leads. */
   readonly team?: TeamHost | undefined
@@ -46,7 +46,7 @@ export async function runInteractive(
   console: Console,
 ): Promise<ExitCode> {
   const ui = openUi(console, { ...options, title: basename(wishes.cwd) }, world)
-  // What would go to stderr belongs above the input.
+  // Text for stderr belongs above the input.
   const told: World = {
     ...world,
     printError: (text) => {
@@ -75,12 +75,12 @@ export async function runInteractive(
           world: told,
           team: options.team,
         })
-        // Whoever picks a session says it there.
+        // If the user picks a session first, the prompt goes there.
         prompt = picks && end?.next ? prompt : ''
         picks = false
         last = conversation.isKept() ? conversation.id : ''
         await conversation.close()
-        // What may happen unasked was the user's decision, not the conversation's.
+        // What may happen unasked was the user's decision, so the next conversation keeps it.
         at = end?.next && (await enter(withMode(end.next, conversation), at, place))
       } finally {
         await conversation.close()
@@ -94,7 +94,7 @@ export async function runInteractive(
   return DONE
 }
 
-/** What was written beside a turn is told on stderr too; it is no warning. */
+/** Memories written beside a turn are reported on stderr too, but are no warning. */
 const WENT_WELL = /^memory: (?!not )/
 
 function withMode(wishes: RunWishes, { prepared }: HostedConversation): RunWishes {
@@ -104,18 +104,18 @@ function withMode(wishes: RunWishes, { prepared }: HostedConversation): RunWishe
 interface Place {
   readonly ui: Ui
   readonly world: World
-  /** The same, with what goes to stderr above the input. */
+  /** The same, but text for stderr appears above the input. */
   readonly told: World
   readonly home: string
   readonly trust: AskTrust
-  /** What was told already of settings, model and place. */
+  /** Notices about settings, model and place that were already shown. */
   readonly noted: Set<string>
 }
 
 interface Entered {
   readonly conversation: HostedConversation
   readonly wishes: RunWishes
-  /** Asks about permission, as for its own calls. */
+  /** Asks for permission, as for the conversation's own calls. */
   readonly ask: TeamFace['ask']
 }
 
@@ -127,7 +127,7 @@ function teamFace({ ui }: Place, ask: TeamFace['ask']): TeamFace {
   }
 }
 
-/** The conversation that is wished for; where it cannot be opened, the one before again, with a line that says why. */
+/** Opens the wanted conversation. If that fails, opens the previous one again and shows why. */
 async function enter(
   wishes: RunWishes,
   before: Entered | undefined,
@@ -160,14 +160,14 @@ async function enter(
   }
 }
 
-/** A conversation that goes on with another model is on the screen already. */
+/** A conversation that continues with another model is on the screen already. */
 function knownOf({ conversation, wishes }: Entered, before: Entered | undefined): Greeting['knows'] {
   if (!before || !wishes.chosen) return 'nothing'
   const isSame = before.conversation.id === conversation.id
   return isSame || !before.conversation.isKept() ? 'conversation' : 'nothing'
 }
 
-/** Asked once: who said no is not asked again until the next start. */
+/** Asks once: a user who said no is not asked again until the next start. */
 function rememberedTrust(ui: Ui): AskTrust {
   let refused = false
   return async (matters) => {
@@ -185,7 +185,7 @@ function rememberedTrust(ui: Ui): AskTrust {
   }
 }
 
-/** Wrapped, not cut: what is not seen is not trusted. */
+/** Wrapped, not cut: no one should trust what they cannot see. */
 function matterLines({ path, says }: TrustMatter, columns: number): readonly StyledLine[] {
   const hang = line('      ')
   return [
@@ -205,7 +205,7 @@ function openUi(
   return openScreen(console, { hasColour, now, signal, title })
 }
 
-/** Questions about permission go to whoever sits there; "always" is kept for later sessions too. */
+/** Questions for permission go to the user; "always" is stored for later sessions too. */
 function asking(
   wishes: RunWishes,
   ui: Ui,
@@ -236,7 +236,7 @@ function asking(
           return words ? { kind: 'no', words } : { kind: 'no' }
         }
         if (answer !== 'always' || !offer) return { kind: 'no' }
-        // It holds for this conversation all the same.
+        // The rule still holds for this conversation.
         await storeRules(conversation().prepared.opened.project.folder, wishes.cwd, offer.rules).catch(
           (error: unknown) => {
             ui.show(noteLines(`the rule could not be kept: ${sentenceOf(error)}`, 'warning', ui.columns()))
@@ -278,14 +278,14 @@ function asking(
 
 const OWN_WORDS = '\0own'
 
-/** The words first, then the rule as it is kept. */
+/** The words first, then the rule as it is stored. */
 function alwaysItem({ words, except, rules }: Offer): PickItem {
   const kept = rules.map(({ text }) => text).join(', ')
   const detail = except === undefined ? kept : `${kept} · ${except}`
   return { label: toPrintable(words), detail: toPrintable(detail), letter: 'a', value: 'always' }
 }
 
-/** Told beside everything else: a server on this machine needs no key, only to be chosen. */
+/** Runs in the background: a server on this machine needs no key, the user only has to choose it. */
 async function tellLocalModels({ prepared }: HostedConversation, ui: Ui, world: World): Promise<void> {
   if (prepared.endpoint !== 'offline') return
   const { findLocalModels } = await import('../run/models/offered-models.ts')
@@ -304,11 +304,11 @@ async function tellLocalModels({ prepared }: HostedConversation, ui: Ui, world: 
 
 interface Greeting extends Pick<Place, 'ui' | 'world' | 'noted'> {
   readonly wishes: RunWishes
-  /** What the user sees already: the conversation may have another model now, or be the one of a moment ago. */
+  /** What the user sees already: the same conversation, perhaps with another model now, or all of it. */
   readonly knows: 'nothing' | 'conversation' | 'all'
 }
 
-/** Files that speak to the model from the start: whoever wonders why it does something looks there. */
+/** Files that speak to the model from the start: the place to look if the model does something unexpected. */
 function instructionLine(
   paths: readonly string[],
   cwd: string,

@@ -14,14 +14,14 @@ import { COMPACTING, saidLines, writingActivity } from './screen/turn-lines.ts'
 import { line, type StyledLine } from './text/styled-line.ts'
 import type { Question, Ui } from './ui.ts'
 
-// The screen: lines that stay go into the terminal's scrollback, the rest is a few lines at the bottom that are drawn again.
+// The screen: lines that stay go into the terminal's scrollback; the rest is a few lines at the bottom that are redrawn.
 
 const TICK_MS = 1_000
 
 export interface ScreenOptions extends CanvasOptions {
-  /** The program is to end. */
+  /** Aborts when the program should end. */
   readonly signal: AbortSignal
-  /** Names the window. */
+  /** Title of the window. */
   readonly title: string
 }
 
@@ -82,7 +82,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
       state.interrupt = interrupt
       marks.setBusy(interrupt !== undefined)
     },
-    // Others ask too, whatever is asked already: one question at a time.
+    // Others may ask while a question is open, so questions come one at a time.
     pick: async (question, signal) => await inLine(async () => await pick(state, question, canvas, signal)),
     ask: async (title, signal) => await inLine(async () => await ask(state, title, canvas, signal)),
     page,
@@ -105,7 +105,7 @@ export function openScreen(console: Console, options: ScreenOptions): Ui {
   }
 }
 
-/** What the input works with. */
+/** The setters that the input works with. */
 function inputSetters(
   state: ScreenState,
   canvas: Canvas,
@@ -134,14 +134,14 @@ function inputSetters(
   }
 }
 
-/** Shown until a key closes it; whatever goes on goes on. */
+/** Shown until a key closes it; the conversation continues meanwhile. */
 async function showPage(source: PageSource, state: ScreenState, canvas: Canvas): Promise<void> {
   if (state.pager) return await source.close()
   await new Promise<void>((resolve) => canvas.openPage(createPager(source, canvas.draw), resolve))
   await source.close()
 }
 
-/** A key may be pressed at any time: what it wants is looked up once at a time, and a failure is a hint. */
+/** The user may press a key at any time: only one lookup runs at a time, and a failure becomes a hint. */
 function opener(
   find: () => Promise<PageSource | string>,
   page: (source: PageSource) => Promise<void>,
@@ -192,7 +192,7 @@ async function ask(
   })
 }
 
-/** An answer, or none when the signal comes first. */
+/** An answer, or undefined if the signal comes first. */
 async function settled(
   signal: AbortSignal | undefined,
   draw: () => void,

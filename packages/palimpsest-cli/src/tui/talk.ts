@@ -26,15 +26,15 @@ import { MAIN } from '../team/correspondent.ts'
 import { letterLine } from '../team/letter-line.ts'
 import type { Ui, UserAct } from './ui.ts'
 
-// What the user says, one after the other, and what becomes of it.
+// What the user says, message by message, and how each is handled.
 
 export interface TalkSetup {
   readonly wishes: RunWishes
-  /** Said before anything else; empty for none. */
+  /** The first message; empty for none. */
   readonly prompt: string
   /** Begins with the list of sessions. */
   readonly picks: boolean
-  /** Says which conversation this is, where none of that list was chosen. */
+  /** Shows which conversation this is, unless the user picked one from that list. */
   readonly begin: () => void
   readonly ui: Ui
   readonly world: World
@@ -42,7 +42,7 @@ export interface TalkSetup {
   readonly team?: TeamHost | undefined
 }
 
-/** What to open next; nothing where the user leaves. */
+/** What to open next; undefined if the user leaves. */
 export async function talk(conversation: HostedConversation, setup: TalkSetup): Promise<CommandEnd> {
   const { ui, wishes, world, team } = setup
   const place: CommandPlace = {
@@ -99,7 +99,7 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
       const end = act.kind === 'rewind' ? await rewind(place) : await takeWords(act.text, place)
       if (end) return end
     } catch (error) {
-      // Whatever went wrong, the conversation is as it was, and goes on.
+      // Whatever went wrong, the conversation is as it was, and continues.
       note(sentenceOf(error), place)
     }
     showStatus(conversation, ui)
@@ -107,13 +107,13 @@ export async function talk(conversation: HostedConversation, setup: TalkSetup): 
   return undefined
 }
 
-/** Who says --resume and --model means them of the same session. */
+/** A user who gives --resume and --model means both for the same session. */
 function withFlags(wishes: RunWishes): RunWishes {
   const { session } = wishes
   return session.kind === 'resume' ? { ...wishes, session: { ...session, keepsModel: false } } : wishes
 }
 
-/** What agents in the background came to, and what they write to each other. */
+/** Results of background agents, and what agents write to each other. */
 function showAgents(place: CommandPlace): void {
   const { conversation } = place
   conversation.prepared.agents.onEvent((event) => {
@@ -130,7 +130,7 @@ function showAgents(place: CommandPlace): void {
   })
 }
 
-/** Whoever has a place in a team answers when somebody writes, while the user is silent. */
+/** A conversation with a seat in a team answers messages from others while the user is silent. */
 async function actOrMail(
   said: Promise<UserAct>,
   { prepared: { seated, agents } }: HostedConversation,
@@ -155,7 +155,7 @@ function movedWords({ prepared }: HostedConversation): string | undefined {
 async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd> {
   const isCommand = /^\/[a-z]+(\s|$)/.test(text)
   const remembered = typedMemory(text)
-  // Above what it tells.
+  // Above its output.
   if (isCommand || remembered !== undefined) place.ui.showSaid(text)
   if (isCommand) return await runCommand(text, place)
   if (remembered !== undefined) await remember(remembered, place)
@@ -164,7 +164,7 @@ async function takeWords(text: string, place: CommandPlace): Promise<CommandEnd>
   return undefined
 }
 
-/** The conversation stays as it is: the next one begins with it. */
+/** This conversation stays as it is: the next one begins with the memory. */
 async function remember(text: string, place: CommandPlace): Promise<void> {
   const { conversation, world } = place
   const { project } = conversation.prepared.opened
@@ -212,7 +212,7 @@ async function runShell(command: string, { conversation, ui, interruptible }: Co
   })
 }
 
-/** Runs something that Esc can end. What goes wrong is told; the conversation goes on. */
+/** Runs something that Esc can end. Errors are shown, and the conversation continues. */
 async function interruptible(
   work: (signal: AbortSignal) => Promise<void>,
   told: string,

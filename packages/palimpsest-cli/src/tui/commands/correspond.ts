@@ -11,12 +11,12 @@ import type { Reachable } from '../../team/correspondent.ts'
 import { shownPath } from '../host/shown-path.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 
-// Whom one can write to, and a word to one of them.
+// Whom the user can write to, and how to send one of them a message.
 
 const SUMMARY_CHARS_MAX = 80
 const NOBODY = 'there is nobody to write to: no agents in the background, no team and no other sessions'
 
-/** `/who`: agents with what each is at, teammates, other sessions. */
+/** `/who`: agents with their current work, teammates, other sessions. */
 export async function showWho(place: CommandPlace): Promise<undefined> {
   const { world, conversation } = place
   const others = await conversation.prepared.agents.post.main.others()
@@ -48,12 +48,12 @@ function rowOf(other: Reachable, sessions: readonly SessionSummary[], place: Com
   }
 }
 
-/** A session listens at a socket of its own name. */
+/** A session listens on a socket with its own name. */
 function sessionId(to: string): string {
   return basename(to, '.sock')
 }
 
-/** `/tell NAME text`: it joins the other one's conversation with its next request. */
+/** `/tell NAME text`: the text joins the other conversation with its next request. */
 export async function tellOne(words: string, place: CommandPlace): Promise<undefined> {
   const [name = ''] = words.split(/\s/)
   const message = words.slice(name.length).trim()
@@ -69,7 +69,7 @@ export async function tellOne(words: string, place: CommandPlace): Promise<undef
   }
 }
 
-/** A session is named by the beginning of its id, as everywhere. */
+/** A session is named by the start of its id, as everywhere. */
 function addressIn(name: string, others: readonly Reachable[]): string {
   if (others.some(({ to }) => to === name)) return name
   const [found, ...more] = others.filter(

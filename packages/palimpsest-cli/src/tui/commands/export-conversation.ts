@@ -15,13 +15,14 @@ import { lineText } from '../text/styled-line.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 import { openWhole } from './open-pages.ts'
 
-// The whole conversation as a file, what was compacted included. The ending says how: .md, .html, .jsonl (the transcript as it is), or text.
+// Writes the whole conversation to a file, including what was compacted. The file ending sets the format: .md, .html, .jsonl (the
+// transcript as it is), or text.
 
 const EXPORT_COLUMNS = 100
-/** What was said is nobody else's to read. */
+/** The conversation is private. */
 const EXPORT_MODE = 0o600
 
-/** All of it, piece by piece, whatever its size. */
+/** Writes piece by piece, so size does not matter. */
 export async function exportConversation(name: string, place: CommandPlace): Promise<undefined> {
   const { conversation, interruptible, ui, wishes } = place
   const path = resolve(wishes.cwd, name)
@@ -174,7 +175,7 @@ function partOf(block: Block): readonly Part[] {
   return [{ kind: 'result', title: 'Result', text: toPrintable(text) }]
 }
 
-/** A fence that nothing inside of it can close. */
+/** A fence that nothing inside it can close. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)

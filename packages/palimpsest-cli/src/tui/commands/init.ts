@@ -13,7 +13,7 @@ Look first: the README, the manifest files (package.json, pyproject.toml, Cargo.
 
 Leave out what every programmer knows, and what you did not find. Do not invent commands.`
 
-/** AGENTS.md by the model, with its tools: whoever sits there sees the file before it is written. */
+/** The model writes AGENTS.md with its tools, and the user sees the file before it is written. */
 export async function init(place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, wishes } = place
   if (conversation.prepared.endpoint === 'offline')

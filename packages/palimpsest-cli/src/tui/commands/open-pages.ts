@@ -13,7 +13,7 @@ import { line, type StyledLine } from '../text/styled-line.ts'
 
 // What the keys for long texts show.
 
-/** Everything that was ever said, across compactions. Its end is there at once. */
+/** Everything that was ever said, across compactions. Its end is available at once. */
 export async function openTranscriptPage(conversation: HostedConversation): Promise<PageSource | string> {
   const log = conversation.log()
   if (log.length === 0) return 'nothing was said yet'
@@ -24,7 +24,7 @@ export async function openWhole({ prepared }: HostedConversation): Promise<PageS
   return await conversationSource(await openChain(prepared.opened.file.path))
 }
 
-/** What was taken out of the window last. */
+/** What was last removed from the window. */
 export async function openRemovedPage(
   conversation: HostedConversation,
   columns: number,
@@ -35,7 +35,7 @@ export async function openRemovedPage(
     : 'nothing was removed from the window yet'
 }
 
-/** What one removal took out, word for word. */
+/** What one removal removed, word for word. */
 export async function openRemovalPage(
   conversation: HostedConversation,
   id: string,

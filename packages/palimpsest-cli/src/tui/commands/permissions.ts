@@ -8,7 +8,7 @@ import { shownPath } from '../host/shown-path.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 
-// What may happen unasked: every rule with where it comes from, a new one, one less.
+// What may happen unasked: lists every rule with its source, adds one, removes one.
 
 const HOW = '/permissions add Bash(npm test:*) allows a call; ask or deny before the rule does that instead'
 const ADD = '\0add'
@@ -21,7 +21,7 @@ export async function permissions(words: string, place: CommandPlace): Promise<u
   return note(`/permissions lists rules. ${HOW}; /permissions rm RULE removes one`, place)
 }
 
-/** A list to look at, and to remove from. */
+/** A list to look at, and to remove rules from. */
 async function showRules(place: CommandPlace): Promise<undefined> {
   const listed = await rulesHere(place)
   const mode = modeWords(place.conversation.prepared.permissions.mode())
@@ -51,7 +51,7 @@ async function showRules(place: CommandPlace): Promise<undefined> {
 
 const RULE_COLUMNS_MAX = 40
 
-/** Where only lines are typed there is no such key. */
+/** The line interface has no such key. */
 export function hintOf({ ui }: Pick<CommandPlace, 'ui'>): string {
   return ui.ways.keys.some(([key]) => key === 'Shift-Tab') ? ' (Shift-Tab changes it)' : ''
 }

@@ -6,13 +6,13 @@ import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { shownPath } from '../host/shown-path.ts'
 import { note, type CommandEnd, type CommandPlace } from './command-place.ts'
 
-/** Another session, by id or from a list that can be searched. */
+/** Opens another session, by id or from a list that can be searched. */
 export async function resume(which: string, place: CommandPlace): Promise<CommandEnd> {
   const { conversation, wishes, ui, world } = place
   const named = which || (await pickSession(place))
   if (named === undefined || named === '') return undefined
   const { whichSession } = await import('../../stored/find-session.ts')
-  // Found before this one is left: a name that is wrong is told here.
+  // Found before this session is left, so that a wrong name is reported here.
   const { path } = await whichSession(named, { ...world, cwd: wishes.cwd })
   if (path === conversation.prepared.opened.file.path) return note('that is this session', place)
   ui.show([[]])

@@ -13,7 +13,7 @@ import { note, tell, type CommandEnd, type CommandPlace } from './command-place.
 const LABEL_CHARS = 120
 const BEHIND = 'nothing was said since the last compaction. For older words undo it first: /context'
 
-/** Back to before something that was said, with the files as they were then, if wanted. What came after stays in the transcript. */
+/** Goes back to before a message of the user; restores the files of that time if wanted. What came after stays in the transcript. */
 export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   const { conversation, wishes, ui, world } = place
   const log = conversation.log()
@@ -47,7 +47,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   return { next: { ...wishes, session: { kind: 'resume', which: conversation.id } } }
 }
 
-/** A session that is opened again begins at its newest compaction: what was said before that is there once it is undone. */
+/** A resumed session begins at its newest compaction. What was said before appears once the compaction is undone. */
 function titleOf(from: View['from']): string {
   const title = 'Go back to before which message?'
   return from !== null ? `${title} (For older ones undo the compaction: /context)` : title

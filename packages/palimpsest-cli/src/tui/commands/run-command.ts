@@ -59,7 +59,7 @@ function unknownText(typed: string): string {
   return `there is no command /${typed}.${meant} /help lists all of them`
 }
 
-/** By its name, or by a beginning that only it has. */
+/** Finds a command by its name, or by a prefix that only it has. */
 function findCommand(typed: string): CommandName | undefined {
   if (typed === 'exit') return 'quit'
   const alike = COMMANDS.filter(({ name }) => name.startsWith(typed))
@@ -134,7 +134,7 @@ function help(place: CommandPlace): undefined {
 
 const SHELL = ['!command', 'run a command; its output joins the conversation'] as const
 const MEMORY = ['# text', 'add a memory to the project, for later sessions'] as const
-/** With the margin still under a third of the narrowest usual screen, so that what wraps can hang below its text. */
+/** With the margin, still under a third of the narrowest usual screen, so that wrapped text can hang below itself. */
 const KEY_COLUMNS = 23
 
 async function agents(words: string, place: CommandPlace): Promise<undefined> {
@@ -163,7 +163,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
   await drive(conversation.settle(0))
   const { costs } = await readHistory(conversation.prepared.opened.file.path, undefined)
   const { messages, costUsd: billedUsd, estimatedUsd = 0 } = conversation.totals()
-  // Before the first message no entry can tell it.
+  // Before the first message no entry can record it.
   const dreamsUsd = conversation.prepared.dreaming.waitingUsd()
   const costUsd = billedUsd + dreamsUsd
   const { used, isExact, promptTokens, readTokens } = conversation.figures()
@@ -190,7 +190,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
   )
 }
 
-/** `day 5`: from now on, in every session. */
+/** `day 5`: the limit from now on, in every session. */
 async function limitDay(words: string, place: CommandPlace): Promise<undefined> {
   const [, typed = ''] = /^day\s+\$?(\d+(?:\.\d+)?|off)$/.exec(words) ?? []
   if (typed === '') return note('say /cost day 5 for at most $5 a day, or /cost day off', place)
@@ -222,7 +222,7 @@ function print(rows: readonly string[], { ui }: Pick<CommandPlace, 'ui'>): undef
   return undefined
 }
 
-/** What does not fit goes on below its own beginning, not below the names. */
+/** Text that does not fit wraps below its own start, not below the names. */
 function printRows(rows: readonly NamedRow[], { ui }: Pick<CommandPlace, 'ui'>): undefined {
   const lines = rows.flatMap(({ name, text }) => {
     const hang = line(' '.repeat(Math.min(name.length + 1, KEY_COLUMNS + 3)))

@@ -14,12 +14,12 @@ import { pinEntry, restoreEntry, undoRemoval } from './change-view.ts'
 import { note, type CommandPlace } from './command-place.ts'
 import { findRemoved, openRemovalPage } from './open-pages.ts'
 
-// What fills the window, and what was taken out of it; each removal can be looked at, taken back, brought to the end, kept for good.
+// What fills the window, and what was removed from it. The user can look at each removal, undo it, restore it at the end, or pin it.
 
 const DONE = 'done'
 const PIN = 'pin'
 const LABEL_CHARS = 110
-/** What took it out, by layer. */
+/** What removed it, by layer. */
 const LAYERS = { 1: 'stored', 2: 'cleared', 3: 'notes', 4: 'compacted' } as const
 
 export async function showContext(place: CommandPlace): Promise<undefined> {
@@ -49,7 +49,7 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
   }
 }
 
-/** Where a stored result lies is for whoever looks closer. */
+/** Drops the path of a stored result: the list does not need it. */
 function withoutPlace(removal: Removal): Removal {
   return removal.layer === 1 ? { ...removal, what: removal.what.replace(/ is in \S+$/, '') } : removal
 }
@@ -61,7 +61,7 @@ function removalLabel({ id, at, layer, what, tokens }: Removal): string {
   )
 }
 
-/** Whether the view was changed; else back to the list. */
+/** True if the view was changed; otherwise the list comes back. */
 async function actOn(removal: Removal, place: CommandPlace): Promise<boolean> {
   const { conversation, ui } = place
   const { id, layer } = removal
@@ -120,7 +120,7 @@ async function pickMessage(
   return await ui.pick({ title, items, isSearched: true })
 }
 
-/** Who, and the first words. */
+/** Who wrote it, and the first words. */
 function messageLabel({ message }: MessageEntry): string {
   const words = toBlocks(message.content).flatMap((block) => {
     if (isBlock(block, 'text')) return [block.text]

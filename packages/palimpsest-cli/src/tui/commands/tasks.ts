@@ -10,7 +10,7 @@ import { line, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 
-/** Background tasks: the list, one of them, or its end. `/tasks`, `/tasks ID`, `/tasks kill ID`. In a team also what it has to do. */
+/** Background tasks: `/tasks` lists them, `/tasks ID` shows one, `/tasks kill ID` ends one. In a team, also lists the team's tasks. */
 export async function tasks(words: string, place: CommandPlace): Promise<undefined> {
   const { dreaming, team } = place.conversation.prepared
   const all = dreaming.tasks.list()
@@ -55,7 +55,7 @@ const STATE_WORDS: { readonly [state in TaskState]: string } = {
   killed: 'ended',
 }
 
-/** As it is while one looks: what is shown changes with it. */
+/** Shows a task live: the screen changes with it. */
 async function watch(task: BackgroundTask, place: CommandPlace): Promise<undefined> {
   const { ui, world } = place
   const { transcript } = task
@@ -81,13 +81,13 @@ async function watch(task: BackgroundTask, place: CommandPlace): Promise<undefin
   }
 }
 
-/** Where lines are printed once, one looks again. */
+/** Printed lines do not refresh, so the user can look again. */
 const LIVE_ITEMS = [
   { label: 'Look again', letter: 'l', value: 'look' },
   { label: 'End it', letter: 'e', value: 'end' },
 ]
 
-/** Of what it said and called, so much fits on a small screen beside the question. */
+/** How many messages and calls of a task fit on a small screen beside the question. */
 const TURNS_SHOWN = 8
 
 function watchedLines(task: BackgroundTask, now: number, columns: number): readonly StyledLine[] {

@@ -14,10 +14,10 @@ import { shownPath } from '../host/shown-path.ts'
 import { modeWords } from '../screen/mode-words.ts'
 import type { CommandPlace } from './command-place.ts'
 
-// What holds right now, for somebody who wonders: `/status`, `/hooks`, `/agents`, `/doctor`. Rows to print.
+// The current state, as rows to print: `/status`, `/hooks`, `/agents`, `/doctor`.
 
 export interface NamedRow {
-  /** As wide as all of them. */
+  /** Padded to the width of the longest name. */
   readonly name: string
   readonly text: string
 }
@@ -44,7 +44,7 @@ function inEnglish(count: number): string {
   return Math.round(count).toLocaleString('en')
 }
 
-/** What all sessions of the day have cost, and what they may. */
+/** What all sessions of the day have cost, and the limit. */
 export function dayText({ figures, maxUsd }: PreparedRun['day']): string {
   const spent = `$${figures().spentUsd.toFixed(4)} in all sessions`
   const max = maxUsd()
@@ -53,7 +53,7 @@ export function dayText({ figures, maxUsd }: PreparedRun['day']): string {
     : `${spent}, of at most $${max} a day (setting ${DAILY_LIMIT})`
 }
 
-/** What calls that nobody waits for have cost in the project, and what they may. */
+/** What background calls have cost in the project, and the limit. */
 export function besideText({ conversation }: CommandPlace): string {
   const { costUsd, besideUsd = 0 } = conversation.totals()
   const others = conversation.prepared.setup.spending?.elsewhere?.() ?? { totalUsd: 0, besideUsd: 0 }

@@ -4,7 +4,7 @@ import { endMarkdown, feedMarkdown, MARKDOWN_START } from '../text/markdown-line
 import { line, type StyledLine } from '../text/styled-line.ts'
 import type { Ui } from '../ui.ts'
 
-/** The whole plan above the question, where it can be scrolled back to: what is not seen is not approved. */
+/** Shows the whole plan above the question, where the user can scroll back to it: no one should approve what they cannot see. */
 export async function askPlan(
   { text, path }: HandedPlan,
   ui: Pick<Ui, 'show' | 'pick' | 'ask' | 'columns'>,

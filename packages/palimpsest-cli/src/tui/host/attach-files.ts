@@ -5,15 +5,15 @@ import type { LoopTool, Permit } from 'palimpsest/loop'
 import type { SeenFile } from 'palimpsest/transcript'
 import { toBlocks, type Block } from 'palimpsest/wire'
 
-// `@path` in what the user says: the file comes with the message, read as the model would read it, with the same limits and rules.
+// `@path` in a message: the file comes with it, read as the model would read it, with the same limits and rules.
 
 const MENTION = /(?:^|\s)@(?:"([^"\n]+)"|([^\s@"]+))/g
-/** More than anybody names by hand. */
+/** More than anyone names by hand. */
 const FILES_MAX = 20
 
 export interface Attached {
   readonly content: string | readonly Block[]
-  /** What it shows of files. */
+  /** What the content shows of files. */
   readonly files: readonly SeenFile[]
   /** What could not be attached, and why. */
   readonly notices: readonly string[]
@@ -42,7 +42,7 @@ export async function attachFiles(
   return { content: blocks.length === 0 ? text : [...blocks, { type: 'text', text }], files, notices }
 }
 
-/** Without what ends a sentence; in quotes where a name has spaces. */
+/** Paths without the punctuation that ends a sentence; quoted if a name has spaces. */
 export function mentionedPaths(text: string): readonly string[] {
   const found = Array.from(
     text.matchAll(MENTION),

@@ -5,16 +5,16 @@ import { isToldPlanMode } from '../../agent/plan/plan-texts.ts'
 import { saveChoices, type SessionChoices } from '../../run/open-session.ts'
 import type { PreparedRun } from '../../run/prepare-run.ts'
 
-// What the user chose reaches the transcript with the next message. Until then a small file beside it has it.
+// What the user chose reaches the transcript with the next message. Until then a small file beside it holds the choice.
 
 export interface ChoiceKeeper {
   readonly keep: () => void
-  /** With what was told meanwhile. Returns when it is written. */
+  /** Writes the current choices, without what the transcript recorded meanwhile. Returns when that is done. */
   readonly settle: () => Promise<void>
 }
 
 interface Chosen extends Pick<PreparedRun, 'opened' | 'permissions'> {
-  /** The model that the user chose, which need not be the one that answers: without its key the offline model does. */
+  /** The model the user chose. Another one may answer: without a key, the offline model does. */
   readonly model: string | undefined
 }
 
@@ -25,11 +25,11 @@ export function createChoiceKeeper(
   let hasChosen = false
   let writing = Promise.resolve()
   const write = (): void => {
-    // A session in which nothing was said leaves nothing.
+    // A session in which nothing was said leaves nothing behind.
     if (!hasChosen || !conversation.isKept()) return
     const view = conversation.view()
     const choices = untold(chosen, view)
-    // Should it fail, the choice holds for this run.
+    // If this fails, the choice still holds for this run.
     writing = writing.then(async () => await saveChoices(chosen.opened, choices, view)).catch(() => undefined)
   }
   return {

@@ -4,12 +4,12 @@ import { findModelFacts } from 'palimpsest/wire'
 
 import type { Figures } from '../screen/status-line.ts'
 
-/** The longest that a provider keeps a prompt. */
+/** The longest time that a provider keeps a prompt. */
 const IDLE_MS = 3_600_000
-/** Below this there is little to save by compacting first. */
+/** Smallest conversation, in tokens, for which compacting first is worth asking about. */
 const WORTH_TOKENS = 20_000
 
-/** Dollars of the next request where nothing of it is cached any more; undefined where that is no question. */
+/** Cost in US dollars of the next request if nothing is cached any more; undefined if there is no need to ask. */
 export function coldCost(
   log: readonly Entry[],
   { used }: Pick<Figures, 'used'>,

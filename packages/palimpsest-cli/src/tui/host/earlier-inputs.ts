@@ -6,14 +6,14 @@ import { decodeLine } from 'palimpsest/transcript'
 
 import { saidBefore } from '../screen/past-lines.ts'
 
-// What was typed in earlier sessions of the project, for the arrow keys. It is read from the end of their transcripts, beside everything
-// else: no file of its own, so a session that is deleted takes its words along.
+// What was typed in earlier sessions of the project, for the arrow keys. It is read in the background from the end of their transcripts.
+// There is no extra file, so a deleted session takes its words along.
 
 const SESSIONS_MAX = 10
-/** Of each: some hundred messages, in a few milliseconds. */
+/** Bytes read of each session: a few hundred messages, in a few milliseconds. */
 const TAIL_BYTES_MAX = 512 * 1024
 
-/** Oldest first. A file that cannot be read has said nothing. */
+/** Oldest first. A file that cannot be read counts as empty. */
 export async function readEarlierInputs(projectHome: string, current: string): Promise<readonly string[]> {
   const names = (await readdir(projectHome).catch(() => [])).filter((name) => name.endsWith('.jsonl'))
   const dated = await Promise.all(
@@ -39,7 +39,7 @@ async function saidIn(path: string): Promise<readonly string[]> {
     const bytes = Buffer.alloc(size - from)
     await file.read(bytes, 0, bytes.length, from)
     const lines = bytes.toString('utf8').split('\n')
-    // The first one may have begun before.
+    // The first line may be cut.
     const whole = from === 0 ? lines : lines.slice(1)
     return saidBefore(
       whole.flatMap((text) => {

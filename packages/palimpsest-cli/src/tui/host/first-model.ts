@@ -10,12 +10,12 @@ import type { RunWishes } from '../../run/set-scene.ts'
 import type { World } from '../../world.ts'
 import type { Ui } from '../ui.ts'
 
-// Who starts it for the first time and has several models to choose from is asked once. Who has one key uses that; who has nothing continues offline.
+// A new user with several models to choose from is asked once. With one key, that one is used; with none, the session starts offline.
 
-/** A person reads no more; /model has them all. */
+/** People read no more than this; /model has them all. */
 const SHOWN_MAX = 8
 
-/** Variables that name a model or an address: who sets one has chosen. */
+/** Variables that name a model or an address: a user who sets one has chosen. */
 const CHOSEN_BY = ['PALIMPSEST_MODEL', 'PALIMPSEST_BASE_URL', 'ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL']
 
 export async function askFirstModel(
@@ -31,7 +31,7 @@ export async function askFirstModel(
   if (CHOSEN_BY.some((name) => world.env[name]) || !(await isFirstRun(home))) return wishes
   const byKeys = offeredByKeys(world.env)
   if (byKeys.length === 1) return wishes
-  // Later starts do without it.
+  // Imported here because later starts do not need it.
   const { findLocalModels } = await import('../../run/models/offered-models.ts')
   const local = await findLocalModels(world.env, world.signal)
   const items = [

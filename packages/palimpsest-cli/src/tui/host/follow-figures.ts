@@ -3,7 +3,7 @@ import type { Entry, Totals } from 'palimpsest/transcript'
 
 import { afterResponse, estimated, withUsage, type Figures } from '../screen/status-line.ts'
 
-/** Of a session as it is opened: all of its requests count, and the size is not known to be as the provider counts until the next response. */
+/** Figures of a session as it is opened: all its requests count, and the size is an estimate until the next response. */
 export function firstFigures(used: number, totals: Totals): Figures {
   const { costUsd, promptTokens, readTokens, estimatedUsd = 0 } = totals
   return { used, isExact: false, costUsd, isCostEstimated: estimatedUsd > 0, promptTokens, readTokens }

@@ -16,8 +16,7 @@ import { runUserCommand } from './run-user-command.ts'
 import { watchSummary } from './watch-summary.ts'
 import { createWorkWatch, type EndedWork, type WorkWatch } from './work-watch.ts'
 
-// A conversation with a screen before it: the same, with the figures of the status line, files named by `@`, and commands of the
-// user's own.
+// A conversation with a screen: adds the figures of the status line, files named by `@`, and the user's own commands.
 
 export interface HostedConversation extends Conversation {
   readonly prepared: PreparedRun
@@ -25,22 +24,22 @@ export interface HostedConversation extends Conversation {
   readonly figures: () => Figures
   /** Files named by `@` come with the message. */
   readonly say: (text: string, signal: AbortSignal) => AsyncGenerator<LoopEvent, undefined>
-  /** A command of the user's own: what it printed joins the conversation; nobody answers. */
+  /** Runs a command of the user: its output joins the conversation, and the model does not answer. */
   readonly runShell: (command: string, signal: AbortSignal) => Promise<EndedWork>
-  /** The user chose a model or a mode: a resumed session has it, whether anything is said before or not. */
+  /** Keeps the chosen model and mode for a resumed session, even if nothing is said before that. */
   readonly keepChoices: () => void
   /** What its calls are doing. */
   readonly work: WorkWatch
 }
 
 export interface ConversationWatch {
-  /** Told how many characters of a summary are written, while one is. */
+  /** While a summary is being written: called with the number of characters so far. */
   readonly onSummary?: (chars: number) => void
-  /** Told when a call begins, with the time, and when one printed. */
+  /** Called with the time when a call begins, and without it when a call prints or ends. */
   readonly onWork?: (since?: number) => void
 }
 
-/** Who leaves does not wait long for notes and memories under way: what is left undone is done when the session is resumed. */
+/** How long leaving waits for notes and memories under way; what is unfinished is done when the session is resumed. */
 const LEAVING_WAIT_MS = 2_000
 
 export async function hostConversation(
@@ -101,7 +100,7 @@ export async function hostConversation(
       if (at.isClosed) return
       at.isClosed = true
       await prepared.agents.end()
-      // Side by side: nobody waits for one after the other. What the dream cost is on the bill when the conversation is closed.
+      // In parallel, so that one does not wait for the other. When the conversation closes, the cost of the dream is on the bill.
       await Promise.all([drive(conversation.settle(LEAVING_WAIT_MS)), prepared.dreaming.close()])
       await conversation.close(0)
       await keeper.settle()

@@ -2,10 +2,10 @@ import { findRipgrep, runRipgrep } from '../../agent/tools/ripgrep.ts'
 import { readingEnvironment } from '../../agent/process/child-environment.ts'
 import type { World } from '../../world.ts'
 
-/** A list that is longer helps nobody to find a file. */
+/** A longer list helps no one find a file. */
 const FILES_MAX = 50_000
 
-/** What `@` offers: files of the folder that nobody chose to ignore. Nothing where they cannot be listed. */
+/** What `@` offers: files in the folder that are not ignored. Empty if they cannot be listed. */
 export async function listFiles(cwd: string, world: Pick<World, 'env'>): Promise<readonly string[]> {
   const env = readingEnvironment(world.env, [cwd])
   const program = await findRipgrep(env, cwd)

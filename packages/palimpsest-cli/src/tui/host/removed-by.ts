@@ -1,15 +1,15 @@
 import { loadTranscript } from 'palimpsest/node'
 import { emptyView, step, type Entry, type MessageEntry, type View } from 'palimpsest/transcript'
 
-// What a removal took out of the window: the window before it and behind it, compared.
+// What a removal removed: compares the window before and after it.
 
 export interface Removed {
   readonly gone: readonly MessageEntry[]
-  /** Messages that are in the window as they were. */
+  /** Messages that are in the window unchanged. */
   readonly stayed: number
 }
 
-/** Undefined where the log does not reach back to before the removal. */
+/** Undefined if the log does not reach back to before the removal. */
 export function removedBy(view: Pick<View, 'log' | 'from'>, id: string): Removed | undefined {
   const { log, from } = view
   const place = log.findIndex((entry) => entry.id === id)
@@ -30,7 +30,7 @@ export function removedBy(view: Pick<View, 'log' | 'from'>, id: string): Removed
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/** The same where only the end of the transcript is loaded: as much is read as an undo would need. */
+/** The same if only the end of the transcript is loaded: reads as much as an undo would need. */
 export async function removedOnDisk(
   path: string,
   id: string,
@@ -45,7 +45,7 @@ function idsIn({ nodes }: View): ReadonlySet<string> {
   return new Set(nodes.flatMap(({ entries }) => entries))
 }
 
-/** What a boundary brings with it stands right behind it. */
+/** The messages of a boundary come right after it. */
 function partsBehind(log: readonly Entry[], place: number): readonly Entry[] {
   const rest = log.slice(place + 1)
   const end = rest.findIndex((entry) => entry.kind !== 'message' || entry.part === undefined)

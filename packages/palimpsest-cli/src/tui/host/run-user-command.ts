@@ -6,7 +6,7 @@ import type { PreparedRun } from '../../run/prepare-run.ts'
 
 type Own = Pick<PreparedRun, 'allowOwn'> & Pick<PreparedRun['setup'], 'tools'>
 
-/** In the same shell as the agent's commands, with the same limits. Nobody is asked: the user typed it. */
+/** Runs in the same shell as the agent's commands, with the same limits. No question is asked: the user typed it. */
 export async function runUserCommand(
   command: string,
   { tools, allowOwn }: Own,

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 
 import { toPrintable } from '../../agent/printable.ts'
 
-/** As a file is named from here: below the folder, below the user's home, or by its whole path. */
+/** A short name for a file: relative to the folder, relative to the user's home, or the whole path. */
 export function shownPath(path: string, cwd: string, userHome?: string): string {
   const near = relative(cwd, path)
   if (near !== '' && !near.startsWith('..')) return toPrintable(near)

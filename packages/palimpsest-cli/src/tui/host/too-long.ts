@@ -3,10 +3,10 @@ import { estimateText } from 'palimpsest/tokens'
 import { shortCount } from '../screen/status-line.ts'
 import type { HostedConversation } from './host-conversation.ts'
 
-/** What is shorter fits any window that is of use; the engine says so where it does not. */
+/** Shorter messages fit any useful window; if not, the engine says so. */
 const LONG_CHARS = 20_000
 
-/** Why a message cannot be sent, whatever is compacted, and what to do instead; undefined where it can. */
+/** Why a message cannot be sent, whatever is compacted, and what to do instead; undefined if it can be sent. */
 export function findTooLong(
   text: string,
   { facts, prepared }: Pick<HostedConversation, 'facts' | 'prepared'>,

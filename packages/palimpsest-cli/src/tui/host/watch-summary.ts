@@ -1,7 +1,7 @@
 import type { ModelEvent, Ports } from 'palimpsest'
 import type { Delta } from 'palimpsest/wire'
 
-/** The same ports; while a summary is written, how many characters of it there are is told. */
+/** The same ports; while a summary is being written, `told` gets the number of characters so far. */
 export function watchSummary(ports: Ports, told: (chars: number) => void): Ports {
   return {
     ...ports,

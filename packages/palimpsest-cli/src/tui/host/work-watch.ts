@@ -4,7 +4,7 @@ import type { ToolWatch } from '../../agent/tools/watch-tools.ts'
 import { tailLines } from '../text/output-lines.ts'
 import type { StyledLine } from '../text/styled-line.ts'
 
-// What the calls of a turn are doing: since when they run, what they print, how long they took. Nothing of it is kept.
+// What the calls of a turn are doing: since when they run, what they print, how long they took. None of it is kept.
 
 export interface EndedWork {
   readonly tookMs: number
@@ -14,12 +14,12 @@ export interface EndedWork {
 export interface WorkWatch extends ToolWatch {
   /** The end of what the newest running call printed. */
   readonly printing: (columns: number) => readonly StyledLine[]
-  /** Told once. */
+  /** Returns the result once, then forgets it. */
   readonly takeEnded: (toolUseId: string) => EndedWork | undefined
 }
 
 const SHOWN_LINES = 6
-/** More than a few lines of any screen. */
+/** More than the shown lines hold on any screen. */
 const TAIL_CHARS_MAX = 8_000
 
 interface Running {
@@ -27,7 +27,7 @@ interface Running {
   tail: string
 }
 
-/** `changed` is told when a call begins, with the time, and when one printed. */
+/** `changed` is called with the time when a call begins, and without it when a call prints or ends. */
 export function createWorkWatch(now: () => number, changed: (since?: number) => void): WorkWatch {
   const running = new Map<string, Running>()
   const ended = new Map<string, EndedWork>()

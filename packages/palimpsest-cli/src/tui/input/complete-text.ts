@@ -4,9 +4,9 @@ import type { Editor } from './edit-text.ts'
 
 export interface Completion {
   readonly kind: 'command' | 'file'
-  /** What stands there of it, without the sign before it. */
+  /** What is typed so far, without the sign before it. */
   readonly query: string
-  /** Where it begins, the sign included. */
+  /** Index where it begins, including the sign. */
   readonly from: number
 }
 
@@ -16,7 +16,7 @@ export function completionAt({
   history,
   at,
 }: Pick<Editor, 'text' | 'cursor' | 'history' | 'at'>): Completion | undefined {
-  // Who looks through what was said before is not writing: the arrows lead further back.
+  // A user who goes through earlier inputs is not writing: the arrow keys must go further back.
   if (history[at] === text) return undefined
   const head = text.slice(0, cursor)
   const command = /^\/([\w-]*)$/.exec(head)
@@ -25,7 +25,7 @@ export function completionAt({
   return file ? { kind: 'file', query: file[1] ?? '', from: cursor - (file[1] ?? '').length - 1 } : undefined
 }
 
-/** The text with the chosen candidate in place of what was written. */
+/** The text with the chosen candidate in place of what was typed. */
 export function completed(editor: Editor, { kind, from }: Completion, candidate: string): Editor {
   const sign = kind === 'command' ? '/' : '@'
   const end = candidate.endsWith('/') ? '' : ' '
@@ -33,7 +33,7 @@ export function completed(editor: Editor, { kind, from }: Completion, candidate:
   return { ...editor, text: head + editor.text.slice(editor.cursor), cursor: head.length }
 }
 
-/** The best first: begins alike, a part of the last name alike, a part, the letters in order. */
+/** Best first: same beginning, part of the last name, any part, the letters in order. */
 export function rankMatches(candidates: readonly string[], query: string, most: number): readonly string[] {
   const wanted = query.toLowerCase()
   if (wanted === '') return candidates.slice(0, most)

@@ -1,11 +1,11 @@
-// Bytes of a terminal as keys. Sequences may be cut anywhere between two reads; what is pasted comes as one piece, whatever it holds.
+// Turns bytes from a terminal into keys. A sequence may be cut anywhere between two reads; a paste comes as one piece, whatever it holds.
 
 export type Key =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'paste'; readonly text: string }
   | {
       readonly kind: 'key'
-      /** `enter`, `up`, …; a small letter where it comes with Ctrl or Alt. */
+      /** `enter`, `up`, …; a lowercase letter if it comes with Ctrl or Alt. */
       readonly name: string
       readonly ctrl: boolean
       readonly alt: boolean
@@ -15,7 +15,7 @@ export type Key =
 export interface KeyState {
   /** The beginning of a sequence. */
   readonly pending: string
-  /** Set between the two ends of a paste. The end may be cut: `tail` is what of it may have come. */
+  /** Set between the two ends of a paste. The end mark may be cut: `tail` is what may have come of it. */
   readonly paste?: { readonly parts: readonly string[]; readonly tail: string }
 }
 
@@ -29,7 +29,7 @@ export interface DecodedKeys {
 const ESC = '\x1b'
 const PASTE_START = '\x1b[200~'
 const PASTE_END = '\x1b[201~'
-/** A sequence that is longer is none. */
+/** A longer sequence is not one. */
 const SEQUENCE_CHARS_MAX = 32
 
 export function decodeKeys(state: KeyState, chunk: string): DecodedKeys {
@@ -52,21 +52,21 @@ export function decodeKeys(state: KeyState, chunk: string): DecodedKeys {
 }
 
 /**
- * Lines in one read that nobody typed: a terminal that does not mark what is pasted, or one that was not asked to yet. Taken for keys, each
- * line would be sent by itself. Other keys among them are keys.
+ * Several lines in one read, which no one typed: the terminal does not mark pastes, or was not asked to yet. As keys, each line would be
+ * sent by itself. Input with other control characters counts as keys.
  */
 function isUnmarkedPaste(chunk: string): boolean {
   return UNMARKED.test(chunk) && !/\p{Cc}/u.test(chunk.replaceAll(/[\r\n\t]/g, ''))
 }
 
-/** Three lines with text, and ends between them. */
+/** Three lines with text, and line ends between them. */
 const UNMARKED = /[^\r\n][\r\n]+[^\r\n]+[\r\n]+[^\r\n]/
 
 function unixLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n')
 }
 
-/** Nothing followed for a moment: what is pending was meant as it is. A lone escape character is the key. */
+/** Nothing followed for a moment, so what is pending is complete. A lone escape character is the Esc key. */
 export function flushKeys({ pending, paste }: KeyState): DecodedKeys {
   if (paste || pending === '') return { state: paste ? { pending, paste } : KEYS_START, keys: [] }
   if (pending === ESC || pending === `${ESC}${ESC}`)
@@ -93,7 +93,7 @@ interface TakenKey {
   readonly key?: Key
 }
 
-/** The first key of a text; undefined where more must come. */
+/** The first key of a text; undefined if more must come. */
 function takeOne(text: string): TakenKey | undefined {
   const [first = ''] = text
   if (first !== ESC) return { length: first.length, key: plainKey(first) }
@@ -103,7 +103,7 @@ function takeOne(text: string): TakenKey | undefined {
   if (second === 'O') return text.length < 3 ? undefined : { length: 3, ...keyed(SS3[text[2] ?? '']) }
   if (second === ESC) return { length: 1, key: named('escape') }
   const key = plainKey(second)
-  // Nobody holds both: Esc was pressed, and then the other, faster than the line is.
+  // No one holds both: the user pressed Esc and then the other key, faster than the line sends.
   if (key.kind === 'key' && key.ctrl) return { length: 1, key: named('escape') }
   const name = key.kind === 'key' ? key.name : second.toLowerCase()
   return { length: 2, key: named(name, { alt: true }) }

@@ -2,19 +2,19 @@ import { splitGraphemes } from '../text/text-width.ts'
 import type { Key } from './decode-keys.ts'
 import { foldPaste, markerBefore, pastedImage } from './pasted-text.ts'
 
-// The input line as a value: text, cursor, what was said before. A key makes a new one.
+// The input line as a value: text, cursor, earlier inputs. Each key makes a new one.
 
 export interface Editor {
   readonly text: string
   /** Index into the text, between two characters. */
   readonly cursor: number
-  /** What was said before, oldest first. */
+  /** Earlier inputs, oldest first. */
   readonly history: readonly string[]
-  /** Which of it is shown; its length: what is being written. */
+  /** Index of the input that is shown; the length of `history` means the one being written. */
   readonly at: number
-  /** What was being written when the history was opened. */
+  /** What was being written when the user opened the history. */
   readonly draft: string
-  /** Long pastes, by the number in the marker that stands for them. */
+  /** Long pastes, by the number in their marker. */
   readonly pastes: readonly string[]
 }
 
@@ -22,7 +22,7 @@ export function emptyEditor(history: readonly string[] = []): Editor {
   return { text: '', cursor: 0, history, at: history.length, draft: '', pastes: [] }
 }
 
-/** Everything before is remembered, the input is empty. */
+/** The input joins the history and becomes empty. */
 export function submitted(editor: Editor): Editor {
   const { text, history } = editor
   const isNew = text.trim() !== '' && history.at(-1) !== text
@@ -30,7 +30,7 @@ export function submitted(editor: Editor): Editor {
   return { ...emptyEditor(said), pastes: editor.pastes }
 }
 
-/** What was said before all that is known: whoever is looking through it stays where he is. */
+/** Adds older inputs before the known ones; a user who goes through them stays in place. */
 export function withEarlier(editor: Editor, earlier: readonly string[]): Editor {
   return { ...editor, history: [...earlier, ...editor.history], at: editor.at + earlier.length }
 }
@@ -44,7 +44,7 @@ export function insertText(editor: Editor, text: string): Editor {
   return { ...editor, text: old.slice(0, cursor) + text + old.slice(cursor), cursor: cursor + text.length }
 }
 
-/** A long one as a marker, a path to an image as a mention of it. */
+/** A long paste becomes a marker, and a path to an image a mention of it. */
 function insertPaste(editor: Editor, pasted: string): Editor {
   const image = pastedImage(pasted)
   if (image !== undefined) return insertText(editor, image)
@@ -52,16 +52,16 @@ function insertPaste(editor: Editor, pasted: string): Editor {
   return insertText({ ...editor, pastes }, text)
 }
 
-/** Words to go on with, whatever their length. */
+/** Words to continue with, whatever their length. */
 export function withWords(editor: Editor, words: string): Editor {
   const isLong = words.length > SHOWN_CHARS_MAX
   return isLong ? insertPaste(withText(editor, ''), words) : withText(editor, words)
 }
 
-/** More than this is not laid out with every key: it stands as a marker. */
+/** A longer text would be laid out with every key, so it becomes a marker. */
 const SHOWN_CHARS_MAX = 20_000
 
-/** Undefined: the key means nothing here. Enter is the caller's, but for the ways to begin a new line. */
+/** Undefined: the key means nothing here. The caller handles Enter, except for the ways to begin a new line. */
 export function editText(editor: Editor, key: Key): Editor | undefined {
   if (key.kind === 'text') return insertText(editor, key.text)
   if (key.kind === 'paste') return insertPaste(editor, key.text)
@@ -144,7 +144,7 @@ function editWithAlt(editor: Editor, name: string): Editor | undefined {
   }
 }
 
-/** A backslash before Enter begins a new line, on terminals that tell no other way. */
+/** A backslash before Enter begins a new line, for terminals that report no other way. */
 function continuedLine(editor: Editor): Editor | undefined {
   const { text, cursor } = editor
   if (text[cursor - 1] !== '\\') return undefined
@@ -155,7 +155,7 @@ function cutBetween(editor: Editor, from: number, to: number): Editor {
   return { ...editor, text: editor.text.slice(0, from) + editor.text.slice(to), cursor: from }
 }
 
-/** Whole characters, and a marker of a paste at once. */
+/** Whole characters, and the marker of a paste as one. */
 function before({ text, cursor }: Editor): number {
   const head = text.slice(0, cursor)
   const marker = markerBefore(head)
@@ -166,7 +166,7 @@ function after({ text, cursor }: Editor): number {
   return cursor + (splitGraphemes(text.slice(cursor, cursor + NEAR_CHARS))[0]?.length ?? 0)
 }
 
-/** No character that a person sees as one is longer; the rest of the text need not be looked at. */
+/** No character that people see as one is longer, so the rest of the text does not matter. */
 const NEAR_CHARS = 64
 
 function lastOf(text: string): string {
@@ -193,7 +193,7 @@ function wordAfter({ text, cursor }: Editor): number {
   return cursor + (/^\s*\S+/.exec(text.slice(cursor))?.[0].length ?? text.length - cursor)
 }
 
-/** Within the text where there is a line, else through what was said before. */
+/** Moves within the text if there is such a line, otherwise through earlier inputs. */
 function moveLine(editor: Editor, by: 1 | -1): Editor {
   const { text, cursor } = editor
   const start = lineStart(editor)

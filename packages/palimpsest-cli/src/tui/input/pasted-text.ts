@@ -1,6 +1,6 @@
-// A long paste stands in the input as a marker; what is sent is the paste.
+// A long paste appears in the input as a marker; the paste itself is what gets sent.
 
-/** More than this would push what is being written off the screen. */
+/** More than this would push the input off the screen. */
 const SHOWN_LINES_MAX = 8
 const SHOWN_CHARS_MAX = 800
 
@@ -22,7 +22,7 @@ export function foldPaste(
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i
 const FILE_ADDRESS = 'file://'
 
-/** A path to an image, as terminals paste a file that is dropped on them, as a mention of it; undefined for any other text. */
+/** Turns a path to an image, as terminals paste a dropped file, into a mention of it; undefined for any other text. */
 export function pastedImage(text: string): string | undefined {
   const bare = text.trim().replace(/^(['"])(.*)\1$/, '$2')
   if (bare.includes('\n') || !IMAGE.test(bare)) return undefined
@@ -33,12 +33,12 @@ export function pastedImage(text: string): string | undefined {
   return /\s/.test(path) ? `@"${path}" ` : `@${path} `
 }
 
-/** With every marker replaced by what it stands for. */
+/** Replaces every marker by its paste. */
 export function unfoldPastes(text: string, pastes: readonly string[]): string {
   return text.replaceAll(MARKER, (marker, number: string) => pastes[Number(number) - 1] ?? marker)
 }
 
-/** Length of the marker that ends the text. */
+/** Length of the marker that ends the text; undefined if none does. */
 export function markerBefore(text: string): number | undefined {
   return MARKER_AT_END.exec(text.slice(-MARKER_CHARS_MAX))?.[0].length
 }

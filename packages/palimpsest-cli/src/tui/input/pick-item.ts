@@ -4,9 +4,9 @@ import type { Key } from './decode-keys.ts'
 
 export interface PickItem {
   readonly label: string
-  /** What stands below it, fainter. An item with a detail is shown whole, over as many lines as it takes. */
+  /** Text below the label, fainter. An item with a detail is shown whole, over as many lines as it takes. */
   readonly detail?: string
-  /** Chosen by this letter, where the list is not searched. */
+  /** This letter chooses the item, unless the list is searched. */
   readonly letter?: string
   readonly value: string
 }

@@ -4,10 +4,10 @@ import type { ChainReader } from 'palimpsest/node'
 import { wholeLines } from '../screen/past-lines.ts'
 import type { PageSource } from './page-source.ts'
 
-/** Kinds that something is shown of. */
+/** Kinds of entries that are shown. */
 const SHOWN: ReadonlySet<Entry['kind']> = new Set(['message', 'boundary', 'edit'])
 
-/** Everything that was ever said in a conversation, what left the window included, read as it is wanted. */
+/** Everything ever said in a conversation, including what left the window, read on demand. */
 export async function conversationSource(chain: ChainReader): Promise<PageSource> {
   const undone = await undoneIn(chain)
   return {
@@ -28,7 +28,7 @@ export async function conversationSource(chain: ChainReader): Promise<PageSource
   }
 }
 
-/** The end of a conversation, which is in memory, until all of it is found on disk. */
+/** The end of a conversation, which is in memory, until all of it has been found on disk. */
 export function endSource(log: readonly Entry[], whole: Promise<PageSource>): PageSource {
   const undone = new Set(log.flatMap((entry) => (entry.kind === 'void' ? [entry.target] : [])))
   return {
@@ -52,7 +52,7 @@ function isShown(chain: ChainReader, place: number): boolean {
   return kind !== undefined && SHOWN.has(kind)
 }
 
-/** What stands in a line of JSON as it is shown, whatever signs lie between. */
+/** The words in a line of JSON as they appear on the screen, whatever signs are between them. */
 function wordsIn(words: string): readonly string[] {
   return words.split(/[^\p{L}\p{N}_]+/u).filter(Boolean)
 }

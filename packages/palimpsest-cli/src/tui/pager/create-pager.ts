@@ -4,7 +4,7 @@ import { cutLine, line, lineText, span, wrapLine, type StyledLine } from '../tex
 import { cutToWidth } from '../text/text-width.ts'
 import type { PageSource } from './page-source.ts'
 
-// A text of any length, a screenful at a time. What is not shown is not laid out, so it opens at once.
+// A text of any length, one screen at a time. Only what is shown is laid out, so it opens at once.
 
 export interface PagerSize {
   readonly columns: number
@@ -12,11 +12,11 @@ export interface PagerSize {
 }
 
 export interface Pager {
-  /** As many lines as the screen has; the last one tells the keys. */
+  /** As many lines as the screen has rows; the last one shows the keys. */
   readonly frame: (size: PagerSize, news: string) => Promise<readonly StyledLine[]>
-  /** False: it is to be closed. */
+  /** False: close the pager. */
   readonly press: (key: Key, size: PagerSize) => Promise<boolean>
-  /** Ends a search that goes on. False: there is none. */
+  /** Ends a running search. False: there is none. */
   readonly stop: () => boolean
 }
 
@@ -28,27 +28,27 @@ interface Place {
 
 interface PagerState {
   source: PageSource
-  /** Set while only the end is there. */
+  /** Set while only the end is available. */
   whole: Promise<void> | undefined
   readonly laid: Map<number, readonly StyledLine[]>
   columns: number
   /** The first line shown; undefined before the first frame. */
   top: Place | undefined
-  /** The line that was found last. */
+  /** The line found last. */
   found: Place | undefined
   words: string
-  /** What is being typed to be searched for. */
+  /** The search words while they are typed. */
   typing: string | undefined
   note: string
   isSearching: boolean
 }
 
-/** Pieces that stay laid out: some screenfuls around what is shown. */
+/** Pieces that stay laid out: a few screens around what is shown. */
 const LAID_MAX = 200
 const KEYS = '↑↓ PgUp PgDn · g top · G end · / search · q back'
 const FOUND_KEYS = 'n further up · N further down · q back'
 
-/** `changed` is told when there is more to show than was at first. */
+/** `changed` is called when there is more to show than at first. */
 export function createPager(source: PageSource, changed: () => void = () => undefined): Pager {
   const state: PagerState = {
     source,
@@ -84,7 +84,7 @@ export function createPager(source: PageSource, changed: () => void = () => unde
   }
 }
 
-/** Pieces are counted from the beginning: those that were there are now further down. */
+/** Pieces are counted from the beginning, so those we had have moved down. */
 function takeWhole(state: PagerState, whole: PageSource): void {
   const by = whole.count - state.source.count
   const moved = (place: Place | undefined): Place | undefined =>
@@ -167,7 +167,7 @@ async function press(state: PagerState, key: Key, size: PagerSize): Promise<bool
   }
 }
 
-/** Keys that want what stands before the end. */
+/** Keys that need what comes before the end. */
 const UPWARDS: ReadonlySet<string> = new Set(['g', 'home', '/', 'n', 'pageup', 'b'])
 
 const SCROLLS: { readonly [name: string]: (page: number) => number } = {
@@ -184,7 +184,7 @@ const SCROLLS: { readonly [name: string]: (page: number) => number } = {
 
 async function scroll(state: PagerState, by: number): Promise<boolean> {
   const top = state.top ?? { piece: 0, line: 0 }
-  // Beyond the end the next frame comes back.
+  // If this goes past the end, the next frame moves back.
   state.top = by < 0 ? await placeBack(state, top, -by) : await placeOn(state, top, by)
   return true
 }
@@ -202,7 +202,7 @@ async function typeWords(state: PagerState, typed: string, key: Key, size: Pager
   return true
 }
 
-/** Up from what is shown, or from what was found last; or down. */
+/** Searches up from what is shown or was found last, or down. */
 async function search(state: PagerState, direction: 1 | -1, size: PagerSize): Promise<boolean> {
   const { words, source } = state
   if (words === '') return true
@@ -232,12 +232,12 @@ async function search(state: PagerState, direction: 1 | -1, size: PagerSize): Pr
   return true
 }
 
-/** It may have been stopped meanwhile. */
+/** The search may have been stopped meanwhile. */
 function isGoingOn({ isSearching }: PagerState): boolean {
   return isSearching
 }
 
-/** Where the last screenful begins. */
+/** Where the last screen begins. */
 async function endPlace(state: PagerState, rows: number): Promise<Place> {
   return await placeBack(state, { piece: state.source.count, line: 0 }, rows)
 }
@@ -274,7 +274,7 @@ async function placeOn(state: PagerState, from: Place, count: number): Promise<P
   return { piece, line: at }
 }
 
-/** The same place, or the first line behind it; undefined where there is none. */
+/** The same place, or the first line after it; undefined if there is none. */
 async function settledPlace(state: PagerState, place: Place): Promise<Place | undefined> {
   let { piece, line: at } = place
   while (piece < state.source.count) {

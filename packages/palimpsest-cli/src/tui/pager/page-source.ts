@@ -1,21 +1,21 @@
 import type { StyledLine } from '../text/styled-line.ts'
 
-/** A long text in pieces, each laid out when it is wanted. */
+/** A long text in pieces, each laid out on demand. */
 export interface PageSource {
   readonly title: string
-  /** How many pieces there are. */
+  /** Number of pieces. */
   readonly count: number
   readonly lines: (piece: number, columns: number) => Promise<readonly StyledLine[]>
-  /** False: the piece cannot hold these words, which are in small letters. Spares laying it out. */
+  /** False: the piece cannot hold these lowercase words, so it need not be laid out. */
   readonly mayHold: (piece: number, words: string) => Promise<boolean>
-  /** The end is what one wants to see first. */
+  /** The reader wants to see the end first. */
   readonly opensAtEnd: boolean
-  /** What is shown at once is only the end: the same with all that stands before it, when it is there. */
+  /** Set if this is only the end: the same text with everything before it, once available. */
   readonly whole?: Promise<PageSource>
   readonly close: () => Promise<void>
 }
 
-/** Lines that are there already. */
+/** Lines that are available already. */
 export function linesSource(title: string, pieces: readonly (readonly StyledLine[])[]): PageSource {
   return {
     title,

@@ -5,9 +5,9 @@ import { line, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth, textWidth } from '../text/text-width.ts'
 import { dollars, shortCount } from './status-line.ts'
 
-// The agents that work, below the input: each with what it does and has cost, those of an agent below it. Nothing where none works.
+// The agents at work, below the input: each with what it does and what it has cost; sub-agents below their parent. Empty if none works.
 
-/** More of them would push the conversation off a small screen. */
+/** More rows would push the conversation off a small screen. */
 const ROWS_MAX = 8
 
 interface Node {
@@ -16,7 +16,7 @@ interface Node {
 }
 
 export function agentLines(tasks: readonly BackgroundTask[], columns: number): readonly StyledLine[] {
-  // The list has the newest first; on the screen they stay where they began.
+  // The list has the newest first; on the screen the order stays as they started.
   const nodes = tasks
     .toReversed()
     .flatMap((task) => (task.agent && isRunning(task.status()) ? [{ task, agent: task.agent }] : []))
@@ -30,7 +30,7 @@ export function agentLines(tasks: readonly BackgroundTask[], columns: number): r
   return [...shown, line(`  and ${rows.length - shown.length} more: /tasks lists them`, 'dim')]
 }
 
-/** Teammates, each with what it does and has cost. */
+/** Teammates, each with what it does and what it has cost. */
 export function teamLines(rows: readonly TeamRow[], columns: number): readonly StyledLine[] {
   return rows.map(({ name, state, doing, tokens, costUsd }, place) => {
     const start = place === rows.length - 1 ? '└ ' : '├ '
@@ -62,7 +62,7 @@ function rowsOf(
   ]
 }
 
-/** Figures stand whole at the end; what is too long is cut before them. */
+/** The figures at the end stay whole; text that is too long is cut before them. */
 function rowText({ task, agent }: Node, start: string, columns: number): string {
   const { tokens, costUsd } = agent.spent()
   const where = agent.isBackground() ? ' · background' : ''

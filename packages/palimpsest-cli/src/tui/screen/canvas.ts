@@ -10,7 +10,7 @@ import { layoutLive } from './live-region.ts'
 import { createPageView } from './page-view.ts'
 import type { ScreenState } from './screen-state.ts'
 
-/** Between two frames; what happens meanwhile is drawn at once. */
+/** Shortest time between two frames; changes in between are drawn together. */
 const FRAME_MS = 16
 const FILES_SHOWN_MAX = 6
 const HANG = [span('  ')]
@@ -26,7 +26,7 @@ export interface Canvas {
   readonly draw: () => void
   readonly redraw: () => void
   readonly clear: () => void
-  /** What is pending is drawn first, and what came meanwhile when it is left: a key goes where the screen shows it. */
+  /** Draws pending lines first; lines that come meanwhile appear when the page closes. A key goes to what the screen shows. */
   readonly openPage: (pager: Pager, closed: () => void) => void
   readonly pressInPage: (key: Key) => void
   readonly closePage: () => void
@@ -41,7 +41,7 @@ export function createCanvas(
   let added: string[] = []
   let timer: NodeJS.Timeout | undefined
   let drawnAt = 0
-  // The last column stays free: some terminals break the line when it is written, some when more comes.
+  // The last column stays free: some terminals wrap when it is written, others when more text comes.
   const columns = (): number => Math.max(10, console.size().columns - 1)
   const paint = (spans: StyledLine): string => paintLine(spans, hasColour)
   const page = createPageView(console, state, paint)
@@ -108,7 +108,7 @@ function frameOf(
 ): Frame {
   const { live, editor, asked, hint, completion } = state
   const seconds = Math.floor((size.now - state.activeSince) / 1_000)
-  // Who is asked is not waited for by the call: its time begins with the answer.
+  // While the user is asked, no activity is shown: the call's time begins with the answer.
   const isIdle = live.activity === '' || asked !== undefined || state.asking !== undefined
   const working = isIdle ? '' : activityText(live.activity, seconds, size.columns)
   const { lines, cursor } = layoutLive(
@@ -132,7 +132,7 @@ function frameOf(
   return { lines: lines.map(paint), widths: lines.map(lineWidth), cursor }
 }
 
-/** However long the name of what is going on: since when, and how to end it, stand behind it. */
+/** However long the activity's name is, the seconds and the key that ends it stay visible after it. */
 function activityText(activity: string, seconds: number, columns: number): string {
   const end = `… ${seconds} s · Esc interrupts`
   const room = columns - end.length - '✻ '.length

@@ -3,9 +3,9 @@ import { CONTEXT_KINDS, type ContextDescription, type ContextKind } from 'palimp
 import { line, span, type Span, type Style, type StyledLine } from '../text/styled-line.ts'
 import { dollars, hitPercent, shortCount, type Figures, type StatusFacts } from './status-line.ts'
 
-// What fills the window: one bar, its parts told apart by colour and by sign, the thresholds marked on it.
+// What fills the window: one bar, its parts told apart by color and by sign, with marks at the thresholds.
 
-/** Each has a sign of its own: they are told apart without colours too. */
+/** Each kind has its own sign, so it can be told apart without colors. */
 const LOOKS: { readonly [kind in ContextKind]: { readonly sign: string; readonly style: Style } } = {
   system: { sign: '█', style: 'comment' },
   tools: { sign: '▒', style: 'number' },
@@ -29,7 +29,7 @@ export interface ContextPicture {
   readonly description: Pick<ContextDescription, 'used' | 'report' | 'byKind' | 'cache'>
   readonly facts: StatusFacts
   readonly figures: Pick<Figures, 'isExact' | 'costUsd' | 'isCostEstimated' | 'promptTokens' | 'readTokens'>
-  /** Of the whole session: compactions, and what no longer acts by itself. */
+  /** About the whole session: compactions, and what no longer runs automatically. */
   readonly history: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
   ]
 }
 
-/** The kinds one after the other, what is free, and a mark at each threshold. */
+/** The kinds in order, the free part, and a mark at each threshold. */
 function barSpans(
   byKind: ContextDescription['byKind'],
   marks: readonly Mark[],
@@ -85,7 +85,7 @@ function barSpans(
   return joined(cells)
 }
 
-/** Neighbours of one look as one piece. */
+/** Joins neighbors of the same style into one span. */
 function joined(cells: readonly Span[]): readonly Span[] {
   const spans: Span[] = []
   for (const { text, style } of cells) {
@@ -98,12 +98,12 @@ function joined(cells: readonly Span[]): readonly Span[] {
 
 interface Mark {
   readonly name: string
-  /** Once it is reached. */
+  /** Shown once the threshold is reached. */
   readonly passed: string
   readonly at: number
 }
 
-/** What happens there. Where only the colour of the status line changes, nothing does. */
+/** What happens at each threshold. A threshold that only changes the color of the status line has no mark. */
 function marksOf({ thresholds, autoEnabled }: StatusFacts): readonly Mark[] {
   return [
     ...(autoEnabled ? [{ at: thresholds.auto, name: 'compacts', passed: 'compacts next' }] : []),

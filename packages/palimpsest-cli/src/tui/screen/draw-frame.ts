@@ -1,10 +1,10 @@
-// From one state of the live region to the next, with as few bytes as that needs. Lines that stay go above it, into the terminal's
-// own scrollback, and are never touched again: what is drawn does not depend on how much was said before.
+// Goes from one state of the live region to the next with as few bytes as possible. Lines that stay go above it, into the terminal's own
+// scrollback, and are never touched again: the work per frame does not depend on how much was said before.
 
 export interface Frame {
   /** Painted. */
   readonly lines: readonly string[]
-  /** Columns each takes. */
+  /** Columns that each line takes. */
   readonly widths: readonly number[]
   readonly cursor: { readonly row: number; readonly column: number }
 }
@@ -13,31 +13,31 @@ export const NO_FRAME: Frame = { lines: [''], widths: [0], cursor: { row: 0, col
 
 const HIDE = '\x1b[?25l'
 const SHOW = '\x1b[?25h'
-/** Terminals that know it show nothing of what comes between; others pass it over. */
+/** Terminals that support it show nothing of what comes in between; others ignore it. */
 const SYNC_START = '\x1b[?2026h'
 const SYNC_END = '\x1b[?2026l'
 const CLEAR_LINE = '\x1b[K'
 const CLEAR_BELOW = '\x1b[J'
 
-/** The cursor stands where `before` says, and then where `after` says. */
+/** The cursor is where `before` says, and afterwards where `after` says. */
 export function drawFrame(before: Frame, added: readonly string[], after: Frame): string {
   const body = added.length > 0 ? replaceAll(before, added, after) : changeLines(before, after)
   return body === '' ? '' : `${SYNC_START}${HIDE}${body}${SHOW}${SYNC_END}`
 }
 
-/** After the width changed the terminal has broken the lines anew: how many rows above the cursor they take now. */
+/** Rows above the cursor after a change of width, when the terminal has wrapped the lines again. */
 export function rowsAbove({ widths, cursor }: Frame, columns: number): number {
   const rowsOf = (width: number): number => Math.max(1, Math.ceil(width / columns))
   const above = widths.slice(0, cursor.row).reduce((sum, width) => sum + rowsOf(width), 0)
   return above + Math.floor(cursor.column / columns)
 }
 
-/** Everything below the given row goes, the frame is drawn there. */
+/** Clears everything from the given row down, and draws the frame there. */
 export function drawAgain(rowsUp: number, after: Frame): string {
   return `${SYNC_START}${HIDE}${upBy(rowsUp)}\r${CLEAR_BELOW}${after.lines.join('\r\n')}${placeCursor(after.lines.length - 1, after)}${SHOW}${SYNC_END}`
 }
 
-/** A screen that is drawn as a whole: as many lines as it has rows. */
+/** A screen drawn as a whole: as many lines as it has rows. */
 export function drawPage(lines: readonly string[]): string {
   return `${SYNC_START}${HIDE}\x1b[H${lines.map((text) => `${text}${CLEAR_LINE}`).join('\r\n')}${SYNC_END}`
 }
@@ -52,7 +52,7 @@ function changeLines(before: Frame, after: Frame): string {
   let row = before.cursor.row
   for (const [place, content] of after.lines.entries()) {
     if (before.lines[place] === content) continue
-    // Below the last row there is nothing to move to yet: line ends make it.
+    // Below the last row there is nothing to move to yet; line feeds create it.
     const known = Math.min(place, Math.max(before.lines.length - 1, row))
     text += `${moveBy(known - row)}${'\r\n'.repeat(place - known)}\r${content}${CLEAR_LINE}`
     row = place

@@ -7,11 +7,11 @@ import { pickItem } from '../input/pick-item.ts'
 import { candidates, type Canvas } from './canvas.ts'
 import { give, type OpenQuestion, type ScreenState } from './screen-state.ts'
 
-// What each key does, by what the screen is about.
+// What each key does, depending on what the screen shows.
 
-/** After a lone escape character: so long for the rest of a sequence, over a slow line too. */
+/** How long to wait for the rest of a sequence after a lone escape character; enough for a slow line. */
 const ESCAPE_MS = 50
-/** A second key within this is meant together with the first. */
+/** A second key within this time belongs to the first. */
 const TWICE_MS = 1_500
 
 export interface Keyboard {
@@ -55,14 +55,14 @@ export function createKeyboard(
   }
 }
 
-/** What is drawn again goes first: whoever has the terminal meanwhile writes there. */
+/** Clears the live region first: other programs write to the terminal meanwhile. */
 async function suspend(canvas: Canvas, console: Console): Promise<void> {
   canvas.clear()
   await console.suspend()
   canvas.draw()
 }
 
-/** Only where a file is wanted. */
+/** Only if the user is typing a file name. */
 function lookUpFiles(state: ScreenState, draw: () => void): void {
   if (state.files !== undefined || completionAt(state.editor)?.kind !== 'file') return
   state.files = []
@@ -118,7 +118,7 @@ function pressEscape(state: ScreenState, isTwice: boolean): void {
   state.asking?.(undefined)
   if (state.interrupt) {
     state.interrupt()
-    // What was waiting to be said is the user's to decide about again.
+    // The user decides again about messages that were still waiting.
     const waiting = state.queue.flatMap((act) => (act.kind === 'said' ? [act.text] : []))
     state.queue = state.queue.filter(({ kind }) => kind !== 'said')
     const text = [...waiting, state.editor.text].filter((part) => part !== '').join('\n')
@@ -132,7 +132,7 @@ function pressEscape(state: ScreenState, isTwice: boolean): void {
   state.hint = state.editor.text === '' ? 'Esc again rewinds the conversation' : 'Esc again empties the input'
 }
 
-/** Whether the key was meant for the list of what could be completed. */
+/** Whether the key was meant for the completion list. */
 function pressInCompletion(state: ScreenState, name: string): boolean {
   const completion = completionAt(state.editor)
   const found = candidates(state)
@@ -147,7 +147,7 @@ function pressInCompletion(state: ScreenState, name: string): boolean {
   if (name === 'tab' || (name === 'enter' && !isWhole && completion.query !== '')) {
     state.editor = completed(state.editor, completion, chosen)
     state.completion = 0
-    // A command that is chosen is meant; a path is a part of what is being said.
+    // Choosing a command sends it; a path is only part of a message.
     if (name === 'enter' && completion.kind === 'command') submit(state)
     return true
   }

@@ -3,17 +3,17 @@ import type { Editor } from '../input/edit-text.ts'
 import { cutLine, line, span, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth, graphemeWidth, splitGraphemes } from '../text/text-width.ts'
 
-// The part of the screen that is drawn again: what is going on, the input, the status. Never higher than the screen.
+// The part of the screen that is redrawn: current activity, input, status. Never higher than the screen.
 
 export interface LiveView {
   /** The line of the answer that is being written. */
   readonly streaming: readonly StyledLine[]
-  /** With the seconds it lasts, where something is going on. */
+  /** With its seconds; empty if nothing is running. */
   readonly activity: string
-  /** The end of what runs, below it. */
+  /** The latest output of the running call, below it. */
   readonly printing: readonly StyledLine[]
   readonly queued: readonly string[]
-  /** Above the list: what is asked about. */
+  /** What the question is about, above the list. */
   readonly proposal: readonly StyledLine[]
   readonly picker?: Picker | undefined
   readonly editor: Editor
@@ -46,7 +46,7 @@ export function layoutLive(view: LiveView, columns: number, rows: number): LiveL
   const left = Math.max(0, room - bottom.lines.length)
   const shown = above.slice(Math.max(0, above.length - left))
   const { row, column } = bottom.cursor
-  // Parts may have been made for a wider screen: a line too long would be two, and throw the rows out of count.
+  // Parts may have been made for a wider screen. A line that is too long would take two rows, and the row count would be wrong.
   const lines = [...shown, ...bottom.lines].map((spans) => cutLine(spans, columns))
   return { lines, cursor: { row: row + shown.length, column } }
 }
@@ -72,7 +72,7 @@ function inputLines(view: LiveView, columns: number, room: number): LiveLayout {
   })
   const foot = hint === '' ? status : line(cutToWidth(hint, columns), 'warning')
   const rule = line('─'.repeat(columns), 'dim')
-  // Where there is little room, whoever types goes first.
+  // If room is short, the input comes first.
   const agents = list.length > 0 ? [] : view.agents.slice(0, Math.floor(room / 3))
   const input = editorLines(view.editor, columns, Math.max(1, room - list.length - agents.length - 3))
   return {
@@ -81,7 +81,7 @@ function inputLines(view: LiveView, columns: number, room: number): LiveLayout {
   }
 }
 
-/** The rows around the cursor, where not all fit. */
+/** The rows around the cursor, if not all fit. */
 export function editorLines(editor: Editor, columns: number, rowsMax: number): LiveLayout {
   const width = Math.max(1, columns - PROMPT.length)
   const rows: string[] = ['']
@@ -118,7 +118,7 @@ export function editorLines(editor: Editor, columns: number, rowsMax: number): L
 
 const CONTROL = /^\p{Cc}$/u
 
-/** A tab is a space here; other controls are shown as a mark. */
+/** Shows a tab as a space, and other control characters as a mark. */
 function shownPiece(piece: string): string {
   if (piece === '\t') return ' '
   return CONTROL.test(piece) ? '?' : piece
@@ -172,7 +172,7 @@ function itemLines(
 
 const DETAIL_HANG = '      '
 
-/** Whoever is asked must know that there is more. */
+/** The user must see that there is more. */
 function cutProposal(proposal: readonly StyledLine[], room: number): readonly StyledLine[] {
   if (proposal.length <= room) return proposal
   const shown = Math.max(0, room - 1)
@@ -182,7 +182,7 @@ function cutProposal(proposal: readonly StyledLine[], room: number): readonly St
   )
 }
 
-/** As many items as there is room for, the chosen one among them. */
+/** As many items as fit, the chosen one among them. */
 function aroundChosen(
   blocks: readonly (readonly StyledLine[])[],
   chosen: number,

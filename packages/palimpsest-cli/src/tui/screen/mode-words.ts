@@ -11,7 +11,7 @@ export function modeWords(mode: PermissionMode): string {
   return WORDS[mode]
 }
 
-/** For the status line; nothing for the usual. */
+/** For the status line; undefined in the default mode. */
 export function modeMark(mode: PermissionMode): string | undefined {
   return mode === 'default' ? undefined : WORDS[mode].split(':')[0]
 }
@@ -23,7 +23,7 @@ const CYCLE: { readonly [mode in PermissionMode]: PermissionMode } = {
   bypass: 'default',
 }
 
-/** The next one of Shift-Tab. */
+/** The mode that Shift-Tab switches to. */
 export function nextMode(mode: PermissionMode): PermissionMode {
   return CYCLE[mode]
 }

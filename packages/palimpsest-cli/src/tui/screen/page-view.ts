@@ -5,10 +5,10 @@ import type { StyledLine } from '../text/styled-line.ts'
 import { drawPage } from './draw-frame.ts'
 import type { ScreenState } from './screen-state.ts'
 
-// A long text on the terminal's other screen. What the conversation shows meanwhile waits, and is there when this one is left.
+// A long text on the terminal's alternate screen. Meanwhile the conversation's lines wait, and appear when the page closes.
 
 export interface PageView {
-  /** Told when it was left. */
+  /** `closed` is called when the page has closed. */
   readonly open: (closed: () => void) => void
   readonly draw: () => void
   readonly press: (key: Key) => void
@@ -37,7 +37,7 @@ export function createPageView(
     console.setOtherScreen(false)
     closed()
   }
-  // One thing after the other: lines are read from a disk. A text that can no longer be read is left.
+  // Steps run one after another, because lines are read from disk. If the text can no longer be read, the page closes.
   const then = (step: () => Promise<void>): void => {
     work = work.then(step).catch((error: unknown) => {
       state.hint = sentenceOf(error)
@@ -52,7 +52,7 @@ export function createPageView(
     },
     draw: () => then(show),
     press: (key) => {
-      // A search that takes long is ended at once, not behind itself.
+      // Ends a long search at once; in the queue the key would wait for the search itself.
       if (key.kind === 'key' && (key.name === 'escape' || key.ctrl) && state.pager?.stop()) return
       then(async () => {
         if (!state.pager) return

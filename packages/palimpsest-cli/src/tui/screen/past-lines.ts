@@ -10,19 +10,19 @@ import { toolLabel } from './tool-lines.ts'
 import { shortCount } from './status-line.ts'
 import { noteLines, pathName, saidLines } from './turn-lines.ts'
 
-// What was said before, as lines: the end of it when a session is opened again, any of it for the pager and for a file.
+// What was said before, as lines: the end of it when a session is resumed, any of it for the pager and for a file.
 
-/** Messages that are shown of a session that is gone on with: enough to know where one stood. */
+/** Messages shown of a resumed session: enough to know where the user stopped. */
 const SHOWN_MAX = 12
-/** Of the screen, for what says which session this is, and for the input. */
+/** Rows of the screen for the lines that name the session, and for the input. */
 const OTHER_ROWS = 11
-/** Whoever has a smaller screen scrolls. */
+/** On a smaller screen the user scrolls. */
 const PAST_ROWS_MIN = 8
 
-/** Before the command and what it printed, where the user ran one. */
+/** Comes before the command and its output, if the user ran one. */
 export const SHELL_HEAD = 'The user ran this command:\n\n$ '
 
-/** What the user said, oldest first; what was said for them is left out. */
+/** What the user said, oldest first, without what was said on their behalf. */
 export function saidMessages(log: readonly Entry[]): readonly MessageEntry[] {
   return log.filter((entry): entry is MessageEntry => entry.kind === 'message' && isSaid(entry))
 }
@@ -33,7 +33,7 @@ export function saidBefore(log: readonly Entry[]): readonly string[] {
     .filter((text) => text !== '')
 }
 
-/** The user's own words: of a message with files it is the last text. */
+/** The user's own words: in a message with files, the last text. */
 export function saidText({ message }: MessageEntry): string {
   const texts = toBlocks(message.content).flatMap((block) => (isBlock(block, 'text') ? [block.text] : []))
   const text = texts.at(-1) ?? ''
@@ -41,7 +41,7 @@ export function saidText({ message }: MessageEntry): string {
   return command === undefined ? text : `!${command}`
 }
 
-/** The end of it, as much as a screen holds: whole messages, or the end of the last one where that is longer. */
+/** The end of a conversation, as much as a screen holds: whole messages, or the end of the last one if it is longer. */
 export function pastLines(
   log: readonly Entry[],
   { columns, rows }: { readonly columns: number; readonly rows: number },
@@ -65,24 +65,24 @@ export function pastLines(
   return [...note, ...lines]
 }
 
-/** What was undone is not told. */
+/** Entries to show; undone ones are left out. */
 function shownOf(log: readonly Entry[]): readonly Entry[] {
   const undone = new Set(log.flatMap((entry) => (entry.kind === 'void' ? [entry.target] : [])))
   return log.filter((entry) => isShownEntry(entry) && !undone.has(entry.id))
 }
 
-/** What a reader of the conversation sees: what was said, answered and returned, and where it was compacted. */
+/** What a reader of the conversation sees: messages, answers, results, and where it was compacted. */
 export function isShownEntry(entry: Entry): boolean {
   if (entry.kind === 'boundary') return true
   return entry.kind === 'message' && entry.part === undefined && !isOurs(entry)
 }
 
-/** What the user did not say and the model did not answer: instructions, the place, what hooks add. */
+/** Text from neither the user nor the model: instructions, environment, what hooks add. */
 function isOurs({ origin }: MessageEntry): boolean {
   return origin === 'engine' || origin === 'hook'
 }
 
-/** For reading everything: results and thinking in full, summaries where they took the place of something. */
+/** For reading everything: results and thinking in full, and summaries where they replaced something. */
 export function wholeLines(entry: Entry, columns: number): readonly StyledLine[] {
   if (entry.kind === 'edit' && !isRemoval(entry)) return []
   if (entry.kind === 'edit')
@@ -124,13 +124,13 @@ function entryLines(entry: Entry, columns: number, isWhole: boolean): readonly S
   const blocks = toBlocks(entry.message.content)
   if (!isWhole && entry.message.role === 'user') return addedLines(blocks, columns)
   const last = blocks.at(-1)
-  // Calls that went out together stand together, as they did when they ran.
+  // Calls that went out together stay together, as when they ran.
   const gap = !isWhole && last && isBlock(last, 'tool_use') ? [[]] : []
   const stopped = entry.interrupted ? [line('(the answer was stopped here)', 'dim'), []] : []
   return [...blocks.flatMap((block) => blockLines(block, columns, isWhole)), ...gap, ...stopped]
 }
 
-/** What was restored or sent by others is often long, and nobody said it: its beginning. */
+/** Restored text and text from others is often long, and the user did not say it: only its beginning. */
 function addedLines(blocks: readonly Block[], columns: number): readonly StyledLine[] {
   return blocks.flatMap((block) => {
     if (!isBlock(block, 'text')) return []
@@ -144,7 +144,7 @@ function addedLines(blocks: readonly Block[], columns: number): readonly StyledL
 
 const ADDED_LINES_MAX = 4
 
-/** With what was attached. */
+/** Includes what was attached. */
 function saidWhole({ message }: MessageEntry): readonly StyledLine[] {
   const rows = toBlocks(message.content).flatMap((block) => {
     if (isBlock(block, 'text')) return printed(block.text)

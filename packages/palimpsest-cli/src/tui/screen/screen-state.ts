@@ -5,7 +5,7 @@ import type { Pager } from '../pager/create-pager.ts'
 import type { StyledLine } from '../text/styled-line.ts'
 import type { LiveParts, UserAct } from '../ui.ts'
 
-// What the screen is about at this moment. Keys change it, the canvas draws it.
+// What the screen shows at this moment. Keys change it, the canvas draws it.
 
 export interface OpenQuestion {
   readonly picker: Picker
@@ -20,21 +20,21 @@ export interface ScreenState {
   waiting: ((act: UserAct) => void) | undefined
   interrupt: (() => void) | undefined
   asked: OpenQuestion | undefined
-  /** A line of own words is asked for. */
+  /** Set while a line in the user's own words is asked for. */
   asking: ((text: string | undefined) => void) | undefined
   hint: string
   completion: number
   files: readonly string[] | undefined
   listFiles: () => Promise<readonly string[]>
   activeSince: number
-  /** Set while a long text is shown instead of everything else. */
+  /** Set while a long text takes up the screen. */
   pager: Pager | undefined
-  /** What Ctrl-O and Ctrl-T show; looked up when wanted. */
+  /** What Ctrl-O and Ctrl-T show; looked up on demand. */
   openTranscript: () => void
   openRemoved: () => void
-  /** What Shift-Tab does; it says what became of it. */
+  /** What Shift-Tab does; returns a text about the result. */
   changeMode: () => string
-  /** What Ctrl-B does, where there is something to move. */
+  /** What Ctrl-B does; undefined if there is nothing to move. */
   toBackground: () => string | undefined
 }
 

@@ -5,16 +5,16 @@ import { conversationTokens, servedPromptTokens, servedTokens, type Usage } from
 import { span, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth, textWidth } from '../text/text-width.ts'
 
-// The figures at the bottom of the screen. After a response they are the provider's own; between, they are estimates and say so.
+// The figures at the bottom of the screen. After a response they are the provider's own; in between they are estimates, and marked as such.
 
 export interface Figures {
   /** Tokens of the conversation. */
   readonly used: number
   readonly isExact: boolean
   readonly costUsd: number
-  /** Something of it nobody billed us for: an answer that was broken off. */
+  /** Part of the cost was never billed to us: an answer was broken off. */
   readonly isCostEstimated?: boolean
-  /** Of all requests that were answered. */
+  /** Of all answered requests. */
   readonly promptTokens: number
   readonly readTokens: number
 }
@@ -24,7 +24,7 @@ export interface StatusFacts {
   readonly window: Window
   readonly thresholds: Thresholds
   readonly autoEnabled: boolean
-  /** What may happen unasked, where that is not the usual. */
+  /** What may happen unasked; undefined in the default mode. */
   readonly mode?: string | undefined
   /** What runs in the background. */
   readonly task?: string | undefined
@@ -34,7 +34,7 @@ export function afterResponse(figures: Figures, usage: Usage, costUsd: number): 
   return { ...withUsage(figures, usage), used: conversationTokens(usage), isExact: true, costUsd }
 }
 
-/** One more request that was answered. */
+/** Adds one more answered request. */
 export function withUsage(figures: Figures, usage: Usage): Figures {
   const served = servedTokens(usage)
   return {
@@ -44,7 +44,7 @@ export function withUsage(figures: Figures, usage: Usage): Figures {
   }
 }
 
-/** Something came or went since the last response. */
+/** The conversation changed since the last response. */
 export function estimated(figures: Figures, used: number, costUsd: number): Figures {
   return { ...figures, used, costUsd, isExact: false }
 }
@@ -61,7 +61,7 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
     `${mark}${report.percentLeft}% context left`,
   ]
   const last = [`${costUsd > 0 && (isCostEstimated || !isExact) ? '~' : ''}$${dollars(costUsd)}`, facts.model]
-  // On a narrow screen what matters least goes first.
+  // On a narrow screen the least important parts go first.
   const ways = [
     [...first, next, ...cached, ...last],
     [...first, next.replace(/ tokens$/, ''), ...cached, ...last],
@@ -73,7 +73,7 @@ export function statusLine(figures: Figures, facts: StatusFacts, columns: number
   return [span(cutToWidth(text, columns), style)]
 }
 
-/** Of all prompt tokens, what the cache served. */
+/** Share of all prompt tokens that came from the cache, in percent. */
 export function hitPercent(figures: Pick<Figures, 'readTokens' | 'promptTokens'>): number {
   return Math.round(100 * (hitRateOf(figures) ?? 0))
 }
@@ -82,7 +82,7 @@ export function dollars(usd: number): string {
   return usd.toFixed(usd < 1 ? 4 : 2)
 }
 
-/** What happens as the conversation grows, and how far that is. `/context` shows every threshold. */
+/** What happens next as the conversation grows, and how far away it is. `/context` shows every threshold. */
 function nextThreshold(used: number, { thresholds, autoEnabled }: StatusFacts, mark: string): string {
   const steps = [
     ...(autoEnabled ? [{ name: 'compacts', at: thresholds.auto }] : []),

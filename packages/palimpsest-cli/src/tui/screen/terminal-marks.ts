@@ -1,14 +1,14 @@
 import { toPrintable } from '../../agent/printable.ts'
 import type { Console } from '../console.ts'
 
-// What tells somebody who looks elsewhere: the title of the window while something runs, and the bell when it took long.
+// Signals for a user who looks elsewhere: the window title while something runs, and the bell if it took long.
 
 export interface Marks {
   readonly setBusy: (isBusy: boolean) => void
   readonly close: () => void
 }
 
-/** Whoever waits longer has looked away. */
+/** After this time the user has probably looked away. */
 const LONG_MS = 20_000
 const KEEP_TITLE = '\x1b[22;0t'
 const OLD_TITLE = '\x1b[23;0t'

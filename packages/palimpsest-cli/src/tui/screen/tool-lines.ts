@@ -9,9 +9,9 @@ import { outputLines } from '../text/output-lines.ts'
 import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth, textWidth } from '../text/text-width.ts'
 
-// A tool call in one line: what was called on what, and how much came back. The whole of it is in the transcript.
+// A tool call in one line: what was called on what, and how much came back. The transcript has all of it.
 
-/** The member of the input that says what a call is about. */
+/** The input field that says what a call is about. */
 const SUBJECTS = [
   'file_path',
   'command',
@@ -41,7 +41,10 @@ export function toolLabel(name: string, input: JsonObject): string {
   return toPrintable(`${name}(${first.slice(0, SUBJECT_CHARS_MAX)}${cut ? '…' : ''})`)
 }
 
-/** Word by word where a search says so itself, as those of the offline model do: nobody reads its grammar. */
+/**
+ * Shows a search pattern as plain words if it lists them, as the patterns of the offline model do: users should not have to read its
+ * syntax.
+ */
 function plainPattern(text: string, name: string): string {
   if (name !== 'Grep') return text
   const words = [...text.matchAll(/\(\?i:([^()]*)\)/g)].flatMap(([, found = '']) => found.split('|'))
@@ -55,7 +58,7 @@ export interface EndedCall {
   readonly toolUseId: string
   readonly entry: MessageEntry
   readonly denied?: string | undefined
-  /** How it went, where somebody watched. */
+  /** How the call went; undefined if nothing watched it. */
   readonly work?: EndedWork | undefined
   /** How to see all of it. */
   readonly toAll: string
@@ -72,7 +75,7 @@ export function toolLines(call: EndedCall, columns: number): readonly StyledLine
   return [headLine(toolLabel(name, input), [note, ...took], false, columns), ...below]
 }
 
-/** What the call came to: a few words behind its name, and lines below it. */
+/** The result of the call: a few words after its name, and lines below it. */
 function shownResult(
   { name, input }: EndedCall,
   result: ToolResult,
@@ -87,7 +90,7 @@ function shownResult(
   return { note, below: changes }
 }
 
-/** What went wrong stands behind the name where there is room, and else below it: whoever cannot read it is not helped. */
+/** The reason of a failure comes after the name if there is room, otherwise below it: the user must be able to read it. */
 function failedLines(name: string, notes: readonly string[], columns: number): readonly StyledLine[] {
   const note = notes.filter((part) => part !== '').join(' · ')
   if (textWidth(name) + textWidth(note) + 4 <= columns) return [headLine(name, [note], true, columns)]
@@ -113,7 +116,7 @@ function headLine(name: string, notes: readonly string[], isFailed: boolean, col
   ]
 }
 
-/** What the user wrote instead of a yes is worth more than that it was a no; where nobody was asked, the reason is. */
+/** The user's own words matter more than the refusal itself; if no one was asked, the reason does. */
 function deniedText(reason: string): string {
   const [, words] =
     /The user says: ([^]*)$/.exec(reason) ?? /^\w+ is not permitted: ([^]*)$/.exec(reason) ?? []
@@ -121,12 +124,12 @@ function deniedText(reason: string): string {
 }
 
 const EXIT = /^\[exit code (\d+)\]$/m
-/** What the model is told names tools; the user has a command. */
+/** The text for the model names tools; the user gets a command instead. */
 const STARTED = /^Started in the background as (\w+)\./
 const startedText = (shell: string): string => `in the background as ${shell}; /tasks shows it`
 const PRINTED_NOTHING = '(The command printed nothing.)'
 
-/** A command that was run: beginning and end of what it printed, its exit code and its time. */
+/** A command that was run: the beginning and end of its output, its exit code and its time. */
 export function shellLines(
   input: JsonObject,
   work: EndedWork,
@@ -147,7 +150,7 @@ function callLines(
 ): readonly StyledLine[] {
   const [, code] = EXIT.exec(result.text) ?? []
   const text = result.text.replace(EXIT, '')
-  // A command that could not run, or goes on beside the conversation, has no code.
+  // A command that could not start, or that runs in the background, has no exit code.
   const hasEnded = code !== undefined || (!result.isError && input['run_in_background'] !== true)
   const [, shell] = STARTED.exec(text) ?? []
   const printed = text === PRINTED_NOTHING ? '' : shell === undefined ? text : startedText(shell)
@@ -158,7 +161,7 @@ function callLines(
   ]
 }
 
-/** Other calls are quick; where one was not, that is worth a word. */
+/** Other calls are quick; a slow one shows its time. */
 const SLOW_MS = 2_000
 const MINUTE_MS = 60_000
 
@@ -186,13 +189,13 @@ function todoLines(input: JsonObject, columns: number): ReturnType<typeof shownR
   return { note: `${done} of ${todos.length} done`, below }
 }
 
-/** What a call would change, for the one who is asked. */
+/** What a call would change, for the user who is asked. */
 export function proposalLines(name: string, input: JsonObject, columns: number): readonly StyledLine[] {
   const changes = changeLines(name, input, PROMPT_DIFF_LINES_MAX, columns)
   if (changes.length > 0) return changes
   const command = input['command']
   if (typeof command !== 'string') return []
-  // Wrapped, not cut: what is not seen is not approved.
+  // Wrapped, not cut: no one should approve what they cannot see.
   const lines = toPrintable(command)
     .split('\n')
     .flatMap((text) => wrapLine([span(`    ${text}`)], columns, line('      ')))

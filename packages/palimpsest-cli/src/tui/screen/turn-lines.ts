@@ -13,25 +13,25 @@ import { line, span, wrapLine, type Style, type StyledLine } from '../text/style
 import { shortCount } from './status-line.ts'
 import { toolLabel, toolLines } from './tool-lines.ts'
 
-// A turn as it is shown: each event adds lines that stay, and changes what is going on.
+// How a turn is shown: each event adds lines that stay, and changes the current activity.
 
 export interface TurnScreen {
   readonly markdown: MarkdownState
   /** Calls that run now, by id. */
   readonly calls: ReadonlyMap<string, { readonly name: string; readonly input: JsonObject }>
-  /** What is going on, in a few words; empty between turns. */
+  /** The current activity, in a few words; empty between turns. */
   readonly activity: string
-  /** The last line that stays is an empty one. */
+  /** The last line that stays is empty. */
   readonly isApart: boolean
-  /** How to see what a compaction took out. */
+  /** How to see what a compaction removed. */
   readonly toRemoved: string
-  /** How to see what is too long for the screen. */
+  /** How to see text that is too long for the screen. */
   readonly toAll: string
-  /** Why the last request is asked again. */
+  /** Why the last request is sent again. */
   readonly waitsFor?: string
 }
 
-/** What is going on begins with it while a compaction is. */
+/** The activity starts with this word during a compaction. */
 export const COMPACTING = 'Compacting'
 
 export const TURN_START: TurnScreen = {
@@ -48,7 +48,7 @@ export interface TurnStep {
   readonly lines: readonly StyledLine[]
 }
 
-/** What a compaction took out of the window, and how much it left as it was. */
+/** How many messages a compaction removed from the window, and how many it left unchanged. */
 export interface RemovedCounts {
   readonly gone: number
   readonly stayed: number
@@ -114,7 +114,7 @@ export function showEvent(
   }
 }
 
-/** Why is said once; further attempts for the same reason only move what is going on. */
+/** Shows the reason once; further attempts for the same reason only update the activity. */
 function showWait(
   screen: TurnScreen,
   { waitMs, attempt, reason }: Extract<LoopEvent, { type: 'retry-wait' }>,
@@ -133,7 +133,7 @@ function showText(screen: TurnScreen, text: string, columns: number): TurnStep {
   return apart({ ...screen, markdown: state, activity: 'Answering' }, isNew ? [[], ...lines] : lines)
 }
 
-/** Empty lines part the pieces; never two in a row. */
+/** Empty lines separate the pieces; never two in a row. */
 function apart(screen: TurnScreen, lines: readonly StyledLine[]): TurnStep {
   const kept: StyledLine[] = []
   let { isApart } = screen
@@ -199,7 +199,7 @@ function showEntries(
   return apart(screen, lines)
 }
 
-/** What went, what stayed, and how to see it. */
+/** What was removed, what stayed, and how to see it. */
 function compactedLines(
   { meta }: BoundaryEntry,
   counts: RemovedCounts | undefined,
@@ -227,13 +227,13 @@ const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
   fold: 'fold',
 }
 
-/** Where a summary comes from, in a user's words. Boundaries of other agents tell none. */
+/** Where a summary comes from, in a user's words. Boundaries of other agents do not say. */
 export function pathName(path: string | undefined): string {
   const known: { readonly [path: string]: string } = PATH_NAMES
   return known[path ?? ''] ?? path ?? 'summary'
 }
 
-/** While a model writes the summary: how far it is. */
+/** Progress while a model writes the summary. */
 export function writingActivity(activity: string, chars: number): string {
   const [path = COMPACTING] = activity.split(':')
   return `${path}: ${shortCount(chars)} characters written`
@@ -249,7 +249,7 @@ function endTurn(screen: TurnScreen, end: TurnEnd, columns: number): TurnStep {
   return noteTo(idle, ended.lines, problem === screen.waitsFor ? NO_ANSWER : problem, columns)
 }
 
-/** Why is on the screen already. */
+/** The reason is on the screen already. */
 const NO_ANSWER = 'no answer came. Send it again when that is fixed'
 const INTERRUPTED = 'interrupted. What was done so far is kept'
 const ANSWER_KEPT = 'interrupted. The answer so far is kept, and the model knows that it ends here'
@@ -268,7 +268,7 @@ function noteOf({ screen, lines }: TurnStep, text: string, style: Style, columns
   return { screen: added.screen, lines: [...lines, ...added.lines] }
 }
 
-/** `!` marks what somebody should look at; what went well has a dot. */
+/** `!` marks what the user should look at; a dot marks what went well. */
 export function noteLines(text: string, style: Style, columns: number): readonly StyledLine[] {
   const sign = style === 'warning' || style === 'error' ? '! ' : '· '
   return toPrintable(text)
@@ -278,7 +278,7 @@ export function noteLines(text: string, style: Style, columns: number): readonly
     )
 }
 
-/** What the user said, as it stands above the answer: of a long text the beginning, and the end, which is often the question. */
+/** The user's message as it appears above the answer. Of a long text: the beginning, and the end, which is often the question. */
 export function saidLines(text: string, columns: number): readonly StyledLine[] {
   const lines = text.split('\n')
   const hidden = lines.length - 2 * SAID_LINES_MAX

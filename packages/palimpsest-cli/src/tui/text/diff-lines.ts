@@ -4,11 +4,11 @@ import { toPrintable } from '../../agent/printable.ts'
 import { line, type StyledLine } from './styled-line.ts'
 import { cutToWidth } from './text-width.ts'
 
-// What an edit changes, line by line, with a little of what stands around.
+// What an edit changes, line by line, with a few lines around each change.
 
 export type DiffLine = { readonly kind: 'same' | 'added' | 'removed'; readonly text: string }
 
-/** Texts that differ in more lines are shown as taken out and put in whole: comparing them would be felt. */
+/** Texts that differ in more lines are shown as removed and added as a whole: comparing them would take noticeably long. */
 const CHANGES_MAX = 800
 const AROUND = 2
 
@@ -32,7 +32,7 @@ function linesOf(texts: readonly string[], kind: DiffLine['kind']): readonly Dif
   return texts.map((text) => ({ kind, text }))
 }
 
-/** As shown: signs, colours, at most so many lines. */
+/** As shown: with signs and colors, at most `linesMax` lines. */
 export function diffLines(
   before: string,
   after: string,

@@ -1,6 +1,6 @@
 import { span, type Span, type StyledLine } from './styled-line.ts'
 
-// Words, strings, comments and numbers of a line of code. One line at a time and without a grammar: a hint for the eye, nothing more.
+// Words, strings, comments and numbers in a line of code. One line at a time and without a grammar: only a hint for the eye.
 
 const WORDS = new Set(
   (
@@ -19,7 +19,7 @@ const SLASH_TOKENS =
 const HASH_TOKENS =
   /((?<![\w$])#.*)|("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(\b\d[\w.]*\b)|([A-Za-z_]\w*)/g
 
-/** Longer lines are minified or data: they are shown as they are. */
+/** Longer lines are minified code or data, and are shown as they are. */
 const HIGHLIGHTED_CHARS_MAX = 1_000
 
 export function highlightCode(text: string, language: string): StyledLine {

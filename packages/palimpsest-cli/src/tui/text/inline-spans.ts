@@ -1,7 +1,7 @@
 import { span, type Span, type StyledLine } from './styled-line.ts'
 
-// Code, emphasis and links inside of a line. The marks are what CommonMark makes of them, without nesting. Places are looked for from
-// left to right and never twice, so the work is proportional to the line, whatever it holds.
+// Code, emphasis and links within a line. The marks are those of CommonMark, without nesting. The scan goes from left to right and visits
+// each place once, so the work is proportional to the line, whatever it holds.
 
 export function inlineSpans(text: string, base: Span['style'] = 'plain'): StyledLine {
   const finders = createFinders(text)
@@ -43,7 +43,7 @@ function plain(end: number): Piece {
   return { spans: [], end }
 }
 
-/** Up to the next run of as many backticks; without one the run is text. */
+/** Up to the next run of equally many backticks; without one, the run is text. */
 function codeAt(text: string, at: number, { runEnd, closingRun }: Finders): Piece {
   const from = runEnd(at)
   const close = closingRun(from - at, from)
@@ -78,25 +78,25 @@ function strongAt(text: string, at: number, { strongEnd }: Finders): Piece | und
     : { spans: [span(text.slice(from, end), 'bold')], end: end + STRONG_CHARS }
 }
 
-/** Names in snake case and products are none: a mark stands at the edge of a word. */
+/** Emphasis marks are at the edge of a word, so snake case and products do not count. */
 function emphasisAt(text: string, at: number, { emphasisEnd }: Finders): Piece | undefined {
   if (isJoined(text[at - 1]) || isSpaceOrMark(text[at + 1])) return undefined
   const end = emphasisEnd[text[at] === '*' ? '*' : '_'](at + 2)
   return end === undefined ? undefined : { spans: [span(text.slice(at + 1, end), 'italic')], end: end + 1 }
 }
 
-/** The first place from there on. Asked for ever later places. */
+/** The first place at or after `from`. `from` only grows from call to call. */
 type Find = (from: number) => number | undefined
 
 interface Finders {
   readonly bracket: Find
-  /** Where a link's target ends, by a bracket or by a space. */
+  /** Where a link's target ends: at a bracket or a space. */
   readonly targetEnd: Find
   readonly strongEnd: { readonly [mark in '*' | '_']: Find }
   readonly emphasisEnd: { readonly [mark in '*' | '_']: Find }
-  /** Behind the backticks that begin here. */
+  /** Index after the backticks that begin here. */
   readonly runEnd: (at: number) => number
-  /** Where the next run of so many backticks begins. */
+  /** Where the next run of this many backticks begins. */
   readonly closingRun: (length: number, from: number) => number | undefined
 }
 
@@ -121,7 +121,7 @@ function createFinders(text: string): Finders {
   }
 }
 
-/** Remembers how far it has looked: all questions together look at each place once. */
+/** Remembers how far it has looked: all calls together visit each place once. */
 function createFind(length: number, fits: (at: number) => boolean): Find {
   let at = 0
   return (from) => {
@@ -131,7 +131,7 @@ function createFind(length: number, fits: (at: number) => boolean): Find {
   }
 }
 
-/** By length: where the next run of it begins. */
+/** For each length, where the next run of backticks begins. */
 function backtickRuns(text: string): ReadonlyMap<number, Find> {
   const places = new Map<number, number[]>()
   for (let at = text.indexOf('`'); at !== -1;) {
@@ -153,7 +153,7 @@ function findIn(starts: readonly number[]): Find {
   }
 }
 
-/** The end of the line counts. */
+/** The end of the line counts as a space. */
 function isSpace(character: string | undefined): boolean {
   return character === undefined || /\s/.test(character)
 }

@@ -4,11 +4,11 @@ import { inlineSpans } from './inline-spans.ts'
 import { line, span, wrapLine, type StyledLine } from './styled-line.ts'
 import { isDelimiterRow, isTableRow, tableLines } from './table-lines.ts'
 
-// Markdown as it comes, line by line. A line that is complete is drawn once and for all, so a long answer costs no more than its
-// newest line. A table is drawn when its last row is there; an underlined heading is shown as written.
+// Markdown as it arrives, line by line. A complete line is drawn only once, so a long answer costs no more than its newest line. A table is
+// drawn after its last row; an underlined heading is shown as written.
 
 export interface MarkdownState {
-  /** Set inside of a code block. */
+  /** Set inside a code block. */
   readonly fence?: { readonly mark: string; readonly language: string }
   /** The line that is not complete yet, or what is left of it. */
   readonly rest: string
@@ -18,7 +18,7 @@ export interface MarkdownState {
   readonly table?: readonly string[]
 }
 
-/** A longer line is drawn in pieces, each for itself: whoever writes such a line writes data. A screen holds a few pieces at most. */
+/** A longer line is drawn in independent pieces: a line like that is data. A screen holds a few pieces at most. */
 export const PIECE_CHARS_MAX = 4_000
 
 export const MARKDOWN_START: MarkdownState = { rest: '' }
@@ -28,7 +28,7 @@ export interface FedMarkdown {
   readonly lines: readonly StyledLine[]
 }
 
-/** More text: the lines that it completes. */
+/** Adds text, and draws the lines that it completes. */
 export function feedMarkdown(state: MarkdownState, text: string, columns: number): FedMarkdown {
   const parts = (state.rest + text).split('\n')
   const last = parts.length - 1
@@ -50,7 +50,7 @@ export function feedMarkdown(state: MarkdownState, text: string, columns: number
   return { state: current, lines }
 }
 
-/** The text is at its end: what is left of it. */
+/** The text has ended: draws the rest. */
 export function endMarkdown(state: MarkdownState, columns: number): readonly StyledLine[] {
   if (state.rest === '') return flushTable(state, columns).lines
   const { state: after, lines } = drawPiece(state, state.rest, columns)
@@ -62,7 +62,7 @@ export function markdownLines(text: string, columns: number): readonly StyledLin
   return [...lines, ...endMarkdown(state, columns)]
 }
 
-/** Where a piece ends that is too long to be drawn as one: behind a space where there is one. Half a character is none. */
+/** Where to cut a line that is too long to draw at once: after a space if there is one, and never inside a character. */
 function pieceEnd(text: string): number | undefined {
   if (text.length <= PIECE_CHARS_MAX) return undefined
   const space = text.lastIndexOf(' ', PIECE_CHARS_MAX - 1)
@@ -83,10 +83,10 @@ const RULE = /^(?:-{3,}|\*{3,}|_{3,})$/
 const CODE_INDENT = span('  ')
 const RULE_COLUMNS = 24
 
-/** More rows are drawn as a table of their own: whoever waits sees something. */
+/** Further rows are drawn as another table, so that the user sees something while waiting. */
 const TABLE_ROWS_MAX = 100
 
-/** Rows wait for their table; whatever else comes ends it. */
+/** Rows wait for their table to end; any other line ends it. */
 function drawPiece(state: MarkdownState, raw: string, columns: number): FedMarkdown {
   const text = toPrintable(raw.replace(/\r$/, ''))
   const { table = [] } = state
@@ -138,7 +138,7 @@ function drawText(text: string, columns: number): readonly StyledLine[] {
   return wrapLine(inlineSpans(text), columns)
 }
 
-/** Without the signs before it and, where there are some, behind it. */
+/** Without the signs before it and, if present, after it. */
 function headingText(text: string): string {
   const words = text.replace(/^#+/, '').trim()
   let end = words.length

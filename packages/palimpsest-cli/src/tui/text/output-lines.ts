@@ -4,9 +4,9 @@ import { toPrintable } from '../../agent/printable.ts'
 import { line, type StyledLine } from './styled-line.ts'
 import { cutToWidth } from './text-width.ts'
 
-// What a command printed, as lines of the screen: without its colours, and of a line that was written over, how it ended.
+// The output of a command, as lines of the screen: without its colors, and for an overwritten line only its final state.
 
-/** The beginning says what it is, the end how it went. */
+/** The beginning says what the output is, the end how the command went. */
 const HEAD_LINES = 4
 const TAIL_LINES = 8
 const INDENT = '    '
@@ -14,7 +14,7 @@ const INDENT = '    '
 export function outputLines(text: string, columns: number, toAll: string): readonly StyledLine[] {
   const lines = plainLines(text)
   const hidden = lines.length - HEAD_LINES - TAIL_LINES
-  // One line that is left out is no shorter than the note about it.
+  // Leaving out a single line would save nothing over the note about it.
   if (hidden <= 1) return lines.map((each) => drawn(each, columns))
   return [
     ...lines.slice(0, HEAD_LINES).map((each) => drawn(each, columns)),
@@ -23,7 +23,7 @@ export function outputLines(text: string, columns: number, toAll: string): reado
   ]
 }
 
-/** The newest lines of what a command prints now. */
+/** The newest lines of a running command's output. */
 export function tailLines(text: string, most: number, columns: number): readonly StyledLine[] {
   return plainLines(text)
     .slice(-most)
@@ -35,7 +35,7 @@ function plainLines(text: string): readonly string[] {
   return plain === '' ? [] : plain.split('\n').map(asLeft)
 }
 
-/** A progress bar writes over its own line. */
+/** A progress bar overwrites its own line. */
 function asLeft(text: string): string {
   const ended = text.replace(/\r$/, '')
   return ended.slice(ended.lastIndexOf('\r') + 1)

@@ -1,7 +1,7 @@
 import { cutToWidth, graphemeWidth, splitGraphemes, textWidth } from './text-width.ts'
 
-// A line of the screen before any terminal sees it: pieces of text, each with the name of what it is. Colours come last, and only
-// where there are any; every distinction is also made by a sign or by the words.
+// A line of the screen before any terminal sees it: pieces of text, each named by what it is. Colors come last, and only if there are any;
+// a sign or the words always make the same distinction.
 
 export const STYLES = [
   'plain',
@@ -59,7 +59,7 @@ export function cutLine(spans: StyledLine, columns: number): StyledLine {
   return kept
 }
 
-/** Select Graphic Rendition, by style. The sixteen colours that every terminal theme adapts. */
+/** Select Graphic Rendition codes, by style. Uses the sixteen colors that every terminal theme adapts. */
 const CODES: { readonly [style in Style]: string } = {
   plain: '',
   bold: '1',
@@ -79,7 +79,7 @@ const CODES: { readonly [style in Style]: string } = {
   chosen: '7',
 }
 
-/** The line as a terminal takes it. Its texts must be printable already. */
+/** The line as the terminal receives it. Its texts must be printable already. */
 export function paintLine(spans: StyledLine, hasColour: boolean): string {
   if (!hasColour) return lineText(spans)
   return spans
@@ -89,11 +89,11 @@ export function paintLine(spans: StyledLine, hasColour: boolean): string {
 
 const TAB_COLUMNS = 4
 
-/** Breaks a line at spaces where it can, anywhere where it must. Later lines begin with `hang`. */
+/** Breaks a line at spaces if possible, otherwise anywhere. Later lines begin with `hang`. */
 export function wrapLine(spans: StyledLine, columns: number, hang: StyledLine = []): readonly StyledLine[] {
   const width = Math.max(1, columns)
   if (lineWidth(spans) <= width && !spans.some(({ text }) => text.includes('\t'))) return [spans]
-  // What is broken off at a space takes up to two thirds of the next line: beside a wider hang it would have no room.
+  // Text carried over after a space takes up to two thirds of the next line, so a wider hang would leave it no room.
   const indent = lineWidth(hang) < width / 3 ? hang : []
   const lines: StyledLine[] = []
   let current: Cell[] = []
@@ -106,7 +106,7 @@ export function wrapLine(spans: StyledLine, columns: number, hang: StyledLine = 
       current = [...cellsOf(indent), ...(rest[0]?.text === ' ' ? rest.slice(1) : rest)]
       used = current.reduce((sum, { width }) => sum + width, 0)
       if (used + cell.width > width) {
-        // What was broken off fills a line by itself.
+        // The text carried over fills a line by itself.
         if (rest.length > 0) lines.push(toSpans(current))
         ;[current, used] = [[...cellsOf(indent)], lineWidth(indent)]
       }
@@ -132,7 +132,7 @@ function cellsOf(spans: StyledLine): readonly Cell[] {
   )
 }
 
-/** Behind the last space, unless that leaves next to nothing on the line. */
+/** After the last space, unless that leaves next to nothing on the line. */
 function breakPlace(cells: readonly Cell[]): number {
   const space = cells.findLastIndex(({ text }) => text === ' ')
   return space > cells.length / 3 ? space + 1 : cells.length

@@ -1,14 +1,14 @@
 import { inlineSpans } from './inline-spans.ts'
 import { lineWidth, span, wrapLine, type Span, type StyledLine } from './styled-line.ts'
 
-// A table of Markdown, with its columns one below the other. What is too wide is broken inside of its cell.
+// A Markdown table with aligned columns. Text that is too wide wraps inside its cell.
 
 type Align = 'left' | 'right' | 'center'
 
 const ROW = /^\s*\|/
 const DELIMITER_CELL = /^:?-+:?$/
 const GAP = '  '
-/** Narrower than this a cell says nothing: the rows are shown as they were written. */
+/** A narrower cell is useless: the rows are shown as written. */
 const CELL_COLUMNS_MIN = 6
 
 export function isTableRow(text: string): boolean {
@@ -20,7 +20,7 @@ export function isDelimiterRow(text: string): boolean {
   return cells.length > 0 && cells.every((cell) => DELIMITER_CELL.test(cell))
 }
 
-/** Rows as written, head and delimiter first. Undefined: there is no room for it. */
+/** Rows as written, head and delimiter first. Undefined: the table does not fit. */
 export function tableLines(rows: readonly string[], columns: number): readonly StyledLine[] | undefined {
   const [head = '', delimiter = '', ...body] = rows
   const aligns = splitRow(delimiter).map(alignOf)
@@ -37,7 +37,7 @@ export function tableLines(rows: readonly string[], columns: number): readonly S
   return [...(drawn[0] ?? []), rule, ...drawn.slice(1).flat()]
 }
 
-/** What fits in its fair share keeps its width; the others share what is left. */
+/** A column that fits in its fair share keeps its width; the others share the rest. */
 function fitWidths(wanted: readonly number[], room: number): readonly number[] | undefined {
   const widths = new Map<number, number>()
   const open = wanted.map((width, column) => ({ width, column })).toSorted((a, b) => a.width - b.width)
@@ -79,7 +79,7 @@ function pad(cell: StyledLine, width: number, align: Align, isLast: boolean): St
   ]
 }
 
-/** A bar behind a backslash, or inside of code, belongs to its cell. */
+/** A bar after a backslash, or inside code, belongs to its cell. */
 function splitRow(text: string): readonly string[] {
   const inner = text.trim().replace(/^\|/, '')
   const cells: string[] = []
