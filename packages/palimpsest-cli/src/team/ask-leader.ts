@@ -4,17 +4,17 @@ import type { PlanningSetup } from '../agent/plan/create-planning.ts'
 import type { Messenger } from '../agent/tools/send-message-tool.ts'
 import type { Seat } from './seat.ts'
 
-/** Room for the rest of the request. */
+/** Leaves room for the rest of the request. */
 const PLAN_CHARS_MAX = LETTER_CHARS_MAX - 1_000
 
-/** A teammate that no user watches hands its plan to the leader. Undefined for everybody else. */
+/** A teammate without a user hands its plan to the leader. Undefined for everyone else. */
 export function askLeaderOf({
   seat,
   user,
   agents,
 }: {
   readonly seat?: Seat | undefined
-  /** Who decides where somebody sits there. */
+  /** If set, the user at the screen decides. */
   readonly user?: object | undefined
   readonly agents?: Messenger | undefined
 }): PlanningSetup['askLeader'] {

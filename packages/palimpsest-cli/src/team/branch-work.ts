@@ -6,19 +6,19 @@ import { runProcess } from '../agent/process/start-process.ts'
 import { gitIn, type GitRan } from '../agents/worktree.ts'
 import { findInTheWay, partsOf } from './merge-guard.ts'
 
-// What becomes of finished work, without a model: it is committed on the teammate's branch, and that commit is merged where the leader works.
-// What the user has not committed is never touched: a merge that would need it is refused, and the branch waits.
+// Handles finished work without a model: commits it on the teammate's branch, and merges that commit where the leader works. Uncommitted
+// changes of the user are never touched: a merge that would need to is refused, and the branch waits.
 
 export interface GitUser {
   readonly name: string
   readonly email: string
-  /** The user's own list of what is ignored everywhere. */
+  /** The user's global ignore file. */
   readonly excludesFile?: string | undefined
 }
 
 /**
- * Who commits here: asked of git alone, since everything else runs without the user's own settings. Asked once for a folder and an
- * environment: it stays the same while a team works, and each task would ask three times.
+ * Who commits here. Only git itself is asked, since everything else runs without the user's own settings. Cached by folder and environment:
+ * the answer stays the same while a team works, and each task would ask three times.
  */
 export async function findGitUser(cwd: string, env: ChildEnvironment): Promise<GitUser> {
   const known = USERS.get(env) ?? new Map<string, Promise<GitUser>>()
@@ -46,10 +46,10 @@ const ASK_MS_MAX = 60_000
 const ASK_BYTES_MAX = 64 * 1024
 
 export type Committed =
-  /** Where the branch stands now. */
+  /** The commit that the branch is at now. */
   { readonly ok: true; readonly head: string } | { readonly ok: false; readonly why: string }
 
-/** All that is changed in a worktree becomes a commit; nothing, where nothing is. */
+/** Commits all changes in a worktree; makes no commit if there are none. */
 export async function commitWork(
   path: string,
   subject: string,
@@ -78,7 +78,7 @@ export async function commitWork(
   return await head()
 }
 
-/** No program can be given a zero byte. */
+/** No program accepts an argument with a zero byte. */
 function asArgument(text: string): string {
   return text.replaceAll('\0', ' ')
 }
@@ -95,19 +95,19 @@ function asUser({ name, email }: GitUser): { readonly [name: string]: string } {
 export interface MergeWish {
   readonly commit: string
   readonly branch: string
-  /** Of the commit that merges. */
+  /** Subject of the merge commit. */
   readonly subject: string
-  /** Without a commit that merges, where none is needed. */
+  /** No merge commit if none is needed. */
   readonly isShort?: boolean
 }
 
 export type Merged =
   | { readonly kind: 'merged'; readonly head: string }
-  /** It is there already. */
+  /** The commit is here already. */
   | { readonly kind: 'nothing' }
-  /** Both sides changed them. Nothing was changed here. */
+  /** Both sides changed these files. Nothing was changed here. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
-  /** The user has something of their own there, or is in the middle of something. Nothing was changed here. */
+  /** The user has changes of their own there, or is in the middle of something. Nothing was changed here. */
   | { readonly kind: 'in-the-way'; readonly files: readonly string[] }
   | { readonly kind: 'failed'; readonly why: string }
 
@@ -133,7 +133,7 @@ export async function mergeWork(
   return await undoMerge(git, commit, ran.ok ? 'git does not say where it stands' : ran.why)
 }
 
-/** Only what was begun here is undone. A git that runs beside it keeps the index to itself for a moment. */
+/** Only undoes a merge that began here. Another running git holds the index for a moment. */
 async function undoMerge(git: ReturnType<typeof gitIn>, commit: string, why: string): Promise<Merged> {
   const conflicts = partsOf(await git('diff', '--name-only', '-z', '--diff-filter=U'))
   const begun = await git('rev-parse', '--verify', '--quiet', 'MERGE_HEAD')
@@ -145,7 +145,7 @@ async function undoMerge(git: ReturnType<typeof gitIn>, commit: string, why: str
       why: `the merge could not be undone: ${undone.why} Run "git merge --abort" before you commit`,
     }
   if (conflicts.length > 0) return { kind: 'conflict', files: conflicts }
-  // Begun, and without a conflict: the index could not be written.
+  // The merge began and has no conflict, so the index could not be written.
   return isBegun || HELD.test(why)
     ? { kind: 'in-the-way', files: ['another git command that was running'] }
     : { kind: 'failed', why }
@@ -162,7 +162,7 @@ async function abort(git: ReturnType<typeof gitIn>): Promise<GitRan> {
 
 const UNDO_TRIES = 60
 const UNDO_MS = 500
-/** The last words of git about an index that another one holds. */
+/** The end of git's message when another process holds the index. */
 const HELD = /index\.lock|remove the file manually to continue/
 
 const MERGE = ['--no-edit', '--no-verify', '--no-gpg-sign', '--no-stat', '--quiet']

@@ -11,34 +11,34 @@ import { sentenceOf } from '../report-error.ts'
 import type { Seated } from './open-seat.ts'
 import { SESSION_ID, type SessionPost } from './session-post.ts'
 
-// One conversation among others: the user's, or an agent's. It writes to whoever is there, and reads what was written to it.
+// One conversation among others: the user's, or an agent's. It writes to the others, and reads what they write to it.
 
 export interface Correspondent {
   readonly name: string
-  /** Its mail, as it joins its conversation. */
+  /** Its mail, in the form that joins its conversation. */
   readonly letters: (history: Pick<History, 'entries'>) => LetterKeeper
-  /** To whom it went, in a sentence. Refuses with the reason. */
+  /** Returns to whom the message went, in a sentence. Refuses with the reason. */
   readonly send: (order: MessageOrder) => Promise<string>
-  /** Whom it can write to, but `*`. */
+  /** Everyone it can write to, except `*`. */
   readonly others: () => Promise<readonly Reachable[]>
   readonly hasMail: () => Promise<boolean>
-  /** Resolves a moment later at the earliest, when something waits, or when the signal says so. */
+  /** Resolves when mail waits or the signal aborts, and a moment later at the earliest. */
   readonly arrived: (signal: AbortSignal) => Promise<void>
   /** It was asked to shut down, and agreed. */
   readonly isLeaving: () => boolean
-  /** What it will not read any more. */
+  /** Letters that it will not read any more. */
   readonly unread: () => Promise<readonly Letter[]>
 }
 
 export interface Reachable {
-  /** As `to` names it. */
+  /** The name that `to` accepts. */
   readonly to: string
   readonly kind: 'agent' | 'teammate' | 'session'
-  /** Of an agent. */
+  /** Id of an agent; absent for others. */
   readonly id?: string | undefined
 }
 
-/** Somebody in this process. */
+/** A conversation in this process. */
 export interface Neighbour {
   readonly name: string
   readonly id: string
@@ -47,26 +47,26 @@ export interface Neighbour {
 
 export interface CorrespondentSetup {
   readonly name: string
-  /** In this process. */
+  /** For mail within this process. */
   readonly mailbox: Mailbox<Letter>
-  /** All in this process, oneself too. */
+  /** Everyone in this process, including itself. */
   readonly neighbours: () => readonly Neighbour[]
   /** Its place in a team. */
   readonly seated: Seated | undefined
   /** The other sessions of the user. Undefined for an agent. */
   readonly sessions: () => SessionPost | undefined
   readonly now: () => number
-  /** A message is on its way within this process. */
+  /** Called when a message is sent within this process. */
   readonly onSent: (letter: Letter) => void
-  /** Something that was asked is answered. */
+  /** Called when one of its requests is answered. */
   readonly onAnswer: (answer: MailRequest, from: string) => void
 }
 
-/** The user's conversation, to those in its process. */
+/** Name of the user's conversation inside its process. */
 export const MAIN = 'main'
-/** Who says what became of a message. */
+/** Sender of reports about what became of a message. */
 export const POST = 'palimpsest'
-/** So often one that waits looks whether something came. */
+/** How often a waiting conversation checks for mail. */
 const LOOK_MS = 200
 const UNREAD_MAX = 1_000
 
@@ -113,7 +113,7 @@ export function createCorrespondent(setup: CorrespondentSetup): Correspondent {
   }
 }
 
-/** Another session is none of the team: what it asks in the form of a request has no effect here. */
+/** Another session is not in the team: a request from it has no effect here. */
 function sessionRemark(
   { from, message }: Pick<Letter, 'from' | 'message'>,
   post: SessionPost | undefined,
@@ -189,7 +189,7 @@ async function deliverHere(to: string, order: MessageOrder, setup: Correspondent
   onSent(letter)
 }
 
-/** A full mailbox, a full disk: the model is told, and the turn goes on. */
+/** For a full mailbox or a full disk: the model learns the reason, and the turn continues. */
 async function refusing(send: () => Promise<unknown>): Promise<void> {
   try {
     await send()

@@ -1,19 +1,19 @@
 import { watch } from 'node:fs'
 
-// Whoever waits for others looks when a folder changed, and now and then without being told: not every file system tells.
+// Waits for changes in folders, and also looks now and then by itself: not every file system reports changes.
 
 export interface FolderWatch {
-  /** Resolves when something changed since the last time, after a while all the same, and when it is to end. */
+  /** Resolves when something changed since the last call, after `LOOK_MS` in any case, and when the signal aborts. */
   readonly next: (signal: AbortSignal) => Promise<void>
-  /** As if something had changed. */
+  /** Acts as if something had changed. */
   readonly poke: () => void
   readonly close: () => void
 }
 
-/** Leases and deaths are found out by looking; nobody waits for less than this to be seen. */
+/** Expired leases and dead processes only show when we look; this is often enough for them. */
 const LOOK_MS = 2_000
 
-/** `onChange`: told at once, also while nobody waits. */
+/** `onChange` is called at once, even while nothing waits. */
 export function watchFolders(
   folders: readonly string[],
   onChange: () => void = () => undefined,
@@ -28,7 +28,7 @@ export function watchFolders(
   const watchers = folders.flatMap((folder) => {
     try {
       const watcher = watch(folder, { persistent: false }, poke)
-      // A folder that goes away is looked at all the same.
+      // A folder that disappears is still checked at intervals.
       watcher.on('error', () => watcher.close())
       return [watcher]
     } catch {

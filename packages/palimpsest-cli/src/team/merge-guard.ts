@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path'
 
 import type { GitRan } from '../agents/worktree.ts'
 
-// What stands in the way of a merge: what the user has not committed, or is in the middle of. Git looks after most of it, but takes what is
-// ignored for nobody's: it writes over such a file, and removes such a folder, without a word.
+// Finds what blocks a merge: uncommitted changes of the user, or an operation under way. Git checks most of this itself, but treats ignored
+// files as worthless: it silently overwrites such a file, and removes such a folder.
 
 type Git = (...args: readonly string[]) => Promise<GitRan>
 
-/** The user is in the middle of something, or another git is: whoever merges then would end that, or half merge. */
+/** The user or another git is in the middle of something: a merge now would end it, or merge only half. */
 const UNDER_WAY: readonly (readonly [file: string, words: string])[] = [
   ['index.lock', 'another git command that is running (index.lock)'],
   ['MERGE_HEAD', 'a merge that is not concluded'],
@@ -23,7 +23,7 @@ export type InTheWay =
   | { readonly ok: true; readonly what: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
-/** `top`: of the working tree, where `git` runs. */
+/** `top`: root of the working tree that `git` runs in. */
 export async function findInTheWay(git: Git, top: string, commit: string): Promise<InTheWay> {
   const underWay = await findUnderWay(git, top)
   if (typeof underWay === 'string') return { ok: false, why: underWay }
@@ -33,7 +33,7 @@ export async function findInTheWay(git: Git, top: string, commit: string): Promi
   const dirty = await git('status', '--porcelain', '-z', '--no-renames', '--untracked-files=all')
   const staged = await git('diff', '--cached', '--name-only', '-z', '--no-renames')
   for (const one of [changed, added, dirty, staged]) if (!one.ok) return { ok: false, why: one.why }
-  // Git merges into an index that is as the last commit, or not at all.
+  // Git only merges into an index that matches the last commit.
   if (partsOf(staged).length > 0) return { ok: true, what: partsOf(staged) }
   const own = new Set(partsOf(dirty).map((entry) => entry.slice(3)))
   const theirs = partsOf(changed)
@@ -56,7 +56,7 @@ async function findUnderWay(git: Git, top: string): Promise<readonly string[] | 
   return found
 }
 
-/** Of paths that the merge would make, those where something is that git does not know. */
+/** Of the paths that the merge would create, those that hold something git does not track. */
 async function findCovered(git: Git, top: string, paths: readonly string[]): Promise<readonly string[]> {
   const known = new Map<string, boolean>()
   for (const path of paths) {
@@ -72,7 +72,7 @@ async function findCovered(git: Git, top: string, paths: readonly string[]): Pro
   const found: string[] = []
   for (let from = 0; from < taken.length; from += AT_ONCE) {
     const some = taken.slice(from, from + AT_ONCE)
-    // Also what is ignored.
+    // Includes ignored files.
     const others = await git('--literal-pathspecs', 'ls-files', '--others', '-z', '--', ...some)
     const unknown = partsOf(others)
     const isUnknown = (at: string): boolean =>
@@ -85,7 +85,7 @@ async function findCovered(git: Git, top: string, paths: readonly string[]): Pro
 /** Paths in one command line. */
 const AT_ONCE = 500
 
-/** Whatever is where a file is to be; where a folder is to be, whatever is no folder. */
+/** True for anything in the place of a file, and for anything but a folder in the place of a folder. */
 async function isTaken(path: string, isWhole: boolean): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined)
   return found !== undefined && (isWhole || !found.isDirectory())

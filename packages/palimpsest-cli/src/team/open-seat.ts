@@ -9,14 +9,14 @@ import { openFileMailbox, takeLock } from 'palimpsest/node'
 import type { World } from '../world.ts'
 import { TEAM_SENDER, type Seat } from './seat.ts'
 
-// A seat that is taken: its mailbox, who else is in the team, and what tells that somebody wrote. One run has it at a time.
+// A seat that is taken: its mailbox, the other members, and a signal for new mail. Only one run has it at a time.
 
 export interface Seated {
   readonly seat: Seat
   readonly mailbox: Mailbox<Letter>
-  /** All who have a mailbox in the team, oneself too. */
+  /** Everyone with a mailbox in the team, including itself. */
   readonly members: () => Promise<readonly string[]>
-  /** Resolves when it stays until the other one has read it. */
+  /** Resolves when the letter is stored until the receiver reads it. */
   readonly send: (to: string, message: Letter['message'], summary: string) => Promise<Letter>
   readonly hasMail: () => Promise<boolean>
   readonly close: () => Promise<void>

@@ -16,8 +16,9 @@ import { watchFolders, type FolderWatch } from './folder-watch.ts'
 import { DESK, LEADER } from './seat.ts'
 import { parseProcess, readTeam, teamFolder } from './team-record.ts'
 
-// Questions about permission go from a teammate's process to the leader's, and answers back, by mailboxes of their own that no model reads or
-// writes: what the leader's model says is never an answer. Signed like all mail; an answer counts only for the question that waits for it.
+// Carries questions for permission from a teammate's process to the leader's, and answers back. They use separate mailboxes that no model
+// reads or writes: what the leader's model says is never an answer. All mail is signed, and an answer only counts for the question that
+// waits for it.
 
 type Ask = NonNullable<PermitOptions['ask']>
 
@@ -26,7 +27,7 @@ interface Desk {
   readonly team: string
 }
 
-/** Beside the team's own: nobody can be written to there by name. */
+/** Beside the team's own folder: no one can write there by name. */
 function deskTeam(team: string): string {
   return `${team}${DESK}`
 }
@@ -39,22 +40,22 @@ function deskFolder({ home, team }: Desk, self: string): string {
   return join(teamFolder(home, deskTeam(team)), 'mail', self)
 }
 
-/** Who hears of a question from here. */
+/** The part of the teammate that hears about its question. */
 export interface Asker {
-  /** Told what is waited for, and undefined when that is over. */
+  /** Called with what it waits for, and with undefined when that is over. */
   readonly waits: (question: string | undefined) => void
-  /** For whoever reads along. */
+  /** Prints progress for people who read along. */
   readonly say: (text: string) => void
 }
 
-/** Asks whoever sits before the leader's screen. */
+/** Asks the user at the leader's screen. */
 export function askLeader(place: Desk, self: string, { waits, say }: Asker): Ask {
   return async (question, signal) => {
     const { tool, input, why } = question
     const message = JSON.stringify({ tool, input, why, process: { ...(await ownIdentity()) } })
     if (message.length > LETTER_CHARS_MAX)
       return { kind: 'no', words: 'The call is too large to be asked about from here. Split it.' }
-    // Whoever is asked first must have a mailbox to be asked in.
+    // The leader needs a mailbox before the first question.
     await openDesk(place, LEADER)
     const desk = await openDesk(place, self)
     const id = randomUUID()
@@ -80,13 +81,13 @@ export function askLeader(place: Desk, self: string, { waits, say }: Asker): Ask
   }
 }
 
-/** Nobody is asked any more. Where that cannot be said, the answer counts for nothing all the same. */
+/** Withdraws the question. If that fails, an answer still counts for nothing. */
 async function withdraw(desk: Mailbox<Letter>, from: string, id: string): Promise<void> {
   const letter = { id: randomUUID(), from, to: LEADER, at: Date.now(), summary: 'withdrawn' }
   await desk.send({ ...letter, message: JSON.stringify({ withdrawn: id }) }).catch(() => undefined)
 }
 
-/** What nobody waits for any more is removed unread. */
+/** Removes letters unread that no one waits for any more. */
 async function findAnswer(
   desk: Mailbox<Letter>,
   id: string,
@@ -110,13 +111,13 @@ function answerIn({ kind, words }: JsonObject): PermissionAnswer {
   return typeof words === 'string' ? { kind: 'no', words } : { kind: 'no' }
 }
 
-/** Who sits at it. */
+/** The user at the desk. */
 export interface DeskFace {
   readonly ask: Ask
   readonly tell: (text: string) => void
 }
 
-/** Takes questions of teammates one after the other, until it is to end. A question is settled when its answer is on its way. */
+/** Takes questions of teammates one by one until the signal aborts. A question is settled when its answer is on its way. */
 export async function attendDesk(place: Desk, face: DeskFace, signal: AbortSignal): Promise<void> {
   const desk = await openDesk(place, LEADER)
   const watch = watchFolders([deskFolder(place, LEADER)])
@@ -148,7 +149,7 @@ interface Attended {
   readonly look: () => Promise<readonly Letter[]>
 }
 
-/** Undefined where whoever asked has died, or does not wait any more: then nobody is asked, or the question is taken back. */
+/** Undefined if the asker has died or does not wait any more: then the user is not asked, or the question disappears. */
 async function askAwaited(
   question: PermissionQuestion,
   letter: Letter,
@@ -167,7 +168,7 @@ async function askAwaited(
       face.tell(`${letter.from} does not wait for an answer any more`)
     }
   }
-  // A mailbox that cannot be read is told of by the next look.
+  // The next look reports a mailbox that cannot be read.
   const watched = watching().catch(() => undefined)
   try {
     const answer = await face.ask(question, AbortSignal.any([signal, over.signal]))
@@ -187,14 +188,14 @@ function isWithdrawal({ from, message }: Letter, question: Letter): boolean {
   return from === question.from && parse(message)?.['withdrawn'] === question.id
 }
 
-/** Without a screen nobody can be asked, as with `-p`. */
+/** Without a screen there is no one to ask, as with `-p`. */
 export const NOBODY_THERE: Ask = async () => ({
   kind: 'no',
   words:
     'nobody sits before the leader. Calls that need no question can be allowed with --allowed-tools or --permission-mode when the team is started',
 })
 
-/** It names who asks. "Always" is not offered: rules are the user's own, for this folder. */
+/** The question names who asks. "Always" is not offered: rules belong to the user, for this folder. */
 function questionIn({ from, message }: Letter): PermissionQuestion | undefined {
   const value = parse(message)
   const { tool, input, why } = value ?? {}

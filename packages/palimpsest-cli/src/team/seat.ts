@@ -1,28 +1,28 @@
 import { UsageError } from 'palimpsest'
 import { isAgentName } from 'palimpsest/agents'
 
-/** Whose place in which team a run takes. */
+/** The place in a team that a run takes. */
 export interface Seat {
   readonly team: string
   readonly self: string
-  /** Who is asked for permission, and who decides about plans. */
+  /** Decides about permissions and plans. */
   readonly leader: string
-  /** Where its work is, if it has a branch of its own. */
+  /** Branch that it works on, if it has its own. */
   readonly branch?: string | undefined
 }
 
-/** The name of whoever leads a team. */
+/** Name of the leader of every team. */
 export const LEADER = 'leader'
 
-/** Who tells a leader what no agent says: what was merged, that all is done. Nobody reads what is written to it. */
+/** Sender of what no agent says to a leader: what was merged, that everything is done. Mail to it is never read. */
 export const TEAM_SENDER = 'team'
-/** The mailboxes of sessions: no team is called that. */
+/** Name for the mailboxes of sessions; no team may have it. */
 export const SESSIONS = 'sessions'
 
-/** Ends the name under which questions about permission pass: whoever had a seat there would read them. */
+/** Suffix of the name for permission questions: a member with a seat there would read them. */
 export const DESK = '-desk'
 
-/** `--team NAME --as AGENT`. Undefined where neither is given. */
+/** `--team NAME --as AGENT`. Undefined if neither is given. */
 export function seatOf(team: string | undefined, self: string | undefined): Seat | undefined {
   if (team === undefined && self === undefined) return undefined
   if (team === undefined) throw new UsageError('--as needs --team: in which team?')
@@ -34,7 +34,7 @@ export function seatOf(team: string | undefined, self: string | undefined): Seat
   return { team, self, leader: LEADER }
 }
 
-/** Throws for what is a folder of ours, in capitals too: some disks make no difference. */
+/** Throws for names of our own folders, in any case: some disks ignore case. */
 export function requireFreeName(flag: string, team: string): void {
   const name = team.toLowerCase()
   if (name === SESSIONS) throw new UsageError(`${flag} ${team}: that name is reserved. Choose another one`)

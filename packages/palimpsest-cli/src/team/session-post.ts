@@ -11,20 +11,20 @@ import { sentenceOf } from '../report-error.ts'
 import type { World } from '../world.ts'
 import { SESSIONS } from './seat.ts'
 
-// A session among the other sessions of the same user. What comes through its socket is kept in a mailbox of files before the sender is
-// told that it arrived; a session that was killed finds it there when it is resumed.
+// A session among the other sessions of the same user. A letter from its socket goes into a mailbox of files before the sender learns that
+// it arrived; a killed session finds it there when it is resumed.
 
-/** Nobody in a team is called that: whoever comes through a socket cannot pass for a leader. */
+/** No team member has such a name, so a sender from a socket cannot pass for a leader. */
 export const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export interface SessionPost {
-  /** `uds:` and a path. */
+  /** `to` is `uds:` and a path. */
   readonly send: (to: string, order: Pick<MessageOrder, 'message' | 'summary'>) => Promise<void>
-  /** There where something came, now or in an earlier run. */
+  /** Set once mail came, now or in an earlier run. */
   readonly inbox: { readonly mailbox: Mailbox<Letter> | undefined }
-  /** Where the other sessions listen, as `to` names it. */
+  /** The other sessions' addresses, as `to` accepts them. */
   readonly others: () => Promise<readonly string[]>
-  /** How whoever sent a message is written to. */
+  /** The address for an answer to `from`. */
   readonly addressOf: (from: string) => string
   readonly close: () => Promise<void>
 }
@@ -39,7 +39,9 @@ export interface SessionRun {
   }
 }
 
-/** Those who sit there, and those who stay, can be written to. A run that ends with its answer writes, and reads what came before. */
+/**
+ * Sessions with a user, and those that stay, can receive mail. A run that ends with its answer can send, and reads mail that came before.
+ */
 export async function sessionsFor(
   { home, wishes, opened: { session } }: SessionRun,
   flags: Flags,
@@ -72,7 +74,7 @@ async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
   const accept = async (letter: Letter): Promise<void> => {
     if (!SESSION_ID.test(letter.from))
       throw new UsageError(`only a session whose id is a UUID is heard, and it says ${letter.from}`)
-    // Also where the run before took its empty folder with it just now.
+    // Also needed if the run before has just removed its empty folder.
     const own = await openFileMailbox({ ...place, self: session })
     inbox.mailbox ??= own
     await (await openFileMailbox({ ...place, self: letter.from })).send(letter)
@@ -103,7 +105,7 @@ async function openSessionPost(setup: SessionPostSetup): Promise<SessionPost> {
     addressOf,
     close: async () => {
       await socket?.close()
-      // Fails where something waits in it.
+      // Fails if something waits in it.
       await rmdir(folder).catch(() => undefined)
     },
   }

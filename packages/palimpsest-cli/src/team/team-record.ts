@@ -10,29 +10,29 @@ import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { holdsSecret } from '../agent/process/child-environment.ts'
 import { findPermissionMode, type PermissionMode } from '../agent/permissions/permission-mode.ts'
 
-// What a team says of itself, in files that have one writer each: `teams/<team>/team.json` is the leader's, and everybody else writes
-// `teams/<team>/members/<name>.json`. So nobody waits for a lock, and whoever is killed leaves what it said last.
+// What a team records about itself, in files with one writer each: the leader writes `teams/<team>/team.json`, and each member its own
+// `teams/<team>/members/<name>.json`. So no lock is needed, and a killed process leaves its last state.
 
 export interface TeamRecord {
   readonly name: string
   readonly goal: string
-  /** Where the leader works. */
+  /** The folder the leader works in. */
   readonly cwd: string
   readonly startedAt: number
-  /** `ending`: teammates finish what they are at, and leave. `ended`: nobody is there any more. */
+  /** `ending`: teammates finish their current work and leave. `ended`: everyone has left. */
   readonly state: TeamState
-  /** Somebody sits before the leader's screen and can be asked. */
+  /** There is a user at the leader's screen who can be asked. */
   readonly hasScreen: boolean
-  /** What the leader may do unasked now: nobody has more. */
+  /** What the leader may do unasked now; no member may do more. */
   readonly mode: PermissionMode
-  /** Flags of the command: teammates and a resumed leader run with them. */
+  /** Flags of the command; teammates and a resumed leader run with them. */
   readonly flags: { readonly [name: string]: string | boolean }
   readonly leader: ProcessIdentity
   readonly leaderSession: string
   readonly members: readonly TeamMember[]
-  /** Of tmux, which show what teammates print. */
+  /** Tmux panes that show the output of teammates. */
   readonly panes: readonly string[]
-  /** What became of finished work, by `workKey`; what is not here waits. */
+  /** What became of finished work, by `workKey`; work that is not here waits. */
   readonly settled: { readonly [work: string]: MergeOutcome }
 }
 
@@ -41,7 +41,7 @@ export type TeamState = (typeof TEAM_STATES)[number]
 
 export interface TeamMember {
   readonly name: string
-  /** Where it works. */
+  /** The folder it works in. */
   readonly cwd: string
   /** Absent: it works where the leader does. */
   readonly worktree?: { readonly path: string; readonly branch: string; readonly base: string } | undefined
@@ -52,13 +52,13 @@ export interface MemberRecord {
   readonly process: ProcessIdentity
   readonly sessionId: string
   readonly state: MemberState
-  /** A few words: what it is at, or why it ended. */
+  /** A few words: what it is doing, or why it ended. */
   readonly doing: string
   readonly spent: MemberSpent
   readonly finished: readonly FinishedWork[]
-  /** The newest messages that reached it, oldest first. */
+  /** The newest messages that it received, oldest first. */
   readonly heard: readonly HeardLetter[]
-  /** Files that it wrote, with its tools: where git ignores them, nothing else says that they are work. */
+  /** Files that it wrote with its tools: if git ignores them, nothing else shows that they are work. */
   readonly written: readonly string[]
 }
 
@@ -68,7 +68,7 @@ export interface HeardLetter {
   readonly summary: string
 }
 
-/** For whoever reads along; all of them are in its transcript. */
+/** For people who read along; the transcript has all of them. */
 export const HEARD_MAX = 20
 
 /** `stuck`: it made no progress, and takes nothing up by itself any more; or it has handed in its plan, in plan mode. */
@@ -77,7 +77,7 @@ export type MemberState = (typeof MEMBER_STATES)[number]
 
 export interface MemberSpent {
   readonly promptTokens: number
-  /** Of those, what the cache served. */
+  /** The part of them that came from the cache. */
   readonly cachedTokens: number
   readonly outputTokens: number
   readonly costUsd: number
@@ -85,15 +85,15 @@ export interface MemberSpent {
 
 export const NOTHING_SPENT: MemberSpent = { promptTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: 0 }
 
-/** A task that is done, and the commit that the branch stood at then. */
+/** A completed task, and the commit that the branch was at then. */
 export interface FinishedWork {
   readonly task: number
-  /** Of the task when it was completed: it may be opened again. */
+  /** Epoch of the task when it was completed: a task may be reopened. */
   readonly epoch: number
   readonly subject: string
   /** Absent: there was nothing to commit, or no worktree. */
   readonly commit?: string | undefined
-  /** Why what was changed could not be committed: it is in the worktree, and nowhere else. */
+  /** Why the changes could not be committed; they are only in the worktree. */
   readonly problem?: string | undefined
 }
 
@@ -124,7 +124,7 @@ export async function makeTeamFolders(home: string, team: string): Promise<void>
     await mkdir(join(teamFolder(home, team), folder), { recursive: true, mode: FOLDER_MODE })
 }
 
-/** An address with a token in it is not kept: a resumed leader is given it again. */
+/** Drops an address that holds a token; the user gives it again for a resumed leader. */
 export async function writeTeam(home: string, team: TeamRecord): Promise<void> {
   const flags = Object.fromEntries(
     Object.entries(team.flags).filter(
@@ -142,7 +142,7 @@ async function write(path: string, value: object): Promise<void> {
   await placeOwnFile(path, Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`))
 }
 
-/** Undefined where there is no such team. */
+/** Undefined if there is no such team. */
 export async function readTeam(home: string, team: string): Promise<TeamRecord | undefined> {
   if (!isAgentName(team)) return undefined
   const value = await readJson(join(teamFolder(home, team), 'team.json'))
@@ -164,7 +164,7 @@ export async function teamNames(home: string): Promise<readonly string[]> {
   return known.flatMap((name) => name ?? [])
 }
 
-/** Not there yet, or damaged: either way nobody is told anything by it. */
+/** Undefined if the file is missing or damaged: either way it says nothing. */
 async function readJson(path: string): Promise<JsonObject | undefined> {
   return parseJsonObject(await readPlainText(path).catch(() => ''))
 }

@@ -8,11 +8,10 @@ import type { TeamTasks } from '../agent/tools/team-task-tools.ts'
 import type { World } from '../world.ts'
 import type { Seated } from './open-seat.ts'
 
-// The task list of the team that a run is one of, with the user's hooks around it. One for each run: whoever works with another one would be
-// another process to the list.
+// The task list of a run's team, with the user's hooks around it. One per run: to the list, a second one would be another process.
 
 export interface TeamWork extends TeamTasks {
-  /** Nothing is left for it to do. What hooks say against that: it goes on with their words. */
+  /** It has nothing left to do. Returns what hooks object; it continues with their words. */
   readonly idle: (signal: AbortSignal) => Promise<readonly string[]>
 }
 
@@ -25,7 +24,7 @@ interface TeamTasksSetup {
 
 const MINUTE_MS = 60_000
 
-/** Undefined for a run that is in no team. */
+/** Undefined for a run without a team. */
 export async function openTeamTasks(
   { seated, hooks, home, settings }: TeamTasksSetup,
   world: Pick<World, 'now' | 'printError'>,

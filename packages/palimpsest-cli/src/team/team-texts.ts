@@ -5,7 +5,7 @@ import type { SeenTeam } from './leading/look-around.ts'
 import { LEADER } from './seat.ts'
 import { type TeamMember, type TeamRecord } from './team-record.ts'
 
-// What the models of a team are told about it. It joins at the end of a conversation, like everything else.
+// What a team's models learn about the team. It joins at the end of a conversation, like everything else.
 
 /** Before the leader's first request. */
 export function leaderText({ members }: Pick<TeamRecord, 'members'>): string {
@@ -85,7 +85,7 @@ export function mergeText(
   }
 }
 
-/** What others wrote cannot end a frame of ours. */
+/** Keeps text from others from closing one of our frames. */
 function inFrame(text: string): string {
   return text.replaceAll(/<(?=\s{0,9}\/?\s{0,9}(?:team|system-reminder))/gi, '‹')
 }
@@ -114,7 +114,7 @@ export function stillText({ board, members }: SeenTeam, news: readonly string[])
 Decide what becomes of them: change what blocks them, give them to somebody, do them yourself or cancel them. If you end this turn without a change, the team ends.`
 }
 
-/** To a leader that was resumed. */
+/** For a leader that was resumed. */
 export function resumedText({ board, members }: SeenTeam): string {
   const tasks = [...board.tasks.values()].map(
     ({ id, subject, state, owner }) => `${id}. ${inFrame(subject)}: ${state}, ${owner ?? 'nobody'}`,

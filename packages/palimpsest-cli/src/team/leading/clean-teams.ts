@@ -10,8 +10,8 @@ import type { World } from '../../world.ts'
 import { DESK } from '../seat.ts'
 import { readMember, readTeam, teamFolder, teamNames, type TeamRecord } from '../team-record.ts'
 
-// What ended teams leave behind goes when the user says so: the record, the list of tasks, what was printed. Never a message that nobody has
-// read, never the record of work that is not merged, and nothing of a team that has not ended.
+// Removes what ended teams left behind, when the user asks: the record, the task list, the output. Never removes an unread message, the
+// record of work that is not merged, or anything of a team that has not ended.
 
 export interface CleanedTeams {
   readonly removed: readonly string[]
@@ -25,7 +25,7 @@ export async function cleanTeams(home: string, { env }: Pick<World, 'env'>): Pro
   for (const name of (await teamNames(home)).toSorted()) {
     const found = await readTeam(home, name)
     if (!found) continue
-    // Whatever it says of itself, it is about this folder.
+    // Whatever name the record gives, it is about this folder.
     const team = { ...found, name }
     const why = (await whyKept(home, team, env)) ?? (await remove(home, name))
     if (why === undefined) removed.push(name)
@@ -58,7 +58,7 @@ async function whyKept(home: string, team: TeamRecord, env: World['env']): Promi
   return undefined
 }
 
-/** Somebody may sit there by hand: `--team NAME --as AGENT`. */
+/** A user may have taken a seat by hand: `--team NAME --as AGENT`. */
 async function findSeated(home: string, folder: string): Promise<string | undefined> {
   const seats = join(folder, 'seats')
   for (const name of await namesIn(seats)) {
@@ -86,7 +86,7 @@ async function unreadIn(folder: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Moved first: what is written to it afterwards fails, and whoever writes is told; what came just before is found. */
+/** Moves the folder first: later messages to the team then fail, and their senders learn it; messages that came just before are found. */
 async function remove(home: string, name: string): Promise<string | undefined> {
   const folder = teamFolder(home, name)
   const moved = join(home, 'teams', `${REMOVED}${name}`)
@@ -96,16 +96,16 @@ async function remove(home: string, name: string): Promise<string | undefined> {
     await rename(moved, folder)
     return unread.replaceAll(moved, folder)
   }
-  // Questions about permission: nobody waits for an answer any more.
+  // Questions for permission: no one waits for an answer any more.
   for (const path of [teamFolder(home, `${name}${DESK}`), moved])
     await rm(path, { recursive: true, force: true })
   return undefined
 }
 
-/** No team is called that. */
+/** Prefix that no team name has. */
 const REMOVED = '.removed-'
 
-/** What a killed run had moved. */
+/** Finishes what a killed run had moved. */
 async function finishEarlier(home: string): Promise<void> {
   const teams = join(home, 'teams')
   for (const entry of await namesIn(teams)) {

@@ -8,21 +8,21 @@ import type { SeenMember } from './look-around.ts'
 import type { Steward, TeamLook } from './steward.ts'
 import { closePanes } from './team-panes.ts'
 
-// The end of a team: teammates are asked to leave, then told, then made to. No process stays, and no worktree without work in it.
+// The end of a team: teammates are asked to leave, then told to, then killed. No process stays, and no worktree without work in it.
 
-/** Who is at a turn may finish what it is at. */
+/** How long a teammate may take to finish its turn. */
 const ASKED_MS = 20_000
-/** Who was told closes its session in this time. */
+/** How long a teammate may take to close its session after SIGTERM. */
 const TOLD_MS = 10_000
 const LOOK_MS = 100
 
 export interface EndedTeam {
   readonly look: TeamLook
-  /** For the user: worktrees that are kept, and why. */
+  /** Worktrees that are kept, and why, for the user. */
   readonly kept: readonly string[]
 }
 
-/** `isCalledOff`: nobody waits for turns under way. */
+/** `isCalledOff`: turns under way are not waited for. */
 export async function endTeam(
   steward: Steward,
   isCalledOff: boolean,
@@ -56,7 +56,7 @@ async function signalAll(steward: Steward, signal: NodeJS.Signals): Promise<void
     try {
       process.kill(record.process.pid, signal)
     } catch {
-      // It ended in this moment.
+      // It ended just now.
     }
   }
 }
@@ -68,7 +68,7 @@ async function leave(steward: Steward, world: Pick<World, 'env' | 'cwd'>): Promi
   const kept: string[] = []
   for (const { name, worktree } of members) {
     if (!worktree) continue
-    // What it began with does not matter: what is merged is here too.
+    // The starting commit does not matter: what is merged is here too.
     const { record } = look.members.find(({ member }) => member.name === name) ?? {}
     const leaving = { path: worktree.path, branch: worktree.branch, written: record?.written ?? [] }
     const sentences = await leaveWorktree(leaving, cwd, steward.git)

@@ -6,7 +6,7 @@ import type { FolderWatch } from '../folder-watch.ts'
 import type { Steward, TeamLook } from './steward.ts'
 import { doneText, newsText, stillText } from '../team-texts.ts'
 
-// The leader without a screen: it plans, then it is woken for what needs it, until the list is done.
+// The leader without a screen: it plans, then wakes for whatever needs it, until the list is done.
 
 export interface HeadlessLead {
   readonly conversation: Conversation
@@ -16,11 +16,11 @@ export interface HeadlessLead {
   readonly told: (event: LoopEvent) => void
   /** How the last turn ended. */
   readonly end: () => TurnEnd
-  /** For whoever reads along. */
+  /** Prints progress for people who read along. */
   readonly say: (text: string) => void
 }
 
-/** What is said first: the goal, or, to a leader that was resumed, how the team stands. */
+/** The first message: the goal, or the state of the team for a leader that was resumed. */
 export interface FirstWords {
   readonly content: string
   readonly origin: 'user' | 'peer'
@@ -59,17 +59,17 @@ export async function leadTeam(leading: HeadlessLead, first: FirstWords, signal:
 
 type Waking = 'mail' | 'news' | 'done' | 'still' | 'over' | 'nothing'
 
-/** `answered`: how the team stood when the leader was last asked what to do about it. */
+/** `answered`: the state of the team when the leader was last asked what to do. */
 async function whatWakes({ prepared }: HeadlessLead, look: TeamLook, answered: string): Promise<Waking> {
   if (await prepared.seated?.hasMail()) return 'mail'
   if (look.news.some(({ isUrgent }) => isUrgent)) return 'news'
   if (look.pace === 'moving') return 'nothing'
-  // Nobody was given anything to do, or the leader has nothing to add.
+  // There are no tasks, or the leader has nothing to add to this state.
   if (look.board.tasks.size === 0 || stateText(look) === answered) return 'over'
   return look.pace
 }
 
-/** Two that are the same: nothing has happened since. */
+/** If two texts are the same, nothing has happened in between. */
 export function stateText({ pace, board }: TeamLook): string {
   return [pace, ...[...board.tasks.values()].map(({ id, epoch, state }) => `${id}.${epoch} ${state}`)].join(
     ',',

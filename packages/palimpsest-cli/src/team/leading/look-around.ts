@@ -11,13 +11,13 @@ import {
   type TeamRecord,
 } from '../team-record.ts'
 
-// How a team stands, as its leader sees it: who is there, what is finished, whether anything can still happen by itself.
+// How a team stands, as its leader sees it: who is there, what is finished, and whether anything can still happen by itself.
 
 export interface SeenMember {
   readonly member: TeamMember
-  /** Undefined: it has not said anything yet. */
+  /** Undefined: it has not written one yet. */
   readonly record: MemberRecord | undefined
-  /** `gone`: its process ended without a word. */
+  /** `gone`: its process ended without a record of that. */
   readonly life: 'starting' | 'running' | 'ended' | 'gone'
   readonly hasMail: boolean
 }
@@ -48,7 +48,7 @@ export interface UnsettledWork extends FinishedWork {
   readonly member: TeamMember
 }
 
-/** Finished, and neither merged nor told of. */
+/** Finished work that is neither merged nor reported. */
 export function unsettledWork(
   members: readonly SeenMember[],
   { settled }: Pick<TeamRecord, 'settled'>,
@@ -60,10 +60,10 @@ export function unsettledWork(
   )
 }
 
-/** `done`: nothing is left to do. `still`: something is, and nobody will do it. */
+/** `done`: nothing is left to do. `still`: something is left, and no one will do it. */
 export type TeamPace = 'moving' | 'done' | 'still'
 
-/** `waiting`: work that something of the user's stands in the way of. Nobody waits for it where nobody sits who could clear it away. */
+/** `waiting`: work that the user's own files block. Without a screen there is no user to clear them away, so it is not awaited. */
 export function paceOf(
   { members, board }: SeenTeam,
   team: TeamRecord,
@@ -90,7 +90,7 @@ export function paceOf(
   return isFree || tasks.some(isTaken) ? 'moving' : 'still'
 }
 
-/** Whoever completed a task has also said what it came to. */
+/** Whether every member that completed a task has also recorded its work. */
 function isTold(tasks: readonly Task[], members: readonly SeenMember[]): boolean {
   return tasks.every(({ id: task, epoch, owner, state }) => {
     const by = members.find(({ member }) => member.name === owner)

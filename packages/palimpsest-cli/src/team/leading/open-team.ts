@@ -25,7 +25,7 @@ import {
   type TeamRecord,
 } from '../team-record.ts'
 
-// A team comes to be, or is found again: its folder, its members, their processes.
+// Creates a team, or finds it again: its folder, its members, their processes.
 
 export interface TeamWish {
   readonly name: string
@@ -41,7 +41,7 @@ export interface OpenedTeam {
   readonly notices: readonly string[]
 }
 
-/** Once the leader's own run is prepared. */
+/** Called once the leader's own run is prepared. */
 export async function openTeam(
   wish: TeamWish,
   prepared: Pick<PreparedRun, 'isolate' | 'permissions' | 'setup'>,
@@ -69,7 +69,7 @@ export async function openTeam(
     settled: {},
   }
   await writeTeam(home, team)
-  // They can be written to, and be given tasks, before they are there.
+  // They can get mail and tasks before they have started.
   for (const member of members) await openFileMailbox({ home, team: name, self: member.name })
   const started = new Map<string, StartedMember>()
   for (const member of members) started.set(member.name, await startMember(member, team, home, world))
@@ -79,7 +79,7 @@ export async function openTeam(
   return { steward, notices: [notice, shown.notice].flatMap((text) => text ?? []) }
 }
 
-/** Those that live are found again, and the others are started with the first look. */
+/** Living members are found again; the first look starts the others. */
 export async function findTeam(
   team: TeamRecord,
   prepared: Pick<PreparedRun, 'permissions' | 'setup'>,
@@ -114,10 +114,10 @@ export async function stewardOf(
   return createSteward({ home, team, tasks, mode, git, started }, world)
 }
 
-/** It only looks: what it would own counts for as long as anybody's. */
+/** The steward only looks; a lease of its own would last as long as any other. */
 const LEASE_MS = TASK_LEASE_MINUTES * 60_000
 
-/** A team that is there and whose leader is not. */
+/** An existing team whose leader is gone. */
 export async function requireLeaderless(home: string, name: string): Promise<TeamRecord> {
   const team = await requireTeam(home, name)
   if (team.state === 'ended')
@@ -143,10 +143,10 @@ export function agentCount(text: string | undefined): number {
   throw new UsageError(`--agents "${text}": a whole number from 1 to ${MEMBERS_MAX}`)
 }
 
-/** As many as somebody can follow. */
+/** As many as a person can follow. */
 const AGENTS_DEFAULT = 3
 
-/** A name that nobody has: the one that is wanted, or of the goal. */
+/** A free name: the wanted one, or one made from the goal. */
 export async function teamName(home: string, wanted: string | undefined, goal: string): Promise<string> {
   const name = wanted ?? `${slugOf(goal)}-${randomBytes(2).toString('hex')}`
   if (!isAgentName(name) || name.length > NAME_CHARS_MAX)
@@ -168,7 +168,7 @@ export async function teamName(home: string, wanted: string | undefined, goal: s
   return name
 }
 
-/** What another team would take over without a word. */
+/** Leftovers that another team would silently take over. */
 async function leftIn(home: string, name: string): Promise<string | undefined> {
   const entries: readonly string[] = await readdir(teamFolder(home, name), { recursive: true }).catch(
     () => [],
@@ -178,11 +178,11 @@ async function leftIn(home: string, name: string): Promise<string | undefined> {
   return entries.some((entry) => LETTER.test(entry)) ? 'messages' : undefined
 }
 
-/** That nobody has read yet. */
+/** An unread message. */
 const LETTER = /^mail\/[^/]+\/\d{12}~[^/]+\.json$/
 
 const FOLDER_MODE = 0o700
-/** Branches and folders are named after it. */
+/** Branches and folders are named after the team. */
 const NAME_CHARS_MAX = 40
 const SLUG_CHARS_MAX = 20
 
@@ -191,7 +191,7 @@ function slugOf(goal: string): string {
   return words.slice(0, 3).join('-').slice(0, SLUG_CHARS_MAX).replace(/-$/, '') || 'team'
 }
 
-/** Not for teammates: which session, how it is shown, where it is; the limit is shared. */
+/** Flags not passed to teammates: which session, how it is shown, where it is. The cost limit is split. */
 const OWN_FLAGS = new Set(
   'print output-format continue resume session-id cwd agents name no-worktrees shutdown clean plain debug verbose team as stay help'.split(
     ' ',
@@ -199,19 +199,19 @@ const OWN_FLAGS = new Set(
 )
 const PATH_FLAGS = new Set(['settings', 'add-dir'])
 
-/** What teammates and a resumed leader run with. Addresses that hold a secret are not kept. */
+/** The flags that teammates and a resumed leader run with. Addresses that hold a secret are not kept. */
 export function sharedFlags({ flags }: CommandInput, { cwd }: Pick<World, 'cwd'>): TeamRecord['flags'] {
   const entries = Object.entries(flags).flatMap(([name, value]): [string, string | boolean][] => {
     if (value === undefined || OWN_FLAGS.has(name)) return []
     if (typeof value !== 'string' || !PATH_FLAGS.has(name)) return [[name, value]]
-    // One path on each line, where there may be several.
+    // One path per line, if there are several.
     const paths = value.split('\n').map((path) => resolve(cwd, path))
     return [[name, paths.join('\n')]]
   })
   return Object.fromEntries(entries)
 }
 
-/** Everybody may spend the same part of it. */
+/** Splits the cost limit equally among the members and the leader. */
 export function shareOf(flags: TeamRecord['flags'], members: number): TeamRecord['flags'] {
   const whole = Number(flags['max-cost'])
   if (!Number.isFinite(whole) || whole <= 0) return flags

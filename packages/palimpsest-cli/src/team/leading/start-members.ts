@@ -7,16 +7,16 @@ import type { Isolate } from '../../run/isolate-agent.ts'
 import type { World } from '../../world.ts'
 import { outputPath, type TeamMember, type TeamRecord } from '../team-record.ts'
 
-// Teammates are processes of their own: they outlive a leader that is killed, and wait for it. What they need to know is in the team's
-// file and in the environment; the command line, which everybody on the machine can read, has names alone.
+// Teammates are separate processes: they outlive a leader that is killed, and wait for it. What they need to know is in the team's file and
+// in the environment. The command line, which everyone on the machine can read, only has names.
 
 export interface PlacedMembers {
   readonly members: readonly TeamMember[]
-  /** Why there are no worktrees; undefined where there are. */
+  /** Why there are no worktrees; undefined if there are. */
   readonly notice?: string | undefined
 }
 
-/** A git worktree for each, or one reason why all work where the leader does. */
+/** A git worktree for each member, or one reason why all of them work where the leader does. */
 export async function placeMembers(
   names: readonly string[],
   team: Pick<TeamRecord, 'name' | 'cwd'>,
@@ -62,6 +62,6 @@ export async function startMember(
   }
 }
 
-/** An address may hold a token, and everybody on the machine can read a command line. */
+/** An address may hold a token, and everyone on the machine can read a command line. */
 export const ADDRESS_VARIABLE = 'PALIMPSEST_TEAM_BASE_URL'
 const OUTPUT_MODE = 0o600

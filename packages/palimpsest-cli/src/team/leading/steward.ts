@@ -18,15 +18,15 @@ import { startMember, type StartedMember } from './start-members.ts'
 import { outputPath, workKey, writeTeam, type MergeOutcome, type TeamRecord } from '../team-record.ts'
 import { mergeText } from '../team-texts.ts'
 
-// What the leader's process does for a team without its model: it merges finished work, starts again who died, and knows what there is to
-// tell. It alone writes the team's file.
+// What the leader's process does for a team without a model: it merges finished work, restarts members that died, and collects the news.
+// Only it writes the team's file.
 
 export interface Steward {
   readonly home: string
   readonly team: () => TeamRecord
   readonly git: ChildEnvironment
   readonly tasks: TaskList
-  /** One look, with all that is to be done then. */
+  /** Looks once, and does everything that is due. */
   readonly look: () => Promise<TeamLook>
   readonly change: (more: Partial<TeamRecord>) => Promise<void>
 }
@@ -36,7 +36,7 @@ export interface TeamLook extends SeenTeam {
   readonly news: readonly News[]
 }
 
-/** `isUrgent`: the leader should act on it; the rest can wait until something else is said. */
+/** `isUrgent`: the leader should act on it; other news can wait for the next message. */
 export interface News {
   readonly text: string
   readonly isUrgent: boolean
@@ -48,22 +48,22 @@ export interface StewardSetup {
   readonly tasks: TaskList
   readonly mode: () => PermissionMode
   readonly git: ChildEnvironment
-  /** Those that this process started. */
+  /** Members that this process started. */
   readonly started: Map<string, StartedMember>
 }
 
-/** Who dies more often than this does not come to anything. */
+/** A member that dies more often than this is not started again. */
 const RESTARTS_MAX = 2
 
-/** Git is asked a dozen times for one try, and a team that ends is looked at ten times a second. */
+/** Wait between two merge attempts. One attempt calls git a dozen times, and an ending team is checked ten times a second. */
 const TRIED_AGAIN_MS = 1_500
 
 interface State extends StewardSetup {
   team: TeamRecord
   readonly restarts: Map<string, number>
-  /** Work that something stands in the way of, and that was told of: when it was last tried. */
+  /** Blocked work that was reported, with the time of the last attempt. */
   readonly waiting: Map<string, number>
-  /** Who left, and was told of. */
+  /** Members that left, and whose leaving was reported. */
   readonly left: Set<string>
   readonly world: World
 }
@@ -122,7 +122,7 @@ async function settle(state: State, work: UnsettledWork): Promise<readonly News[
   const outcome = await mergeWork(team.cwd, wish, user, git)
   const text = mergeText(outcome, about)
   if (outcome.kind === 'in-the-way') {
-    // It is tried again every now and then, and told once.
+    // Tried again every now and then, but reported once.
     waiting.set(key, performance.now())
     return triedAt === undefined ? [{ text, isUrgent: true }] : []
   }
@@ -130,13 +130,13 @@ async function settle(state: State, work: UnsettledWork): Promise<readonly News[
   return [{ text, isUrgent: outcome.kind === 'conflict' || outcome.kind === 'failed' }]
 }
 
-/** Who died is started again; who did so too often counts as having left. */
+/** Starts a dead member again; one that died too often counts as having left. */
 async function revive(state: State, seen: SeenMember, news: News[]): Promise<SeenMember> {
   const { home, team, started, restarts, world } = state
   const { name } = seen.member
   const own = started.get(name)
   if (seen.life !== 'gone' && seen.life !== 'starting') return seen
-  // What it said was said by the one before.
+  // The record is still that of the process before.
   if (own?.hasEnded() === false) return { ...seen, life: 'starting' }
   const count = restarts.get(name) ?? 0
   if (team.state !== 'working' || count > RESTARTS_MAX) return { ...seen, life: 'ended' }

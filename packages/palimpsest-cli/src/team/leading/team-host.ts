@@ -19,14 +19,14 @@ import { membersFolder, NOTHING_SPENT, teamFolder, type MemberState } from '../t
 import { reportLines, reportOf, spentIn } from './team-report.ts'
 import { doneText, leaderText, newsText, stillText } from '../team-texts.ts'
 
-// The leader before a screen: beside the conversation, the team is looked after. What needs the leader's model comes to it as mail.
+// The leader with a screen: looks after the team beside the conversation. What needs the leader's model reaches it as mail.
 
-/** Who shows it. */
+/** The screen that shows the team. */
 export interface TeamFace {
-  /** Asks whoever sits there. */
+  /** Asks the user. */
   readonly ask: NonNullable<PermitOptions['ask']>
   readonly show: (text: string) => void
-  /** What is live is to be drawn again. */
+  /** The live region must be drawn again. */
   readonly changed: () => void
 }
 
@@ -42,7 +42,7 @@ export interface TeamHost {
   /** The conversation that leads from now on. */
   readonly begin: (conversation: Conversation, prepared: PreparedRun, face: TeamFace) => Promise<void>
   readonly rows: () => readonly TeamRow[]
-  /** After a turn: where all is done and told, the team ends. */
+  /** Called after a turn: ends the team if everything is done and reported. */
   readonly afterTurn: () => Promise<void>
   readonly end: () => Promise<void>
 }
@@ -50,12 +50,12 @@ export interface TeamHost {
 interface State {
   steward: Steward | undefined
   look: TeamLook | undefined
-  /** How the team stood when the leader was last asked what to do about it. */
+  /** The state of the team when the leader was last asked what to do. */
   asked: string
   news: readonly string[]
   face: TeamFace | undefined
   leader: Conversation | undefined
-  /** Of the conversation that leads now. */
+  /** The mode of the conversation that leads now. */
   mode: () => PermissionMode
   heardAt: Map<string, number>
   attending: Promise<unknown>
@@ -121,7 +121,7 @@ export function createTeamHost(
   }
 }
 
-/** Whoever sits there by then. */
+/** Asks whichever conversation leads at that time. */
 function deskFace(state: State): DeskFace {
   return {
     ask: async (question, signal) => (await state.face?.ask(question, signal)) ?? { kind: 'no' },
@@ -140,7 +140,7 @@ async function attend(state: State, steward: Steward, signal: AbortSignal): Prom
     while (!signal.aborted) {
       const look = await steward.look()
       showNews(state, look)
-      // What it is about to read may change how the team stands.
+      // The mail it is about to read may change how the team stands.
       const isReading = await hasLettersFor({ home, team: name, self: LEADER })
       await wake(state, isReading ? { ...look, pace: 'moving' } : look, post)
       await watch.next(signal)

@@ -3,8 +3,8 @@ import { runProcess, type ProcessEnd } from '../../agent/process/start-process.t
 import type { World } from '../../world.ts'
 import { outputPath, type TeamRecord } from '../team-record.ts'
 
-// Inside of tmux each teammate has a pane beside the leader's that shows what it prints. The pane shows, and runs nothing of the team: the
-// teammate has its keys from the leader's environment, which tmux does not know, and outlives a pane that is closed.
+// Inside tmux, each teammate has a pane beside the leader's that shows its output. The pane only shows: the teammate gets its keys from the
+// leader's environment, which tmux does not know, and it outlives a closed pane.
 
 export interface OpenedPanes {
   readonly panes: readonly string[]

@@ -9,14 +9,14 @@ import type { Steward } from './steward.ts'
 import { LEADER } from '../seat.ts'
 import { workKey, type MemberSpent } from '../team-record.ts'
 
-// What a team did, who did it, and for how much.
+// What a team did, who did it, and what it cost.
 
 export interface TeamReport {
   readonly name: string
   readonly tasks: readonly ReportedTask[]
   readonly members: readonly ReportedMember[]
   readonly total: MemberSpent
-  /** Worktrees that hold work, each in a sentence. */
+  /** Worktrees that hold work, one sentence each. */
   readonly kept: readonly string[]
 }
 
@@ -62,7 +62,7 @@ export function reportOf(steward: Steward, { look, kept }: EndedTeam, leader: Me
   return { name, tasks, members, total: members.reduce(add, NONE), kept }
 }
 
-/** Of a conversation, as far as it is loaded. Lines of one response each repeat its usage. */
+/** What a conversation has spent, as far as it is loaded. Entries of one response repeat its usage, so each response counts once. */
 export function spentIn({ totals, log }: Pick<Conversation, 'totals' | 'log'>): MemberSpent {
   const { promptTokens, readTokens: cachedTokens, costUsd } = totals()
   const outputs = new Map(
@@ -87,7 +87,7 @@ function add(sum: MemberSpent, one: MemberSpent): MemberSpent {
   }
 }
 
-/** Whether all that was planned is done, and here. */
+/** Whether all planned work is done, and merged here. */
 export function isWhole({ tasks }: TeamReport): boolean {
   return tasks.every(
     ({ state, merge }) =>
@@ -128,7 +128,7 @@ function count(tokens: number): string {
   return tokens.toLocaleString('en')
 }
 
-/** As the result of `--output-format json` has it. */
+/** The report as part of the result of `--output-format json`. */
 export function reportDocument({ name, tasks, members, total, kept }: TeamReport): object {
   return {
     name,

@@ -4,7 +4,7 @@ import { commitWork, findGitUser, mergeWork, type Merged } from '../branch-work.
 import { workKey, type FinishedWork, type TeamRecord } from '../team-record.ts'
 import type { Teammate } from './teammate-setup.ts'
 
-/** Tasks that it completed since the last time: what it changed for them becomes a commit of its branch, for the leader to merge. */
+/** Handles tasks completed since the last call: the changes made for them become a commit on its branch, for the leader to merge. */
 export async function finishTasks({ work: { list }, member, own, git, say }: Teammate): Promise<void> {
   const known = new Set(own.get().finished.map(workKey))
   const done = [...(await list.board()).tasks.values()]
@@ -31,7 +31,7 @@ async function commitAll(
   return { problem }
 }
 
-/** A task begins with what is merged by now. A sentence for the model where it cannot. */
+/** Merges what is done so far before a task begins. Returns a sentence for the model if that fails. */
 export async function bringUpToDate(
   { member, git, say }: Teammate,
   { cwd }: Pick<TeamRecord, 'cwd'>,

@@ -2,7 +2,7 @@ import { blockersOf, freeTasks, hasEnded, ownerAt, type Task, type TaskBoard } f
 
 import { workKey, type TeamRecord } from '../team-record.ts'
 
-// What a teammate does next, decided from what it sees. Everything that repeats by itself has an end here.
+// Decides what a teammate does next from what it sees. Everything that repeats has a bound here.
 
 export interface Moment {
   readonly self: string
@@ -12,31 +12,31 @@ export interface Moment {
   readonly leaderGoneAt: number | undefined
   readonly board: TaskBoard
   readonly hasMail: boolean
-  /** Turns in a row that changed nothing. */
+  /** Number of turns in a row that changed nothing. */
   readonly idleTurns: number
   readonly turns: number
-  /** The leader has its plan, and it is still plan mode. */
+  /** The leader has its plan, and plan mode still holds. */
   readonly isPlanHandedIn: boolean
-  /** Who asked it to leave was told yes. */
+  /** It has agreed to a request to leave. */
   readonly isDismissed: boolean
 }
 
 export type Step =
   | { readonly kind: 'end'; readonly why: string }
   | { readonly kind: 'mail' }
-  /** Its own already, or free. */
+  /** The task is already its own, or free. */
   | { readonly kind: 'task'; readonly task: Task; readonly isOwn: boolean }
-  /** It gives back what it has, and takes nothing up by itself any more. */
+  /** It gives up its tasks, and takes no new ones by itself. */
   | { readonly kind: 'stuck'; readonly why: string }
-  /** It keeps what it has, and waits for the leader or for the end of plan mode. */
+  /** It keeps its tasks, and waits for the leader or for the end of plan mode. */
   | { readonly kind: 'planned' }
   | { readonly kind: 'wait' }
 
-/** A leader that was killed is resumed within this time, or its teammates leave. */
+/** If a killed leader is not resumed within this time, its teammates leave. */
 export const LEADER_GONE_MS_MAX = 15 * 60_000
-/** More turns without a change would only cost. */
+/** More turns without a change would only cost money. */
 export const IDLE_TURNS_MAX = 3
-/** Of one teammate, whatever wakes it: two that write to each other without end stop here. */
+/** Bound on the turns of one teammate, whatever wakes it: two that write to each other without end stop here. */
 export const TURNS_MAX = 200
 
 export function nextStep(moment: Moment): Step {
@@ -53,7 +53,7 @@ export function nextStep(moment: Moment): Step {
     return { kind: 'stuck', why: `${IDLE_TURNS_MAX} turns in a row changed nothing` }
   const own = ownTask(moment)
   if (own) return { kind: 'task', task: own, isOwn: true }
-  // Without a leader nobody would merge it.
+  // Without a leader no one would merge it.
   const free =
     leaderGoneAt === undefined
       ? freeTasks(moment.board, now).find((task) => isReady(task, moment.board, team))
@@ -69,11 +69,11 @@ function ownTask({ board, self, now, team, leaderGoneAt }: Moment): Task | undef
       blockersOf(board, task).length === 0 &&
       isReady(task, board, team),
   )
-  // What it was given and has not begun waits for a leader.
+  // A task that it was given and has not begun waits for a leader.
   return own.find(({ state }) => state === 'in_progress') ?? (leaderGoneAt === undefined ? own[0] : undefined)
 }
 
-/** What it builds on is not only done, but merged: else it would begin without it. */
+/** A task it builds on must be merged, not only done; otherwise it would begin without that work. */
 export function isReady(
   { blockedBy }: Task,
   { tasks }: TaskBoard,

@@ -1,7 +1,7 @@
 import { createQueue } from '../../agent/permissions/create-permit.ts'
 import { writeMember, type MemberRecord } from '../team-record.ts'
 
-/** What a member says of itself: changed here, and written one after the other. */
+/** What a member says about itself: changed here, with one write after another. */
 export interface OwnRecord {
   readonly get: () => MemberRecord
   readonly set: (more: Partial<MemberRecord>) => Promise<void>

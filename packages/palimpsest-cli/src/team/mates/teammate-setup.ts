@@ -24,7 +24,7 @@ import {
   type TeamRecord,
 } from '../team-record.ts'
 
-/** All that a teammate works with. */
+/** Everything a teammate works with. */
 export interface Teammate {
   readonly home: string
   readonly team: TeamRecord
@@ -36,7 +36,7 @@ export interface Teammate {
   readonly watch: FolderWatch
   /** For git. */
   readonly git: ChildEnvironment
-  /** For whoever reads along. */
+  /** Prints progress for people who read along. */
   readonly say: (text: string) => void
   readonly close: () => Promise<void>
 }
@@ -47,7 +47,7 @@ export interface TeammatePlace {
   readonly member: TeamMember
 }
 
-/** It goes on with the session that it had, where it had one. */
+/** Resumes the teammate's session if it had one. */
 export async function openTeammate(place: TeammatePlace, wishes: RunWishes, world: World): Promise<Teammate> {
   const { home, team, member } = place
   const before = await readMember(home, team.name, member.name)
@@ -90,7 +90,7 @@ export async function openTeammate(place: TeammatePlace, wishes: RunWishes, worl
   }
   const { team: work } = prepared
   if (!work) throw new UsageError(`there is no list of tasks for ${member.name}`)
-  // Everybody may do what the leader may, whatever the leader changes to, also in the middle of a turn.
+  // A teammate may do what the leader may; changes of the leader's mode apply at once, even in the middle of a turn.
   const follow = async (): Promise<void> => {
     leader.mode = (await readTeam(home, team.name))?.mode ?? leader.mode
   }

@@ -17,22 +17,22 @@ import { memberText, taskAgainText, taskText } from '../team-texts.ts'
 import type { Teammate } from './teammate-setup.ts'
 import { driveWork, type WorkTurn } from './work-turn.ts'
 
-// A teammate: it takes a task, does it, and waits for the next one or for mail, until it is asked to leave. What it did stays, whatever
-// ends it.
+// A teammate: it takes a task, does it, and waits for the next one or for mail, until it is asked to leave. Whatever ends it, its work
+// stays.
 
 interface State {
   team: TeamRecord
   leaderGoneAt: number | undefined
   idleTurns: number
   turns: number
-  /** Told once, until there is work again. */
+  /** Waiting was reported already; reset when there is work again. */
   isWaiting: boolean
 }
 
-/** Leases are prolonged so often while it works. */
+/** How often leases are renewed while it works. */
 const RENEW_MS = 20_000
 
-/** Resolves when it is to leave, with the reason. */
+/** Resolves with the reason when the teammate should leave. */
 export async function runTeammate(mate: Teammate, world: World): Promise<string> {
   const { conversation, work, team, member, say, watch } = mate
   const state: State = { team, leaderGoneAt: undefined, idleTurns: 0, turns: 0, isWaiting: false }
@@ -42,7 +42,7 @@ export async function runTeammate(mate: Teammate, world: World): Promise<string>
   try {
     if (conversation.view().nodes.length === 0)
       await drive(conversation.add({ content: memberText(team, member), words: team.goal }, world.signal))
-    // What an earlier run of it completed, and did not come to commit.
+    // Tasks that an earlier process completed but did not commit.
     await finishTasks(mate)
     while (!world.signal.aborted) {
       const step = await look(mate, state, world)
@@ -87,7 +87,7 @@ async function look(mate: Teammate, state: State, world: World): Promise<Step> {
   return nextStep({ ...about, leaderGoneAt, idleTurns, turns })
 }
 
-/** There is nothing to do: it says so once. What hooks of the user say against that is what it goes on with. */
+/** Nothing to do: reports that once. If the user's hooks object, it continues with their text. */
 async function rest(
   mate: Teammate,
   state: State,
@@ -120,7 +120,7 @@ async function rest(
 
 const PLANNED = 'its plan is with the leader; it waits for the end of plan mode'
 
-/** One turn. Says why it must be the last; undefined where it need not. */
+/** One turn. Returns why it must be the last, or undefined. */
 async function workOn(
   mate: Teammate,
   state: State,
@@ -128,14 +128,14 @@ async function workOn(
   world: World,
 ): Promise<string | undefined> {
   if (step.kind === 'mail') return await takeTurn(mate, state, { doing: 'reading mail' }, world)
-  // Whoever looks now sees that it goes on.
+  // From here on others see that it continues.
   if (mate.own.get().state === 'stuck') await mate.own.set({ state: 'working', doing: step.task.subject })
   const content = await beginTask(mate, state, step)
   if (content === undefined) return undefined
   return await takeTurn(mate, state, { doing: step.task.subject, content }, world)
 }
 
-/** Without content: on the mail that waits. */
+/** Without content, the turn is about waiting mail. */
 async function takeTurn(
   mate: Teammate,
   state: State,
@@ -160,7 +160,7 @@ async function takeTurn(
   watched.end('completed', '')
   await finishTasks(mate)
   await afterTurn(turn, mate, state)
-  // All that waited was refused, or had been read before and cannot be removed.
+  // All waiting mail was refused, or was read before and cannot be removed.
   if (turn.end === undefined) await watch.next(world.signal)
   return whyLast(turn)
 }
@@ -181,7 +181,7 @@ async function see(event: LoopEvent, mate: Teammate, watched: WatchedAgent, worl
     mate.say(letterLine(event))
     await own.set({ heard: [...own.get().heard, heard].slice(-HEARD_MAX) })
   }
-  // What it says to the team is no work of its own.
+  // Messages to the team do not count as work.
   if (event.type === 'tool-start' && ownNatureOf(event.name) !== 'inner') {
     const { text } = watched.status()
     mate.say(`· ${text}`)
@@ -193,7 +193,7 @@ async function see(event: LoopEvent, mate: Teammate, watched: WatchedAgent, worl
   if (event.name === 'TaskUpdate') await finishTasks(mate)
 }
 
-/** On the disk before the next call: who is killed then has said it. */
+/** On disk before the next call, so that it survives a kill. */
 async function noteWritten(
   { name, entry }: Extract<LoopEvent, { readonly type: 'tool-end' }>,
   own: Teammate['own'],
@@ -217,14 +217,14 @@ async function afterTurn(turn: WorkTurn, mate: Teammate, state: State): Promise<
   await mate.own.set({ spent: spentBy(mate) })
 }
 
-/** What to say of it; undefined where somebody else was faster. */
+/** The text for the task; undefined if another member was faster. */
 async function beginTask(
   mate: Teammate,
   { team }: State,
   { task, isOwn }: Extract<Step, { kind: 'task' }>,
 ): Promise<string | undefined> {
   const { work, say } = mate
-  // Also what it had in another process: only who takes a task up keeps it.
+  // Also for a task it had in an earlier process: a member only keeps a task that it takes up.
   const taken = await work.list.update({ task: task.id, state: 'in_progress' })
   if (!taken.ok) return undefined
   if (isOwn && task.state === 'in_progress') return taskAgainText(task)
@@ -241,7 +241,7 @@ async function giveBack({ work, member, say }: Teammate, why: string): Promise<v
   }
 }
 
-/** It leaves: others may take what it had not finished. */
+/** The teammate leaves: others may take its unfinished tasks. */
 export async function leaveTeam(mate: Teammate, why: string): Promise<void> {
   await giveBack(mate, `${mate.member.name} left: ${why}`)
   await mate.own.set({ state: 'ended', doing: why })

@@ -2,14 +2,14 @@ import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 
 import { ownNatureOf } from '../../agent/tools/tool-natures.ts'
 
-/** What one turn of a teammate came to. */
+/** The result of one turn of a teammate. */
 export interface WorkTurn {
   readonly end: TurnEnd | undefined
-  /** Something was changed, run or said to somebody. */
+  /** Something was changed, run, or said to another member. */
   readonly hasProgress: boolean
 }
 
-/** Tools that only look: a turn of nothing else has changed nothing. */
+/** Tools that only look: a turn that uses nothing else has changed nothing. */
 const LOOKING = new Set(['TaskList', 'TaskOutput', 'BashOutput', 'TodoWrite', 'Recall'])
 
 /** Drives a turn to its end; the turn waits while `see` works. */
