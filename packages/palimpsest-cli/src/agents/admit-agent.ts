@@ -9,17 +9,17 @@ import type { AgentBase, AgentParent } from './agent-base.ts'
 import type { AgentFork } from './agent-setup.ts'
 import type { AgentType } from './kinds/agent-type.ts'
 
-// Whether an agent may start, and where it works. What speaks against it goes to the model.
+// Decides whether an agent may start, and where it works. The model gets the reason for a refusal.
 
 export interface Placed {
-  /** Where it works, if that is not where the conversation works. */
+  /** Undefined: it works where the conversation works. */
   readonly place: AgentPlace | undefined
-  /** The worktree is its own, and not its parent's. */
+  /** The worktree is its own, not its parent's. */
   readonly isOwn: boolean
   readonly notes: readonly string[]
 }
 
-/** A sentence where it cannot be had. */
+/** Returns a sentence if it cannot have a place. */
 export async function placeFor(
   { scene }: AgentBase,
   parent: AgentParent,

@@ -10,34 +10,34 @@ import type { World } from '../world.ts'
 import type { SessionPost } from '../team/session-post.ts'
 import type { AgentTypes } from './kinds/agent-type.ts'
 
-/** What agents have of the run that they work for. */
+/** What agents get from the run that they work for. */
 export interface AgentBase {
   readonly scene: Scene
-  /** Of the user's conversation. */
+  /** Setup of the user's conversation. */
   readonly setup: ConversationSetup
   readonly types: AgentTypes
   readonly policy: AgentPolicy
   readonly noting: ReadPolicy
-  /** The instruction files as the conversation began with them. */
+  /** The instruction files as they were at the start of the conversation. */
   readonly shown: string
   readonly tasks: Tasks
-  /** Where other sessions can write to this one, or it was written to before. */
+  /** Set if other sessions can write to this one, or have done so before. */
   readonly sessions: SessionPost | undefined
   readonly report: (text: string) => void
   readonly world: World
 }
 
-/** Whoever starts an agent: the user's conversation, or an agent. */
+/** The parent of a new agent: the user's conversation, or an agent. */
 export interface AgentParent {
   readonly depth: number
   readonly mode: () => PermissionMode
-  /** Names of the tools that it has. */
+  /** Names of its tools. */
   readonly tools: readonly string[]
   readonly isForked: boolean
-  /** How the user is told who asks; undefined for the conversation itself. */
+  /** The asker's name for the user; undefined for the conversation itself. */
   readonly label: string | undefined
   /** Undefined for the conversation itself. */
   readonly id: string | undefined
-  /** The git worktree that it works in, its own or its parent's. */
+  /** The git worktree it works in, its own or its parent's. */
   readonly place: AgentPlace | undefined
 }

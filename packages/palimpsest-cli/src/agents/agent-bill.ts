@@ -2,7 +2,7 @@ import type { Spent } from 'palimpsest/conversation'
 import { createCostOf } from 'palimpsest/ledger'
 import { servedTokens } from 'palimpsest/wire'
 
-/** What one agent has cost so far, for whoever watches. */
+/** What one agent has cost so far, for display. */
 export function createBill(): {
   readonly add: (spent: Spent) => void
   readonly spent: () => { readonly tokens: number; readonly costUsd: number }

@@ -4,7 +4,7 @@ import type { HookCall } from '../agent/hooks/create-hooks.ts'
 import { isRunning } from '../tasks/background-task.ts'
 import type { AgentBase } from './agent-base.ts'
 
-// Hooks at the beginning and at the end of an agent. Neither stops it: a hook's word at the beginning joins the task, at the end it is told
+// Hooks at the start and the end of an agent. Neither stops it: text from a start hook joins the task, and text from an end hook is shown
 // to the user.
 
 /** An agent, as hooks see it. */
@@ -41,7 +41,7 @@ export async function hookStart(
   )
 }
 
-/** Nobody waits for them. */
+/** Nothing waits for these hooks. */
 export function hookEnd(
   { scene: { hooks }, tasks }: AgentBase,
   agent: HookedAgent,

@@ -43,7 +43,7 @@ import {
   type Working,
 } from './working-agent.ts'
 
-// Agents of one session, whoever of them started which: how many work, what they cost, what they have to say.
+// All agents of one session, whoever started them: how many work, what they cost, what they report.
 
 export interface Agents {
   /** For the tools of the user's conversation. */
@@ -51,32 +51,32 @@ export interface Agents {
   /** The run is prepared: from now on agents can start. */
   readonly connect: (base: AgentBase) => void
   readonly keeper: NonNullable<ConversationSetup['agents']>
-  /** What a compaction says of them; empty for none. */
+  /** What a compaction says about them; empty for none. */
   readonly again: () => string
-  /** Something to say that joins the conversation with its next request. */
+  /** Adds a text to the conversation's next request. */
   readonly tell: (text: string) => void
-  /** What they have to say, where nothing is sent that it could join: undefined for nothing. */
+  /** Takes their news when no request follows that it could join; undefined if there is none. */
   readonly takeMail: () => string | undefined
-  /** Resolves when no agent works any more, or something is to be said. */
+  /** Resolves when no agent works any more, or there is news. */
   readonly settled: () => Promise<void>
-  /** Moves those that the conversation waits for to the background: their calls return at once. Says which. */
+  /** Moves the agents that the conversation waits for to the background: their calls return at once. Returns those agents. */
   readonly toBackground: () => readonly StartedAgent[]
-  /** Whether the conversation waits for one. */
+  /** Whether the conversation waits for an agent. */
   readonly isWaitedFor: () => boolean
-  /** Ends all that work in the background. */
+  /** Ends all agents in the background. */
   readonly end: () => Promise<void>
-  /** Messages between them, the conversation and its team. */
+  /** Messages between agents, the conversation and its team. */
   readonly post: Pick<AgentPost, 'main' | 'onSent'>
-  /** Nobody can write to it any more. */
+  /** From now on no one can write to the conversation. */
   readonly closePost: () => Promise<void>
-  /** Told of what they do. One listener. */
+  /** Listens to what agents do. Only one listener. */
   readonly onEvent: (listen: (event: AgentEvent) => void) => void
 }
 
 export type AgentEvent = { readonly agent: StartedAgent } & (
   | { readonly kind: 'started' }
   | { readonly kind: 'event'; readonly event: LoopEvent }
-  /** A few words on what it is at, where they changed. */
+  /** A few words on its current work, when they changed. */
   | { readonly kind: 'progress'; readonly summary: string }
   | { readonly kind: 'ended'; readonly report: AgentReport; readonly path: string }
 )
@@ -84,15 +84,15 @@ export type AgentEvent = { readonly agent: StartedAgent } & (
 interface State {
   base: AgentBase | undefined
   readonly all: Map<string, Working>
-  /** Started and not ended, those that are about to open among them. */
+  /** Started and not ended, including those about to open. */
   running: number
   spent: readonly Spent[]
   mail: readonly string[]
   listen: (event: AgentEvent) => void
   readonly joinConvoy: ReturnType<typeof createConvoy>
-  /** Asks a model what an agent is at, where that is wanted. */
+  /** Asks a model what an agent is doing, if the settings want that. */
   ask: AskSummary | undefined
-  /** Who writes to whom. */
+  /** Carries messages between agents. */
   readonly post: AgentPost
   /** What others write to the conversation. */
   letters: LetterKeeper | undefined
@@ -100,7 +100,7 @@ interface State {
 
 export interface AgentsSetup {
   readonly now: () => number
-  /** The place in a team that the conversation has. */
+  /** The conversation's seat in a team. */
   readonly seated?: Seated | undefined
 }
 
@@ -124,7 +124,7 @@ export function createAgents({ now, seated }: AgentsSetup): Agents {
     post,
   }
   const working = (): readonly Working[] => [...state.all.values()].filter(({ ended }) => !ended)
-  // Those of agents stay: whoever waits for an agent would otherwise go on without it.
+  // Agents of agents stay: their parent would otherwise continue without them.
   const waitedFor = (): readonly Working[] =>
     working().filter(({ agent, depth }) => depth === 1 && !agent.isBackground)
   return {
@@ -166,7 +166,7 @@ export function createAgents({ now, seated }: AgentsSetup): Agents {
   }
 }
 
-/** Until one of them has ended, or somebody wrote to the conversation. */
+/** Until one of them has ended, or mail came for the conversation. */
 async function firstOf(working: readonly Working[], { main }: AgentPost): Promise<void> {
   const stop = new AbortController()
   try {
@@ -182,7 +182,7 @@ function take<Name extends 'spent' | 'mail'>(state: State, name: Name): State[Na
   return taken
 }
 
-/** Undefined: the user's conversation asks. */
+/** `parent` undefined: the user's conversation asks. */
 function runnerFor(state: State, parent: AgentParent | undefined, self: Correspondent): AgentRunner {
   return {
     start: async (wish, context) => await start(state, parent ?? rootOf(state), wish, context),
@@ -219,7 +219,7 @@ async function start(
   wish: AgentWish,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  // First: from the look at the limits on nothing may come between.
+  // Awaited first: nothing may run between the limit check below and the new count.
   const inTeam = await state.post.teamNames()
   const { base } = state
   if (!base) return refused('No agents can be started yet.')
@@ -232,7 +232,7 @@ async function start(
   const called = state.post.nameFor(wish.name, id, inTeam)
   if ('why' in called) return refused(called.why)
   const self = state.post.join(called.name, id)
-  // From here on: others that start while its worktree is made must not be one too many.
+  // Counted from here on: others that start while its worktree is made must not exceed the limit.
   state.running++
   const at = await placeFor(base, parent, { wish, type, id })
   if (typeof at === 'string') {
@@ -274,11 +274,11 @@ interface Start extends Placed {
   readonly type: AgentType | undefined
   readonly fork: AgentFork | undefined
   readonly toolUseId: string
-  /** By the user, as far as it may become a memory of the agent. */
+  /** What the user said that may become a memory of the agent. */
   readonly said: readonly Evidence[]
 }
 
-/** `signal`: of the call that waits for it; undefined where none does. */
+/** `signal`: that of the call that waits for it; undefined if none does. */
 function begin(state: State, base: AgentBase, started: Start, signal: AbortSignal | undefined): Working {
   const { wish, type, fork, toolUseId, id, place, self } = started
   const name = type?.name ?? 'fork'
@@ -357,7 +357,7 @@ async function leavePlace(
   return isOwn && place ? await scene.isolate.leave({ ...place.worktree, written }) : []
 }
 
-/** Whoever waits for it, or was told that it works, is told that it ended. */
+/** Reports the end to those who wait for the agent, or know that it works. */
 function conclude(state: State, working: Working, report: AgentReport, path: string): void {
   state.running--
   working.ended = report
@@ -365,7 +365,7 @@ function conclude(state: State, working: Working, report: AgentReport, path: str
   state.listen({ kind: 'ended', agent: working.agent, report, path })
 }
 
-/** Tools and permit, each no wider than the parent's; what of the type did not hold is told. */
+/** Tools and permit, each no wider than the parent's; notes name what the type asked for and does not get. */
 function toolsFor(
   state: State,
   base: AgentBase,

@@ -5,38 +5,38 @@ import { SESSION_ID, type SessionPost } from '../team/session-post.ts'
 import { LEADER, TEAM_SENDER } from '../team/seat.ts'
 import { createCorrespondent, MAIN, POST, type Correspondent, type Neighbour } from '../team/correspondent.ts'
 
-// Who can write to whom among the agents of one session, and what becomes of messages to one that ends.
+// Who can write to whom among the agents of one session, and what happens to messages for one that ends.
 
 export interface AgentPost {
   /** The user's conversation. */
   readonly main: Correspondent
-  /** Who is in the team, besides those in this process: no agent passes for one of them. */
+  /** Members of the team outside this process: no agent may pass for one of them. */
   readonly teamNames: () => Promise<readonly string[]>
-  /** How an agent is called; a sentence where it cannot be called that, as in `taken`. */
+  /** Name for a new agent, or a sentence if it cannot have the wanted one, for example because it is in `taken`. */
   readonly nameFor: (
     wanted: string | undefined,
     id: string,
     taken?: readonly string[],
   ) => { readonly name: string } | { readonly why: string }
   readonly join: (name: string, id: string) => Correspondent
-  /** It has ended. Whoever wrote what it did not read is told. */
+  /** The agent has ended. Senders of messages that it did not read are told. */
   readonly leave: (agent: Correspondent) => Promise<void>
-  /** Told of every message within the process. One listener. */
+  /** Listens to every message within the process. Only one listener. */
   readonly onSent: (listen: (letter: Letter) => void) => void
 }
 
 export interface PostSetup {
   readonly seated: Seated | undefined
-  /** Absent until the run is prepared, and where there is none. */
+  /** Undefined until the run is prepared, and if there are none. */
   readonly sessions: () => SessionPost | undefined
   readonly now: () => number
-  /** The conversation asked something, and is answered. */
+  /** Called when a request of the conversation is answered. */
   readonly onAnswer: (answer: MailRequest, from: string) => void
 }
 
-/** More wait for one agent only where it does not come to its next request. */
+/** So many only wait for an agent that does not get to its next request. */
 const WAITING_MAX = 1_000
-/** Nobody else is called that. */
+/** Names that no agent may have. */
 const RESERVED: ReadonlySet<string> = new Set([MAIN, POST, 'user'])
 
 export function createAgentPost({ seated, sessions, now, onAnswer }: PostSetup): AgentPost {
@@ -99,12 +99,12 @@ export function createAgentPost({ seated, sessions, now, onAnswer }: PostSetup):
   }
 }
 
-/** To whoever reads them. */
+/** Alike to a reader. */
 function isAlike(name: string, other: string): boolean {
   return name.toLowerCase() === other.toLowerCase()
 }
 
-/** As it was wished for, without what no name has; undefined where nothing is left. */
+/** The wanted name without characters that names cannot have; undefined if nothing is left. */
 function nameIn(wanted: string): string | undefined {
   const words = wanted.split(/[^\w-]+/).filter((word) => word !== '')
   const name = words

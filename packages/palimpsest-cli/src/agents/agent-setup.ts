@@ -34,32 +34,31 @@ import type { WatchedAgent } from './summary/watch-agent.ts'
 import type { Correspondent } from '../team/correspondent.ts'
 import { worktreeText } from './worktree.ts'
 
-// What an agent of the command has of its own: its file in the session's folder, its tools and permissions, what a compaction of it shows
-// again.
+// An agent's own parts: its file in the session's folder, its tools and permissions, and what its compactions show again.
 
 /** An agent that is about to begin. */
 export interface AgentJob {
   readonly id: string
   readonly wish: AgentWish
-  /** Undefined: a fork of the one that asks. */
+  /** Undefined: a fork of its parent. */
   readonly type: AgentType | undefined
-  /** Where the one that asks is forked. */
+  /** Fork point in the parent. */
   readonly fork: AgentFork | undefined
   readonly made: AgentTools
-  /** Somebody looks at what is sent to its model. */
+  /** Watches what is sent to its model. */
   readonly watched: WatchedAgent['watched']
-  /** Where it works, if that is not where the conversation works. */
+  /** Undefined: it works where the conversation works. */
   readonly place: AgentPlace | undefined
-  /** As it writes to others, and they to it. */
+  /** For messages to and from others. */
   readonly self: Pick<Correspondent, 'letters' | 'isLeaving'>
 }
 
-/** Of the one that is forked. */
+/** What a fork takes from its parent. */
 export interface AgentFork extends ForkStart {
   readonly from: View['from']
 }
 
-/** At once: while the call runs, the view it was given goes on. */
+/** Must be called at once: the view grows while the call runs. */
 export function findAgentFork(view: View | undefined, toolUseId: string): AgentFork | undefined {
   const start = view && findForkStart(view.log, toolUseId)
   return start && { ...start, from: view.from }
@@ -87,7 +86,7 @@ export async function openAgent(
   }
 }
 
-/** A fork's own file begins with what it was forked from, so that it can be read, and resumed, by itself. */
+/** A fork's own file begins with what it was forked from, so that it can be read and resumed on its own. */
 async function openTranscriptOf(
   { scene, world }: AgentBase,
   { id, fork, place }: AgentJob,
@@ -99,7 +98,7 @@ async function openTranscriptOf(
     project,
     sessionId: session.id,
     path: agentTranscriptPath(project, session.id, id),
-    // Whoever finds the file again knows by it where the work is.
+    // Shows where the work is if the file is found again later.
     cwd: place?.worktree.cwd ?? scene.wishes.cwd,
     version: world.version,
     isSidechain: true,
@@ -173,7 +172,7 @@ async function setupOf(
   }
 }
 
-/** Who works elsewhere is told so with the task. */
+/** An agent that works elsewhere learns so with the task. */
 function wishIn({ wish, place }: AgentJob): AgentWish {
   return place ? { ...wish, prompt: `${wish.prompt}\n\n${worktreeText(place.worktree)}` } : wish
 }
@@ -185,7 +184,7 @@ function withOwnMemory<T extends { readonly place: AgentBase['scene']['place'] }
   return { ...scene, place: { ...scene.place, memory: render } }
 }
 
-/** The model of the call before that of the type; the parent's where neither says. */
+/** The call's model comes before the type's; if neither names one, the parent's. */
 function modelOf({ setup, report }: AgentBase, type: AgentType, wish: AgentWish): string {
   const { model: own } = setup.prefix
   const wanted = wish.model ?? type.model
@@ -207,13 +206,13 @@ function prefixOf(
       model === setup.prefix.model && setup.prefix.betas.some((beta) => beta.startsWith('context-1m')),
     facts: model === setup.prefix.model ? scene.reading.model.facts : facts,
     system: type.prompt,
-    // Who reports to another agent has nobody to hand a plan in to.
+    // An agent that reports to another one has no one to hand a plan to.
     tools: offeredTools(tools).filter(({ name }) => name !== 'ExitPlanMode'),
     reason: 'start',
   })
 }
 
-/** Instruction files and environment, as they are now, and what agents of its type remember. The conversation's memories are not for it. */
+/** Instruction files and environment as they are now, and what agents of its type remember. It does not get the conversation's memories. */
 async function openingOf(
   place: PlaceContext,
   { render }: AgentTools['memory'],

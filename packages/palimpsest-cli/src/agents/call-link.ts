@@ -1,17 +1,17 @@
-// What ties an agent to the call that waits for it, until somebody lets it go.
+// Ties an agent to the call that waits for it, until it is let go.
 
 export interface CallLink {
-  /** Ends with the call, or by `abort`. */
+  /** Aborts with the call, or by `abort`. */
   readonly signal: AbortSignal
   readonly abort: () => void
-  /** Nobody waits any more: the call's end is not its own. */
+  /** The call no longer waits, so its end no longer ends the agent. */
   readonly letGo: () => void
-  /** Resolves when it was let go to the background. */
+  /** Resolves when the agent is moved to the background. */
   readonly moved: Promise<'moved'>
   readonly move: () => void
 }
 
-/** `call`: undefined where none waits. */
+/** `call` undefined: no call waits. */
 export function linkToCall(call: AbortSignal | undefined): CallLink {
   const stop = new AbortController()
   const abort = (): void => stop.abort()

@@ -12,14 +12,14 @@ import type { Scene } from '../run/set-scene.ts'
 import type { BackgroundTask } from '../tasks/background-task.ts'
 import { branchOf } from './worktree.ts'
 
-// Agents that were under way when a program ended. All that is known of them is in transcripts: which there were, by their files; which of
-// them the conversation was told the end of, by its own words.
+// Finds agents that were at work when an earlier program ended. Everything comes from transcripts: the files show which agents there were,
+// and the conversation's own text shows which ends it was told.
 
 export interface FoundAgent extends AgentReport {
   readonly path: string
 }
 
-/** Of more, the newest are told; all of them stay on disk. */
+/** If there are more, only the newest are reported; all of them stay on disk. */
 const FOUND_MAX = 16
 
 export async function findAgentsAgain(
@@ -32,10 +32,10 @@ export async function findAgentsAgain(
   if (ids.length === 0) return []
   const told = await toldIn(file.path, signal)
   const pathOf = (id: string): string => join(folder, 'agents', `${id}.jsonl`)
-  // Agents of agents: their end was told to who started them.
+  // The end of an agent's agent was reported to its parent.
   if (ids.some((id) => !told.has(id)))
     for (const id of ids)
-      // One that cannot be read has told nobody anything that is known; below it is named.
+      // A transcript that cannot be read reports no ends; the loop below names it.
       for (const one of await toldToAgent(pathOf(id), signal).catch(() => [])) told.add(one)
   const found: FoundAgent[] = []
   for (const id of ids.filter((one) => !told.has(one) && isSessionId(one))) {
@@ -50,7 +50,7 @@ export async function findAgentsAgain(
   return found.slice(-FOUND_MAX)
 }
 
-/** Ids of agents whose end the conversation of the user was told, in whatever words. */
+/** Ids of agents whose end the user's conversation was told, in whatever words. */
 async function toldIn(path: string, signal: AbortSignal): Promise<Set<string>> {
   const told = new Set<string>()
   const wanted = { isWanted: (line: string): boolean => line.includes('[agent ') }
@@ -60,7 +60,9 @@ async function toldIn(path: string, signal: AbortSignal): Promise<Set<string>> {
   return told
 }
 
-/** The same for an agent: only results of its own calls count. It may have looked at agents that the user's conversation waits for. */
+/**
+ * The same for an agent. Only results of its own calls count, because it may have looked at agents that the user's conversation waits for.
+ */
 async function toldToAgent(path: string, signal: AbortSignal): Promise<readonly string[]> {
   const calls = new Set<string>()
   const told: string[] = []
@@ -78,7 +80,7 @@ async function toldToAgent(path: string, signal: AbortSignal): Promise<readonly 
   return told
 }
 
-/** Its lines say where it worked. A worktree that it left is looked at as at any agent's end. */
+/** Its lines say where it worked. A worktree it left is checked as at any agent's end. */
 async function worktreeOf(id: string, path: string, isolate: Isolate): Promise<readonly string[]> {
   const cwd = await folderIn(path)
   const mark = join('.palimpsest', 'worktrees', id)
@@ -87,7 +89,7 @@ async function worktreeOf(id: string, path: string, isolate: Isolate): Promise<r
   return await isolate.leave({ path: join(cwd.slice(0, end), mark), branch: branchOf(id) })
 }
 
-/** The header and the beginning of the first line: the folder stands before all that was said. */
+/** Bytes to read: the header and the start of the first line, which has the folder before any content. */
 const START_BYTES = 64 * 1024
 
 async function folderIn(path: string): Promise<string | undefined> {
@@ -137,7 +139,7 @@ function textOf({ message }: MessageEntry): string {
     .join('')
 }
 
-/** What the conversation is told of it, and the task that the user sees. */
+/** What the conversation is told about it, and the task that the user sees. */
 export function tellFound(
   found: FoundAgent,
   now: number,

@@ -7,7 +7,7 @@ import type { CallLink } from './call-link.ts'
 import type { AgentType } from './kinds/agent-type.ts'
 import type { AgentWish } from '../agent/tools/agent-tool.ts'
 
-// An agent that was started, as others see it.
+// A started agent, as others see it.
 
 export interface StartedAgent extends AgentFacts {
   readonly toolUseId: string
@@ -32,14 +32,14 @@ export function outputOf({ agent, task, ended }: Working): string {
   ].join('\n')
 }
 
-/** Of those that have ended, so many are named after a compaction. */
+/** How many ended agents are named after a compaction. */
 const NAMED_MAX = 8
 
-/** What a compaction says of those in the background; `mail`: what the conversation was not told yet. */
+/** What a compaction says about agents in the background. `mail`: what the conversation was not told yet. */
 export function agentsSoFar(all: Iterable<Working>, mail: readonly string[]): string {
   const background = [...all].filter(({ agent }) => agent.isBackground)
   const ended = background.filter((one) => one.ended).slice(-NAMED_MAX)
-  // The conversation knows of an end when it has been told: until then no report stands above.
+  // The conversation only knows of an end once it was told: until then there is no report in view.
   const untold = new Set(mail.flatMap((text) => toldEnds(text)))
   return agentsAgain(
     [...background.filter((one) => !one.ended), ...ended].map(({ agent, ended: report }) => ({
@@ -56,7 +56,7 @@ interface AgentStart {
   readonly type: AgentType | undefined
 }
 
-/** What lists and screens show of it, whatever it is at. */
+/** What lists and screens show of it, whatever it is doing. */
 export function taskOf(
   base: AgentBase,
   { id, wish, type, parent }: AgentStart,

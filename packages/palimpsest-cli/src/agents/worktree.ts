@@ -7,17 +7,17 @@ import { withVariables, type ChildEnvironment } from '../agent/process/child-env
 import { gitEnvironment } from '../agent/process/git-environment.ts'
 import { runProcess } from '../agent/process/start-process.ts'
 
-// A git worktree for one agent. Git runs for it unasked, so it runs nothing itself: hooks, monitors and pagers are overruled, and where a
-// repository names a filter, holds submodules or is of an odd form, none is made. What holds work is never removed.
+// A git worktree for one agent. Git runs for it unasked, so git must run nothing itself: hooks, monitors and pagers are disabled, and a
+// repository that names a filter, has submodules or has an unusual form gets no worktree. A worktree that holds work is never removed.
 
 export interface Worktree {
   readonly path: string
-  /** In it, where its parent is in the repository. Real. */
+  /** The folder in it that matches its parent's folder in the repository. A real path. */
   readonly cwd: string
   readonly branch: string
   /** The commit that it begins with. */
   readonly base: string
-  /** Files of its parent's that are not as committed: they are not in it. */
+  /** Number of the parent's uncommitted files, which are not in it. */
   readonly leftBehind: number
 }
 
@@ -27,7 +27,7 @@ export interface NoWorktree {
   readonly ok: false
   /** For a model that asked for one. */
   readonly why: string
-  /** For the user: the same without what a model could do instead. */
+  /** For the user: the same, without what a model could do instead. */
   readonly told: string
 }
 
@@ -41,7 +41,7 @@ export function noWorktree(fact: string, cure?: string): NoWorktree {
   }
 }
 
-/** Below the folder that the session works in: what is installed there is found from a worktree too. */
+/** Below the session's working folder, so that what is installed there is also found from a worktree. */
 export function worktreesFolder(cwd: string): string {
   return join(cwd, '.palimpsest', 'worktrees')
 }
@@ -50,7 +50,7 @@ export function branchOf(id: string): string {
   return `palimpsest-agent-${id}`
 }
 
-/** `from`: the folder whose last commit it is made of. `folder`: where worktrees of the session lie. Neither is a link. */
+/** `from`: the folder whose last commit is checked out. `folder`: where the session's worktrees are. Neither is a link. */
 export async function makeWorktree(
   id: string,
   { from, folder }: { readonly from: string; readonly folder: string },
@@ -79,16 +79,16 @@ export async function makeWorktree(
   return { ok: true, worktree: { path, cwd: await realpath(cwd), branch, base, leftBehind } }
 }
 
-/** Made by us, and ignored with all that is in it. Not where the folder is a link, which may lead anywhere. */
+/** Creates the folder and makes git ignore it. False if the path has a link, which may lead anywhere. */
 async function prepareFolder(folder: string): Promise<boolean> {
   if ((await realPathOf(folder)) !== folder) return false
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Also where the folder was made by somebody else: what he wrote there stays.
+  // If the folder already had a .gitignore, it stays.
   await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined)
   return true
 }
 
-/** For the agent: it may know other paths from whoever asks. */
+/** For the agent, which may know other paths from its parent. */
 export function worktreeText({ cwd, branch, base, leftBehind }: Worktree): string {
   const left =
     leftBehind === 0
@@ -99,7 +99,7 @@ export function worktreeText({ cwd, branch, base, leftBehind }: Worktree): strin
 
 const HASH_CHARS = 10
 
-/** What a worktree that is done with holds; undefined: written paths are not known. */
+/** A worktree that is no longer needed. `written` undefined: the written paths are unknown. */
 export interface Leaving {
   readonly path: string
   readonly branch: string
@@ -108,7 +108,7 @@ export interface Leaving {
   readonly written?: readonly string[] | undefined
 }
 
-/** Removes it where nothing was done in it. Else it stays, and a sentence says where the work is. */
+/** Removes the worktree if nothing was done in it. Otherwise it stays, and a sentence says where the work is. */
 export async function leaveWorktree(
   leaving: Leaving,
   main: string,
@@ -139,7 +139,7 @@ type Work =
   | { readonly kind: 'none'; readonly head: string }
   | { readonly kind: 'some'; readonly text: string }
 
-/** Commands of the agent may have changed the repository: it is judged again before git looks at it. */
+/** The agent's commands may have changed the repository, so the risk is checked again before git looks at it. */
 async function findWork(
   { path, branch, base, written }: Leaving,
   main: string,
@@ -156,7 +156,7 @@ async function findWork(
   ]
   for (const one of [status, head, elsewhere]) if (!one.ok) return unknown(one.why)
   if (!status.ok || !head.ok || !elsewhere.ok) return unknown('git failed')
-  // Commits that are on no other branch: the same whether its beginning is known or not.
+  // Commits that are on no other branch; this works whether or not the starting commit is known.
   const mine = await git(
     ...['rev-list', '--count', 'HEAD', '--not', elsewhere.text.trim()],
     ...[`--exclude=${branch}`, '--branches', '--remotes', '--tags'],
@@ -188,7 +188,7 @@ const STATUS = [
   '--ignore-submodules=all',
 ]
 
-/** A large checkout takes its time. */
+/** A large checkout takes time. */
 const GIT_MS_MAX = 300_000
 const GIT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -196,7 +196,7 @@ export type GitRan =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly why: string }
 
-/** Git as it runs unasked: nothing of the repository or the user runs with it. */
+/** Git as it runs unasked: no program from the repository's or the user's settings runs with it. */
 export function gitIn(
   cwd: string,
   env: ChildEnvironment,

@@ -1,22 +1,22 @@
 import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
 
-// What an agent of a kind is: who it is told to be, and what of its parent's it has.
+// What defines a type of agent: its prompt, and what it gets from its parent.
 
 export const MEMORY_SCOPES = ['user', 'project', 'local'] as const
 
 export interface AgentType {
   readonly name: string
-  /** When to use it: the model chooses by this. */
+  /** When to use it: the model chooses by this text. */
   readonly description: string
   /** Its system prompt. */
   readonly prompt: string
   readonly source: 'project' | 'user' | 'built-in'
-  /** Of its file. */
+  /** Path of its file; absent for built-in types. */
   readonly path?: string | undefined
-  /** Undefined: all that its parent has. */
+  /** Undefined: everything its parent has. */
   readonly tools: readonly string[] | undefined
   readonly disallowedTools: readonly string[]
-  /** Undefined: its parent's. */
+  /** Undefined: its parent's model. */
   readonly model: string | undefined
   readonly mode: PermissionMode | undefined
   readonly maxTurns: number | undefined
@@ -32,12 +32,12 @@ export interface TypeProblem {
 }
 
 export interface AgentTypes {
-  /** Each name once: a project's before the user's, the user's before ours. */
+  /** Each name once: the project's before the user's, the user's before ours. */
   readonly types: readonly AgentType[]
   readonly problems: readonly TypeProblem[]
 }
 
-/** Names that other agents give to the same. */
+/** Names that other agents use for the same types. */
 const OTHER_NAMES = new Map([
   ['explore', 'search'],
   ['general-purpose', 'general'],

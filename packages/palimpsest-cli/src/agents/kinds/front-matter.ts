@@ -1,5 +1,5 @@
-// The head of a Markdown file. People write it by hand, and an unquoted colon in a description is usual: what strict YAML refuses is read
-// line by line. YAML is loaded with the first file: most starts have none.
+// The front matter of a Markdown file. People write it by hand, often with an unquoted colon in a description, so text that strict YAML
+// refuses is read line by line. The YAML parser is loaded with the first file: most starts have none.
 
 export type HeadField = string | number | boolean | readonly string[] | undefined
 
@@ -10,7 +10,7 @@ export interface FrontMatter {
 
 const FENCE = /^---[ \t]*$/
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export async function readFrontMatter(text: string): Promise<FrontMatter | undefined> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
   const [first = '', ...rest] = lines
@@ -30,7 +30,7 @@ async function fromYaml(head: string): Promise<FrontMatter['fields'] | undefined
   return new Map(Object.entries(value).map(([name, one]) => [name, fieldOf(one)]))
 }
 
-/** Aliases are refused by a throw: they have no place in a few lines. */
+/** The parser throws for aliases; they have no place in a few lines. */
 function toPlain(read: () => unknown): unknown {
   try {
     return read()

@@ -15,16 +15,16 @@ export interface TypePlaces {
   /** PALIMPSEST_HOME. */
   readonly home: string
   readonly userHome: string
-  /** Of the project's folder: else its files are not even read. */
+  /** Whether the project's folder is trusted; otherwise its files are not even read. */
   readonly isTrusted: boolean
 }
 
-/** Folders of one place, those below them among them. */
+/** Largest number of folders of one place, including subfolders. */
 const FILES_MAX = 500
 const DEPTH_MAX = 4
 const FILE_BYTES_MAX = 512 * 1024
 
-/** The types there are. The first of a name counts. */
+/** All agent types. The first one with a name counts. */
 export async function loadAgentTypes(places: TypePlaces): Promise<AgentTypes> {
   const { projectFolder, home, userHome, isTrusted } = places
   const folders = [
@@ -66,7 +66,7 @@ async function loadFolder(folder: string, source: AgentType['source']): Promise<
   return { types, problems: found }
 }
 
-/** Sorted, so that the first of two is the same one on every machine. */
+/** Sorted, so that every machine picks the same one of two. */
 async function findFiles(
   folder: string,
   depth = 0,

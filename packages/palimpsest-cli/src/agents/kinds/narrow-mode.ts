@@ -2,9 +2,9 @@ import type { Narrowed } from 'palimpsest/agents'
 
 import type { PermissionMode } from '../../agent/permissions/permission-mode.ts'
 
-// An agent never has more than its parent: its mode only narrows, as its tools do.
+// An agent never may do more than its parent: its mode can only narrow, like its tools.
 
-/** From what asks for nothing unasked to what asks for all of it. */
+/** How much each mode allows unasked; higher is more. */
 const WIDTH: { readonly [mode in PermissionMode]: number } = {
   plan: 0,
   default: 1,

@@ -7,23 +7,23 @@ import { isOwnTool } from '../../agent/tools/tool-natures.ts'
 import { MEMORY_SCOPES, type AgentType } from './agent-type.ts'
 import { readFrontMatter, type HeadField } from './front-matter.ts'
 
-// A file that describes a type of agent, as existing coding agents have them. What is not understood is named and left out; it never gives
-// the agent more.
+// Parses a file that describes an agent type, in the form of existing coding agents. What we do not understand is named and skipped; it
+// never gives the agent more rights.
 
 export interface ParsedAgentFile {
-  /** Undefined: it describes no agent. */
+  /** Undefined: the file describes no agent. */
   readonly type: AgentType | undefined
   readonly problems: readonly string[]
 }
 
 const NAME_CHARS_MAX = 64
-/** In a list of types; more of it is in the file. */
+/** Longest description in a list of types, in characters; the file has the rest. */
 const DESCRIPTION_CHARS_MAX = 1_024
 const TURNS_MAX = 10_000
 
-/** Fields that mean something to others, and change nothing here. */
+/** Fields that other agents use, and that change nothing here. */
 const OF_OTHERS = new Set(['color', 'version', 'author', 'license', 'tags', 'category', 'metadata'])
-/** Known, and not built yet. */
+/** Known fields that are not implemented yet. */
 const WITHOUT_EFFECT = new Set(['skills', 'mcpServers', 'hooks', 'effort', 'initialPrompt'])
 const USED = new Set([
   'name',
@@ -84,20 +84,20 @@ function textOf(field: HeadField): string | undefined {
   return text.trim() === '' ? undefined : text.trim()
 }
 
-/** As others call what we have. */
+/** Other agents' names for our tools. */
 const OTHER_NAMES = new Map([
   ['task', 'Agent'],
   ['askuserquestion', 'AskUser'],
   ['multiedit', 'Edit'],
 ])
 
-/** A tool by a name of ours or of others; undefined for one that is not here. */
+/** A tool by our name or another agent's; undefined if there is no such tool. */
 export function findToolName(name: string): string | undefined {
   if (isOwnTool(name) || name === '*') return name
   return OTHER_NAMES.get(name.toLowerCase())
 }
 
-/** A tool of a server, or all of them. */
+/** One tool of a server, or all of them. */
 const MCP_TOOL = /^mcp__(.+?)(?:__|$)/
 
 function toolsOf(
@@ -115,10 +115,10 @@ function toolsOf(
   const servers = [...new Set(unknown.flatMap(({ name }) => MCP_TOOL.exec(name)?.[1] ?? []))]
   const strange = unknown.filter(({ name }) => !MCP_TOOL.test(name))
   if (strange.length > 0) problems.push(`unknown ${field}: ${strange.map(({ text }) => text).join(', ')}`)
-  // One file may name dozens: the user connects servers, not tools.
+  // One file may name dozens of tools, but the user connects servers.
   if (servers.length > 0)
     problems.push(`${field} of MCP servers that are not connected: ${servers.join(', ')}`)
-  // What forbids a part of a tool forbids all of it; what gives a part gives no more than the parent has.
+  // A ban on part of a tool bans the whole tool; a grant of a part gives no more than the parent has.
   if (bound.length > 0)
     problems.push(`patterns in ${field} are not used: ${bound.map(({ text }) => text).join(', ')}`)
   return [...new Set(known)]
@@ -145,7 +145,7 @@ function turnsOf(field: HeadField, problems: string[]): number | undefined {
   return undefined
 }
 
-/** What is in all projects is the user's: a file that came with one of them neither reads nor fills it. */
+/** Memory across all projects belongs to the user: a file that came with a project neither reads nor fills it. */
 function memoryOf(field: HeadField, source: AgentType['source'], problems: string[]): AgentType['memory'] {
   if (field === undefined) return undefined
   const scope = MEMORY_SCOPES.find((one) => one === field)

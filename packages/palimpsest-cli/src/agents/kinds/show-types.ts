@@ -1,6 +1,6 @@
 import type { AgentType, AgentTypes } from './agent-type.ts'
 
-/** As `palimpsest agents --json` has it. */
+/** A type, as `palimpsest agents --json` prints it. */
 export function toDocument(type: AgentType): object {
   const { name, description, source, path, tools, model, memory, background, isolation } = type
   return {
@@ -28,14 +28,14 @@ export function aboutType({ description, source, tools, model }: AgentType): str
   return `${description}  (${about.join('; ')})`
 }
 
-/** What is not used, a line for each file. */
+/** What is not used, one line per file. */
 export function problemLines({ problems }: Pick<AgentTypes, 'problems'>): readonly string[] {
   const byPath = new Map<string, readonly string[]>()
   for (const { path, text } of problems) byPath.set(path, [...(byPath.get(path) ?? []), text])
   return [...byPath].map(([path, texts]) => `${path}: ${texts.join('; ')}`)
 }
 
-/** The same for who is about to work: that there is something, and where it is said. */
+/** A short version for a starting session: says that there are problems, and where to read about them. */
 export function problemsInShort({ problems }: Pick<AgentTypes, 'problems'>): readonly string[] {
   const files = new Set(problems.map(({ path }) => path)).size
   if (files === 0) return []
@@ -43,10 +43,10 @@ export function problemsInShort({ problems }: Pick<AgentTypes, 'problems'>): rea
   return [`${what} not used. \`palimpsest agents\` says what`]
 }
 
-/** About 2,000 tokens: a hundredth of a usual window. */
+/** About 2,000 tokens: one percent of a usual window. */
 const LISTING_CHARS_MAX = 8_000
 
-/** For the model: the types beside those that the tool itself names. Empty where there are none. */
+/** For the model: the types beside those that the tool itself names. Empty if there are none. */
 export function renderTypes(types: readonly AgentType[]): string {
   const own = types.filter(({ source }) => source !== 'built-in')
   if (own.length === 0) return ''

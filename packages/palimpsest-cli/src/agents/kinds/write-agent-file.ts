@@ -7,31 +7,31 @@ import { realPathOf } from '../../agent/paths/real-path.ts'
 import { Refusal } from '../../agent/refusal.ts'
 import { parseAgentFile } from './parse-agent-file.ts'
 
-// Agent files that the user makes and changes by questions. What stands in a file and is not asked about stays as it is.
+// Agent files that the user creates and edits by answering questions. The rest of a file stays as it is.
 
 export interface NewAgentType {
   readonly name: string
   readonly description: string
   /** Empty: all tools. */
   readonly tools: string
-  /** Empty: that of the conversation. */
+  /** Empty: the conversation's model. */
   readonly model: string
   readonly prompt: string
 }
 
-/** Fields that questions change. */
+/** Fields that the questions change. */
 export const EDITED_FIELDS = ['description', 'tools', 'model'] as const
 export type EditedField = (typeof EDITED_FIELDS)[number]
 
 const NAME = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/i
 
-/** What is wrong with a name, or nothing: it becomes the name of a file. */
+/** What is wrong with a name, or undefined. The name becomes a file name. */
 export function nameProblem(name: string): string | undefined {
   if (!NAME.test(name)) return `"${name}" is no name for a type: up to 64 letters, digits, - and _`
   return name.toLowerCase() === 'fork' ? '"fork" is what a fork is called; choose another name' : undefined
 }
 
-/** Where it was written. Refused where there is such a file, or where the folder is reached by a link. */
+/** Returns the path of the new file. Refuses if the file exists, or if the path to the folder has a link. */
 export async function createAgentFile(folder: string, type: NewAgentType): Promise<string> {
   const problem = nameProblem(type.name)
   if (problem !== undefined) throw new Refusal(problem)
@@ -55,7 +55,7 @@ export async function createAgentFile(folder: string, type: NewAgentType): Promi
 
 const FILE_BYTES_MAX = 512 * 1024
 
-/** An empty value takes the field out. */
+/** An empty value removes the field. */
 export async function editAgentFile(path: string, field: EditedField, value: string): Promise<void> {
   const real = await realPathOf(path)
   const { bytes } = await readRegular(real, FILE_BYTES_MAX)
@@ -70,12 +70,12 @@ async function requireValid(text: string, path: string): Promise<void> {
   if (!type || bad.length > 0) throw new Refusal(`nothing was written: ${[...problems].join('; ')}`)
 }
 
-/** A JSON string is a YAML string, whatever is in it. */
+/** A JSON string is always a valid YAML string. */
 function quoted(text: string): string {
   return JSON.stringify(text.replaceAll(/\s+/g, ' ').trim())
 }
 
-/** The other lines stay as they are, comments and order too. */
+/** The other lines stay as they are, including comments and order. */
 export function withField(text: string, field: EditedField, value: string): string {
   const lines = text.split('\n')
   const end = lines.findIndex((line, place) => place > 0 && /^---[ \t]*\r?$/.test(line))
@@ -83,7 +83,7 @@ export function withField(text: string, field: EditedField, value: string): stri
   const start = lines.findIndex((line, place) => place < end && line.startsWith(`${field}:`))
   const fresh = value.trim() === '' ? [] : [`${field}: ${quoted(value)}`]
   if (start === -1) return [...lines.slice(0, end), ...fresh, ...lines.slice(end)].join('\n')
-  // What is folded or listed below the name belongs to it.
+  // Folded or listed lines below the name belong to it.
   const after = lines.findIndex((line, place) => place > start && (place >= end || !/^(\s|-\s)/.test(line)))
   return [...lines.slice(0, start), ...fresh, ...lines.slice(after)].join('\n')
 }

@@ -9,12 +9,13 @@ import { toPrintable } from '../../agent/printable.ts'
 import { sentenceOf } from '../../report-error.ts'
 import type { AgentBase } from '../agent-base.ts'
 
-// What an agent is at, in a model's words: as a fork of the agent's last request, which the cache holds, or as a request of its own on the cheapest
-// model with the last rounds alone, whichever costs less. It is nobody's answer: it waits for nothing, and stays within the background's share.
+// What an agent is doing, in a model's words. Asks either a fork of the agent's last request, which the cache holds, or the cheapest model
+// with only the last rounds, whichever costs less. The text answers no one: nothing waits for it, and its cost stays within the background
+// share.
 
 type ModelRequest = Parameters<ConversationSetup['ports']['streamModel']>[0]
 
-/** The newest request of an agent, and what it held. */
+/** The newest request of an agent, and its size. */
 export interface SentRequest {
   readonly request: ModelRequest
   readonly tokens: number
@@ -23,11 +24,11 @@ export interface SentRequest {
 
 export interface SummaryWish {
   readonly sent: SentRequest | undefined
-  /** What the agent said and called, the newest last. */
+  /** What the agent said and called, newest last. */
   readonly turns: readonly string[]
 }
 
-/** One question at a time. Undefined where a model has nothing to say: not now, or not any more. Never rejects. */
+/** Asks one question at a time. Undefined if a model has nothing to say, now or for the rest of the session. Never rejects. */
 export type AskSummary = (wish: SummaryWish, signal: AbortSignal) => Promise<string | undefined>
 
 export interface AskSetup {
@@ -37,19 +38,19 @@ export interface AskSetup {
   readonly spend: (spent: Spent) => void
 }
 
-/** After so many failures in a row no model is asked any more in this session. */
+/** After this many failures in a row, no model is asked again in this session. */
 const FAILURES_MAX = 3
 const SOURCE = 'agent-summary'
 const ASKED =
   'In three to five words: what is this agent doing right now? Present tense, a verb in -ing first, and name the thing: a file, a function, a command. Call no tool, and answer with these words alone. For example: Tracing timeout in queue.ts'
-/** At most, and about what a few words come to. */
+/** The most allowed, and the usual cost of a few words. */
 const OUTPUT_TOKENS = 64
 const EXPECTED_TOKENS = 12
 const ROUNDS = 6
-/** What the cache holds is held so long. */
+/** How long the cache keeps a prompt. */
 const CACHED_MS = 5 * 60_000
 
-/** One for all agents of a session: where it fails, it fails for all. Undefined: the setting asks for none. */
+/** One for all agents of a session: if it fails, it fails for all. Undefined: the setting asks for none. */
 export function summaryAsker(
   { setup, scene, world }: AgentBase,
   spend: AskSetup['spend'],
@@ -81,7 +82,7 @@ export function createAskSummary({ setup, model, now, spend }: AskSetup): AskSum
       if (words === undefined) ports.trace({ name: SOURCE, reason: `no words: ${outcome.kind}` })
       return words
     } catch (error) {
-      // The agent has ended, nobody wants to know any more; or something is wrong that the computed words do without.
+      // Either the agent has ended and the words are no longer needed, or something failed and the computed words will do.
       if (signal.aborted) return undefined
       failures++
       ports.trace({ name: SOURCE, reason: sentenceOf(error) })
@@ -99,7 +100,7 @@ interface Way {
   readonly usd: number
 }
 
-/** By the prices of the ledger. Undefined: nobody knows what the model costs. */
+/** By the prices of the ledger. Undefined: the model's price is unknown. */
 function cheapest({ sent, turns }: SummaryWish, model: string, now: number): Way | undefined {
   const own = findModelFacts(sent?.request.model ?? model)
   const plain = plainWay(turns, sent?.request.model ?? model)
@@ -107,7 +108,7 @@ function cheapest({ sent, turns }: SummaryWish, model: string, now: number): Way
   return fork && (!plain || fork.usd < plain.usd) ? fork : plain
 }
 
-/** The same bytes, and one message behind them. */
+/** The same bytes, with one message after them. */
 function forkWay({ request, tokens }: SentRequest, facts: ModelFacts): Way | undefined {
   if (!request.body.endsWith(END)) return undefined
   const asked = JSON.stringify({ role: 'user', content: ASKED })
@@ -133,7 +134,7 @@ function plainWay(turns: readonly string[], own: string): Way | undefined {
   return { request: { body, betas: [], model: facts.id, source: SOURCE }, facts, tokens, usd }
 }
 
-/** Of the same maker: another one's cannot be asked at the same place. */
+/** From the same maker: another maker's model has another endpoint. */
 function cheapestModel(own: string): ModelFacts | undefined {
   const facts = findModelFacts(own)
   const others = isClaudeId(own) ? MODEL_FACTS.filter(({ id }) => isClaudeId(id)) : []
@@ -154,7 +155,7 @@ const WORDS_MIN = 2
 const WORDS_MAX = 8
 const CHARS_MAX = 60
 
-/** Undefined for what is no few words. */
+/** Undefined unless the text is a few words. */
 function wordsIn(text: string): string | undefined {
   const line = toPrintable(text.trim()).replaceAll(/^["'`]+|(?<!["'`.])["'`.]+$/g, '')
   const count = line.split(/\s+/).length

@@ -1,17 +1,17 @@
 import { basename } from 'node:path'
 
-// What a shell command is about, in a few words: its first part that does something, without what only leads there.
+// What a shell command is about, in a few words: its first part that does something, without the preparation.
 
 export interface CallWords {
   readonly verb: string
   /** Names a thing. */
   readonly thing: string
-  /** Of a search: what is looked for, and not just where. */
+  /** For a search: what it looks for. Absent otherwise. */
   readonly search?: string | undefined
   readonly place?: string | undefined
 }
 
-/** What a command does is said at its beginning. */
+/** The beginning of a command says what it does. */
 const COMMAND_CHARS_MAX = 2_000
 const JOINTS = /&&|\|\||[;|\n]/
 const LEADING = new Set([
@@ -27,7 +27,7 @@ const LEADING = new Set([
   'which',
   'test',
 ])
-/** Run what follows them; the last two take a value first. */
+/** Run the command that follows them; those in `WITH_VALUE` take a value first. */
 const WRAPPERS = new Set(['sudo', 'time', 'npx', 'env', 'command', 'nohup', 'uv', 'poetry', 'run', 'exec'])
 const WITH_VALUE = new Set(['timeout', 'nice'])
 const READERS = new Set(['cat', 'head', 'tail', 'sed', 'less', 'nl', 'bat', 'wc', 'awk', 'jq', 'xxd'])
@@ -66,7 +66,7 @@ export function commandWords(command: string): CallWords {
   if (SEARCHERS.has(name)) return searchWords(args[0] ?? '', args[1])
   if (name === 'git' && args[0] === 'grep') return searchWords(args[1] ?? '', args[2])
   if (READERS.has(name)) {
-    // A program that is written out in the arguments is no file.
+    // A program written out in the arguments is not a file.
     const file = last !== undefined && /^[\w./@~-]+$/.test(last) ? basename(last) : undefined
     return file === undefined
       ? { verb: 'Running', thing: `the command ${name}` }
@@ -78,7 +78,7 @@ export function commandWords(command: string): CallWords {
     const file = args[0] !== undefined && /\.\w+$/.test(args[0]) ? basename(args[0]) : undefined
     return { verb: 'Running', thing: file === undefined ? `a ${language} script` : `the script ${file}` }
   }
-  // Never its other arguments: they hold keys.
+  // Never shows its other arguments: they may hold keys.
   if (name === 'curl' || name === 'wget')
     return {
       verb: 'Fetching a page from',
@@ -89,12 +89,12 @@ export function commandWords(command: string): CallWords {
   return { verb: 'Running', thing: programWords(name, args) }
 }
 
-/** It prepares what follows, or says what follows. */
+/** The command prepares the next one, or announces it. */
 function isLeading([first = '', second]: readonly string[], isLast: boolean): boolean {
   return first.startsWith('#') || LEADING.has(first) || (first === 'git' && second === 'add' && !isLast)
 }
 
-/** Without variables, and without what only runs the rest. */
+/** Without variables, and without wrappers that only run the rest. */
 function wordsIn(text: string): readonly string[] {
   const words = (text.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? []).map((word) =>
     word.replaceAll(/^["']|["']$/g, ''),
@@ -109,7 +109,7 @@ function wordsIn(text: string): readonly string[] {
   return words.slice(at)
 }
 
-/** They have commands of commands. */
+/** Programs whose subcommands have subcommands. */
 const SUBCOMMANDS = new Set(['gh', 'docker', 'kubectl', 'aws', 'gcloud'])
 
 /** `npm run build`, `git log`, `vitest queue.test.ts`. */
@@ -129,7 +129,7 @@ export function searchWords(pattern: string, path: string | undefined): CallWord
   return { verb: 'Searching for', thing: search, search, place }
 }
 
-/** The word of a pattern that says most. */
+/** The most telling word of a pattern. */
 export function patternWord(pattern: string): string {
   const [first = ''] = pattern.slice(0, COMMAND_CHARS_MAX).split('|')
   if (/^[\w-]+ [\w-]+$/.test(first)) return first
@@ -147,7 +147,7 @@ export function folderOf(path: string): string | undefined {
   return parts.length < 2 ? undefined : parts.at(-2)
 }
 
-/** Of a path its end, of an address its host. */
+/** The last part of a path, or the host of an address. */
 function shortName(text: string): string {
   const host = /^\w+:\/\/(?:[^@/]*@)?([^/:?#]+)/.exec(text)?.[1]
   return host ?? (basename(text) || text)

@@ -6,18 +6,18 @@ import { isBlock, toBlocks, type JsonObject } from 'palimpsest/wire'
 import { toPrintable } from '../../agent/printable.ts'
 import { commandWords, folderOf, searchWords, type CallWords } from './command-words.ts'
 
-// What an agent is at, in three to five words that name a thing, computed from its last calls: no model is asked.
+// What an agent is doing, in three to five words that name a thing, computed from its last calls without a model.
 
-/** The words after an event, where they changed. */
+/** The words after an event, if they changed. */
 export type SummariseCalls = (event: LoopEvent) => string | undefined
 
 const CHARS_MAX = 60
-/** Behind the verb. */
+/** After the verb. */
 const WORDS_MAX = 4
 const THING_CHARS_MAX = 32
-/** Beside the name of a file. */
+/** Beside a file name. */
 const SEARCH_CHARS_MAX = 18
-/** Of the result of a search: whether a file that is read next was found by it. */
+/** Characters kept of a search result, to see whether a file that is read next was found by it. */
 const FOUND_CHARS_MAX = 50_000
 
 export function createCallSummary(): SummariseCalls {
@@ -42,7 +42,7 @@ function isSearch(tool: string): boolean {
   return tool === 'Grep' || tool === 'Bash'
 }
 
-/** Undefined: it says nothing of the work. */
+/** Undefined: the call says nothing about the work. */
 function callWords(name: string, input: JsonObject): CallWords | undefined {
   const text = (member: string): string => {
     const value = input[member]
@@ -111,7 +111,7 @@ function wordsOf(text: string): number {
   return text.split(/\s+/).filter(Boolean).length
 }
 
-/** Long names keep their end, which tells them apart; of many words the first stay. */
+/** Long names keep their end, which tells them apart; of many words the first ones stay. */
 function cut(text: string, charsMax = THING_CHARS_MAX): string {
   const words = text.split(/\s+/).slice(0, WORDS_MAX).join(' ')
   return words.length <= charsMax ? words : `…${words.slice(1 - charsMax)}`

@@ -1,13 +1,13 @@
-// How often the words on an agent change for those who read along: at once for the first, then once in a while, as long as there is something
-// new.
+// How often the words about an agent change for people who read along: at once the first time, then at intervals, as long as there is
+// something new.
 
 export const SUMMARY_EVERY_MS = 30_000
 
 export interface PaceSetup {
   readonly now: () => number
-  /** Runs something later; the result calls it off. */
+  /** Runs something later; the returned function cancels it. */
   readonly later: (run: () => void, waitMs: number) => () => void
-  /** Told the newest words; not told the same twice. */
+  /** Called with the newest words, never twice in a row with the same. */
   readonly tell: (words: string) => void
 }
 
@@ -44,7 +44,7 @@ export function createSummaryPace({ now, later, tell }: PaceSetup): SummaryPace 
   }
 }
 
-/** By the clock of the machine; nobody stays for it. */
+/** By a real timer, which does not keep the process alive. */
 export function laterByTimer(run: () => void, waitMs: number): () => void {
   const timer = setTimeout(run, waitMs)
   timer.unref()

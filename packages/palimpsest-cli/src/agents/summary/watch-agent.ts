@@ -15,24 +15,24 @@ export interface AgentWatchSetup {
   readonly now: () => number
   readonly later?: PaceSetup['later'] | undefined
   readonly onChange: () => void
-  /** Told in a few words what it is at, once in a while. */
+  /** Called now and then with a few words on what it is doing. */
   readonly tell: (summary: string) => void
-  /** A model says it, from the second time on. Absent: it is computed. */
+  /** Asks a model for the words, from the second time on. Absent: they are computed. */
   readonly ask?: AskSummary | undefined
 }
 
 export interface WatchedAgent extends TurnWatch {
-  /** The agent's model, with a look at what is sent to it. */
+  /** The agent's model, with a look at each request. */
   readonly watched: (streamModel: StreamModel) => StreamModel
 }
 
-/** What an agent is at: for whoever looks at any time, and for whoever is told. */
+/** Tracks what an agent is doing: readable at any time, and reported through `tell`. */
 export function watchAgent(setup: AgentWatchSetup): WatchedAgent {
   const { name, now, later = laterByTimer, onChange, tell, ask } = setup
   const watch = watchTurn({ text: `Starting ${name}`, now, onChange, summarise: createCallSummary() })
   const ending = new AbortController()
   let sent: SentRequest | undefined
-  /** A model's words hold until there are others. */
+  /** A model's words hold until newer ones come. */
   let said: string | undefined
   let isFirst = true
   const askAndTell = async (computed: string, asked: AskSummary): Promise<void> => {
