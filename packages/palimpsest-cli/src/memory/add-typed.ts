@@ -5,14 +5,14 @@ import type { World } from '../world.ts'
 import { memoriesOf } from './memory-scopes.ts'
 import { outcomeText } from './outcome-text.ts'
 
-/** `# text`: one line that the user wants remembered. A heading with more after it is a prompt. */
+/** `# text`: one line that the user wants remembered. A heading with more text after it is a prompt. */
 const TYPED = /^#[ \t]+(\S[^\n]*)$/
 
 export function typedMemory(text: string): string | undefined {
   return TYPED.exec(text.trim())?.[1]?.trim()
 }
 
-/** Adds it to the memories of the project. What to tell the user. */
+/** Adds it to the project's memories. `told` is the text for the user. */
 export async function addTyped(
   text: string,
   project: Pick<ProjectFolder, 'home' | 'folder'>,

@@ -5,9 +5,9 @@ import { sentenceOf } from '../report-error.ts'
 import { createRememberStated } from './remember-stated.ts'
 import type { SessionMemory } from './session-memory.ts'
 
-// What becomes of a turn in memory without a model: what the user asked to be remembered, and a line in the log of the day.
+// What a turn leaves in memory without a model: what the user asked to remember, and a line in the log of the day.
 
-/** After so many failures in a row the log is left alone for the session. */
+/** After this many failures in a row the log is not written for the rest of the session. */
 const FAILURES_MAX = 3
 
 export interface AfterTurnSetup {
@@ -21,7 +21,7 @@ export interface AfterTurnSetup {
   readonly report: (text: string) => void
 }
 
-/** Called when a turn has ended, with all that the conversation says and how the turn ended. */
+/** Called when a turn has ended, with the whole conversation and how the turn ended. */
 export type AfterTurn = (log: readonly Entry[], outcome: string) => Promise<void>
 
 export function createAfterTurn(setup: AfterTurnSetup, begin: readonly Entry[]): AfterTurn {

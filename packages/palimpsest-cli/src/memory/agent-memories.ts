@@ -10,7 +10,7 @@ import type { AnyScope, OpenedMemories } from './memory-scopes.ts'
 
 const AGENT_SCOPES: readonly AnyScope[] = ['user', 'project', 'local']
 
-/** `--scope`, where `--agent` is given. */
+/** `--scope`, if `--agent` is given. */
 export function agentScopeOf(text: string | undefined): AnyScope | undefined {
   if (text === undefined) return undefined
   const scope = AGENT_SCOPES.find((one) => one === text)
@@ -18,7 +18,7 @@ export function agentScopeOf(text: string | undefined): AnyScope | undefined {
   throw new UsageError(`--scope "${text}": with --agent it is ${AGENT_SCOPES.join(', ')}`)
 }
 
-/** What agents of a type remember. Undefined: in all scopes, the project's if the folder is trusted. */
+/** What agents of a type remember. `wanted` undefined: all scopes, the project's only if the folder is trusted. */
 export async function openAgentMemories(
   type: string,
   wanted: AnyScope | undefined,
