@@ -2,19 +2,19 @@ import { isInside } from '../paths/real-path.ts'
 import { inOrder, type Mount } from './mount.ts'
 import type { FilterKind } from './seccomp-filter.ts'
 
-// A plan as arguments of bubblewrap. Pure: what is not in the plan is not in the sandbox.
+// Turns a plan into arguments for bubblewrap. Pure: what is not in the plan is not in the sandbox.
 
 export interface InsidePlan {
   readonly mounts: readonly Mount[]
   readonly cwd: string
-  /** Left out: nothing that stays is written. */
+  /** Absent: `reading`, which writes nothing that stays. */
   readonly kind?: FilterKind | undefined
-  /** Absolute. */
+  /** Absolute path. */
   readonly program: string
   readonly args: readonly string[]
 }
 
-/** What older versions lack; the sandbox holds without. */
+/** Features that older versions lack; the sandbox holds without them. */
 export interface BubblewrapFeatures {
   /** 0.8 */
   readonly forbidsUserNamespaces: boolean
@@ -24,19 +24,19 @@ export interface BubblewrapFeatures {
 
 export interface BubblewrapStart {
   readonly args: readonly string[]
-  /** What it reads from channels of its own. */
+  /** What bubblewrap reads from separate file descriptors. */
   readonly inputs: readonly { readonly fd: number; readonly bytes: Uint8Array }[]
 }
 
-/** Below are the channels of a shell: see `start-shell.ts`. */
+/** Lower numbers are the channels of a shell: see `start-shell.ts`. */
 const FIRST_FD = 10
 
 /**
- * A new root with nothing in it, a process tree, network and host name of its own, no privileges. `/proc` is remounted: for root it is
- * writable, and `/proc/sys` is the machine's. The program is the first process, so that no process of the outside is in `/proc`.
+ * An empty new root; its own process tree, network and host name; no privileges. `/proc` is remounted read-only: root could write to it,
+ * and `/proc/sys` is the machine's. The program is the first process, so that `/proc` shows no process from outside.
  *
- * No session of its own: whoever starts it gives it one (`hasGroup`), and only a process that stays in our group can be ended for sure.
- * Bubblewrap ties the program to its own life as late as just before it starts it; ended before that, it would leave the program behind.
+ * It gets no session of its own here: the caller provides one (`hasGroup`), and we can reliably end only a process that stays in our group.
+ * Bubblewrap ties the program to its own life only just before it starts it; if bubblewrap ended earlier, the program would stay behind.
  */
 const ALWAYS: readonly string[] = [
   ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],
@@ -94,7 +94,7 @@ function toArguments(mount: Mount, { mounts, give, limitsScratch }: Around): rea
   }
 }
 
-/** Nothing, or just a way through to what is shown inside of it. */
+/** No permissions, or only passage to what is shown inside the folder. */
 function permissionsOf(path: string, mounts: readonly Mount[]): string {
   const isPassage = mounts.some(
     (other) => (other.kind === 'shown' || other.kind === 'writable') && isInside(path, other.path),

@@ -21,10 +21,10 @@ import { createWritingSandbox } from './writing/create-writing-sandbox.ts'
 export interface SandboxOptions {
   readonly policy: SandboxPolicy
   readonly access: Access
-  /** Of the program; what runs inside gets a few names of it. */
+  /** Environment of our own process; programs inside get a few of its variables. */
   readonly env: Environment
   readonly machine: Machine
-  /** A folder of the session, or what another sandbox of it has. Absent: nothing runs unasked that writes. */
+  /** A folder of the session, or what another sandbox of the session already has. Absent: nothing that writes runs unasked. */
   readonly quarantine?: string | SandboxKeep | undefined
 }
 
@@ -104,7 +104,7 @@ async function enclose(start: InsideStart, ground: Ground): Promise<Enclosed> {
   const covered = (path: string): boolean => places.folders.some((folder) => isInside(folder, path))
   const more = [found, ...(start.shown ?? [])].filter((path) => !covered(path) && !isShown(path, system))
   const mounts = [
-    // What is worked in is shown as it is.
+    // The folders of the work are shown as they are, so system mounts inside them are left out.
     ...system.filter(({ kind, path }) => kind === 'closed' || !covered(path)),
     ...places.mounts,
     ...more.map((path): Mount => ({ kind: 'shown', path })),
@@ -113,12 +113,12 @@ async function enclose(start: InsideStart, ground: Ground): Promise<Enclosed> {
   return { ok: true, start: { ...launched, env, cwd: await outsideFolder(start.cwd) } }
 }
 
-/** Where the launcher itself stands; what it starts goes to its own folder. */
+/** The folder in which the launcher itself starts; the program inside starts in its own. */
 async function outsideFolder(cwd: string): Promise<string> {
   return realpath(cwd).catch(() => '/')
 }
 
-/** A made-up file is there too, but it is not the real one. */
+/** Made-up files do not count: they are there, but they are not the real ones. */
 function isShown(path: string, system: readonly Mount[]): boolean {
   const closest = system
     .filter((mount) => isInside(mount.path, path))

@@ -30,7 +30,7 @@ async function isProgram(path: string): Promise<boolean> {
 
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46])
 
-/** A program for the machine, not a script: it works without the files beside it, and holds no words of its user's. */
+/** Machine code, not a script: it works without the files beside it, and contains no text of the user. */
 export async function isMachineCode(path: string): Promise<boolean> {
   const handle = await open(path, 'r').catch(() => undefined)
   if (handle === undefined) return false

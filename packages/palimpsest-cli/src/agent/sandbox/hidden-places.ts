@@ -9,15 +9,15 @@ import { anchorPattern, hidesFiles } from '../permissions/match-path.ts'
 import type { Rule } from '../permissions/rule.ts'
 import type { Mount } from './mount.ts'
 
-// Files that rules keep from being read unasked, found on the disk, so that they can be covered. A rule that names its place is
-// followed there; one that means any depth needs a look at everything, which has its limit.
+// Finds the files on disk that rules keep from being read unasked, so that they can be covered. A rule that names a place is followed
+// there; a rule for any depth needs a search of everything, which has a limit.
 
 type Closed = Extract<Mount, { kind: 'closed' }>
 
-/** Looked at before every command; more would be felt. */
+/** Entries that the search may read. It runs before every command; more would be noticeable. */
 export const ENTRIES_MAX = 30_000
 
-/** Undefined: there is too much to look through. */
+/** Undefined: a rule hides everything, or there is too much to look through. */
 export async function hiddenPlaces(
   access: Access,
   folders: readonly string[],
@@ -41,14 +41,14 @@ interface Budget {
   left: number
 }
 
-/** What is there under a name; a link is where it leads. */
+/** A file or folder under its name; a link counts as what it leads to. */
 interface Place {
   readonly named: string
   readonly real: string
   readonly isFolder: boolean
 }
 
-/** Undefined for a link to nowhere. */
+/** Undefined for a broken link. */
 async function placeOf(entry: Dirent, folder: Pick<Place, 'named' | 'real'>): Promise<Place | undefined> {
   const named = join(folder.named, entry.name)
   const path = join(folder.real, entry.name)
@@ -61,9 +61,9 @@ async function placeOf(entry: Dirent, folder: Pick<Place, 'named' | 'real'>): Pr
 }
 
 interface Search {
-  /** Takes a name. */
+  /** Takes a path as named, which may lead through links. */
   readonly isHidden: (path: string) => boolean
-  /** A name inside of a link may be meant, and not just the link's own. */
+  /** Rules may mean names inside a linked folder, not only the link itself. */
   readonly follows: boolean
 }
 
@@ -82,7 +82,7 @@ async function below(
       const place = await placeOf(entry, next)
       if (place === undefined) continue
       if (isMeant) found.push({ kind: 'closed', path: place.real, isFolder: place.isFolder })
-      // A link to a folder above goes round in circles, and gives no other names than those that are met anyway.
+      // A link to a folder above would loop, and leads to no names that the search does not find anyway.
       else if (place.isFolder && !(isLink && isInside(place.real, next.real))) waiting.push(place)
     }
   }
@@ -100,7 +100,7 @@ interface Way {
   readonly pattern: PathPattern
 }
 
-/** A `**` at the end stands for all that is inside. */
+/** A `**` at the end means everything inside. */
 function wayOf(
   { pattern = '' }: Rule,
   access: Access,
@@ -117,7 +117,7 @@ function wayOf(
   return { base, pattern: { ...parsed, segments: fixed } }
 }
 
-/** Level by level, along what the pattern can match; as everywhere, what forbids does so in any case of letters. */
+/** Follows the pattern level by level. Rules that hide ignore case, as everywhere. */
 async function followed({ base, pattern }: Way, budget: Budget): Promise<readonly Closed[]> {
   let folders: readonly Pick<Place, 'named' | 'real'>[] = [{ named: base, real: base }]
   let found: Place[] = []

@@ -1,12 +1,12 @@
 import { isInside } from '../paths/real-path.ts'
 
-// What a model is told when a command failed because it ran in the sandbox, and how to have somebody asked instead.
+// What the model reads when a command may have failed because of the sandbox, and how to have the user asked instead.
 
 const CERTAIN =
   /Read-only file system|EROFS|Network is down|ENETDOWN|Network is unreachable|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|Couldn't connect to server|error while loading shared libraries/i
 const LIKELY = /Permission denied|EACCES|Operation not permitted|EPERM/i
 const MISSING = /No such file or directory|ENOENT/
-/** From the root. */
+/** An absolute path. */
 const PATH = /\/[^\s:'"‘’`]+/g
 
 const CURE =
@@ -15,11 +15,11 @@ const CURE =
 export interface EndedInside {
   readonly output: string
   readonly failed: boolean
-  /** What it was shown of the work. */
+  /** Folders of the work that it could see. */
   readonly folders: readonly string[]
 }
 
-/** Nothing where the sandbox can have nothing to do with it. */
+/** Empty if the sandbox cannot be the reason. */
 export function sandboxNote({ output, failed, folders }: EndedInside): readonly string[] {
   if (CERTAIN.test(output))
     return [`[It ran in a sandbox: read-only, no network, nothing but the working folders. ${CURE}]`]

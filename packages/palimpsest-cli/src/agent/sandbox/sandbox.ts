@@ -1,15 +1,15 @@
 import type { ProcessStart } from '../process/start-process.ts'
 import type { Guard } from './writing/create-guard.ts'
 
-// Where what runs unasked runs: it reads the working folders and the system's programs, writes nothing that stays, and reaches nobody.
+// The sandbox for what runs unasked: it reads the working folders and the system's programs, writes nothing that stays, and has no network.
 
-/** `auto`: where it works. `required`: no command runs where it does not. */
+/** `auto`: used if it works. `required`: if it does not work, no command runs. */
 export const SANDBOX_POLICIES = ['auto', 'required', 'off'] as const
 
-/** Besides, commands that write run unasked in one that shows the working folders writable. */
+/** In addition, commands that write run unasked, in a sandbox with writable working folders. */
 export interface WritingPolicy {
   readonly writes: true
-  /** Hosts that are reached from there: names, `*.name`, either with a port. */
+  /** Hosts that it can reach: names or `*.name`, each with an optional port. */
   readonly network: readonly string[]
   readonly required: boolean
 }
@@ -33,7 +33,7 @@ export interface InsideStart {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
-  /** Programs from elsewhere that are shown too, and folders: real paths. */
+  /** Real paths of programs and folders from elsewhere that are shown too. */
   readonly shown?: readonly string[]
 }
 
@@ -45,25 +45,25 @@ export type EnclosedWriting =
   | {
       readonly ok: true
       readonly start: ProcessStart
-      /** To be called once the command has ended: what to tell about it. */
+      /** To be called when the command has ended. Returns notes about it. */
       readonly leave: (end: { readonly wasKilled: boolean }) => Promise<readonly string[]>
     }
   | { readonly ok: false; readonly why: string }
 
-/** What sandboxes of one session share. */
+/** What the sandboxes of one session share. */
 export interface SandboxKeep {
-  /** What commands left that runs by itself goes there. */
+  /** Folder for files that commands left and that would run by themselves. */
   readonly quarantine: string
-  /** Where commands have their `/tmp` and their home. */
+  /** Contains the `/tmp` and the home of commands. */
   readonly box: { readonly folder: () => Promise<string>; readonly close: () => Promise<void> }
-  /** Those with commands that run, or with files that could not be moved away. */
+  /** Guards with running commands, or with files that could not be moved away. */
   readonly guards: Set<Pick<Guard, 'settle' | 'takeUntold' | 'isIdle'>>
 }
 
-/** One in which the working folders can be written, but for what runs by itself outside of it. */
+/** A sandbox in which the working folders are writable, except for files that run by themselves outside it. */
 export interface WritingSandbox {
   readonly keep: SandboxKeep
-  /** Whether some host can be reached. */
+  /** Whether any host can be reached. */
   readonly hasNetwork: boolean
   readonly variables: Sandbox['variables']
   readonly showsSystem: Sandbox['showsSystem']
@@ -72,33 +72,33 @@ export interface WritingSandbox {
     command: string,
     start: Pick<InsideStart, 'cwd' | 'shown'>,
   ) => Promise<EnclosedWriting>
-  /** Looks at what its commands made: why every command is to be asked about. Undefined: none of it is in the way. */
+  /** Checks what its commands made. Returns why the user must be asked about every command. Undefined: nothing is in the way. */
   readonly concern: () => Promise<string | undefined>
-  /** The same right before a command runs outside of it: what to tell about, and what nobody was asked about yet. */
+  /** The same check right before a command runs outside: notes, and a problem that the user has not been asked about yet. */
   readonly lookAround: () => Promise<{
     readonly notes: readonly string[]
     readonly problem: string | undefined
   }>
-  /** A file that somebody allowed to write: it is no intruder. Real. */
+  /** A write that was allowed: the file is not an intruder. Takes a real path. */
   readonly expect: (path: string) => void
-  /** Why this command did not get through in it, if it was tried. */
+  /** Why the sandbox blocked this command, if it ran there before. */
   readonly reasonOf: (command: string) => string | undefined
   readonly keepReason: (command: string, reason: string) => void
   readonly close: () => Promise<void>
 }
 
 export interface Sandbox {
-  /** Absent: what writes is asked about. */
+  /** Absent: the user is asked about commands that write. */
   readonly writing?: WritingSandbox | undefined
   readonly policy: SandboxPolicy
-  /** Tried once, at the first question. */
+  /** Tested once, at the first call. */
   readonly state: () => Promise<SandboxState>
   /** Why nothing can run in it now: it does not work, or not for these folders. Undefined: it can. */
   readonly problem: () => Promise<SandboxProblem | undefined>
-  /** The start of a program in it, as things are now. */
+  /** How to start a program in it, with the folders and rules as they are now. */
   readonly enclose: (start: InsideStart) => Promise<Enclosed>
-  /** Whether a path outside of the working folders can be read in it, and is the real one. Takes a real path. */
+  /** Whether a path outside the working folders can be read in it, and is the real one. Takes a real path. */
   readonly showsSystem: (path: string) => Promise<boolean>
-  /** What programs are found by in it, and which variables there are. */
+  /** Its environment, including the `PATH` that finds programs. */
   readonly variables: { readonly [name: string]: string }
 }

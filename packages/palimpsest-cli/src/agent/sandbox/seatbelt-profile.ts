@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import type { InsidePlan } from './bubblewrap-arguments.ts'
 import { inOrder, type Mount } from './mount.ts'
 
-// The same plan for the sandbox of macOS, as a profile. It was written from its documentation and never run: `trySandbox` finds out, at
-// every start, whether it keeps what it must keep. Nothing is mounted there, so made-up files and places to write are left out.
+// The same plan as a profile for the macOS sandbox. It was written from the documentation and never run: `trySandbox` tests at every
+// start whether it protects what it must. The macOS sandbox mounts nothing, so made-up files and scratch folders are left out.
 
-/** What programs look up about the machine. Not about other processes: their arguments and environment are among the names. */
+/** What programs look up about the machine. Nothing about other processes: such names include their arguments and environment. */
 const KNOWN_NAMES = [
   ...['hw.activecpu', 'hw.byteorder', 'hw.cputype', 'hw.logicalcpu', 'hw.machine', 'hw.memsize', 'hw.ncpu'],
   ...['hw.pagesize', 'hw.physicalcpu', 'kern.argmax', 'kern.hostname', 'kern.osrelease', 'kern.ostype'],
@@ -28,7 +28,7 @@ export function seatbeltArguments(plan: InsidePlan): readonly string[] {
   return ['-p', seatbeltProfile(plan.mounts), plan.program, ...plan.args]
 }
 
-/** The last rule that fits decides, so the order of mounts is the order of rules. */
+/** The last matching rule decides, so rules have the order of mounts. */
 export function seatbeltProfile(mounts: readonly Mount[]): string {
   const rules = inOrder(mounts).flatMap((mount): readonly string[] => {
     const path = quoted(mount.path)

@@ -1,29 +1,29 @@
-// What a process in the sandbox may ask of the kernel, as a program for its filter. Mounts decide which files there are; this closes
-// what mounts leave open: sockets in a folder that is bound read-only can be connected to, modes of files that were opened outside
-// can be changed by their owner, keys of the session are in no file.
+// What a process in the sandbox may ask of the kernel, as a seccomp filter. Mounts decide which files exist; the filter closes what mounts
+// leave open: a process can connect to sockets in a folder that is bound read-only, owners can change the modes of files that were opened
+// outside, and session keys are in no file.
 //
-// Where the working folders can be written, files there have owners and modes to change, and servers are started and called: the network
-// is its own, so they reach each other and nobody else. What would make a program run as its owner is refused there.
+// If the working folders are writable, files there have owners and modes to change, and programs start and call servers: the network is
+// the sandbox's own, so they reach only each other. The filter refuses what would make a program run as its owner.
 
 /** `errno.h` */
 const EPERM = 1
 const EROFS = 30
 const ENOSYS = 38
-/** «Network is down»: what a program then tells says it best. */
+/** "Network is down": the message that a program then prints explains it best. */
 const ENETDOWN = 100
 const ENOTSUP = 95
 const EAFNOSUPPORT = 97
 
-/** What the sandbox is for. */
+/** Which sandbox the filter is for. */
 export type FilterKind = 'reading' | 'writing'
 
-/** As `process.arch` calls them. */
+/** Names as in `process.arch`. */
 type Architecture = 'x64' | 'arm64'
 
 interface Machine {
   /** `AUDIT_ARCH_…` */
   readonly audit: number
-  /** Calls from here on belong to another way of calling the same kernel. */
+  /** Numbers from here on belong to another calling convention of the same kernel. */
   readonly numbersEnd: number
 }
 
@@ -32,17 +32,17 @@ const MACHINES: { readonly [A in Architecture]: Machine } = {
   arm64: { audit: 0xc000_00b7, numbersEnd: 0x4000_0000 },
 }
 
-/** Number of a call, x64 and arm64. `none`: this machine has no such call. */
+/** Number of a call on x64 and arm64. `none`: the architecture has no such call. */
 type Numbers = readonly [x64: number | 'none', arm64: number | 'none']
 
 interface Refused {
   readonly errno: number
-  /** Left out: in both. */
+  /** Absent: both kinds. */
   readonly only?: FilterKind
   readonly calls: { readonly [name: string]: Numbers }
 }
 
-/** Later calls than these are not known here, so nobody can say what they do. */
+/** We do not know later calls, so we cannot tell what they do. */
 const LAST_KNOWN = 469
 
 const REFUSED: readonly Refused[] = [
@@ -52,24 +52,24 @@ const REFUSED: readonly Refused[] = [
     calls: { socket: [41, 198], connect: [42, 203] },
   },
   {
-    // Another way to all other calls, sockets among them.
+    // Another way to make all other calls, including those for sockets.
     errno: ENOSYS,
     calls: {
       io_uring_setup: [425, 425],
       io_uring_enter: [426, 426],
       io_uring_register: [427, 427],
-      // Its flags lie in memory, where a filter cannot look; without it programs use `clone`.
+      // Its flags are in memory, which a filter cannot read; without it programs use `clone`.
       clone3: [435, 435],
     },
   },
   {
-    // Its flags lie in memory; without it programs use `openat`.
+    // Its flags are in memory; without it programs use `openat`.
     errno: ENOSYS,
     only: 'writing',
     calls: { openat2: [437, 437] },
   },
   {
-    // Capabilities and lists of who may do what are among them.
+    // These attributes include capabilities and access control lists.
     errno: ENOTSUP,
     only: 'writing',
     calls: {
@@ -133,14 +133,14 @@ const REFUSED: readonly Refused[] = [
       process_madvise: [440, 440],
       pidfd_getfd: [438, 438],
       kcmp: [312, 272],
-      // Keys of the session are shared with everything the user runs.
+      // Session keys are shared with everything the user runs.
       keyctl: [250, 219],
       add_key: [248, 217],
       request_key: [249, 218],
-      // Files by a number instead of a path.
+      // Files by number instead of path.
       name_to_handle_at: [303, 264],
       open_by_handle_at: [304, 265],
-      // The machine, and doors into the kernel that no reader needs.
+      // The machine, and doors into the kernel that no command needs.
       bpf: [321, 280],
       perf_event_open: [298, 241],
       userfaultfd: [323, 282],
@@ -176,23 +176,23 @@ const SOCKETPAIR: Numbers = [53, 199]
 const CLONE: Numbers = [56, 220]
 const IOCTL: Numbers = [16, 29]
 
-/** Of `socketpair`: pairs of datagrams could be sent elsewhere, by a path. */
+/** Types that `socketpair` may have: datagram sockets could send elsewhere, by a path. */
 const STREAM = 1
 const PACKETS_IN_ORDER = 5
 const SOCKET_TYPE_BITS = 0xf
-/** `CLONE_NEWNS` and all the other namespaces. */
+/** `CLONE_NEWNS` and all other namespace flags. */
 const NAMESPACE_BITS = 0x7e02_0000
-/** Puts characters into somebody's terminal: `TIOCSTI`, `TIOCLINUX`. */
+/** They type characters into a terminal: `TIOCSTI`, `TIOCLINUX`. */
 const TYPING = [0x5412, 0x541c] as const
 
-/** Calls that set a mode, and which of their arguments is it. */
+/** Calls that set a mode, with the indexes of their mode and flags arguments. */
 const MODES: readonly { readonly numbers: Numbers; readonly mode: number; readonly flags?: number }[] = [
   { numbers: [90, 'none'], mode: 1 },
   { numbers: [91, 52], mode: 1 },
   { numbers: [268, 53], mode: 2 },
   { numbers: [452, 452], mode: 2 },
   { numbers: [85, 'none'], mode: 1 },
-  // Opening a file sets one only where it makes the file.
+  // Opening a file sets a mode only if it creates the file.
   { numbers: [2, 'none'], mode: 2, flags: 1 },
   { numbers: [257, 56], mode: 3, flags: 2 },
 ]
@@ -204,10 +204,10 @@ const MAKING_BITS = 0x40_0040
 const SOCKET: Numbers = [41, 198]
 /** `AF_UNIX`, `AF_INET`, `AF_INET6` */
 const FAMILIES = [1, 2, 10] as const
-/** Its first protocol lists the addresses there are. */
+/** Only its protocol 0 is allowed, which lists network addresses. */
 const AF_NETLINK = 16
 
-/** Undefined for a machine whose calls are not listed here. */
+/** Undefined for an architecture whose calls are not listed here. */
 export function seccompFilter(architecture: string, kind: FilterKind = 'reading'): Uint8Array | undefined {
   if (architecture !== 'x64' && architecture !== 'arm64') return undefined
   const { audit, numbersEnd } = MACHINES[architecture]
@@ -236,7 +236,7 @@ export function seccompFilter(architecture: string, kind: FilterKind = 'reading'
   return encode(steps)
 }
 
-// The machine of these filters: one register, loads, jumps forward by at most 255 steps, and an answer at the end of each way.
+// The filter machine: one register, loads, forward jumps by at most 255 steps, and an answer at the end of every path.
 
 interface Step {
   readonly code: number
@@ -247,7 +247,7 @@ interface Step {
 
 type Test = Pick<Step, 'code' | 'value'>
 
-/** `struct seccomp_data`: the low half of an argument is what matters here. */
+/** `struct seccomp_data`: only the low half of an argument matters here. */
 const AT_NUMBER = 0
 const AT_ARCHITECTURE = 4
 const AT_ARGUMENTS = 16
@@ -273,7 +273,7 @@ const isEqual = (value: number): Test => ({ code: JUMP_EQUAL, value })
 const isAtLeast = (value: number): Test => ({ code: JUMP_AT_LEAST, value })
 const hasAnyBit = (value: number): Test => ({ code: JUMP_ANY_BIT, value })
 
-/** The steps must answer: what they leave in the register is not put back. */
+/** The steps must answer: nothing restores the register after them. */
 const when = (test: Test, steps: readonly Step[]): readonly Step[] => [
   { ...test, yes: 0, no: steps.length },
   ...steps,

@@ -6,7 +6,7 @@ import { isInside } from '../paths/real-path.ts'
 import { hiddenPlaces } from './hidden-places.ts'
 import type { Mount } from './mount.ts'
 
-// What of the work is shown in the sandbox: the folders that may be read unasked, without the places in them that may not.
+// The part of the work that the sandbox shows: the folders that may be read unasked, without the places in them that may not.
 
 export type ShownPlaces =
   | { readonly ok: true; readonly mounts: readonly Mount[]; readonly folders: readonly string[] }
@@ -16,12 +16,12 @@ export type ShownPlaces =
 type Closed = Extract<Mount, { kind: 'closed' }>
 
 const CLOSED_MAX = 500
-/** Enough for what sorts and here-documents put aside. */
+/** Enough for the temporary files of sorts and here-documents. */
 const SCRATCH_BYTES = 64 * 1024 * 1024
 
 export async function shownPlaces(access: Access): Promise<ShownPlaces> {
   const wanted = [...new Set([...access.folders, ...access.readableFolders])]
-  // Nothing of the machine can be covered.
+  // A mount cannot cover the machine's own folders, such as `/proc`.
   const bad = wanted.find(holdsMachine)
   if (bad !== undefined) return { ok: false, why: `${bad} is too much to show in it` }
   const kinds = await Promise.all(wanted.map(async (path) => ({ path, is: await kindOf(path) })))
@@ -40,7 +40,7 @@ async function kindOf(path: string): Promise<'folder' | 'file' | 'none'> {
   return found.isDirectory() ? 'folder' : 'file'
 }
 
-/** A place in which one of the folders lies stays open as far as that folder goes. */
+/** If a folder of the work is inside a private place, that folder stays open. */
 async function privatePlaces(access: Access, folders: readonly string[]): Promise<readonly Closed[]> {
   const { realHome } = access
   const dotted = folders.some((folder) => isInside(folder, realHome)) ? await dottedPlacesOf(realHome) : []
@@ -53,7 +53,7 @@ async function privatePlaces(access: Access, folders: readonly string[]): Promis
   )
 }
 
-/** Inside of a closed folder there is nothing left to close, unless another one is shown there. */
+/** Drops places inside a closed folder, which are closed anyway, unless a shown folder is in between. */
 function outermost(closed: readonly Closed[], folders: readonly string[]): readonly Closed[] {
   const isCovered = ({ path }: Closed): boolean =>
     closed.some(
@@ -65,7 +65,7 @@ function outermost(closed: readonly Closed[], folders: readonly string[]): reado
   return closed.filter((one) => !isCovered(one))
 }
 
-/** Places to write that are empty and go with the process. None where the real one is shown. */
+/** Empty, writable places that disappear with the process. None where the real folder is shown. */
 function scratch(home: string, folders: readonly string[]): readonly Mount[] {
   const paths = ['/tmp', '/dev/shm', ...(home === '/' ? [] : [home])]
   return paths

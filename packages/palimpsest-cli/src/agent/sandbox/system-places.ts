@@ -3,21 +3,21 @@ import { userInfo } from 'node:os'
 
 import type { Mount } from './mount.ts'
 
-// What of the system itself is shown: programs and libraries, and the few files of /etc that programs stumble without. Never /etc as a
-// whole, never a folder in which users or services keep data.
+// The part of the system that is shown: programs and libraries, and the few files of /etc that programs need. Never all of /etc, and
+// never a folder in which users or services keep data.
 
 const FOLDERS = {
   linux: '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store /gnu/store',
   darwin:
     '/usr /bin /sbin /System /Library/Developer/CommandLineTools /nix/store /opt/homebrew/bin /opt/homebrew/Cellar /opt/homebrew/lib /opt/homebrew/opt /opt/homebrew/share',
 }
-/** A link into the store of NixOS, where programs are found. */
+/** A link into the store of NixOS, through which programs are found. */
 const LINKS = ['/run/current-system']
 const ETC =
   'ld.so.cache alternatives localtime timezone os-release debian_version lsb-release magic mime.types'.split(
     ' ',
   )
-/** Below /usr, and yet the place of somebody's configuration and data. */
+/** Below /usr, but for configuration and data. */
 const NOT_SHOWN = ['/usr/local/etc', '/usr/local/var']
 
 const HOSTS = '127.0.0.1 localhost\n::1 localhost\n'
@@ -38,7 +38,7 @@ export async function systemMounts(home: string, platform: string): Promise<read
   ]
 }
 
-/** A link stays one: where it leads must be shown for itself. */
+/** A link stays a link: its target must be shown separately. */
 async function asFound(path: string): Promise<readonly Mount[]> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return []
@@ -52,7 +52,7 @@ async function asClosed(path: string): Promise<readonly Mount[]> {
   return found?.isDirectory() === true ? [{ kind: 'closed', path, isFolder: true }] : []
 }
 
-/** In a container a user may have no entry. */
+/** In a container, the user may have no account entry. */
 function whoAmI(): { readonly username: string; readonly uid: number; readonly gid: number } {
   try {
     return userInfo()
@@ -61,7 +61,7 @@ function whoAmI(): { readonly username: string; readonly uid: number; readonly g
   }
 }
 
-/** Whoever asks who he is gets an answer; who else has an account here is nobody's business. */
+/** Programs can look up their own user; the machine's other accounts stay hidden. */
 function passwd(home: string): string {
   const { username, uid, gid } = whoAmI()
   const own = uid === 0 ? [] : [`${username}:x:${uid}:${gid}::${home}:/bin/sh`]

@@ -11,13 +11,13 @@ import { seatbeltArguments } from './seatbelt-profile.ts'
 import { seccompFilter } from './seccomp-filter.ts'
 import { systemMounts } from './system-places.ts'
 
-// Does the sandbox work here? Nobody can tell from what is installed: kernels, containers and profiles forbid it in many ways. So a
-// command is run in it that tries what it must not be able to do.
+// Does the sandbox work here? What is installed does not tell: kernels, containers and profiles forbid it in many ways. So we run a
+// command in it that tries what it must not be able to do.
 
 export interface Machine {
   /** `linux`, `darwin`, … */
   readonly platform: string
-  /** As `process.arch` calls it. */
+  /** Name as in `process.arch`. */
   readonly architecture: string
 }
 
@@ -31,7 +31,7 @@ export type TriedSandbox =
 
 export type Launcher = Extract<TriedSandbox, { works: true }>
 
-/** Only from where the system's administrator installs; a search path may be anybody's. */
+/** Only paths where an administrator installs: anyone may control a search path. */
 const BUBBLEWRAP = [
   '/usr/bin/bwrap',
   '/bin/bwrap',
@@ -46,8 +46,8 @@ const ALLOW =
   'let unprivileged users make namespaces (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns; in a container its seccomp profile)'
 
 /**
- * That it works is found out once in a process: agents have sandboxes of their own, and each trial starts two programs. That it does not
- * may have been the moment's fault, and is found out again.
+ * A success counts for the whole process: agents have their own sandboxes, and each trial starts two programs. A failure may be temporary,
+ * so the next call tries again.
  */
 export async function trySandbox(env: ChildEnvironment, machine: Machine): Promise<TriedSandbox> {
   const ground = [machine.platform, machine.architecture, env['PATH'] ?? ''].join('\0')
@@ -58,7 +58,7 @@ export async function trySandbox(env: ChildEnvironment, machine: Machine): Promi
   return tried
 }
 
-/** By what a trial depends on. */
+/** Keyed by what a trial depends on. */
 const WORKING = new Map<string, Launcher>()
 
 async function tryOn(env: ChildEnvironment, machine: Machine): Promise<TriedSandbox> {
@@ -107,7 +107,7 @@ async function firstTrusted(paths: readonly string[]): Promise<string | undefine
   return undefined
 }
 
-/** Undefined where nothing is left to do without. */
+/** Undefined if there is no feature left to do without. */
 function withoutUnknown(features: BubblewrapFeatures, problem: string): BubblewrapFeatures | undefined {
   if (features.forbidsUserNamespaces && /--disable-userns/.test(problem))
     return { ...features, forbidsUserNamespaces: false }
@@ -119,7 +119,7 @@ function cureOf(problem: string): string {
   return /Unknown option/i.test(problem) ? 'install bubblewrap 0.5 or later' : ALLOW
 }
 
-/** Written without having been tried: the trial decides at every start whether it does what it must. */
+/** Written but never run: the trial decides at every start whether it does what it must. */
 async function trySeatbelt(env: ChildEnvironment): Promise<TriedSandbox> {
   const program = await firstTrusted([SEATBELT])
   const cure = 'run it outside other sandboxes'
@@ -133,7 +133,7 @@ async function trySeatbelt(env: ChildEnvironment): Promise<TriedSandbox> {
   return problem === undefined ? launcher : { works: false, why: problem, cure }
 }
 
-/** In a folder of its own: what is shown can be read and not written, what is not shown is not there, nobody can be reached. */
+/** In its own folder: what is shown can be read and not written, what is not shown is not there; on Linux also, no host can be reached. */
 const TRIAL = `
 read -r word < "$1/word" && [ "$word" = shown ] || { echo 'it does not show what it should'; exit; }
 { : > "$1/made"; } 2>/dev/null && { echo 'files can be written in it'; exit; }
@@ -150,7 +150,7 @@ case $line in *'Network is down'*|*'No such file'*) ;; *) echo 'its filter of sy
 const END = '\necho works\n'
 const TRIAL_BOUNDS = { msMax: 10_000, bytesMax: 64 * 1024 }
 
-/** Where one of the folders can be written: that one alone. */
+/** The same with one writable folder: nothing else can be written. */
 const WRITING_TRIAL = `
 read -r word < "$1/word" && [ "$word" = shown ] || { echo 'it does not show what it should'; exit; }
 { : > "$1/made"; } 2>/dev/null && { echo 'files can be written in it'; exit; }
@@ -165,7 +165,7 @@ while read -r line; do case $line in *lo:*|Inter*|face*) ;; *) echo 'it has a ne
 chmod 4755 "$3/made" 2>/dev/null && { echo 'its filter of system calls does not work'; exit; }
 `
 
-/** Undefined: what writes can run in it too. Found out as seldom as that it works at all. */
+/** Why commands that write cannot run in it. Undefined: they can; this also counts for the whole process. */
 export async function tryWriting(launcher: Launcher, env: ChildEnvironment): Promise<string | undefined> {
   if (WRITING.has(launcher)) return undefined
   const script = launcher.by === 'bubblewrap' ? LINUX_WRITING_TRIAL : WRITING_TRIAL

@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 
 import { isPublicAddress } from '../../web/public-address.ts'
 
-// Which hosts are reached from the sandbox: those of the setting `sandbox.network`, and of these only such with a public address. An address
-// of this machine or its network is reached only where the very name, or the very address, is listed.
+// Which hosts the sandbox can reach: those in the setting `sandbox.network`, and only at a public address. An address of this machine or
+// its network can be reached only if the list contains that exact name or address.
 
 export interface HostPort {
   readonly host: string
@@ -15,7 +15,7 @@ export type HostAnswer =
   | { readonly ok: true; readonly address: string }
   | { readonly ok: false; readonly why: string }
 
-/** Without a port in the list: of the web. */
+/** Ports of an entry that names none: those of the web. */
 const USUAL_PORTS = [80, 443]
 
 type LookUp = (host: string) => Promise<readonly { readonly address: string }[]>
@@ -41,12 +41,12 @@ export async function allowedAddress(
   return { ok: true, address: first.address }
 }
 
-/** Where clouds keep the secrets of their machines: no name leads there. */
+/** Clouds keep their machines' secrets at these addresses, so no name may lead there. */
 function isLinkLocal(address: string, name: string): boolean {
   return name !== address && /^(169\.254\.|fe[89ab]|fd00:ec2:)/i.test(address)
 }
 
-/** Small letters, no dot at the end, no brackets. */
+/** Lower case, without a final dot or brackets. */
 function plainHost(host: string): string {
   return host
     .toLowerCase()
@@ -54,7 +54,7 @@ function plainHost(host: string): string {
     .replace(/(?<!\.)\.+$/, '')
 }
 
-/** What one entry of the list means; a port stands after the last colon, unless the entry is an address with colons. */
+/** Parses one entry of the list; a port follows the last colon, unless the entry is an address with colons. */
 function parseHost(entry: string): { readonly host: string; readonly ports: readonly number[] } {
   const match = isIP(entry) === 6 ? null : /^(.+):(\d{1,5})$/.exec(entry)
   const host = plainHost(match?.[1] ?? entry)
@@ -63,7 +63,7 @@ function parseHost(entry: string): { readonly host: string; readonly ports: read
 
 function fits(listed: ReturnType<typeof parseHost>, { host, port }: HostPort): boolean {
   if (!listed.ports.includes(port)) return false
-  // A pattern is for names: it means no address.
+  // A pattern is for names and never matches an address.
   const isBelow = listed.host.startsWith('*.') && isIP(host) === 0 && host.endsWith(listed.host.slice(1))
   return listed.host === host || isBelow
 }

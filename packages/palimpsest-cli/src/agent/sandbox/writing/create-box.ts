@@ -8,7 +8,7 @@ import type { SandboxKeep } from '../sandbox.ts'
 
 const BOX_MODE = 0o700
 
-/** Where commands in the sandbox have their `/tmp` and their home, as long as the session lasts. */
+/** A folder with the `/tmp` and the home of commands in the sandbox, for as long as the session lasts. */
 export function createBox(): SandboxKeep['box'] {
   let made: Promise<string> | undefined
   const make = async (): Promise<string> => {
@@ -24,7 +24,7 @@ export function createBox(): SandboxKeep['box'] {
       made = undefined
       if (folder === undefined) return
       await rm(folder, { recursive: true, force: true }).catch(async () => {
-        // Some tools close their folders against themselves.
+        // Some tools leave folders that even their owner cannot write to.
         const env = buildingEnvironment({}, '/')
         const args = ['-R', 'u+rwX', folder]
         await runProcess({ program: 'chmod', args, cwd: '/', env }, { msMax: 30_000, bytesMax: 65_536 })

@@ -11,15 +11,15 @@ import { keepDevices } from './keep-devices.ts'
 import { createLookThrough, ENTRIES_MAX, type FolderLook, type Protected } from './look-through.ts'
 import { moveAway, stillThere, type Moved, type MovedAway, type Stuck } from './move-away.ts'
 
-// What keeps the working folders from being used against whoever works outside. Protected files that are there are mounted read-only. A name
-// that is not there cannot be mounted without making it, so whatever stands under such a name after a command is moved away.
+// Keeps commands in the sandbox from using the working folders against what runs outside. Protected files that exist are mounted read-only.
+// A name that does not exist cannot be mounted without creating it, so whatever has such a name after a command is moved away.
 //
-// Folders above a protected or hidden file are mounted onto themselves: what is a mount cannot be renamed, so nobody moves such a file
-// to where it counts for less, or puts a link in the place of its folder while the next command is being set up.
+// Folders above a protected or hidden file are mounted onto themselves: a mount cannot be renamed, so no command can move such a file
+// to where it counts for less, or replace its folder with a link while the next command is being set up.
 
 export interface GuardOptions {
   readonly access: Access
-  /** Where what is moved away goes. */
+  /** Folder for what is moved away. */
   readonly quarantine: string
   /** Real paths in the work that run by themselves: programs on the search path, our own files. */
   readonly alsoProtected: () => Promise<readonly string[]>
@@ -37,11 +37,11 @@ export interface Guard {
   >
   /** What was moved away, and what could not be. */
   readonly leave: (end: { readonly wasKilled: boolean }) => Promise<MovedAway>
-  /** Looks again while commands run, or something could not be moved away: what still cannot be. */
+  /** Checks again if commands run or something could not be moved away. Returns what still cannot be. */
   readonly settle: () => Promise<readonly Stuck[]>
-  /** What was moved away in between, once: no command has told it yet. */
+  /** Returns, once, what was moved away in between and no command has reported yet. */
   readonly takeUntold: () => readonly Moved[]
-  /** Nothing runs, and nothing is left to look at or to tell. */
+  /** Nothing runs, and nothing is left to check or to report. */
   readonly isIdle: () => boolean
   readonly expect: (path: string) => void
 }
@@ -49,17 +49,17 @@ export interface Guard {
 interface Baseline extends Ground {
   readonly rules: Access['rules']
   readonly ids: ReadonlySet<string>
-  /** Of links: a mount cannot hold them, so they must be the same. */
+  /** Links by slot: a mount cannot hold a link, so it must stay the same. */
   readonly links: ReadonlyMap<string, Protected>
   readonly slots: ReadonlySet<string>
-  /** Not there, and not to be made. */
+  /** Paths that do not exist and must not be created. */
   readonly missing: readonly string[]
   readonly restoreDevices: () => Promise<void>
 }
 
-/** Arguments of one program; and each takes a moment to be mounted. */
+/** They are arguments of one program, and each takes a moment to mount. */
 const COVERS_MAX = 1_000
-/** A command that was ended is gone a moment after the program that held it. */
+/** A killed command disappears a moment after the program that held it. */
 const GONE_MS = 100
 
 export function createGuard(options: GuardOptions): Guard {
@@ -82,7 +82,7 @@ export function createGuard(options: GuardOptions): Guard {
     const wanted = intruders.map(({ path, slot }) => ({ path, target: held.links.get(slot)?.target }))
     return await moveAway([...wanted, ...made.map((path) => ({ path }))], options.quarantine)
   }
-  /** With no command running, whatever is new may be the user's own: only what could not be moved is tried again. */
+  /** With no command running, anything new may be the user's own, so only what could not be moved is tried again. */
   const again = async (): Promise<MovedAway> => {
     const left = (await stillThere(stuck)).filter(({ path }) => !isExpected(path))
     const result =
@@ -139,7 +139,7 @@ function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** A mount in the sandbox cannot be replaced from there; a link can. */
+/** A command in the sandbox cannot replace a mount, but it can replace a link. */
 function isNew(one: Protected, { ids, slots, links }: Baseline): boolean {
   const link = links.get(one.slot)
   if (link !== undefined) return link.id !== one.id || link.target !== one.target
@@ -153,7 +153,7 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
 
 type Look = ReturnType<typeof createLookThrough>
 
-/** A sentence: why nothing may be written here. */
+/** A string says why nothing may be written here. */
 async function findBaseline(options: GuardOptions, look: Look): Promise<Baseline | string> {
   const { access } = options
   const { rules } = access
@@ -182,7 +182,7 @@ function isClosedIn(mounts: readonly Mount[]): (path: string) => boolean {
   return (path) => closed.has(path)
 }
 
-/** Real paths to be mounted read-only, and those that do not exist. */
+/** Real paths to mount read-only, and those that do not exist. */
 async function findCovers(
   found: FolderLook,
   { access, alsoProtected }: GuardOptions,
@@ -206,7 +206,7 @@ async function findCovers(
   ].filter((path) => isWork(path))
   const unique = [...new Set(wanted)]
   const there = new Set(await existing(unique))
-  // A whole working folder among the words of a configuration is a word, and no file.
+  // A configuration that seems to name a whole working folder only contains its name as a word.
   const isFolder = new Set(access.folders)
   const isMeant = (path: string): boolean =>
     !isFolder.has(path) || found.protected.some(({ isHead, path: at }) => isHead && dirname(at) === path)

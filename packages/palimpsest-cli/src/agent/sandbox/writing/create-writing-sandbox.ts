@@ -42,17 +42,17 @@ export interface WritingOptions {
   readonly policy: WritingPolicy
   readonly access: Access
   readonly env: Environment
-  /** What of the system is shown. */
+  /** The system's mounts. */
   readonly system: () => Promise<readonly Mount[]>
   readonly isShown: (path: string, mounts: readonly Mount[]) => boolean
-  /** Undefined where there is no sandbox. */
+  /** The launcher, or why there is no sandbox. */
   readonly launcher: () => Promise<Launcher | SandboxProblem>
-  /** Why that one cannot hold what writes. */
+  /** Why the launcher cannot hold commands that write. Undefined: it can. */
   readonly trial: (launcher: Launcher) => Promise<string | undefined>
   readonly keep: SandboxKeep
 }
 
-/** Names of what a command is refused are kept for the question that follows; a session asks a few. */
+/** Reasons are kept for the question that follows; a session asks only a few. */
 const REASONS_MAX = 200
 
 export function createWritingSandbox(options: WritingOptions): WritingSandbox {
@@ -195,7 +195,7 @@ function reasonIn(intruderCount: number, refused: ReadonlyMap<string, string>): 
   return `it wants to reach ${host ?? 'a host'}, which "sandbox.network" does not list`
 }
 
-/** Where it would be too much to let things be written unasked. */
+/** Why these folders are too much to let commands write there unasked. */
 function folderProblem({ folders, realHome, home, privatePlaces }: Access): string | undefined {
   const bad = folders.find(
     (folder) =>
@@ -232,7 +232,7 @@ function planMounts({ mounts, folders }: Ground, around: Around): readonly Mount
   ]
 }
 
-/** In the work, and run without anybody building it: folders of programs, and this very program. */
+/** Places in the work that run without a build: folders on the search path, and our own program. */
 async function runningPlaces({ folders }: Access, env: Environment): Promise<readonly string[]> {
   const entries = (env['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry))
   const own = [import.meta.url, ...ownLibrary()].map((url) => packageOf(fileURLToPath(url)))
@@ -241,7 +241,7 @@ async function runningPlaces({ folders }: Access, env: Environment): Promise<rea
   return real.filter((path) => folders.some((folder) => path !== folder && isInside(folder, path)))
 }
 
-/** In one file with the rest, or a package of its own. */
+/** Our library: in one file with the rest, or in its own package. */
 function ownLibrary(): readonly string[] {
   try {
     return [import.meta.resolve('palimpsest/wire')]
@@ -250,7 +250,7 @@ function ownLibrary(): readonly string[] {
   }
 }
 
-/** With all that is installed beside it. */
+/** The package of a file, with everything installed beside it. */
 function packageOf(file: string): string {
   const at = file.indexOf('/node_modules/')
   if (at !== -1) return file.slice(0, at + '/node_modules'.length)

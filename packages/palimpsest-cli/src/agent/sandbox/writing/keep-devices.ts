@@ -1,11 +1,11 @@
 import { chmod, stat } from 'node:fs/promises'
 
-// The devices in the sandbox are those of the machine. Whoever owns them can change who may use them, and root does.
+// The devices in the sandbox are the machine's. Their owner can change who may use them, and if we run as root, that includes commands.
 
 const DEVICES = 'null zero full random urandom tty'.split(' ').map((name) => `/dev/${name}`)
 const MODE_BITS = 0o7777
 
-/** What gives them the modes back that they have now. */
+/** Returns a function that restores the current modes of the devices. */
 export async function keepDevices(): Promise<() => Promise<void>> {
   if (process.getuid?.() !== 0) return async () => undefined
   const before = await modesOf()

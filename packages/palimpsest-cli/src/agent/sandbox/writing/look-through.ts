@@ -5,28 +5,28 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { systemCode } from '../../files/system-code.ts'
 import { isProtectedName, isUnpacked } from './protected-name.ts'
 
-// All of a working folder, looked through for what needs care. Before and after every command that writes, so it must be fast: a folder
-// whose time of change is the one it had is not read again. Nobody in the sandbox can set that time.
+// Searches a whole working folder for what needs care. It runs before and after every command that writes, so it must be fast: a folder is
+// read again only if its change time is different. Nothing in the sandbox can set that time.
 
 export interface Protected {
   readonly path: string
-  /** `odd`: no text is its name, so no argument can be either. */
+  /** `odd`: the name is not valid text, so no argument can contain it. */
   readonly kind: 'folder' | 'file' | 'link' | 'odd'
-  /** The file, wherever it lies. */
+  /** Identifies the file, wherever it is. */
   readonly id: string
-  /** The place, whatever lies there: its folder, however that is called, and the name. */
+  /** Identifies the place, whatever is there: the id of its folder, and the name. */
   readonly slot: string
-  /** Of a link. */
+  /** Where a link leads. Undefined: not a link. */
   readonly target?: string | undefined
-  /** A file that makes all of its folder a repository. */
+  /** A file that makes its whole folder a repository. */
   readonly isHead: boolean
 }
 
 export interface FolderLook {
   readonly protected: readonly Protected[]
-  /** Sockets and pipes: somebody outside may be at their other end. */
+  /** Sockets and pipes: a process outside may be at the other end. */
   readonly doors: readonly string[]
-  /** Files that have names elsewhere too, or the folder of unpacked code that they lie in. */
+  /** Files that also have names elsewhere, or the folder of unpacked code around them. */
   readonly shared: readonly string[]
 }
 
@@ -38,19 +38,19 @@ export type LookThrough = (
 interface Seen extends FolderLook {
   readonly id: string
   readonly changed: bigint
-  /** What was read then may have changed within the same tick of the clock. */
+  /** The folder may have changed again within the same clock tick. */
   readonly isFresh: boolean
   readonly folders: readonly string[]
 }
 
-/** Folders and files together. More would be felt before every command. */
+/** Folders and files together; more would be noticeable before every command. */
 export const ENTRIES_MAX = 400_000
 const ENTRIES_A_SLICE = 2_000
-/** Clocks of file systems tick every few milliseconds; a disk elsewhere may be a little off. */
+/** Clocks of file systems tick every few milliseconds; a remote disk may be slightly off. */
 const TICK_NS = 200_000_000n
 const NS_PER_MS = 1_000_000n
 
-/** Undefined: there is too much. */
+/** The search returns undefined if there are too many entries. */
 export function createLookThrough(now: () => number): LookThrough {
   const known = new Map<string, Seen>()
   return async (folders, { isClosed, entriesMax }) => {
@@ -83,7 +83,7 @@ export function createLookThrough(now: () => number): LookThrough {
 
 interface Waiting {
   readonly path: string
-  /** The outermost folder of unpacked code around it. */
+  /** The outermost folder of unpacked code around it. Undefined: none. */
   readonly unpacked: string | undefined
 }
 
@@ -101,7 +101,7 @@ function lookAt(
   const id = idOf(stat)
   if (before?.id === id && before.changed === stat.ctimeNs && !before.isFresh) return { ...before, cost: 1 }
   const entries = entriesOf(path)
-  // Who can close a folder can open it again: it counts as what may be in it.
+  // A command that closed a folder can open it again, so the folder counts as protected.
   if (entries === undefined) {
     const closed = { path, kind: 'folder', id, slot: `closed ${path}`, isHead: false } as const
     return {
@@ -172,7 +172,7 @@ function idOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`
 }
 
-/** What goes away meanwhile is not there. */
+/** Undefined if it has disappeared in the meantime. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true })

@@ -5,11 +5,11 @@ import { openFolder, type OpenFolder } from '../../files/open-folder.ts'
 import { reasonOf, Refusal } from '../../refusal.ts'
 import { systemCode } from '../../files/system-code.ts'
 
-// Intruders in the working folder go to a folder of the session, where nothing runs them and nothing is lost. The folder that one lies
-// in is held open: a command that still runs could put a link in its place, and something else would be moved.
+// Intruders in the working folder move to a folder of the session, where nothing runs them and nothing is lost. We hold an intruder's
+// folder open: otherwise a command that still runs could replace it with a link, and we would move something else.
 
 const OWN_FOLDER_MODE = 0o700
-/** What opening a folder fails with that is not there any more, or is a link by now. */
+/** Error codes when a folder has disappeared or become a link. */
 const GONE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP'])
 
 export interface Moved {
@@ -19,13 +19,13 @@ export interface Moved {
 
 export interface Intruder {
   readonly path: string
-  /** Of the link that stood there before: it is put back. */
+  /** Target of the link that was there before, so that we can restore it. */
   readonly target?: string | undefined
 }
 
-/** What could not be moved: it is where it was. */
+/** An intruder that could not be moved: it is still where it was. */
 export interface Stuck extends Intruder {
-  /** The file that stands there. Somebody who removes it, or puts another one there, has dealt with it. */
+  /** Identifies the file. If someone removes it or puts another one there, the problem is solved. */
   readonly id: string
   readonly why: string
 }
@@ -52,24 +52,24 @@ export async function moveAway(intruders: readonly Intruder[], quarantine: strin
   return { moved, stuck }
 }
 
-/** Those that still stand where they could not be moved from. */
+/** The files that are still where they could not be moved from. */
 export async function stillThere(stuck: readonly Stuck[]): Promise<readonly Stuck[]> {
   const ids = await Promise.all(stuck.map(({ path }) => idAt(path)))
   return stuck.filter(({ id }, index) => ids[index] === id)
 }
 
-/** Undefined: nothing stands there. */
+/** Undefined: nothing is there. */
 async function idAt(path: string): Promise<string | undefined> {
   if (basename(path).includes('\uFFFD')) {
     const names = await readdir(dirname(path)).catch((): string[] => [])
     return names.includes(basename(path)) ? 'odd' : undefined
   }
   const found = await lstat(path, { bigint: true }).catch(() => undefined)
-  // The number of a file that was removed may be given to the next one.
+  // The system may give the number of a removed file to the next one, so the birth time counts too.
   return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`
 }
 
-/** Undefined: it is not there any more, or not where it was. */
+/** Undefined: it has disappeared, or is no longer where it was. */
 async function moveOne(path: string, quarantine: string): Promise<string | undefined> {
   const folder = await openFolder(dirname(path), { create: false }).catch((error: unknown) => {
     if (error instanceof Refusal || GONE.has(systemCode(error) ?? '')) return undefined
@@ -91,7 +91,7 @@ async function moveFrom(folder: OpenFolder, name: string, to: string): Promise<b
   for (const [index, source] of (await sourcesOf(folder, name)).entries()) {
     const place = index === 0 ? to : `${to}-${index}`
     try {
-      // What nobody may enter nobody can move.
+      // A folder that nobody may enter cannot be moved.
       await rename(source, place).catch(async (error: unknown) => {
         if (systemCode(error) !== 'EACCES') throw error
         await chmod(source, OWN_FOLDER_MODE)
@@ -108,7 +108,7 @@ async function moveFrom(folder: OpenFolder, name: string, to: string): Promise<b
   return isMoved
 }
 
-/** To another disk: all of it, or nothing. */
+/** Copies to another disk: everything, or nothing. */
 async function copyWhole(source: string, place: string): Promise<void> {
   try {
     await cp(source, place, { recursive: true, verbatimSymlinks: true })
@@ -118,7 +118,7 @@ async function copyWhole(source: string, place: string): Promise<void> {
   }
 }
 
-/** A name that is no text is found again by its bytes. */
+/** Finds a name that is not valid text by its bytes. */
 async function sourcesOf(folder: OpenFolder, name: string): Promise<readonly (string | Buffer)[]> {
   if (!name.includes('\uFFFD')) return [join(folder.prefix, name)]
   const names = await readdir(folder.prefix, { encoding: 'buffer' })

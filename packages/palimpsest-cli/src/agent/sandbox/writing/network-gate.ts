@@ -4,16 +4,16 @@ import type { Duplex } from 'node:stream'
 
 import { allowedAddress, type HostPort } from './allowed-host.ts'
 
-// The way out of the sandbox: a proxy of ours, at a socket that is bound into it. One for each command, so that what it refused can be told
-// with the result. Every connection is made to an address that was judged, not to a name that may lead elsewhere the next time.
+// The way out of the sandbox: our proxy, at a socket that is bound into it. Each command has its own, so that its result can report what
+// was refused. Every connection goes to an address that was checked, not to a name that may lead elsewhere the next time.
 
 export interface NetworkGate {
-  /** Hosts that were asked for in vain, and why. */
+  /** Hosts that were refused, and why. */
   readonly refused: ReadonlyMap<string, string>
   readonly close: () => Promise<void>
 }
 
-/** Printed by whoever was refused: the list is told with the result anyway. */
+/** Most hosts to report with the result; programs print their own refusals too. */
 const REFUSED_MAX = 20
 const HEADERS_OF_THE_HOP = [
   'proxy-connection',
@@ -40,7 +40,7 @@ export async function openNetworkGate(path: string, hosts: readonly string[]): P
     if (refused.size < REFUSED_MAX) refused.set(shownHost(wanted), answer.why)
     return undefined
   }
-  // It brings much along, and no start needs it.
+  // `node:http` loads a lot, and startup does not need it.
   const { createServer } = await import('node:http')
   const server = createServer((incoming, response) => {
     void forward(incoming, response, judge).catch(() => response.destroy())
@@ -118,7 +118,7 @@ async function forward(incoming: IncomingMessage, response: ServerResponse, judg
   incoming.pipe(there)
 }
 
-/** `URL` leaves out the usual port; a tunnel names its own. */
+/** `URL` leaves out the default port; the target of a tunnel contains its own. */
 function hostPortOf(url: URL | null, usual: number, named?: string): HostPort | undefined {
   if (url === null || url.hostname === '') return undefined
   const port = named === undefined ? url.port : (/:(\d{1,5})$/.exec(named)?.[1] ?? '')

@@ -1,9 +1,9 @@
 import { decidesByName, isRepositoryName } from '../../permissions/protected-files.ts'
 
-// Which names nothing in the sandbox may make or change in a working folder: those that `accept-edits` asks about. All that builds and
-// tests write is left out, for it would be asked about all day: what tools keep for themselves, and what installers unpack.
+// Names that nothing in the sandbox may create or change in a working folder: those that `accept-edits` asks about. What builds and tests
+// write all day is left out: files that tools keep for themselves, and what installers unpack.
 
-/** Tools write these beside the work, and run nothing from there by themselves. */
+/** Tools write these into the work, and run nothing from there by themselves. */
 const CACHES = new Set(
   [
     '.cache .next .nuxt .output .svelte-kit .turbo .parcel-cache .nyc_output .pytest_cache .mypy_cache .ruff_cache .tox .nox',
@@ -13,7 +13,7 @@ const CACHES = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Code of others, unpacked: it runs when somebody builds or tests, as the sources do. */
+/** Third-party code, unpacked: like the sources, it runs when the user builds or tests. */
 const UNPACKED = new Set(['node_modules', '.venv', 'venv', 'site-packages', '__pypackages__', '.pnpm-store'])
 
 export function isUnpacked(name: string): boolean {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { isInside } from '../../paths/real-path.ts'
 import type { Mount } from '../mount.ts'
 
-// What builds need beside the system's own: compilers and packages that people install below their home, and the certificates of the web.
-// Code of others all of it; never a folder in which a tool keeps its keys as well.
+// What builds need besides the system's files: compilers and packages that people install below their home, and web certificates. All of it
+// is third-party code; never a folder in which a tool also keeps its keys.
 
 const BELOW_HOME =
   '.nvm/versions .volta/bin .volta/tools .asdf .pyenv .rbenv .rustup/toolchains .cargo/bin .cargo/registry .local/share/mise/installs .local/share/fnm .local/share/uv .local/share/pnpm .local/lib .bun/bin .deno/bin .sdkman/candidates .ghcup/bin .opam/default .juliaup/bin go/bin go/pkg/mod sdk'.split(
@@ -16,7 +16,7 @@ const SYSTEM =
     ' ',
   )
 
-/** Those that are there. Takes real paths; what is in the working folders is shown with them. */
+/** Mounts for the places that exist. Takes real paths; places in the working folders are shown with those. */
 export async function toolMounts(home: string, folders: readonly string[]): Promise<readonly Mount[]> {
   const paths = [...SYSTEM, ...BELOW_HOME.map((name) => join(home, name))]
   const found = await Promise.all(paths.map((path) => lstat(path).catch(() => undefined)))

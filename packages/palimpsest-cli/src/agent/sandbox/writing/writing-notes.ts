@@ -4,7 +4,7 @@ import { isInside } from '../../paths/real-path.ts'
 import { toPrintable } from '../../printable.ts'
 import type { Moved, Stuck } from './move-away.ts'
 
-// What a model and its user are told when the sandbox that writes was in the way.
+// What the model and the user read when the writing sandbox was in the way.
 
 const CURE =
   'To have the user asked and run it as it is, send the same command again with outside_sandbox set to true.'
@@ -17,7 +17,7 @@ export function movedNotes(moved: readonly Moved[], cwd: string): readonly strin
   ]
 }
 
-/** Of files that another command made. */
+/** About files that another command made. */
 export function meanwhileNotes(moved: readonly Moved[], cwd: string): readonly string[] {
   if (moved.length === 0) return []
   return [
@@ -49,7 +49,7 @@ export function stuckNotes(stuck: readonly Stuck[], place: StuckPlace): readonly
   return why === undefined ? [] : [`[Attention: ${why}. Until then every command is asked about.]`]
 }
 
-/** Why every command is asked about; undefined where nothing is stuck. */
+/** Why the user is asked about every command. Undefined: nothing is stuck. */
 export function stuckConcern(stuck: readonly Stuck[], { cwd, quarantine }: StuckPlace): string | undefined {
   if (stuck.length === 0) return undefined
   const lines = stuck.map(({ path, why }) => `${nameOf(path, cwd)} (${why})`)
@@ -70,7 +70,7 @@ const UNREACHED =
   /Network is unreachable|ENETUNREACH|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|ENOTFOUND|Couldn't connect to server|ECONNREFUSED|CONNECT tunnel failed|error while loading shared libraries/i
 const LIKELY = /Permission denied|EACCES|Operation not permitted|EPERM/i
 
-/** Why a command that failed may have done so because of the sandbox. */
+/** Why a command that failed may have done so because of the sandbox. Undefined: no sign of it. */
 export function writingReason(output: string, failed: boolean): string | undefined {
   if (UNWRITABLE.test(output)) return 'it wants to write where the sandbox is read-only'
   if (!failed) return undefined
