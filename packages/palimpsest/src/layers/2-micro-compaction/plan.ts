@@ -68,9 +68,7 @@ export interface ClearPlan {
   readonly numbers: PlanNumbers
 }
 
-/**
- * The terms of `F·N·r > S·(w − r) + R`: tokens freed, requests ahead, tokens after the edit, fetching again; and the price of a compaction.
- */
+/** The terms of `F·N·r > S·(w − r) + R`: freed, ahead, after the edit, fetched again; and the price of a compaction. */
 export interface PlanNumbers {
   readonly freedTokens: number
   readonly tokensAfterEdit: number
