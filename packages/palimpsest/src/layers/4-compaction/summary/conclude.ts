@@ -114,8 +114,8 @@ function isWorth({ wish, setup, mostTokens }: Conclusion, postTokens: number, is
 }
 
 /**
- * Only now do we know what the host adds. If that is too much, we drop first the files that were read again, then excerpts, then all that
- * hooks did not add.
+ * Only now do we know what the host adds. If it is too much, files that were read again are dropped first, then excerpts, then what hooks
+ * say.
  */
 function smallEnough(
   { view, setup, mostTokens }: Conclusion,

@@ -1,8 +1,8 @@
 import { RECALL_TOOL } from '../../../transcript/recall-tool.ts'
 import { amountOf, counted, wayTo, type Gap } from '../keep/gaps.ts'
 
-// The message that stands for what a compaction took out of view. It says what this is, how much is gone and how to see it again, whose
-// words the summary is, and what comes after it: nobody who reads on may take for one piece what is none.
+// The message that replaces what a compaction removed from view. It says what this is, how much is gone and how to see it again, who wrote
+// the summary, and what comes after it: no reader may mistake separate pieces for one.
 
 export interface Continuation {
   /** `automatic`: in the middle of work. `manual`: the user asked for it. `autonomous`: nobody watches; the agent woke up by itself. */

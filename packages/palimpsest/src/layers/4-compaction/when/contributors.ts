@@ -9,7 +9,7 @@ export interface Contributor {
 }
 
 const WHAT_CHARS_MAX = 80
-/** What of a call's input names it best, in this order. */
+/** Input members that name a call best, in this order. */
 const NAMING_KEYS = ['file_path', 'path', 'command', 'pattern', 'url', 'query']
 
 /** The largest blocks in view, largest first. */

@@ -6,11 +6,11 @@ import { isUserNode } from '../keep/tail.ts'
 
 // Whether to compact, and how far to go. Pure: all of it follows from the conversation and the moment.
 
-/** A window that is full again within fewer rounds was compacted for nothing. */
+/** Within fewer rounds a window that is full again was compacted in vain. */
 export const NEAR_ROUNDS = 5
-/** Of the threshold: what we had taken for as much may have been counted as a little less. */
+/** Share of the threshold: the provider may count slightly less than we estimated. */
 const OVER_SHARE = 0.95
-/** So many in a row, and harder means are used; one more, and it stops. */
+/** After this many in a row, compaction goes further; after one more, it stops. */
 export const REFILLS_MAX = 3
 
 export type CompactionCause = 'threshold' | 'overflow' | 'blocking' | 'asked' | 'smaller-window' | 'idle'
@@ -26,7 +26,7 @@ export interface CompactionMoment {
 export type CompactionDecision =
   /** Nothing has been said since the last boundary. */
   | { readonly kind: 'nothing-new' }
-  /** The window fills faster than compaction empties it: asking again would burn quota for nothing. */
+  /** The window fills faster than compaction empties it: another attempt would waste quota. */
   | { readonly kind: 'stop' }
   | {
       readonly kind: 'compact'
@@ -34,7 +34,7 @@ export type CompactionDecision =
       readonly mayAsk: boolean
       /** Big results go to disk first, and only the last round stays verbatim. */
       readonly harder: boolean
-      /** As known before the steps ran: failures and outcomes are still those of before. */
+      /** As known before the steps run: failures and outcomes are still the earlier ones. */
       readonly record: CompactionRecord
     }
 
@@ -45,7 +45,7 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
   if (rounds === 0 && moment.cause !== 'smaller-window') return { kind: 'nothing-new' }
   const near = view.boundary !== undefined && isRefilled(since, moment.thresholdTokens)
   const refills = refillsOf(before, near, moment)
-  // A refused request leaves no other way than to compact: then without a model, which costs nothing that could be burnt.
+  // After a refused request there is no way but to compact; without a model, since that costs nothing.
   const isSpent = refills > REFILLS_MAX
   if (isSpent && moment.cause !== 'overflow') return { kind: 'stop' }
   const users = since.filter(isUserNode)
@@ -71,14 +71,14 @@ export function decideCompaction(view: View, moment: CompactionMoment): Compacti
 }
 
 /**
- * Whether the window was full again within few rounds, and has been since. Requests that were sent over the threshold all the same, because
- * compaction had stopped or was declined, do not make it less so; as many rounds in a row below it do: then something had made room.
+ * Whether the window was full again within few rounds and has been full since. Requests that were sent over the threshold, because
+ * compaction had stopped or was declined, do not change that; as many rounds in a row below it do, since something has made room by then.
  */
 function isRefilled(since: readonly ViewNode[], thresholdTokens: number): boolean {
   const answers = since.filter(({ role }) => role === 'assistant')
   const isOver = ({ source }: ViewNode): boolean =>
     source.usage !== undefined && promptTokens(source.usage) >= OVER_SHARE * thresholdTokens
-  // What an answer's request held was checked before it: behind as many answers as stand before that one.
+  // The size of an answer's request was checked before the answer came, with as many answers in view as come before it.
   const first = answers.findIndex(isOver)
   const last = answers.findLastIndex(isOver)
   const roundsBelow = first < 0 ? answers.length : first
@@ -87,8 +87,8 @@ function isRefilled(since: readonly ViewNode[], thresholdTokens: number): boolea
 }
 
 /**
- * How often in a row the window was refilled, should it be compacted now. It begins anew where the user compacts by hand, and where
- * another model or another window makes it another question; an undone compaction takes its count with it.
+ * How many times in a row the window would have been refilled if it were compacted now. The count starts again when the user compacts by
+ * hand, and when the model or the window changes; undoing a compaction also undoes its count.
  */
 function refillsOf(
   before: CompactionRecord | undefined,
@@ -97,6 +97,6 @@ function refillsOf(
 ): number {
   if (!before || !near || cause === 'asked') return 0
   if (before.model !== model || before.thresholdTokens !== thresholdTokens) return 0
-  // In a pause nothing was refilled; but what had stopped does not begin again by itself.
+  // A pause refills nothing, so the count stays; but what has stopped does not start again by itself.
   return cause === 'idle' && before.refills < REFILLS_MAX ? before.refills : before.refills + 1
 }

@@ -2,23 +2,23 @@ import { blockKey, type View, type ViewNode } from '../../../transcript/view.ts'
 import { isBlock } from '../../../wire/message.ts'
 import { isUserNode } from '../keep/tail.ts'
 
-// Collapse: the oldest spans of rounds become short summaries one by one, each an edit of its own that can be taken back. What the user
-// said is in no span.
+// Collapse: the oldest spans of rounds become short summaries one by one, each in an edit of its own that can be undone.
+// What the user said is in no span.
 
-/** Of the effective window: folding begins. */
+/** Share of the effective window at which folding begins. */
 const BEGIN_SHARE = 0.9
-/** Down to here: every fold breaks the cache, so a few go together. */
+/** Share at which it ends: every fold breaks the cache, so a few happen together. */
 const END_SHARE = 0.8
-/** From here on new agents are held back. */
+/** Share from which new agents are held back. */
 const HOLD_SHARE = 0.95
-/** In a full-size window: a span holds about so much. */
+/** Approximate size of a span in a full-size window. */
 const SPAN_TOKENS = 10_000
-/** The newest stay as they are. */
+/** How many of the newest rounds stay as they are. */
 const ROUNDS_KEPT = 5
 
 export interface CollapseState {
   readonly isFolding: boolean
-  /** The window fills faster than it is folded: nobody new should begin to fill it. */
+  /** The window fills faster than it is folded, so no new agent should start to fill it. */
   readonly holdsAgents: boolean
 }
 
@@ -34,7 +34,7 @@ export function excessTokens(sizeTokens: number, effectiveTokens: number): numbe
   return collapseState(sizeTokens, effectiveTokens).isFolding ? sizeTokens - END_SHARE * effectiveTokens : 0
 }
 
-/** Answers with their results, in a row. */
+/** Consecutive answers with their results. */
 export type Span = readonly ViewNode[]
 
 /** Oldest first. */
@@ -60,7 +60,7 @@ export function findSpans(view: View, tokensOf: (node: ViewNode) => number, scal
   return spans
 }
 
-/** An answer with its results is one; anything else is one by itself. */
+/** An answer and its results are one round; anything else is a round by itself. */
 function roundsBefore({ nodes }: View, end: number): readonly (readonly ViewNode[])[] {
   const rounds: ViewNode[][] = []
   for (const node of nodes.slice(0, end)) {
@@ -70,7 +70,7 @@ function roundsBefore({ nodes }: View, end: number): readonly (readonly ViewNode
   return rounds
 }
 
-/** Neither the user's, nor made by a compaction or an earlier fold, nor pinned. */
+/** Neither written by the user, nor made by a compaction or an earlier fold, nor pinned. */
 function mayFold(node: ViewNode, { pinned }: View): boolean {
   if (isUserNode(node) || node.role === 'system' || node.source.part !== undefined) return false
   if (node.blocks.some(({ at }) => pinned.has(blockKey(at)))) return false

@@ -4,23 +4,23 @@ import { isUserNode, tailStart } from '../keep/tail.ts'
 
 export type ForcedEdit = Omit<EditEntry, 'id' | 'parent' | 'at'>
 
-/** Of the room below the threshold that prefix and user messages leave: else the window is full again at once. */
+/** Share of the room below the threshold that prefix and user messages leave: with more, the window is full again at once. */
 const ROOM_SHARE_MAX = 0.8
 
 export interface ForcedLimits {
-  /** Tokens at which the window counts as full. */
+  /** Size at which the window counts as full. */
   readonly autoTokens: number
-  /** Tokens of what stands before the messages. */
+  /** Tokens before the messages. */
   readonly prefixTokens: number
-  /** The newest part that stays, as a share of the threshold. */
+  /** Size of the newest part, which stays, as a share of the threshold. */
   readonly tailShare: number
-  /** Tokens of a raw estimate. */
+  /** Turns a raw estimate into tokens. */
   readonly toTokens: (raw: number) => number
 }
 
 /**
- * The window is full and nothing better is at hand: the oldest rounds leave the view, whole. The user's messages stay, the first
- * message stays whoever wrote it (a conversation does not begin with an answer), and so does the tail.
+ * The window is full and nothing better is at hand: the oldest rounds leave the view, whole. The user's messages stay, the first message
+ * stays whoever wrote it (a conversation does not begin with an answer), and so does the tail.
  */
 export function planForced(
   view: View,
