@@ -1,13 +1,13 @@
 import type { CacheControl } from '../wire/cache-control.ts'
 
-// Breakpoints as they stand on blocks that somebody else made.
+// Breakpoints on blocks that someone else made.
 
 export interface BlockMark {
   readonly block: number
   readonly control: CacheControl
 }
 
-/** On the blocks of one message. */
+/** The breakpoints on the blocks of one message. */
 export function marksOn(content: string | readonly object[] | undefined): readonly BlockMark[] {
   if (typeof content === 'string' || content === undefined) return []
   return content.flatMap((item, block) => {
@@ -23,7 +23,7 @@ export function controlOf(item: unknown): CacheControl | undefined {
   return { type: 'ephemeral', ...('ttl' in control && isTtl(control.ttl) ? { ttl: control.ttl } : {}) }
 }
 
-/** One inside a result marks its end, as near as can be. */
+/** A breakpoint inside a result marks the end of the result, which is the nearest place. */
 function insideOf(block: object): CacheControl | undefined {
   if (!('content' in block) || !Array.isArray(block.content)) return undefined
   const inner: readonly unknown[] = block.content

@@ -2,9 +2,9 @@ import { BREAKPOINTS_MAX, TTL_MS, type Ttl } from '../ledger/cache.ts'
 import type { CacheControl } from '../wire/cache-control.ts'
 import { controlOf, type BlockMark } from './block-marks.ts'
 
-// Breakpoints of a request, the owner's and ours. His stay where he set them; of the four that the API takes, ours have what is left.
+// Breakpoints of a request, the owner's and ours. The owner's stay where they are; ours take what is left of the four that the API accepts.
 
-/** Where a block stands: tools, system or messages; the message among those that are sent; the block in it. */
+/** Where a block is: in tools, system or messages; which of the sent messages; which block in it. */
 export interface MarkPlace {
   readonly level: 0 | 1 | 2
   readonly message: number
@@ -16,12 +16,12 @@ export interface Mark {
   readonly control: CacheControl
 }
 
-/** One that the owner set on a message, by its place in his history. */
+/** A breakpoint that the owner set on a message, by the message's place in the owner's history. */
 export interface OwnerMark extends BlockMark {
   readonly message: number
 }
 
-/** Of `tools` or `system`. */
+/** The breakpoints of `tools` or `system`. */
 export function marksInList(level: 0 | 1, list: unknown): readonly Mark[] {
   if (!Array.isArray(list)) return []
   return list.flatMap((item: unknown, block) => {
@@ -30,15 +30,15 @@ export function marksInList(level: 0 | 1, list: unknown): readonly Mark[] {
   })
 }
 
-/** One of ours that is wished for, the most useful first. */
+/** A breakpoint that we would like to set. In a list, the most useful comes first. */
 export interface WantedMark {
   readonly place: MarkPlace
   readonly ttl: Ttl
 }
 
 /**
- * The owner's, and as many of ours as there is room for. Lifetimes never rise along a request: one of ours before a longer one of his lasts
- * as long, and one behind a shorter one no longer. `used`: breakpoints that stand on no block.
+ * The owner's, and as many of ours as there is room for. Lifetimes never rise along a request: one of ours before a longer one of the
+ * owner's lasts as long, and one after a shorter one no longer. `used`: breakpoints that are on no block.
  */
 export function allMarks(
   owners: readonly Mark[],

@@ -13,10 +13,10 @@ import { parseModelName } from '../wire/model-facts.ts'
 import { allMarks, type Mark, type OwnerMark, type WantedMark } from './breakpoint-marks.ts'
 import type { OwnerNode } from './owner-tree.ts'
 
-// From view to a request as objects, for a client that prints it itself. Each message is made once and is the same object in every later request,
-// so building costs what is new; printed again, the same objects give the same bytes.
+// From view to a request as objects, for a client that serializes it itself. Each message is made once and is the same object in every
+// later request, so building costs only what is new; serialized again, the same objects give the same bytes.
 
-/** A request as its owner's client takes it. */
+/** A request as its owner's client accepts it. */
 export interface OwnerRequest {
   readonly [member: string]: unknown
   readonly model: string
@@ -27,7 +27,7 @@ export interface OwnerRequest {
 export interface BuiltOwnerRequest {
   readonly request: OwnerRequest
   readonly lastRole: Role | undefined
-  /** What an answer to it is made under. */
+  /** The chain hash that an answer to it is made from. */
   readonly under: Hash
   /** Estimated tokens of its messages, before calibration. */
   readonly estimate: number
@@ -36,12 +36,12 @@ export interface BuiltOwnerRequest {
 }
 
 export interface OwnerRequestSetup {
-  /** What the owner asks for beside model, system, tools and messages. */
+  /** What the owner asks for besides model, system, tools and messages. */
   readonly others: { readonly [member: string]: unknown }
   readonly maxTokens: number
   readonly thinking: ThinkingPolicy
   readonly lifetimes: CacheLifetimes
-  /** His own breakpoints: before the messages, and in them. */
+  /** The owner's breakpoints: before the messages, and in them. */
   readonly headMarks: readonly Mark[]
   readonly marks: readonly OwnerMark[]
   readonly path: readonly OwnerNode[]
@@ -88,12 +88,12 @@ function marksFor(
   return allMarks(owners, wanted, isAutomatic(setup) ? 1 : 0)
 }
 
-/** The provider sets one at the end by itself. */
+/** The provider sets a breakpoint at the end by itself. */
 function isAutomatic({ others }: OwnerRequestSetup): boolean {
   return isJsonObject(others['cache_control'])
 }
 
-/** Where a block of the owner's stands now; nowhere once it left the view. */
+/** Where a block of the owner's is now; empty once it left the view. */
 function placeOf(
   { message, block, control }: OwnerMark,
   path: readonly OwnerNode[],
@@ -117,13 +117,13 @@ interface Printed {
   readonly nodes: number
   readonly chain: Hash | undefined
   readonly messages: JsonObject[]
-  /** -1: nothing of it is sent. */
+  /** -1 if nothing of the node is sent. */
   readonly places: number[]
 }
 
 const printed = new WeakMap<Settled, Printed>()
 
-/** What stands before a node that did not change is not looked at again. */
+/** Reuses the messages made so far if nothing before the new ones changed. */
 function printedOf(settled: Settled): Printed {
   const { texts, blocks, chains } = settled
   const known = printed.get(settled)
@@ -167,7 +167,7 @@ function withControl(item: Json, control: CacheControl | undefined): Json {
 
 const parsed = new WeakMap<readonly ViewBlock[], JsonObject>()
 
-/** What is settled of a node is a list of its own until the node changes. */
+/** The settled blocks of a node are the same list until the node changes. */
 function messageFor(blocks: readonly ViewBlock[], text: JsonText): JsonObject {
   const known = parsed.get(blocks) ?? parsedObject(text)
   parsed.set(blocks, known)
@@ -181,7 +181,7 @@ function parsedObject(text: JsonText): JsonObject {
 
 const lists = new WeakMap<PrefixEntry, { readonly [name in 'system' | 'tools']: readonly Json[] }>()
 
-/** The blocks before the messages. An entry never changes, so they are read once. */
+/** The blocks before the messages. An entry never changes, so they are parsed once. */
 function listOf(prefix: PrefixEntry, name: 'system' | 'tools'): readonly Json[] {
   const known = lists.get(prefix) ?? { system: parsedList(prefix.system), tools: parsedList(prefix.tools) }
   lists.set(prefix, known)

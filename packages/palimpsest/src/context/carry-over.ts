@@ -17,12 +17,12 @@ import { voidedBy } from '../transcript/voided.ts'
 import type { JsonText } from '../wire/json.ts'
 import { isOwners } from './owner-tree.ts'
 
-// Decisions stay decided. A branch shares its first messages with the one that was left; what stood in their place there stands in their place
-// here, byte for byte, as far as it says nothing of messages that the branch does not have.
+// Decisions stay decided. A branch shares its first messages with the one that was left; what replaced blocks of theirs there replaces them
+// here, byte for byte, unless it is about messages that the branch does not have.
 
 type Replacement = EditEntry['replace'][number]
 
-/** What makes the messages that both views have look in `after` as they do in `before`. */
+/** Makes the messages that both views have look in `after` as they do in `before`. */
 export function carryOver(before: View, after: View, newId: () => EntryId): readonly NamedBody[] {
   const shared = entriesIn(after)
   const edits = dropsOf(before, after)
@@ -39,7 +39,7 @@ export function carryOver(before: View, after: View, newId: () => EntryId): read
   ]
 }
 
-/** For messages that were appended again: by the entries they had, the ones they have. */
+/** The same for messages that were appended again. `twins`: their new entries, by their old ones. */
 export function standInsFor(before: View, twins: ReadonlyMap<EntryId, EntryId>): readonly NamedBody[] {
   const replace = [...textsByRef(before)].flatMap(([, { at, texts, original }]): Replacement[] => {
     const entry = twins.get(at.entry)
@@ -61,7 +61,7 @@ interface RefTexts {
   readonly original: boolean
 }
 
-/** What stands for each block of the messages in view. */
+/** What is in view for each block of the messages. */
 function textsByRef({ nodes }: View): Map<string, RefTexts> {
   const found = new Map<string, RefTexts>()
   for (const { blocks } of nodes)
@@ -87,7 +87,7 @@ function entriesIn({ nodes }: View): Set<EntryId> {
   return new Set(nodes.flatMap(({ blocks }) => blocks.map(({ at }) => at.entry)))
 }
 
-/** Edits of the old branch that took messages out whole. */
+/** Edits of the old branch that removed whole messages. */
 function dropsOf(before: View, after: View): readonly EditEntry[] {
   const known = new Set(after.log.map(({ id }) => id))
   const voided = voidedBy(before.log)
@@ -121,7 +121,7 @@ function pinsAgain(
   )
 }
 
-/** The compaction in force, where all that left with it is here too. Of what it kept, the branch has its own part. */
+/** The compaction in force, if everything that left with it is here too. Of what it kept, the branch has its own part. */
 function boundaryAgain(before: View, after: View, newId: () => EntryId): readonly NamedBody[] {
   const boundary = before.boundary?.entry
   if (!boundary || boundary.keeps !== 'tail' || after.log.some(({ id }) => id === boundary.id)) return []
@@ -129,7 +129,7 @@ function boundaryAgain(before: View, after: View, newId: () => EntryId): readonl
   const copied = copiesOf(boundary, before)
   const start = keptStart(boundary, new Set(copied.values()), before, after)
   if (start === undefined) return []
-  // A line that says what was left out repeats nothing.
+  // A line that says what was left out repeats no message.
   const isHere = (id: EntryId): boolean => !copied.has(id) || shared.has(copied.get(id) ?? id)
   const copies = boundary.copies?.filter(isHere)
   const ids = new Map(
@@ -157,7 +157,7 @@ function boundaryAgain(before: View, after: View, newId: () => EntryId): readonl
   return [head, ...parts]
 }
 
-/** Copies that a boundary brought, with the messages that they repeat. */
+/** Copies that a boundary made, with the messages that they repeat. */
 function copiesOf({ copies = [] }: BoundaryEntry, { log }: View): ReadonlyMap<EntryId, EntryId> {
   const wanted = new Set(copies)
   return new Map(
@@ -170,8 +170,8 @@ function copiesOf({ copies = [] }: BoundaryEntry, { log }: View): ReadonlyMap<En
 }
 
 /**
- * The first node of `after` behind all that the compaction took, and behind its copies. Undefined where something of what it took is not
- * here: its summary says what this history does not.
+ * The first node of `after` that comes after everything the compaction removed, and after its copies. Undefined if something that it
+ * removed is not here: its summary says what this history does not.
  */
 function keptStart(
   boundary: BoundaryEntry,
@@ -188,7 +188,7 @@ function keptStart(
   const lastGone = before.log
     .slice(0, first < 0 ? end : first)
     .findLast((entry) => isOwners(entry) && !copied.has(entry.id))
-  // Of a conversation that is loaded from here on, what was kept tells.
+  // If the conversation was loaded from here on, only what was kept shows the place.
   const gone = lastGone ? nodeOf(lastGone.id) : nodeOf(kept?.head) - 1
   if (gone < 0) return undefined
   const start = after.nodes.findIndex(({ entries }, i) => i > gone && !entries.every((id) => copied.has(id)))
@@ -201,7 +201,7 @@ function segmentFrom({ nodes }: View, start: number, anchor: EntryId): KeptSegme
   return head === undefined || tail === undefined ? undefined : { head, tail, anchor }
 }
 
-/** What is known of a conversation is known of this one; where it lies in a file is found again. */
+/** Keeps what is known of the conversation; its offsets in the file are found again. */
 function metaFor(boundary: BoundaryEntry, after: View, renamed: (id: EntryId) => EntryId): BoundaryMeta {
   const { keptOffset: _kept, prefixOffset: _prefix, ...meta } = boundary.meta
   const gaps = new Map([...gapsIn(boundary)].map(([id, gap]) => [renamed(id), gap]))

@@ -21,47 +21,47 @@ import type { KnownCalls } from './require-history.ts'
 
 // What a context keeps from one call to the next. It belongs to the function that opened it.
 
-/** What the owner wishes of the layers. */
+/** The owner's settings for the layers. */
 export interface ContextPolicy {
-  /** After a pause: which results are cleared, and when. */
+  /** Which results are cleared after a pause, and when. */
   readonly clearing?: ClearingWishes | undefined
   /** How much a compaction keeps, and which model writes its summary. */
   readonly compaction?: CompactionWishes | undefined
-  /** How long breakpoints of ours last. */
+  /** How long our breakpoints last. */
   readonly cache?: CacheWishes | undefined
 }
 
-/** All that a context is opened with. */
+/** Everything that a context is opened with. */
 export interface ContextSetup {
   readonly stored: KeptConversation
   readonly ports: Ports
-  /** Of requests that name none. */
+  /** For requests that name none. */
   readonly model: string
-  /** Of a model, never more than `windowMax` where that is given. */
+  /** For a model; never more than `windowMax`, if that is given. */
   readonly readingOf: (model: string, windowMax: number | undefined) => WindowReading
   readonly windowMax: number | undefined
-  /** What calls of our own cost. Left out: there is nobody to ask, and summaries are made without a model. */
+  /** What our own calls cost. Absent: no model can be asked, and summaries are made without one. */
   readonly metered: MeteredModel | undefined
   readonly policy: ContextPolicy
-  /** Ends what goes on beside the requests. */
+  /** Ends what runs in parallel to the requests. */
   readonly signal: AbortSignal
 }
 
 export interface ContextState {
   session: Session
-  /** From the beginning to the newest message of the owner's. */
+  /** From the beginning to the owner's newest message. */
   path: OwnerNode[]
-  /** The history that it was made for; undefined before the first, and while it is being made. */
+  /** The history that the path was made for; undefined before the first, and while the path is being made. */
   known: KnownHistory | undefined
   readonly calls: KnownCalls
-  /** What answers taught of a model's tokens. */
+  /** What answers taught about a model's tokens. */
   calibration: { readonly model: string; readonly value: Calibration } | undefined
-  /** What a refusal taught. */
+  /** What a refusal taught about the window. */
   windowMax: number | undefined
   watch: CacheWatch | undefined
-  /** By the signature of thinking: what it was made under, as far as that is known. */
+  /** By the signature of thinking: what it was made under, if that is known. */
   readonly madeUnder: Map<string, Hash | undefined>
-  /** The last request that was handed out. */
+  /** The last request that was returned. */
   sent: SentRequest | undefined
   readonly forkPoint: ForkPoint
   readonly prepared: PreparedKeeper
@@ -74,16 +74,16 @@ export interface SentRequest extends BuiltOwnerRequest {
   readonly lifetimes: CacheLifetimes
   readonly tokens: number
   readonly at: number
-  /** The newest entry when it was made. */
+  /** The newest entry when the request was made. */
   readonly leaf: EntryId | null
 }
 
-/** The newest message of the owner's, or the beginning. */
+/** The owner's newest message, or the beginning. */
 export function tipOf({ path }: Pick<ContextState, 'path'>): OwnerNode | undefined {
   return path.at(-1)
 }
 
-/** Something was appended: it belongs to the newest message. */
+/** What was appended belongs to the newest message. */
 export function grow(state: ContextState, session: Session): void {
   state.session = session
   const tip = tipOf(state)

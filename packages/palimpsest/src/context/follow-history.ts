@@ -19,10 +19,10 @@ import { childOf, knownAs, pathTo, reconcile, type OwnerNode, type Reconciled } 
 import { requireHistory } from './require-history.ts'
 import { hasThinking, noteThinking, withThinkingOrigin } from './thinking-origin.ts'
 
-// The transcript follows the owner's history. What he appended is appended. Where he edited, cut or returned, a branch begins at the last message
-// that both have, and takes along what was decided about the messages before it.
+// The transcript follows the owner's history. What the owner appended is appended. If the owner edited, cut or returned, a branch begins at
+// the last message that both have, and keeps what was decided about the messages before it.
 
-/** What a history is followed with. */
+/** What is needed to follow a history. */
 export interface Following {
   readonly setup: ContextSetup
   readonly prefix: EntryBody<PrefixEntry>
@@ -33,11 +33,11 @@ export interface Following {
 export interface Followed {
   /** What the owner did since the last request. */
   readonly change: 'appended' | 'edited' | 'truncated' | 'returned'
-  /** The first of his messages that the last request did not have in its place. */
+  /** The first of the owner's messages that the last request did not have in its place. */
   readonly from: number
-  /** Entries of what is new. */
+  /** Entries of the new messages. */
   readonly added: ReadonlySet<EntryId>
-  /** Breakpoints that he set on his messages. */
+  /** Breakpoints that the owner set on the messages. */
   readonly marks: readonly OwnerMark[]
 }
 
@@ -65,7 +65,7 @@ export async function followHistory(
   return { change: changeOf(left, regained, added), from: kept, added: ids, marks }
 }
 
-/** An owner who keeps an answer without its thinking keeps that answer: what he left out leaves the view, and nothing else changes. */
+/** An owner who keeps an answer without its thinking keeps that answer: what was left out leaves the view, and nothing else changes. */
 async function reconciled(
   state: ContextState,
   messages: readonly OwnerMessage[],
@@ -74,7 +74,7 @@ async function reconciled(
   const found = reconcile(state.path, messages, state.known)
   const { kept, regained } = found
   requireHistory(messages, { kept, from: kept + regained.length }, state.calls, facts)
-  // Until the path is that of this history.
+  // Unknown until the path is that of this history.
   state.known = undefined
   const tip = state.path.at(-1)
   const own = found.added[0]
@@ -90,7 +90,7 @@ async function reconciled(
   return { ...found, kept: found.kept + 1, added: found.added.slice(1) }
 }
 
-/** The thinking of the newest answer that its owner's version lacks; nothing where that says something else. */
+/** Removes the thinking of the newest answer if the owner's version lacks it; nothing if that version says something else. */
 function leftOut(own: OwnerMessage, { entry }: OwnerNode, { nodes }: View): EditEntry['replace'] {
   const node = nodes.at(-1)
   if (own.role !== 'assistant' || node?.source.id !== entry) return []
@@ -100,7 +100,7 @@ function leftOut(own: OwnerMessage, { entry }: OwnerNode, { nodes }: View): Edit
   return node.blocks.flatMap(({ at, block }) => (isThinking(block) ? [{ at, with: [] }] : []))
 }
 
-/** System, tools and settings as they are from now on, and what the conversation is called. */
+/** System, tools and settings from now on, and the title of a new conversation. */
 function leadOf(
   { prefix: had }: View,
   prefix: EntryBody<PrefixEntry>,
@@ -128,7 +128,7 @@ function changeOf(
   return added.length === 0 ? 'truncated' : 'edited'
 }
 
-/** The same marker as behind a rewind: what follows it belongs to the branch, and the branch is the newest. */
+/** The same marker as after a rewind: what follows it belongs to the branch, and the branch is the newest. */
 async function switchTo(
   state: ContextState,
   target: OwnerNode,
@@ -142,7 +142,7 @@ async function switchTo(
   await ports.transcript.append(placed({ ...before, leaf }, [marker], ports))
   const { entries, from } = await stored.history.load([])
   state.path = pathTo(target)
-  // What was known of the cache is void.
+  // What we knew about the cache no longer holds.
   state.watch = undefined
   grow(state, { ...session, view: viewOf(entries, from) })
   const carried = carryOver(before, state.session.view, ports.newId)
@@ -167,7 +167,7 @@ async function appendOwners(
     batch = []
   }
   for (const body of bodies) {
-    // What stands before thinking must be in view when it is looked at.
+    // What comes before thinking must be in view when the thinking is checked.
     const isThought = hasThinking(body.message)
     if (isThought) await flush()
     const known = isThought ? withThinkingOrigin(body, state.madeUnder, session.view, thinking) : body
@@ -187,7 +187,7 @@ async function appendOwners(
   return entries
 }
 
-/** Messages that moved say what they said: what stood in the place of a block stands there again. */
+/** Messages that moved still say the same: a block that was replaced is replaced again. */
 async function keepStandIns(
   state: ContextState,
   entries: readonly Entry[],
@@ -204,7 +204,7 @@ async function keepStandIns(
   if (bodies.length > 0) grow(state, (await appendTo(state.session, bodies, ports)).session)
 }
 
-/** A result may come for a call that was taken to be interrupted: then the branch begins before that was said. */
+/** A result may come for a call that counted as interrupted: then the branch begins before that was said. */
 function leafBefore(
   target: OwnerNode | undefined,
   body: EntryBody<MessageEntry> | undefined,
@@ -235,7 +235,7 @@ function ownerBody(message: OwnerMessage, place: number): EntryBody<MessageEntry
   return messageBody(parsed.value, originOf(parsed.value))
 }
 
-/** As it is sent, without breakpoints: where those stand is read from the owner's own objects. */
+/** As it is sent, without breakpoints: those are read from the owner's own objects. */
 function withoutMarks(message: OwnerMessage): unknown {
   const { content } = message
   return typeof content === 'string' || content === undefined

@@ -17,11 +17,11 @@ import { childOf } from './owner-tree.ts'
 import { limitsOf, type ContextLimits } from './prepare.ts'
 import { noteThinking } from './thinking-origin.ts'
 
-// The answer to the last request: what it cost, what the cache did, what it teaches about sizes. It joins the transcript; whether it joins the
-// conversation is the owner's to say, by sending it with his next history.
+// The answer to the last request: what it cost, what the cache did, what it teaches about sizes. It joins the transcript;
+// it joins the conversation only if the owner sends it with the next history.
 
 export interface Observed {
-  /** Less was read from the cache than must have been in it. */
+  /** Set if less was read from the cache than must have been in it. */
   readonly cacheBreak: CacheBreak | undefined
 }
 
@@ -49,7 +49,7 @@ export async function observe(state: ContextState, answer: unknown, setup: Conte
   return { cacheBreak }
 }
 
-/** What is no answer yet is taken for one easily. */
+/** A stream or a promise is easily mistaken for the answer. */
 function requireWhole(answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return
   if (Symbol.asyncIterator in answer)
@@ -60,7 +60,7 @@ function requireWhole(answer: unknown): void {
     throw new UsageError('This is a promise, and `observe` takes the answer: await it first.')
 }
 
-/** Told twice. */
+/** The same answer was passed twice. */
 function isKnown(state: ContextState, response: MessagesResponse): boolean {
   const newest = state.session.view.nodes.at(-1)
   return (
@@ -100,7 +100,7 @@ async function settleAnswer(
   state.prepared.consider(state.session.view, { ...beside, wishes: limits.compaction.wishes })
 }
 
-/** Printed when a fork wants it, and not before. */
+/** Serialized only when a fork needs it. */
 function forkParent({ request, under, lastRole, lifetimes, head }: SentRequest): ForkParent {
   const { messages, stream: _, ...members } = request
   return {
@@ -110,7 +110,7 @@ function forkParent({ request, under, lastRole, lifetimes, head }: SentRequest):
     betas: head.prefix.betas,
     model: request.model,
     lifetime: lifetimes.messages,
-    // Where the caller's own breakpoints stand is the caller's business.
+    // Where the caller sets breakpoints is up to the caller.
     spare: [],
     under,
     lastRole,

@@ -41,7 +41,7 @@ export async function openContext(setup: ContextSetup): Promise<ContextState> {
   }
 }
 
-/** What came beside the requests since, and what it cost. */
+/** Takes in what was made in parallel to the requests since, and what it cost. */
 export async function takeBeside(
   state: ContextState,
   { ports, metered }: ContextSetup,
@@ -56,7 +56,7 @@ export async function takeBeside(
   return notices
 }
 
-/** Knows what the cache holds of all requests of the chain. */
+/** Knows what the cache holds from all requests of the chain. */
 export function watchOf(state: ContextState): NonNullable<ContextState['watch']> {
   const { log, from } = state.session.view
   state.watch ??= cacheHistory(log, CACHE_LIFETIMES, from).watch

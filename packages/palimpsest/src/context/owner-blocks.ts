@@ -1,16 +1,16 @@
 import { hashText } from '../wire/hash.ts'
 
-// Blocks as the API takes them. An owner's may have what it refuses though what they say is plain: a result without content, an id with signs
-// that no id has. They are sent with the same meaning; whoever sends them again gets the same bytes.
+// Blocks as the API accepts them. An owner's block may have something that it refuses although the meaning is plain: a result without
+// content, an id with characters that no id has. It is sent with the same meaning, and with the same bytes every time.
 
 const NO_OUTPUT = '(no output)'
-/** All that the API takes in the id of a call. */
+/** All characters that the API accepts in the id of a call. */
 const ID = /^[\w-]+$/
 const OTHER_SIGNS = /[^\w-]+/g
-/** Ids that differ in other signs alone stay apart. */
+/** Length of the hash that keeps ids apart if they differ only in other characters. */
 const ID_HASH_CHARS = 8
 
-/** The same object where there is nothing to mend. */
+/** Returns the same object if there is nothing to fix. */
 export function mended(block: object): object {
   if (!('type' in block)) return block
   if (block.type === 'tool_use' && 'id' in block) {

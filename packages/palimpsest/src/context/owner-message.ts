@@ -3,10 +3,10 @@ import { UsageError } from '../errors.ts'
 import { marksOn, type BlockMark } from './block-marks.ts'
 import { mended } from './owner-blocks.ts'
 
-// What a message of the owner says, whoever copied it. Where breakpoints stand, in which order members come, whether a text is a string or
-// one block, and members that say nothing make no other message of it.
+// What a message of the owner says, whoever copied it. It stays the same message wherever breakpoints are, in whichever order members come,
+// whether a text is a string or one block, and with or without members that say nothing.
 
-/** A message as its owner has it: of either major of the SDK, or plain. */
+/** A message as its owner has it: of either major version of the SDK, or plain. */
 export interface OwnerMessage {
   readonly role: 'user' | 'assistant' | 'system'
   readonly content?: string | readonly object[]
@@ -17,12 +17,12 @@ export function keyOf({ role, content }: OwnerMessage): Hash {
   return hashText(`${role}${blocks.map((block) => blockText(mended(block))).join()}`)
 }
 
-/** Whoever has no types may give what he likes; what is wrong with it is said where it is read. */
+/** A caller without types may pass anything; errors are reported where it is read. */
 function listOf(content: unknown): readonly object[] {
   return Array.isArray(content) ? content.filter(isObject) : []
 }
 
-/** No part of what a block says. */
+/** Not part of what a block says. */
 const MARK = 'cache_control'
 
 function blockText(block: object): string {
@@ -32,7 +32,7 @@ function blockText(block: object): string {
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${memberText(name, value)}`).join()}}`
 }
 
-/** As it is without the member: answers carry some that their owners leave out. */
+/** The same as without the member: answers carry some that their owners leave out. */
 function saysNothing(name: string, value: unknown): boolean {
   if (value === null || value === undefined) return true
   if (name === 'is_error') return value === false
@@ -40,7 +40,7 @@ function saysNothing(name: string, value: unknown): boolean {
   return name === 'caller' && isObject(value) && 'type' in value && value.type === 'direct'
 }
 
-/** The content of a result is blocks again; an input is any data, of which nothing is left out. */
+/** The content of a result has blocks again; an input is any data, and nothing of it is left out. */
 function memberText(name: string, value: unknown): string {
   if (name !== 'content') return sortedText(value)
   if (typeof value === 'string') return `[${blockText({ type: 'text', text: value })}]`
@@ -60,17 +60,17 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** A message as it was when it was looked at: the object, and what hangs on it. */
+/** A message as it was when we last looked at it: the object, and what it consists of. */
 export interface SeenMessage {
   readonly object: OwnerMessage
-  /** Content, blocks, their texts, contents and breakpoints, in order. */
+  /** Role, content, blocks, their texts, contents and breakpoints, in order. */
   readonly leaves: readonly unknown[]
   readonly key: Hash
   /** Its breakpoints, by block. */
   readonly marks: readonly BlockMark[]
 }
 
-/** `place` is where it stands, for an error that says so. */
+/** `place` is its index in the history, for error messages. */
 export function look(message: OwnerMessage, place: number): SeenMessage {
   const given: unknown = message
   if (!isObject(given))
@@ -84,8 +84,8 @@ export function look(message: OwnerMessage, place: number): SeenMessage {
 }
 
 /**
- * The same object with the same texts on it: no need to look at them again. Whoever changes a message in place is noticed, but for the
- * inside of a call's input.
+ * The same object with the same texts, so there is no need to look at it again. A message that was changed in place is noticed, except
+ * inside the input of a call.
  */
 export function isUnchanged({ object, leaves }: SeenMessage, message: OwnerMessage): boolean {
   if (object !== message || leaves[0] !== message.role || leaves[1] !== message.content) return false
@@ -94,7 +94,7 @@ export function isUnchanged({ object, leaves }: SeenMessage, message: OwnerMessa
   return compare(content, leaves, HEAD_LEAVES) === leaves.length
 }
 
-/** What a block has its words in. */
+/** The members that hold a block's content. */
 interface LooseBlock {
   readonly text?: unknown
   readonly input?: unknown
@@ -105,7 +105,7 @@ interface LooseBlock {
 
 /** Role and content. */
 const HEAD_LEAVES = 2
-/** The block itself, and its five. */
+/** The block itself, and its five members. */
 const BLOCK_LEAVES = 6
 
 function leavesOf({ role, content }: OwnerMessage): readonly unknown[] {
@@ -123,7 +123,7 @@ function addLeaves(blocks: readonly LooseBlock[], leaves: unknown[]): void {
   }
 }
 
-/** How far the leaves are those of these blocks; -1 where they are not. */
+/** The place in `leaves` after those of these blocks; -1 if they differ. */
 function compare(blocks: readonly LooseBlock[], leaves: readonly unknown[], from: number): number {
   if (leaves[from] !== blocks.length) return -1
   let at = from + 1

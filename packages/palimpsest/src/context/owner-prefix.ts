@@ -5,13 +5,14 @@ import { withoutMark } from './block-marks.ts'
 import { marksInList, type Mark } from './breakpoint-marks.ts'
 import type { OwnerMessage } from './owner-message.ts'
 
-// What an owner asks for beside his history: what stands before the messages in the provider's cache key, and the rest, which passes through.
+// What an owner asks for besides the history: what comes before the messages in the provider's cache key, and the rest, which passes
+// through.
 
-/** What `prepare` is given: parameters of `messages.create`, of either major of the SDK, streaming or not, beta or not. */
+/** What `prepare` is given: parameters of `messages.create`, of either major version of the SDK, streaming or not, beta or not. */
 export interface PrepareInput {
   readonly messages: readonly OwnerMessage[]
   readonly max_tokens: number
-  /** Left out: the context's own. */
+  /** Absent: the context's own. */
   readonly model?: string | undefined
   readonly system?: string | readonly object[] | undefined
   readonly tools?: readonly object[] | undefined
@@ -26,7 +27,7 @@ export interface OwnerHead {
   readonly marks: readonly Mark[]
 }
 
-/** Members that are part of the cache key beside model, tools and system. */
+/** Members that are part of the cache key, besides model, tools and system. */
 const KEYED = [
   'thinking',
   'tool_choice',
@@ -58,7 +59,7 @@ export function headOf(input: PrepareInput, defaultModel: string): OwnerHead {
   }
 }
 
-/** Whether the provider's cache would tell them apart. */
+/** Whether the provider's cache would treat them as the same. */
 export function isSamePrefix(a: EntryBody<PrefixEntry> | undefined, b: EntryBody<PrefixEntry>): boolean {
   return a !== undefined && keyOfPrefix(a) === keyOfPrefix(b)
 }
@@ -67,7 +68,7 @@ function keyOfPrefix({ model, betas, system, tools, parameters }: EntryBody<Pref
   return JSON.stringify([model, betas, system, tools, parameters])
 }
 
-/** A block without text is refused. */
+/** The provider refuses a block without text. */
 function systemBlocks(system: PrepareInput['system']): readonly object[] {
   if (typeof system !== 'string') return system ?? []
   return system === '' ? [] : [{ type: 'text', text: system }]

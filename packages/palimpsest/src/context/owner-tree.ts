@@ -4,8 +4,8 @@ import type { Hash } from '../wire/hash.ts'
 import type { OwnerMark } from './breakpoint-marks.ts'
 import { isUnchanged, keyOf, look, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 
-// All histories that an owner ever sent, as one tree: what two of them begin with is there once. A history is found in it by what its
-// messages say, so a copy is the same history, and one that was left is found again when its owner returns to it.
+// All histories that an owner ever sent, as one tree: a beginning that two of them share is there once. A history is found in it by what
+// its messages say, so a copy is the same history, and one that was left is found again when its owner returns to it.
 
 export interface OwnerNode {
   readonly key: Hash
@@ -13,9 +13,9 @@ export interface OwnerNode {
   readonly entry: EntryId | null
   readonly parent: OwnerNode | undefined
   readonly children: Map<Hash, OwnerNode>
-  /** The newest entry that has this message as the newest one of the owner's before it. */
+  /** The newest entry whose last message of the owner's is this one. */
   leaf: EntryId | null
-  /** As its owner sent it last. */
+  /** As its owner last sent it. */
   seen: SeenMessage | undefined
 }
 
@@ -24,7 +24,7 @@ export function newRoot(): OwnerNode {
   return { key: '', entry: null, parent: undefined, children: new Map(), leaf: null, seen: undefined }
 }
 
-/** A message behind another. Where one was there that says the same, what came behind that one is found as before. */
+/** Adds a message after another. If there was one that says the same, what came after that one is still found. */
 export function childOf(parent: OwnerNode, key: Hash, entry: EntryId): OwnerNode {
   const children = parent.children.get(key)?.children ?? new Map<Hash, OwnerNode>()
   const node = { key, entry, parent, children, leaf: entry, seen: undefined }
@@ -32,17 +32,17 @@ export function childOf(parent: OwnerNode, key: Hash, entry: EntryId): OwnerNode
   return node
 }
 
-/** How a history stands to what is known. */
+/** How a history relates to what is known. */
 export interface Reconciled {
-  /** Messages of the path that it begins with. */
+  /** How many messages of the path it begins with. */
   readonly kept: number
-  /** What it has behind them that was known before, on another path. */
+  /** The messages after those that were known before, on another path. */
   readonly regained: readonly OwnerNode[]
-  /** What is new, with its keys. */
+  /** New messages, with their keys. */
   readonly added: readonly SeenMessage[]
   /** Breakpoints on all of its messages. */
   readonly marks: readonly OwnerMark[]
-  /** Messages at its beginning that are the same objects. */
+  /** How many messages at its beginning are the same objects. */
   readonly same: number
 }
 
@@ -52,7 +52,9 @@ export interface KnownHistory {
   readonly marks: readonly OwnerMark[]
 }
 
-/** The same for another history, of which the first `same` objects are those of this one. It is used up: a copy would cost the whole length. */
+/**
+ * The same for another history, whose first `same` objects are those of this one. `known` is used up: a copy would cost the whole length.
+ */
 export function knownAs(
   known: KnownHistory | undefined,
   messages: readonly OwnerMessage[],
@@ -60,7 +62,7 @@ export function knownAs(
   marks: readonly OwnerMark[],
 ): KnownHistory {
   const objects = known?.objects ?? []
-  // Written over in place: to cut the list and fill it again costs its length.
+  // Overwritten in place: clearing the list and filling it again costs its length.
   for (let i = Math.min(same, objects.length); i < messages.length; i++) {
     const message = messages[i]
     if (message && objects[i] !== message) objects[i] = message
@@ -69,10 +71,10 @@ export function knownAs(
   return { objects, marks }
 }
 
-/** Of the newest, so many are looked at for changes that were made in place. Of older ones, the same object is the same message. */
+/** How many of the newest are checked for changes in place. For older ones, the same object is the same message. */
 const NEWEST_LOOKED_AT = 64
 
-/** `path` begins with the root. Objects that were seen are not looked at again; `known` is the history that the path was made for. */
+/** `path` begins with the root. Objects that we have seen are not read again; `known` is the history that the path was made for. */
 export function reconcile(
   path: readonly OwnerNode[],
   messages: readonly OwnerMessage[],
@@ -108,7 +110,7 @@ export function reconcile(
 }
 
 /**
- * How many of the older ones are the objects that they were. `===` asks an object what it is before it compares, and so fetches each of
+ * How many of the older messages are the same objects as before. `===` asks an object what it is before it compares, and so fetches each of
  * thousands from memory; `Object.is` compares the references.
  */
 function sameObjects(messages: readonly OwnerMessage[], objects: readonly OwnerMessage[]): number {
@@ -118,7 +120,7 @@ function sameObjects(messages: readonly OwnerMessage[], objects: readonly OwnerM
   return at
 }
 
-/** The message as it is now, where it says what the node says. */
+/** The message as it is now, if it says what the node says. */
 function sameAs(
   node: OwnerNode | undefined,
   message: OwnerMessage | undefined,
@@ -132,7 +134,7 @@ function sameAs(
   return seen
 }
 
-/** A message that the owner sent, or that a model answered him: not one of the engine's own making. */
+/** A message that the owner sent, or that a model answered: not one that the engine made. */
 export function isOwners(entry: Entry): entry is MessageEntry {
   return (
     entry.kind === 'message' &&
@@ -142,7 +144,7 @@ export function isOwners(entry: Entry): entry is MessageEntry {
   )
 }
 
-/** The tree of what is stored, as the path to its newest entry; `told` hears of each message in it. */
+/** The tree of what is stored, as the path to its newest entry; `told` receives each message in it. */
 export async function readTree(
   history: Pick<History, 'entries'>,
   leaf: EntryId | null,

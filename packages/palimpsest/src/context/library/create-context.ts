@@ -34,31 +34,31 @@ import { prepare, type PreparedRequest, type RequestPlan } from '../prepare.ts'
 import { recover } from '../recover.ts'
 import { sendModel, type SendOptions } from '../send-model.ts'
 
-// For callers that own their history. All of it is the room below; here is only what has a sensible default.
+// For callers that own their history. The work is done in the folder above; this file only adds sensible defaults.
 
 export interface ContextOptions {
-  /** As the provider names it: of requests that name none. `[1m]` after the name asks for the extended window. */
+  /** As the provider names it, for requests that name none. `[1m]` after the name asks for the extended window. */
   readonly model: string
-  /** Sends calls of our own: summaries. Left out: summaries are made without a model. */
+  /** Sends our own calls, for summaries. Absent: summaries are made without a model. */
   readonly send?: ((request: ManagedRequest, options: SendOptions) => Promise<object>) | undefined
-  /** Tokens that a request may fill. Left out: what is wise for the model. */
+  /** Most tokens of a request. Absent: what is sensible for the model. */
   readonly window?: number | undefined
-  /** Where the conversation is kept. Left out: in memory. */
+  /** Where the conversation is kept. Absent: in memory. */
   readonly store?: AgentStore | undefined
-  /** A conversation of the store to go on with, or the id of a new one. */
+  /** A conversation of the store to resume, or the id of a new one. */
   readonly id?: string | undefined
-  /** Switches and numbers of what acts by itself. Left out: as built. */
+  /** Switches and numbers of what acts by itself. Absent: the defaults. */
   readonly flags?: Flags | undefined
-  /** What you wish of clearing, compaction and the cache. */
+  /** Your settings for clearing, compaction and the cache. */
   readonly policy?: ContextPolicy | undefined
-  /** Told of each decision, with its numbers. */
+  /** Receives each decision, with its numbers. */
   readonly onTrace?: ((event: TraceEvent) => void) | undefined
 }
 
-/** A block whose type is the client's business: any block type of either major of the SDK takes it. */
+/** A block whose type is up to the client: it fits any block type of either major version of the SDK. */
 export type OpaqueBlock = never
 
-/** A request of our own making, for `messages.create` of either major of the SDK. */
+/** A request that we make, for `messages.create` of either major version of the SDK. */
 export interface ManagedRequest {
   readonly model: string
   readonly max_tokens: number
@@ -74,7 +74,7 @@ export interface SystemBlock {
   readonly cache_control?: { readonly type: 'ephemeral'; readonly ttl?: '5m' | '1h' }
 }
 
-/** What you asked for, with the messages as they are to be sent. What was written in place keeps its literal types. */
+/** What you asked for, with the messages as they are to be sent. Literals that you write inline keep their types. */
 export type PreparedParams<Input extends PrepareInput> = Writable<
   Omit<Input, 'model' | 'system' | 'messages'>
 > & {
@@ -83,12 +83,12 @@ export type PreparedParams<Input extends PrepareInput> = Writable<
   readonly system?: SystemBlock[]
 }
 
-/** A message type of the client stays; one that was written in place says nothing of what is sent in its stead. */
+/** Keeps a message type of the client; the type of an inline message says nothing about what is sent instead. */
 type SentMessage<Message extends OwnerMessage> = string extends Message['content']
   ? Message
   : { readonly role: Message['role']; readonly content: OpaqueBlock[] }
 
-/** As the SDK declares its parameters: no list is readonly. */
+/** As the SDK declares its parameters, without readonly lists. */
 type Writable<Value> = Value extends string | ((...args: never[]) => unknown)
   ? Value
   : Value extends object
@@ -96,7 +96,7 @@ type Writable<Value> = Value extends string | ((...args: never[]) => unknown)
     : Value
 
 export interface Prepared<Request> {
-  /** To be sent as it is, and not to be changed: later requests repeat it byte for byte. */
+  /** Send it as it is and do not change it: later requests repeat it byte for byte. */
   readonly request: Request
   readonly plan: RequestPlan
 }
@@ -104,7 +104,8 @@ export interface Prepared<Request> {
 /** Calls run one after the other. */
 export interface Context {
   /**
-   * The request to send for your history as it is now: valid, inside the window, and as much as can be read from the provider's cache.
+   * The request to send for your history as it is now: valid, inside the window, and with as much as possible read from the provider's
+   * cache.
    *
    * @example
    * const { request, plan } = await context.prepare({ system, tools, messages, max_tokens: 8_000 })
@@ -114,22 +115,22 @@ export interface Context {
     options?: CallOptions,
   ) => Promise<Prepared<PreparedParams<Input>>>
   /**
-   * Takes the answer to the last request: what it cost, and what the cache did.
+   * Records the answer to the last request: what it cost, and what the cache did.
    *
    * @example
    * await context.observe(await client.messages.create(request))
    */
   readonly observe: (answer: object) => Promise<Observed>
   /**
-   * After "prompt is too long": the same request, smaller. Any other error is thrown as it came.
+   * After "prompt is too long": the same request, smaller. Any other error is rethrown unchanged.
    *
    * @example
    * const answer = await client.messages.create(request).catch(async (error) =>
-   *   client.messages.create((await context.recover(error)).request))
+   * client.messages.create((await context.recover(error)).request))
    */
   readonly recover: (error: unknown, options?: CallOptions) => Promise<Prepared<ManagedRequest>>
   /**
-   * What fills the window, what was taken out of it, and how well the cache served.
+   * What fills the window, what was removed from it, and how well the cache worked.
    *
    * @example
    * const { used, removals } = await context.describe()
@@ -143,7 +144,7 @@ export interface Context {
    */
   readonly compact: (instructions?: string, options?: CallOptions) => Promise<CompactionOutcome>
   /**
-   * Takes a compaction or a clearing back, by an id of `plan.actions` or `describe`.
+   * Undoes a compaction or a clearing, by an id of `plan.actions` or `describe`.
    *
    * @example
    * await context.undo(plan.actions[0].id)
@@ -164,7 +165,7 @@ export interface Context {
    */
   readonly restore: (id: string) => Promise<RestoreOutcome>
   /**
-   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or all that left with a compaction.
+   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or everything that left with a compaction.
    *
    * @example
    * const recalled = await context.recall(removal.id)
@@ -178,7 +179,7 @@ export interface Context {
    */
   readonly id: () => Promise<string>
   /**
-   * Ends what runs beside the requests and closes the conversation.
+   * Ends what runs in parallel to the requests and closes the conversation.
    *
    * @example
    * await context.close()
@@ -192,7 +193,7 @@ export interface CallOptions {
 }
 
 const CLOSED = 'This context is closed: create another, with the same `store` and `id` to continue.'
-/** Of what `recall` shows at once. */
+/** Most that `recall` shows at once. */
 const RECALL_CHARS_MAX = 100_000
 
 interface Opened {
@@ -242,7 +243,7 @@ export function createContext(options: ContextOptions): Context {
   }
 }
 
-/** The door to the client's types: the members are those that were asked for, and messages are as the client takes them. */
+/** Casts to the client's types: the members are those that were asked for, and messages are in the client's form. */
 function asAsked<Request>(prepared: PreparedRequest): Prepared<Request> {
   if (!isAsked<Request>(prepared)) throw new UsageError('The request has no messages.')
   return prepared
@@ -332,7 +333,7 @@ function asRequest(request: object): ManagedRequest {
   return request
 }
 
-/** Nothing that needs a model is begun without one. */
+/** Never called: without a model, nothing starts that needs one. */
 const asksNobody: StreamModel = () => {
   throw new UsageError('This context was given no `send`.')
 }
