@@ -1,6 +1,6 @@
 import type { ShellWord } from './shell-word.ts'
 
-// Parts of the shell that run text, or change what names mean. A line that holds one says less than it does.
+// Shell builtins that run text or change what names mean. A line with one of them does more than it says.
 
 const EVALUATING = new Set(
   'eval exec builtin trap source . let declare typeset local export readonly read mapfile readarray alias unalias hash enable shopt set unset bind complete compgen getopts fc'.split(
@@ -31,8 +31,8 @@ const UNARY_TESTS = new Set('-e -f -d -s -r -w -x -L -h -n -z -p -S -b -c'.split
 const BINARY_TESTS = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(' '))
 
 /**
- * `[ -v a[$(…)] ]` runs commands, and words that come from variables may turn into that. So: a known operator, written out, with
- * operands that stay one word.
+ * `[ -v a[$(…)] ]` runs commands, and words from variables may turn into that. So we accept only a known, literal operator with operands
+ * that stay one word.
  */
 function testMayEvaluate(args: readonly ShellWord[]): boolean {
   const closed = args.at(-1)?.value === ']' ? args.slice(0, -1) : args

@@ -1,4 +1,4 @@
-// Programs that fill a screen and wait for keys. A command of the model has neither: they would hang, or end in a riddle.
+// Programs that fill a screen and wait for keys. The model's commands have neither: such programs would hang, or end with a puzzling error.
 
 interface ScreenProgram {
   readonly needsTerminal: (args: readonly string[]) => boolean
@@ -42,7 +42,7 @@ const PROGRAMS: { readonly [program: string]: ScreenProgram } = {
   },
 }
 
-/** Why the line cannot run without a terminal; undefined where nothing says so. */
+/** Why the line cannot run without a terminal. Undefined: nothing indicates that. */
 export function findScreenProgram(line: string): string | undefined {
   for (const command of line.split(/[;&|()\n]/)) {
     const [name = '', ...args] = command.trim().split(/\s+/)

@@ -13,18 +13,18 @@ import {
 import { mayEvaluate } from './may-evaluate.ts'
 import type { ShellWord } from './shell-word.ts'
 
-// A command line as data: every simple command in it, however deeply nested, and every redirection. Where the text hides what will be
-// run (a command name from a variable, arithmetic that may evaluate anything), it counts as unreadable: nobody judges what he cannot read.
+// A command line as data: every simple command in it, however deeply nested, and every redirection. If the text hides what will run (a
+// command name from a variable, arithmetic that may evaluate anything), it counts as unreadable: nobody can judge what they cannot read.
 
 export interface SimpleCommand {
   /** Undefined for bare assignments and redirections. */
   readonly name: string | undefined
   readonly args: readonly ShellWord[]
-  /** Names assigned for this command alone. */
+  /** Names assigned for this command only. */
   readonly assigns: readonly string[]
-  /** As written, without assignments and redirections, single spaces between the words. */
+  /** As written, without assignments and redirections, with single spaces between the words. */
   readonly text: string
-  /** Where its words stand, the name first. Inside of substitutions the parser may count from elsewhere. */
+  /** Positions of its words, the name first. Inside substitutions, the parser may count from another start. */
   readonly spans: readonly TextSpan[]
 }
 
@@ -46,13 +46,13 @@ export type ShellText =
       readonly commands: readonly SimpleCommand[]
       readonly redirects: readonly ShellRedirect[]
       readonly hasBackground: boolean
-      /** The line is a plain sequence at the top: `a && b; c`, nothing nested. */
+      /** Commands at the top of the line, as in `a && b; c`: nothing nested. */
       readonly topLevel: readonly SimpleCommand[]
     }
 
-/** Longer commands are scripts; those are run from files. */
+/** Longer commands are scripts, which should run from files. */
 const COMMAND_CHARS_MAX = 10_000
-/** Control characters, odd spaces, marks that turn the reading direction: what a reader sees is not what is run. */
+/** Control characters, odd spaces, marks that change the reading direction: what a reader sees is not what runs. */
 const CONFUSING = /[\p{Cc}\p{Cf}\p{Z}]/u
 const PLAIN_SPACE = /[ \t\n]/g
 
@@ -65,19 +65,19 @@ export function parseShell(source: string): ShellText {
     return readScript(source)
   } catch (error) {
     if (error instanceof Unreadable) return { readable: false, why: error.message }
-    // The parser gives up on deep nesting by a RangeError; whatever it throws, the text was not understood.
+    // The parser gives up on deep nesting with a RangeError. Whatever it throws, we did not understand the text.
     return { readable: false, why: 'it cannot be parsed' }
   }
 }
 
-/** What makes a text one that nobody reads, before it is looked at as a command. */
+/** Why a text is unreadable, before we parse it as a command. Undefined: it is readable. */
 export function readingProblem(source: string): string | undefined {
   if (source.length > COMMAND_CHARS_MAX) return 'it is very long'
   const isConfusing = CONFUSING.test(source.replaceAll(PLAIN_SPACE, ''))
   return isConfusing ? 'it holds control or invisible characters' : undefined
 }
 
-/** After a parenthesis that ends a word the parser sees a comment, and bash the rest of the word: `ls <(x)# ; y` runs y. */
+/** After a parenthesis that ends a word, the parser sees a comment where bash sees the rest of the word: `ls <(x)# ; y` runs y. */
 const COMMENT_IN_WORD = /\)#/
 
 function readScript(source: string): ShellText {
@@ -102,13 +102,13 @@ function readScript(source: string): ShellText {
   return { readable: true, commands: [...commands.values()], redirects, hasBackground, topLevel }
 }
 
-/** No program is called so. Where a name begins like an element of a list (`a[ ]$(x)`), the parser sees no substitution in it, but bash does. */
+/** No program has such a name. If a name begins like a list element (`a[ ]$(x)`), the parser misses the substitution in it, but bash does not. */
 const ODD_NAME = /[\s$`;&|<>()\\"']/
-/** What bash does not leave as it is, outside of quotes. */
+/** What bash expands outside quotes. */
 const HIDDEN_EXPANSION = /\$[\w@*#?!$({['"-]|`|[<>]\(/
 const HIDDEN_OPERATOR = /[\s;&|<>()]/
 
-/** What the parser takes for plain text must be plain for bash too: `3<(x)` runs x, and `$\` at the end of a line goes on in the next one. */
+/** Text that the parser takes as plain must be plain for bash too: `3<(x)` runs x, and `$\` at a line end continues on the next line. */
 function requireLiteral({ text }: { readonly text: string }, forbidden: RegExp): void {
   if (forbidden.test(text.replaceAll(/\\[^]/g, ''))) throw new Unreadable('a word in it is odd')
 }
@@ -140,9 +140,9 @@ export function toArgument(arg: CommandArgument): ShellWord {
     : { value: arg.text, text: arg.text, kind: 'expands', mayMultiply: true }
 }
 
-/** Shell variables with short small names change nothing but the line itself. */
+/** Shell variables with short lower-case names change nothing but the line itself. */
 const OWN_VARIABLE = /^[a-z][a-z0-9]{0,15}$/
-/** In the environment of a command: how it prints, not what it does. */
+/** Environment variables that change how a command prints, not what it does. */
 const PRINT_VARIABLES = new Set([
   'LANG',
   'LANGUAGE',
@@ -163,7 +163,7 @@ function requireHarmless(variable: string, isForCommand: boolean): void {
   throw new Unreadable(`it sets ${variable}, which may change what other commands do`)
 }
 
-/** A language or a time zone by its name. By a path, programs read any file as one, and run the formats in it. */
+/** A language or time zone by name. If the value is a path, programs read that file as one and run the formats in it. */
 const PLAIN_VALUE = /^(?:[\w.@:+,-]|(?<=\w)\/(?=\w))*$/
 
 function requireNoPath({ name, value }: Assignment): void {
@@ -175,7 +175,7 @@ function requireNoPath({ name, value }: Assignment): void {
 const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
 const EVALUATING_TESTS = new Set(['-v', '-R', '-o'])
 
-/** Throws at what may run something that is not written there, and at what was not understood. */
+/** Throws if the node may run something that is not written there, or if we do not understand it. */
 function requirePlain(node: SyntaxNode): void {
   switch (node.type) {
     case 'Script':
@@ -192,7 +192,7 @@ function requirePlain(node: SyntaxNode): void {
     case 'ArithmeticCommand':
     case 'ArithmeticExpansion':
     case 'ArithmeticCommandExpansion':
-      // The value of a variable is evaluated too: a[$(any command)].
+      // Bash also evaluates the value of a variable: a[$(any command)].
       throw new Unreadable('arithmetic in it may evaluate anything')
     case 'TestBinary':
       if (ARITHMETIC_TESTS.has(node.operator)) throw new Unreadable('arithmetic in it may evaluate anything')
@@ -207,7 +207,7 @@ function requirePlain(node: SyntaxNode): void {
       requireHarmless(node.name.value, false)
       return
     case 'Redirect':
-      // Bash ends the redirection at the dash: in `<& -rm x` what follows it is a command.
+      // Bash ends the redirection at the dash: in `<& -rm x`, the text after it is a command.
       if (/^-./.test(node.target?.text ?? '') && /^[<>]&$/.test(node.operator))
         throw new Unreadable('a redirection in it is odd')
       return

@@ -1,5 +1,5 @@
 export interface ShellWord {
-  /** Quotes and escapes removed. Meaningful for `literal`; for the others as far as it is known. */
+  /** Without quotes and escapes. Exact for `literal`; for the other kinds, as far as it is known. */
   readonly value: string
   /**
    * `literal`: exactly this. `glob`: file names that match. `expands`: anything, by a variable, a substitution or braces.
@@ -7,6 +7,6 @@ export interface ShellWord {
   readonly kind: 'literal' | 'glob' | 'expands'
   /** As written. */
   readonly text: string
-  /** It may fall into several words, or into none. */
+  /** It may expand to several words, or to none. */
   readonly mayMultiply: boolean
 }

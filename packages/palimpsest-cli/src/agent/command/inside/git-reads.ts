@@ -1,9 +1,9 @@
 import type { ShellWord } from '../shell-word.ts'
 
-// Git commands that normally only read. What a repository's configuration makes of them happens in the sandbox.
+// Git commands that normally only read. Anything that a repository's configuration makes them do happens in the sandbox.
 
 export interface GitUse {
-  /** Why it is no use in the sandbox. */
+  /** Why it does not fit the sandbox. Absent: it fits. */
   readonly why?: string
   /** Folders it is told to work in. */
   readonly folders: readonly string[]
@@ -44,7 +44,7 @@ function listsOnly(args: readonly string[]): boolean {
   return args.some((word) => LISTING.test(word)) || args.every((word) => word.startsWith('-'))
 }
 
-/** The user's own configuration is not there: only what a repository says of itself is worth asking for. */
+/** The sandbox does not have the user's own configuration, so only the repository's own values are worth asking for. */
 function readsConfig(args: readonly string[]): boolean {
   if (args.some((word) => /^--(add|unset|replace|rename|remove|edit|global|system)/.test(word))) return false
   const words = args.filter((word) => !word.startsWith('-'))

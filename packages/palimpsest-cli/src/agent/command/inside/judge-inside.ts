@@ -4,8 +4,8 @@ import { lineFacts, type LineCommand, type LineFacts } from './line-facts.ts'
 import { isBuiltin, programCheck } from './reading-programs.ts'
 import { scriptWantsMore } from './script-reads.ts'
 
-// Is a line worth running in the sandbox, unasked? Pure. It is, where every program in it is one that people use to read, and nothing in
-// it plainly wants to write, install, build, serve or reach somebody.
+// Is a line worth running in the sandbox, unasked? Pure. It is if people use every program in it to read, and nothing in it plainly wants to
+// write, install, build, serve or reach another machine.
 
 export type InsideVerdict =
   | {
@@ -14,9 +14,9 @@ export type InsideVerdict =
       readonly programs: ReadonlySet<string>
       /** Words that may be paths. */
       readonly words: readonly ShellWord[]
-      /** Where it goes, by `cd` or `git -C`. */
+      /** Folders it moves to, by `cd` or `git -C`. */
       readonly folders: readonly ShellWord[]
-      /** It changes the folder; before anything else. */
+      /** It changes the folder. `movesFirst`: before anything else. */
       readonly moves: boolean
       readonly movesFirst: boolean
       /** Variables that it reads and does not set itself. */
@@ -57,7 +57,7 @@ export function judgeInside(source: string): InsideVerdict {
   }
 }
 
-/** The shell is kept, the sandbox is not: what is meant for later commands belongs in the shell. */
+/** The shell is kept and the sandbox is not, so what is meant for later commands must run in the shell. */
 function lastsLonger({ commands, functions }: Extract<LineFacts, { readable: true }>): string | undefined {
   const exports = commands.some(({ name, args }) => name === 'export' && args[0] && args[0].value !== '-p')
   if (exports) return 'it exports variables for later commands'
@@ -65,7 +65,7 @@ function lastsLonger({ commands, functions }: Extract<LineFacts, { readable: tru
   return unused === undefined ? undefined : `it defines the function ${unused} for later commands`
 }
 
-/** Also behind `command` and its like. */
+/** Also after `command` and the like. */
 function isMove(word: string): boolean {
   return word === 'cd' || word === 'pushd' || word === 'popd'
 }
@@ -77,7 +77,7 @@ interface Found {
   usesGit: boolean
 }
 
-/** Takes words of others for their own: the program, and where its words begin. */
+/** Programs that run the command in their arguments, with a pattern for their own words before it. */
 const WRAPPERS = new Map<string, RegExp>([
   ['xargs', /^-([0rtx]+|[InPLd].*|-null|-no-run-if-empty|-max-.*)$/],
   ['timeout', /^(-.*|\d+(\.\d+)?[smhd]?)$/],
@@ -87,7 +87,7 @@ const WRAPPERS = new Map<string, RegExp>([
   ['stdbuf', /^-/],
   ['command', /^(?!-)\0/],
 ])
-/** Of xargs: options whose value is the next word. */
+/** Options of xargs whose value is the next word. */
 const TAKES_NEXT = /^-[InPLd]$/
 const DEPTH_MAX = 4
 
@@ -123,19 +123,19 @@ function judgeCommand(command: LineCommand, found: Found, depth = 0): string | u
     const why = programCheck(name, args)
     if (why !== undefined) return why
   }
-  // What these say are words, not files; where `which` looks is for programs.
+  // `echo` and `printf` print words, not files; `which` and the like name programs.
   if (name === 'which' || name === 'type' || name === 'command')
     for (const { value } of args.filter((word) => !word.value.startsWith('-'))) found.programs.add(value)
   else if (name !== 'echo' && name !== 'printf') found.words.push(...args)
   return undefined
 }
 
-/** A name, or the path of one that the system has. */
+/** A bare name, or the name in the path of a system program. */
 function plainName(name: string): string | undefined {
   return name.includes('/') ? /^\/(?:usr\/)?(?:local\/)?s?bin\/([^/]+)$/.exec(name)?.[1] : name
 }
 
-/** Commands that are arguments of this one. */
+/** Commands in the arguments of this one. Undefined: it runs none. */
 function innerCommands(
   name: string,
   args: readonly ShellWord[],

@@ -4,8 +4,8 @@ import type { InsideVerdict } from './judge-inside.ts'
 import { lineFacts } from './line-facts.ts'
 import { isBuiltin } from './reading-programs.ts'
 
-// Is a line worth running in the sandbox that writes, unasked? Pure. Whatever it does there stays in the working folders, so it is, unless
-// it plainly wants what the sandbox does not have: then it would do half of its work and fail.
+// Is a line worth running in the writing sandbox, unasked? Pure. What it does there stays in the working folders, so it is, unless it
+// plainly wants what the sandbox does not have: then it would do half of its work and fail.
 
 /** They want rights, services or keys of the user. */
 const OUTSIDE = new Set(
@@ -16,7 +16,7 @@ const OUTSIDE = new Set(
     .split(/\s+/),
 )
 const NETWORK = new Set('curl wget ftp telnet nc ncat dig nslookup ping host whois'.split(' '))
-/** Installers, by the words that make them fetch. */
+/** Installers, with the words that make them fetch. */
 const FETCHES: ReadonlyMap<string, RegExp> = new Map([
   [
     'npm',
@@ -76,7 +76,7 @@ function lastsLonger(
   commands: readonly { readonly name: string; readonly args: readonly ShellWord[] }[],
   functions: ReadonlySet<string>,
 ): string | undefined {
-  // What is set and then used in the same line is not meant for later.
+  // A variable that is set and then used in the same line is not meant for later.
   if (commands.every(({ name }) => name === 'export' || name === 'source' || name === '.' || name === 'cd'))
     return commands.every(({ name }) => name === 'cd') ? undefined : 'it changes the shell for later commands'
   const unused = [...functions].find((name) => !commands.some((command) => command.name === name))

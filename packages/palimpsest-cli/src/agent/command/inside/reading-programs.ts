@@ -1,10 +1,10 @@
 import type { ShellWord } from '../shell-word.ts'
 import { scriptWantsMore } from './script-reads.ts'
 
-// Programs that people use to read, and how one sees that they are meant to do more. This is about what is worth trying in the sandbox,
-// not about what is safe: everything is safe there.
+// Programs that people use to read, and the signs that a call is meant to do more. This decides what is worth trying in the sandbox, not
+// what is safe: everything is safe there.
 
-/** Why it is no use in the sandbox. */
+/** Returns why the call does not fit the sandbox. Undefined: it fits. */
 export type ProgramCheck = (args: readonly ShellWord[]) => string | undefined
 
 const always: ProgramCheck = () => undefined
@@ -19,7 +19,7 @@ const READERS =
     .trim()
     .split(/\s+/)
 
-/** Of the shell itself. In the sandbox none of them lasts longer than the line. */
+/** Built into the shell. In the sandbox their effects end with the line. */
 const BUILTINS =
   `cd pushd popd echo printf test [ [[ pwd type command export declare typeset local readonly read mapfile readarray set shopt
   unset shift return exit break continue : let getopts wait hash ulimit umask times dirs`
@@ -51,7 +51,7 @@ const CHECKED = new Map<string, ProgramCheck>([
   ['file', lacks(/^(-C|--compile)/, WRITES)],
   ['date', lacks(/^(-s|--set|\d)/, CHANGES)],
   ['hostname', operandsMax(0, CHANGES)],
-  // Groups have no names there.
+  // In the sandbox, groups have no names.
   ['id', has(/^-(u|un|nu)$/, 'groups are not known in the sandbox')],
   ['tar', has(/^(-?[a-zA-Z]*t|--list)/, WRITES)],
   ['unzip', has(/^-[a-zA-Z]*[lpvZ]/, WRITES)],
@@ -67,7 +67,7 @@ const CHECKED = new Map<string, ProgramCheck>([
   ['sh', has(/^-n$/, 'may do more than read')],
 ])
 
-/** One word that asks what it is, whatever the program. */
+/** A single word that asks for version or help, whatever the program. */
 const ABOUT = /^(--version|-V|version|--help)$/
 const SHORT_ABOUT = /^(--version|-V|-v|version|--help|-h|-version)$/
 const HAS_SHORT = new Set('node npm npx pnpm yarn ruby php perl gcc clang java javac'.split(' '))
@@ -88,7 +88,7 @@ export function isBuiltin(name: string): boolean {
   return BUILTINS.includes(name)
 }
 
-/** By which options an interpreter takes its program. */
+/** Options by which an interpreter takes its program. */
 function codeOption(name: string): RegExp | undefined {
   if (/^python3?(\.\d+)?$/.test(name)) return /^-c$/
   if (name === 'node') return /^(-e|-p|-pe|--eval|--print)$/
@@ -96,7 +96,7 @@ function codeOption(name: string): RegExp | undefined {
   return undefined
 }
 
-/** `python3 - <<EOF` has its program in the line as well; see `judgeInside`. */
+/** `python3 - <<EOF` also has its program in the line; see `judgeInside`. */
 function checkScript(args: readonly ShellWord[], option: RegExp): string | undefined {
   const [first, second] = args
   if (first?.value === '-m' && second?.value === 'json.tool') return undefined

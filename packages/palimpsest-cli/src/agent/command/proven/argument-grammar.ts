@@ -1,12 +1,12 @@
 import type { ShellWord } from '../shell-word.ts'
 
-// Which arguments a program may have and still be known to only read: every option by name, every value by kind, every operand by kind.
-// What is not written down here is not allowed. The words come out in an order of ours, values glued to their options and operands after
-// `--`, so that the program cannot read them otherwise than they were read here.
+// The arguments that a program may have and still be known to only read: every option by name, every value and every operand by kind. What
+// is not listed is not allowed. We write the words in our own order, with values attached to their options and operands after `--`, so
+// that the program must read them as we did.
 
 /**
- * `word` is plain letters and digits; `moment` is a date in words; `format` begins with a plus; `file` is opened; `regular` must be a plain file; `name` may be a file
- * or something else, and stays as it is written.
+ * `word` is plain letters and digits; `moment` is a date in words; `format` begins with a plus; `file` is opened; `regular` must be a plain
+ * file; `name` may be a file or something else, and stays as written.
  */
 export type ValueKind = 'number' | 'word' | 'text' | 'moment' | 'format' | 'file' | 'regular' | 'name'
 
@@ -16,7 +16,7 @@ export interface ArgumentGrammar {
   readonly values?: { readonly [letter: string]: ValueKind }
   /** `word?`: with or without a value. */
   readonly long?: { readonly [name: string]: 'flag' | ValueKind | 'word?' }
-  /** `-5` stands for this letter with the value 5. */
+  /** `-5` means this letter with the value 5. */
   readonly numeric?: string
   /** Kinds of the first operands, unless one of `instead` is given. */
   readonly first?: readonly ValueKind[]
@@ -24,20 +24,20 @@ export interface ArgumentGrammar {
   readonly rest?: ValueKind
   readonly operandsMax?: number
   readonly operandsMin?: number
-  /** Further words that every call gets. */
+  /** Words that we add to every call. */
   readonly always?: readonly string[]
 }
 
-/** A word as it will be written. */
+/** A word as we will write it. */
 export type ProvenWord =
   | { readonly kind: 'text'; readonly text: string }
   | {
       readonly kind: 'file'
-      /** Relative paths are meant from where the command stands. */
+      /** Relative paths start from the command's folder. */
       readonly path: string
-      /** Glued in front. */
+      /** Attached before the path; may be empty. */
       readonly option: string
-      /** Stars and question marks stand for names. */
+      /** Stars and question marks match names. */
       readonly isPattern: boolean
       readonly mustBeRegular: boolean
     }
@@ -87,7 +87,7 @@ function prove(args: readonly ShellWord[], grammar: ArgumentGrammar): Proven {
   const kinds = grammar.instead?.some((name) => given.has(name)) ? [] : (grammar.first ?? [])
   const max = grammar.operandsMax ?? Number.POSITIVE_INFINITY
   if (operands.length > max) throw new Unknown('it has more operands than it should')
-  // One pattern may become several names, and then one of them is an operand too many.
+  // One pattern may expand to several names, and then there is an operand too many.
   if (Number.isFinite(max) && operands.some(({ kind }) => kind !== 'literal'))
     throw new Unknown('a pattern may become several operands')
   if (operands.length < (grammar.operandsMin ?? 0)) throw new Unknown('it lacks an operand')
@@ -106,7 +106,7 @@ interface ReadOption {
   readonly tookNext: boolean
 }
 
-/** Spelt out: programs take abbreviations, we do not. */
+/** Only full names: programs accept abbreviations, we do not. */
 function readLong(option: string, { long = {} }: ArgumentGrammar): ReadOption {
   const equals = option.indexOf('=')
   const name = equals === -1 ? option : option.slice(0, equals)
@@ -182,7 +182,7 @@ function fileWord(word: ShellWord, option: string, mustBeRegular: boolean): Prov
   if (isPattern && (!PLAIN_PATTERN.test(word.text) || word.text.includes('**')))
     throw new Unknown(`the pattern "${word.text}" is not plain`)
   if (isTilde(word) && !/^~(\/|$)/.test(word.text)) throw new Unknown(`"${word.text}" may be any folder`)
-  // In quotes a tilde is just one. An odd first character may mean something else to a program: `@file`, `+10`.
+  // In quotes, a tilde is a plain character. An odd first character may mean something else to a program: `@file`, `+10`.
   const isOdd = !isPattern && !/^[\w./]/.test(value) && !isTilde(word)
   const path = isOdd ? `./${value}` : value
   return { kind: 'file', path, option, isPattern, mustBeRegular }

@@ -8,8 +8,8 @@ import {
   type ProvenWord,
 } from './argument-grammar.ts'
 
-// Subcommands of git that only read, for folders that are trusted and whose configuration runs nothing: see `findGitRisk`. Operands are
-// names of commits or paths, and nobody can tell which before git does; so whatever exists under such a name must be free to read.
+// Git subcommands that only read, for trusted folders whose configuration runs nothing: see `findGitRisk`. Operands are names of commits or
+// paths, and only git knows which. So whatever file exists under such a name must be free to read.
 
 const DIFF: ArgumentGrammar = {
   flags: 'puszwbRvq1234567890',
@@ -48,7 +48,7 @@ const LOG: ArgumentGrammar = {
 }
 
 const LISTING = /^(--list|--contains|--no-contains|--merged|--no-merged|--points-at)(=|$)/
-/** With a space these take the next word, even `--`, for their value. */
+/** With a space, these take the next word as their value, even `--`. */
 const WITH_EQUALS = all('merged no-merged contains no-contains points-at sort', 'word')
 const BRANCHES: ArgumentGrammar = {
   flags: 'arvi',
@@ -59,7 +59,7 @@ const BRANCHES: ArgumentGrammar = {
     format: 'text',
   },
 }
-/** Not -v: it has a signature checked. */
+/** Without -v: that has a signature checked. */
 const TAGS: ArgumentGrammar = {
   flags: 'li',
   long: {
@@ -168,7 +168,7 @@ const SUBCOMMANDS = new Map<string, ArgumentGrammar>([
   ],
 ])
 
-/** Chosen by the first operand. */
+/** Grammars by first operand. */
 const BY_FIRST = new Map<string, ReadonlyMap<string, ArgumentGrammar>>([
   [
     'remote',
@@ -187,7 +187,7 @@ const BY_FIRST = new Map<string, ReadonlyMap<string, ArgumentGrammar>>([
   ['reflog', new Map([['show', LOG]])],
 ])
 
-/** Words that make git compare by itself, and not by a program that somebody set. */
+/** Subcommands that get options to compare files with git itself, not with a configured program. */
 const COMPARES = new Set('diff diff-tree diff-index diff-files log show whatchanged'.split(' '))
 
 export function proveGit(args: readonly ShellWord[]): Proven {
@@ -212,8 +212,8 @@ export function proveGit(args: readonly ShellWord[]): Proven {
 }
 
 /**
- * A format can ask for a signature, which another program checks. So it asks for nothing but what is listed here: of a commit, and of a
- * branch or tag.
+ * A format can ask for a signature, which another program checks. So it may use only the placeholders listed here, for commits and for
+ * branches and tags.
  */
 const PLACEHOLDER =
   /%(?:%|n|x?[0-9a-fA-F]{2}|[-+ ]?(?:[HhTtPpdDSefbBNsm]|[ac][nNeElLdDrtiIsh]|g[DdnNeEs]|C(?:red|green|blue|reset|\([^()%]*\))|w\([\d, ]*\)|(?:<|>>?|><|>>?<)\|?\([^()%]*\)|\((?:trailers|decorate)(?::[^()%]*)?\))|\(\*?(?:refname|object(?:type|size|name)|deltabase|tree|parent|numparent|object|type|tag|(?:author|committer|tagger)(?:name|email|date)?|creator|creatordate|subject|body|trailers|contents|upstream|push|symref|flag|HEAD|color|worktreepath|align|end|if|then|else|ahead-behind|is-base)(?::[^()%]*)?\))/g
@@ -243,7 +243,7 @@ function choose(name: string, args: readonly ShellWord[]): Chosen | undefined {
   return bare && { grammar: bare, words: [], args }
 }
 
-/** What stands before `--` stays there: it is a commit first, and a path only then. */
+/** Words before `--` stay before it: git tries them as a commit first, and only then as a path. */
 function proveOperands(args: readonly ShellWord[], grammar: ArgumentGrammar): Proven {
   const end = args.findIndex(({ value }) => value === '--')
   const before = end === -1 ? args : args.slice(0, end)

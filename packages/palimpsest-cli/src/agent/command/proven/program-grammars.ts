@@ -1,7 +1,7 @@
 import type { ArgumentGrammar } from './argument-grammar.ts'
 
-// Programs that only read, whatever the files hold, with the options that are known to keep it so. Left out on purpose: every option that
-// writes, runs, follows links or takes names of files from a file; awk, sed, jq and every interpreter, whose programs nobody proves.
+// Programs that only read, whatever the files contain, with the options that are known to keep it so. Left out on purpose: every option that
+// writes, runs, follows links or reads file names from a file; awk, sed, jq and every interpreter, since nobody can prove their programs.
 
 const FILES = { rest: 'file' } as const
 const NOTHING: ArgumentGrammar = { operandsMax: 0 }
@@ -178,7 +178,7 @@ const GRAMMARS = new Map<string, ArgumentGrammar>([
         ...all('unified context width', 'number'),
         color: 'word?',
       },
-      // Of folders it compares what links in them lead to.
+      // In folders, it compares what their links lead to.
       rest: 'regular',
       operandsMax: 2,
       operandsMin: 2,
@@ -250,7 +250,7 @@ const GRAMMARS = new Map<string, ArgumentGrammar>([
     },
   ],
   ['hexdump', { flags: 'bcCdovx', values: { n: 'number', s: 'number' }, ...FILES }],
-  // The second one is written.
+  // A second operand would be written.
   [
     'xxd',
     {
@@ -281,7 +281,7 @@ const GRAMMARS = new Map<string, ArgumentGrammar>([
       ...FILES,
     },
   ],
-  // The second one is written.
+  // A second operand would be written.
   [
     'uniq',
     {
@@ -328,7 +328,7 @@ const GRAMMARS = new Map<string, ArgumentGrammar>([
   [
     'date',
     {
-      // Not any text: `TZ="/x" now` opens the file /x.
+      // Not every text: `TZ="/x" now` opens the file /x.
       flags: 'uRI',
       values: { d: 'moment' },
       long: { date: 'moment', utc: 'flag', 'rfc-3339': 'word', 'iso-8601': 'word?' },

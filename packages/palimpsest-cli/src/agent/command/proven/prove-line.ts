@@ -15,21 +15,21 @@ import { proveGit } from './git-grammar.ts'
 import { findGrammar } from './program-grammars.ts'
 import { SPECIAL, VERSIONS } from './special-grammars.ts'
 
-// Without a sandbox: lines that are known to only read because every word of them is known. Commands joined by `|`, `&&`, `||` and `;`,
-// nothing else. The line that runs is not the one that was read but one written from what was understood, so that there is nothing in
-// it that nobody looked at.
+// For machines without a sandbox: lines that are known to only read because every word of them is known. Only commands joined by `|`,
+// `&&`, `||` and `;`. We do not run the line that we read, but one that we write from what we understood, so that it contains nothing
+// unchecked.
 
 export interface ProvenCommand {
   readonly name: string
   readonly words: readonly ProvenWord[]
   /** As bash writes them: `2>&1`, `>/dev/null`. */
   readonly redirects: readonly string[]
-  /** Read as its input. */
+  /** File that it reads as its input. */
   readonly input?: ProvenWord | undefined
 }
 
 export interface ProvenStep {
-  /** What stands before it. */
+  /** The operator before it. */
   readonly joint: '' | '&&' | '||' | ';'
   readonly isNegated: boolean
   readonly commands: readonly ProvenCommand[]
@@ -38,7 +38,7 @@ export interface ProvenStep {
 export type LineProof =
   | {
       readonly proven: true
-      /** Where a leading `cd` goes. */
+      /** Where a leading `cd` goes. Undefined: there is none. */
       readonly folder?: ProvenWord | undefined
       readonly steps: readonly ProvenStep[]
       readonly usesGit: boolean
@@ -88,7 +88,7 @@ function prove(source: string): LineProof {
   }
 }
 
-/** All that a proven line is made of. Nothing else gets as far as the lists, whoever forgets to look for it there. */
+/** All node types of a proven line. Nothing else gets as far as the grammars, even if they forget to check for it. */
 const PLAIN_NODES = new Set<SyntaxNode['type']>([
   'Script',
   'Statement',
@@ -111,10 +111,10 @@ function requirePlain(node: SyntaxNode): void {
   forEachChild(node, requirePlain)
 }
 
-/** What may stand between words: joints, space, comments. */
+/** What may be between words: operators, space, comments. */
 const BETWEEN = /^(?:\s|\\\n|&&|[|;!]|#[^\n]*(?:\n|$))*$/
 
-/** The parser passes over an operator in an odd place, where bash stops: every character must be part of what was understood. */
+/** The parser skips an operator in an odd place where bash stops, so every character must be part of what we understood. */
 function requireWhole(script: SyntaxNode, source: string): void {
   const spans: { readonly pos: number; readonly end: number }[] = []
   const visit = (node: SyntaxNode): void => {
@@ -169,7 +169,7 @@ function isCommand(node: { readonly type: string } | Command): node is Command {
   return node.type === 'Command'
 }
 
-/** One command by itself: in a line of which rules allow the rest. */
+/** Proves a single command, for a line whose rest is allowed by rules. */
 export function proveWords(name: string, args: readonly ShellWord[]): Proven {
   if (name === 'cd') return proveArguments(args, { rest: 'file', operandsMax: 1, operandsMin: 1 })
   if (name === 'git') return proveVersionOfGit(args) ?? proveGit(args)
@@ -184,7 +184,7 @@ function proveVersionOfGit([only, ...more]: readonly ShellWord[]): Proven | unde
   return isAsking && more.length === 0 ? { ok: true, words: [text('--version')] } : undefined
 }
 
-/** To nowhere, or from one channel to another; from a file, by its word. */
+/** To /dev/null, or from one channel to another; from a file, as its word. */
 function toRedirect(redirect: Redirection): string | ProvenWord {
   if (redirect.type !== 'Redirect') throw new Unproven('it holds a here-document')
   const { operator, descriptor } = redirect
@@ -217,14 +217,14 @@ function leadingFolder({ commands, isNegated }: ProvenStep): ProvenWord | undefi
   return folder
 }
 
-/** The rest happens there, or not at all. */
+/** The rest runs there, or not at all. */
 function afterMove([next, ...others]: readonly ProvenStep[]): readonly ProvenStep[] {
   if (next === undefined) return []
   if (next.joint === '||') throw new Unproven('it has a second way')
   return [{ ...next, joint: '' }, ...others]
 }
 
-/** All but asking git for its version. */
+/** Every use of git except asking for its version. */
 function asksRepository({ name, words }: Pick<ProvenCommand, 'name' | 'words'>): boolean {
   const [first] = words
   return name === 'git' && !(first?.kind === 'text' && first.text === '--version')

@@ -12,10 +12,10 @@ const plainWords = (args: readonly ShellWord[]): Proven => ({
   words: args.map(({ value }) => text(value)),
 })
 
-/** It only says its words. */
+/** It only prints its words. */
 const proveEcho: Prover = (args) => (args.every(isLiteral) ? plainWords(args) : no('its words are computed'))
 
-/** Not `-v` and not `%n`, which set variables; not `%*d`, whose width comes from elsewhere. */
+/** Neither `-v` nor `%n`, which set variables, nor `%*d`, whose width comes from elsewhere. */
 const CONVERSIONS = /^(?:[^%]|%%|%[-+ #0]*\d{0,3}(?:\.\d{1,3})?[sdiuoxXcbqeEfgG])*$/s
 
 const provePrintf: Prover = (args) => {
@@ -69,7 +69,7 @@ function fileOf(path: string): ProvenWord {
   return { kind: 'file', path, option: '', isPattern: false, mustBeRegular: false }
 }
 
-/** How many words follow, and what the first of them is. */
+/** Whether a value follows, and its kind. */
 const FIND_TESTS = new Map<string, 'none' | 'text' | 'number' | 'file'>([
   ...'! ( ) , -not -and -or -a -o -print -print0 -ls -prune -quit -empty -depth -readable -writable -executable -true -false -xdev -mount -daystart -nouser -nogroup'
     .split(' ')
@@ -83,7 +83,7 @@ const FIND_TESTS = new Map<string, 'none' | 'text' | 'number' | 'file'>([
   ...'-newer -anewer -cnewer -samefile'.split(' ').map((name) => [name, 'file'] as const),
 ])
 
-/** Not: -delete, -exec and its kin, -fprint and its kin, -files0-from, -L and -H, which follow links. */
+/** Left out: -delete, -exec, -fprint and the like, -files0-from, and -L and -H, which follow links. */
 const proveFind: Prover = (args) => {
   const words: ProvenWord[] = []
   const start = args[0]?.value === '-P' ? 1 : 0
@@ -111,7 +111,7 @@ const proveFind: Prover = (args) => {
   return { ok: true, words }
 }
 
-/** Asking for the version, and nothing else: any other argument may run something. */
+/** Only asks for the version: any other argument may run something. */
 function proveVersion(...forms: readonly string[]): Prover {
   return (args) => {
     const [only, ...more] = args
@@ -122,7 +122,7 @@ function proveVersion(...forms: readonly string[]): Prover {
   }
 }
 
-/** `command -v name`: where is it? Without -v it runs the name. */
+/** `command -v name` looks up the name. Without -v, it runs it. */
 const proveLookup: Prover = ([option, ...names]) =>
   option?.kind === 'literal' && /^-[vV]$/.test(option.value) && names.length > 0 && names.every(isName)
     ? { ok: true, words: [text(option.value), text('--'), ...names.map(({ value }) => text(value))] }
@@ -150,7 +150,7 @@ export const SPECIAL = new Map<string, Prover>([
   ['type', proveType],
 ])
 
-/** Interpreters and compilers, asked for their version. Only those of the system: what a user's own folder puts before them reads the project. */
+/** Interpreters and compilers asked for their version. Only the system's: a wrapper from a user's folder reads the project. */
 export const VERSIONS = new Map<string, Prover>([
   ['node', proveVersion('-v')],
   ['python', proveVersion('-V')],
