@@ -1,11 +1,11 @@
-// Texts of request bodies. A conversation sends its whole history with every request, so a text is kept as what is new against one of
+// Texts of request bodies. A conversation sends its whole history with every request, so we store a text as its difference from one of
 // the texts before it.
 
-/** Texts that a new one is compared with. */
+/** How many earlier texts a new one is compared with. */
 const COMPARED_MAX = 4
-/** A whole text is kept at least this often, so that reading one back stays cheap. */
+/** Longest chain of differences before a whole text is stored, so that reading stays cheap. */
 const STEPS_MAX = 64
-/** Texts are compared in stretches of so many characters, which is as fast as memory; where they differ, in shorter ones. */
+/** Texts are compared in stretches of this many characters, which is as fast as memory, then in shorter ones where they differ. */
 const STRETCHES = [65_536, 1_024, 32] as const
 /** A difference larger than this share of the text is not worth a chain. */
 const MIDDLE_SHARE_MAX = 0.5
@@ -18,7 +18,7 @@ export type StoredBody =
       /** Characters shared at the start and at the end. */
       readonly head: number
       readonly tail: number
-      /** With an end that may fall into a surrogate pair. */
+      /** Its ends may split a surrogate pair. */
       readonly middle: string
       readonly steps: number
     }
@@ -38,7 +38,7 @@ export function storeBody(store: BodyStore, text: string): StoredBody {
   return body
 }
 
-/** Texts read back lately: whoever reads a log from its start reads each from the one before. */
+/** Texts read recently: when a log is read from its start, each text builds on the one before. */
 export type ReadBodies = Map<StoredBody, string>
 
 export function readBody(body: StoredBody, read: ReadBodies = new Map()): string {
@@ -61,7 +61,7 @@ export function readBody(body: StoredBody, read: ReadBodies = new Map()): string
   return text
 }
 
-/** Characters that keeping this body takes. */
+/** Characters that storing this body takes. */
 export function storedChars(body: StoredBody): number {
   return body.kind === 'whole' ? body.text.length : body.middle.length
 }
@@ -103,7 +103,7 @@ function sameBefore(a: string, b: string, at: number, chars: number): boolean {
   return a.slice(ends[0] - chars, ends[0]) === b.slice(ends[1] - chars, ends[1])
 }
 
-/** A slice of a string keeps the whole of it alive. What is joined is written anew, as fast as memory. */
+/** A slice of a string keeps the whole string alive. Joining makes a copy, as fast as memory. */
 function withoutWhole(slice: string): string {
   return [slice.slice(0, 1), slice.slice(1)].join('')
 }

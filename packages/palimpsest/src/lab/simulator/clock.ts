@@ -1,9 +1,9 @@
-/** The simulator's time. A virtual clock stands still until it is advanced; whoever sleeps on it wakes then. */
+/** The simulator's time. A virtual clock stands still until it is advanced; that wakes sleepers that are due. */
 export interface Clock {
   readonly kind: 'real' | 'virtual'
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
-  /** False on a real clock, which nobody can advance. */
+  /** Returns false on a real clock, which cannot be advanced. */
   readonly advance: (ms: number) => boolean
 }
 

@@ -35,7 +35,7 @@ export async function handleControl(state: State, request: Request, path: string
   }
 }
 
-/** Beyond it there are no dates. */
+/** The latest time that a `Date` can have. */
 const LATEST_MS = 8.64e15
 
 function advanceClock(state: State, body: unknown): Response {

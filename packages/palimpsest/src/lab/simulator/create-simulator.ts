@@ -9,41 +9,41 @@ import { addSteps, type ScriptStep } from './answering/script.ts'
 import { createState, resetState, type State } from './state.ts'
 import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
 
-/** Bodies of old requests are dropped over this many characters together; what requests share is counted once. */
+/** Above this many characters in total, bodies of old requests are dropped; what requests share counts once. */
 const LOG_CHARS_MAX = 512 * 1024 * 1024
 
 export interface SimulatorOptions {
   /** A virtual clock stands still until it is advanced. */
   readonly clock?: 'real' | 'virtual' | { readonly kind: 'virtual'; readonly start: number }
-  /** Decides noise and ids. */
+  /** Determines noise and ids. */
   readonly seed?: number
   readonly switches?: Partial<Omit<Switches, 'betaGates'>> & {
     readonly betaGates?: Partial<Switches['betaGates']>
   }
   readonly script?: readonly ScriptStep[]
   readonly faults?: readonly FaultRule[]
-  /** What no public API has. */
+  /** Capabilities that no public API has. */
   readonly capabilities?: readonly 'cache_edits'[]
-  /** Accepted API keys; without a list, any. Each key is an account and a workspace of its own. */
+  /** Accepted API keys; without a list, any. Each key is its own account and, by default, its own workspace. */
   readonly keys?: readonly string[]
-  /** Models beside or instead of those of the table. */
+  /** Models that add to those of the table or replace them. */
   readonly models?: readonly ModelFacts[]
   /** The secret of the signatures. */
   readonly key?: string
   readonly logCharsMax?: number
-  /** `characters` counts one token per character, so that figures can be worked out by hand. */
+  /** `characters` counts one token per character, so that figures can be computed by hand. */
   readonly tokens?: 'own' | 'characters'
 }
 
 export interface Simulator {
   readonly fetch: (request: Request) => Promise<Response>
-  /** The same judgement and answer without HTTP. */
+  /** The same judgment and answer without HTTP. */
   readonly answer: (body: string | object, headers?: HeaderRecord) => Answer
   readonly requests: () => readonly LoggedRequest[]
   readonly stats: () => Stats
   readonly addSteps: (steps: readonly ScriptStep[]) => void
   readonly addFaults: (rules: readonly FaultRule[]) => void
-  /** False on a real clock. */
+  /** Returns false on a real clock. */
   readonly advance: (ms: number) => boolean
   readonly reset: () => void
 }

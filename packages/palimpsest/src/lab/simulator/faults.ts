@@ -22,13 +22,13 @@ export interface StatusFault {
   /** Seconds, sent as `retry-after`. */
   readonly retry_after?: number
   readonly headers?: { readonly [name: string]: string }
-  /** The answer begins, and an `error` event ends the stream after this many events. */
+  /** The answer begins, and after this many events an `error` event ends the stream. */
   readonly after_events?: number
 }
 
 export interface FaultRule {
   readonly match?: { readonly path?: string; readonly nth?: number; readonly bodyContains?: string }
-  /** How many matching requests it meets, from the nth on. */
+  /** How many matching requests it strikes, from the nth on. Default: 1. */
   readonly times?: number
   readonly fault: Fault
 }
@@ -47,7 +47,7 @@ export function addFaults(faults: Faults, rules: readonly FaultRule[]): void {
 
 const ANSWERED = '/v1/messages'
 
-/** The fault that meets this request. Every rule that matches counts the request, the first that is due strikes. */
+/** The fault for this request. Every matching rule counts the request; the first one that is due strikes. */
 export function takeFault(
   faults: Faults,
   asked: { readonly path: string; readonly body: BodyText },
@@ -55,7 +55,7 @@ export function takeFault(
   let struck: Fault | undefined
   for (const held of faults.rules) {
     const { path, bodyContains, nth = 1 } = held.rule.match ?? {}
-    // A rule that names no path is about answers: which models there are is asked beside them, and would take it away.
+    // A rule without a path is for answers only: clients list models in parallel, and that would use it up.
     if (path === undefined ? !asked.path.startsWith(ANSWERED) : path !== asked.path) continue
     if (bodyContains !== undefined && !matchesBody(asked.body, bodyContains)) continue
     held.seen++
@@ -118,7 +118,7 @@ const STATUS_MOST = 599
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
-/** What no response can carry is found here, and not when the fault strikes. */
+/** Finds what no response can carry now, not when the fault strikes. */
 function wrongStatusFault({ status, headers }: JsonObject): string | undefined {
   if (!isIntegerFrom(status, STATUS_LEAST) || status > STATUS_MOST)
     return 'fault.status: expected an HTTP error status'

@@ -7,7 +7,7 @@ import { errorBody, refuse, type Refusal } from './refusal.ts'
 import { eventBody, jsonBody } from './answering/response-body.ts'
 import { factsFor, newAsideId, type State } from './state.ts'
 
-// Routing. Calls are matched by path alone: some clients add `?beta=true`.
+// Routing. Only the path counts: some clients add `?beta=true`.
 
 const MODELS_PATH = '/v1/models'
 const HELLO_PATH = '/api/hello'
@@ -68,7 +68,7 @@ function handleModels(state: State, request: Request, path: string, url: URL): R
     : refusalResponse(state, refuse('http.model-unknown', { model: id }))
 }
 
-/** What is not encoded well is no model's id, and is told as it came. */
+/** A badly encoded id matches no model and is reported as it came. */
 function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)

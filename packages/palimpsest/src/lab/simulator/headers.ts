@@ -2,7 +2,7 @@ import { hashText } from '../../wire/hash.ts'
 import { refuse, type Refusal } from './refusal.ts'
 import type { Switches } from './switches.ts'
 
-/** The two versions that clients send; the newer removes a few request fields. */
+/** The two versions that clients send; the newer one removes a few request fields. */
 export const API_VERSIONS = ['2023-06-01', '2026-10-21'] as const
 export type ApiVersion = (typeof API_VERSIONS)[number]
 
@@ -12,11 +12,11 @@ export type HeaderRecord = { readonly [name: string]: string }
 export interface Caller {
   readonly version: ApiVersion
   readonly betas: readonly string[]
-  /** Stands for the key; the key itself is not kept. */
+  /** Represents the key; the key itself is not kept. */
   readonly account: string
-  /** Whoever shares it shares a prompt cache. */
+  /** Callers with the same workspace share a prompt cache. */
   readonly workspace: string
-  /** Which part of a client asks, as it says itself. */
+  /** Which part of a client asks, in its own words. */
   readonly source: string
 }
 
@@ -34,7 +34,7 @@ const SECRET_TAIL_CHARS = 4
 
 export interface HeaderPolicy {
   readonly switches: Pick<Switches, 'unknownBeta'>
-  /** Keys that are accepted; without a list, any. */
+  /** Accepted keys; without a list, any. */
   readonly keys?: readonly string[] | undefined
 }
 
@@ -90,7 +90,7 @@ function mask(value: string): string {
     : `${scheme}***${secret.slice(-SECRET_TAIL_CHARS)}`
 }
 
-/** Names of the published list, by what stands before the date. */
+/** Names of the published list, without their dates. */
 const KNOWN_BETAS: ReadonlySet<string> = new Set([
   'message-batches',
   'prompt-caching',

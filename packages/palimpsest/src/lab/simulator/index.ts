@@ -1,4 +1,4 @@
-// palimpsest/simulator: the Messages API as a `fetch` function. What it refuses and why is in docs/simulator.md.
+// palimpsest/simulator: the Messages API as a `fetch` function. docs/simulator.md says what it refuses and why.
 
 import '../../require-runtime.ts'
 

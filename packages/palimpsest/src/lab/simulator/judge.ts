@@ -19,13 +19,13 @@ import { validateRequest } from './validate/validate.ts'
 
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024
 const UTF8_BYTES_PER_UNIT_MAX = 3
-/** Readers of JSON on servers stop about here; no tool input was seen to come near. */
+/** JSON parsers on servers stop at about this depth; no tool input we saw comes near it. */
 const NESTING_MAX = 200
 const EXTENDED_WINDOW = ['context-1m-']
 
 export interface Call {
   readonly headers: HeaderRecord
-  /** The text as received, or the parsed object where the caller is in this process. */
+  /** The text as received, or the parsed object if the caller is in this process. */
   readonly body: string | object
   readonly counting: boolean
 }
@@ -96,14 +96,14 @@ function objectOf(value: unknown): { readonly object: JsonObject } | { readonly 
   return isJsonObject(value) ? { object: value } : { refusal: refuse('http.body-object') }
 }
 
-/** Bytes are counted only where the number of characters leaves it open. */
+/** Counts bytes only if the number of characters does not decide. */
 function isTooLarge(text: string): boolean {
   if (text.length > REQUEST_BYTES_MAX) return true
   if (text.length * UTF8_BYTES_PER_UNIT_MAX <= REQUEST_BYTES_MAX) return false
   return new TextEncoder().encode(text).length > REQUEST_BYTES_MAX
 }
 
-/** Binds thinking, applies server-side edits and lays the prompt. */
+/** Binds thinking, applies server-side edits and lays out the prompt. */
 function lay(state: State, caller: Caller, request: MessagesRequest, facts: ModelFacts): Accepted | Refusal {
   const { settings, clock } = state
   const counter = counterFor(state, facts)

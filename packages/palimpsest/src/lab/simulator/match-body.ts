@@ -1,7 +1,7 @@
-/** A request's body as text, made only when somebody looks at it. */
+/** A request's body as text, made only when someone reads it. */
 export type BodyText = () => string
 
-/** Whether the body holds the text, as it is or as it stands inside a JSON string. */
+/** Whether the body contains the text, plain or escaped as in a JSON string. */
 export function matchesBody(body: BodyText, wanted: string): boolean {
   const text = body()
   return text.includes(wanted) || text.includes(JSON.stringify(wanted).slice(1, -1))

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../wire/json.ts'
 import { MODEL_FACTS, type ModelFacts } from '../../wire/model-facts.ts'
 
-// `GET /v1/models`: what the table of facts says, in the API's form.
+// `GET /v1/models`: the table of facts in the API's form.
 
 const PAGE_DEFAULT = 20
 const PAGE_MAX = 1_000
-/** The table does not hold dates; every model gets this one. */
+/** The table has no dates; every model gets this one. */
 const CREATED_AT = '2026-01-01T00:00:00Z'
 
 export function listModels(own: readonly ModelFacts[], query: URLSearchParams): JsonObject {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../wire/json.ts'
 
-// How providers and gateways say that a prompt is too long. The order is that of the collected samples; `plain`, in front, says the
-// simulator's own numbers.
+// How providers and gateways say that a prompt is too long, in the order of the collected samples. `plain` is not one of them: it says
+// the simulator's own numbers.
 
 export interface OverflowFormat {
   readonly name: string
@@ -120,7 +120,7 @@ export const PLAIN_OVERFLOW: OverflowFormat = format(
   'prompt is too long: {tokens} tokens > {most} maximum',
 )
 
-/** By name, or by number among the samples; without either, the plain one. */
+/** By name, or by number among the samples; the plain one if `wanted` is undefined. */
 export function findOverflowFormat(wanted: unknown): OverflowFormat | undefined {
   if (wanted === undefined || wanted === PLAIN_OVERFLOW.name) return PLAIN_OVERFLOW
   if (typeof wanted === 'number') return OVERFLOW_FORMATS[wanted]
@@ -132,12 +132,12 @@ export interface OverflowNumbers {
   readonly most: number
 }
 
-/** Whether the wording says the request's own numbers. */
+/** Whether the wording contains the request's own numbers. */
 export function saysOwnNumbers({ message }: OverflowFormat): boolean {
   return message.includes('{tokens}')
 }
 
-/** What kind of error it is and its sentence, as the body says them. */
+/** The kind of error and its sentence, as the body has them. */
 export function overflowError(
   { message, shape }: OverflowFormat,
   { tokens, most }: OverflowNumbers,
@@ -146,7 +146,7 @@ export function overflowError(
   return { type: ERROR_TYPES[shape] ?? 'error', message: filled }
 }
 
-/** Where the provider's form names a kind of error. */
+/** The kind of error, for forms that name one. */
 const ERROR_TYPES: { readonly [shape in OverflowShape]?: string } = {
   anthropic: 'invalid_request_error',
   openai: 'invalid_request_error',

@@ -21,7 +21,7 @@ export const RULES = {
 
 export type RuleId = keyof typeof RULES
 
-/** A request that broke a rule: what is answered instead. */
+/** The answer to a request that broke a rule. */
 export interface Refusal {
   readonly rule: RuleId
   readonly status: number

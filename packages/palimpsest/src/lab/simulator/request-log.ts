@@ -14,7 +14,7 @@ import {
 import type { Fault } from './faults.ts'
 import type { HeaderRecord } from './headers.ts'
 
-// Every request that was made, and what it came to.
+// Every request that was made, and its outcome.
 
 export interface LoggedRequest {
   readonly id: string
@@ -22,12 +22,12 @@ export interface LoggedRequest {
   readonly at: string
   readonly path: string
   readonly headers: HeaderRecord
-  /** Null where the request had none, or where it was dropped to stay within the log's bound. */
+  /** Null if the request had none, or if it was dropped to stay within the log's limit. */
   readonly body: string | object | null
   readonly status: number
-  /** As it was answered; in mid-stream, with status 200. */
+  /** As answered; an error in mid-stream has status 200. */
   readonly error?: ErrorBody['error'] | undefined
-  /** What struck it. */
+  /** The fault that struck it. */
   readonly fault?: Fault | undefined
   readonly usage: Usage | null
   readonly cost_usd: number
@@ -53,7 +53,7 @@ export interface LogTotals {
 
 interface Held {
   readonly entry: Omit<LoggedRequest, 'body'>
-  /** Set to null when it is dropped. */
+  /** Null once it is dropped. */
   body: { readonly given: object } | { readonly stored: StoredBody } | null
 }
 
@@ -62,7 +62,7 @@ export interface RequestLog {
   readonly bodies: BodyStore
   readonly totals: LogTotals
   readonly charsMax: number
-  /** Characters of bodies held, and the oldest entry that still has its body. */
+  /** Characters of the stored bodies, and index of the oldest entry that still has its body. */
   chars: number
   oldest: number
 }
@@ -95,7 +95,7 @@ export function logRequest(log: RequestLog, { body, ...entry }: LoggedRequest, b
   while (log.chars > log.charsMax && log.oldest < log.held.length - 1) dropBody(log)
 }
 
-/** What was logged, oldest first. A body is put together when it is looked at. */
+/** What was logged, oldest first. A body is assembled when it is read. */
 export function loggedRequests({ held }: RequestLog): readonly LoggedRequest[] {
   const read: ReadBodies = new Map()
   return held.map(({ entry, body }) => ({
@@ -143,7 +143,7 @@ export interface Stats {
     readonly output: number
   }
   readonly cost_usd: number
-  /** Share of all input tokens that was read from the cache. */
+  /** Share of all input tokens that were read from the cache. */
   readonly hit_rate: number
 }
 
@@ -165,7 +165,7 @@ export function statsOf({ totals }: RequestLog): Stats {
   }
 }
 
-/** The log as JSON text, piece by piece: together the bodies may be longer than a string can be. They go in as they were received. */
+/** The log as JSON text, in pieces, because all bodies together may exceed the longest possible string. Bodies appear as received. */
 export function* renderLog(log: RequestLog): Generator<string> {
   yield '['
   for (const [i, { body, ...rest }] of loggedRequests(log).entries()) {
@@ -177,7 +177,7 @@ export function* renderLog(log: RequestLog): Generator<string> {
   yield ']'
 }
 
-/** A body that is no JSON is given as a string. One that was answered is some. */
+/** A body that is not JSON becomes a string. An answered body is JSON. */
 function bodyJson(body: string, status: number): string {
   if (status === 200) return body
   try {

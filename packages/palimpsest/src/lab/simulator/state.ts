@@ -9,22 +9,22 @@ import { createRequestLog, type RequestLog } from './request-log.ts'
 import { createScript, type Script } from './answering/script.ts'
 import type { Switches } from './switches.ts'
 
-/** What a simulator is made with, every default filled in. */
+/** A simulator's options, with all defaults filled in. */
 export interface Settings {
   readonly seed: number
   /** The secret of the signatures. */
   readonly key: string
   readonly switches: Switches
   readonly cacheEdits: boolean
-  /** Keys that are accepted; without a list, any. */
+  /** Accepted keys; without a list, any. */
   readonly keys: readonly string[] | undefined
-  /** Models beside or instead of those of the table. */
+  /** Models that add to those of the table or replace them. */
   readonly models: readonly ModelFacts[]
   readonly logCharsMax: number
   readonly tokens: 'own' | 'characters'
 }
 
-/** Everything a simulator remembers. It belongs to the simulator; `resetState` forgets it. */
+/** Everything that a simulator remembers. The simulator owns it; `resetState` clears it. */
 export interface State {
   readonly settings: Settings
   readonly clock: Clock
@@ -38,7 +38,7 @@ export interface State {
   /** Earlier requests, for explanations; a bounded number of positions is kept. */
   earlier: EarlierRequests
   sequence: number
-  /** Requests about models and wrong addresses, which come at any time: they do not change what an answer is called. */
+  /** Number of requests for models and wrong paths. They come at any time, so they must not change the ids of answers. */
   asides: number
 }
 
@@ -46,7 +46,7 @@ export function createState(settings: Settings, clock: Clock): State {
   return { settings, clock, ...freshMemory(settings) }
 }
 
-/** Forgets requests, caches, script, faults and counters; the clock goes on. */
+/** Forgets requests, caches, script, faults and counters; the clock continues. */
 export function resetState(state: State): void {
   Object.assign(state, freshMemory(state.settings))
 }
@@ -100,7 +100,7 @@ export function newId(state: State, prefix: 'msg' | 'req' | 'toolu' | 'srvtoolu'
   return `${prefix}_01${hashText(`${prefix}${state.sequence}`, state.settings.seed).slice(0, ID_CHARS)}`
 }
 
-/** The id of a request that is none for an answer. */
+/** The id of a request that is not for an answer. */
 export function newAsideId(state: State): string {
   state.asides++
   return `req_01${hashText(`aside${state.asides}`, state.settings.seed).slice(0, ID_CHARS)}`

@@ -1,9 +1,9 @@
-// Where the truth about the real API is not known, or differs between accounts, the simulator's rule is a switch. The defaults accept
-// everything that real clients were seen to send; `STRICT_SWITCHES` refuses whatever any reading of the rules refuses.
+// Where the real API's behavior is unknown or differs between accounts, the simulator's rule is a switch. The defaults accept everything
+// that real clients were seen to send; `STRICT_SWITCHES` refuses whatever any reading of the rules refuses.
 
 export type Permission = 'accept' | 'refuse'
 
-/** A request field that belongs to a beta, by the header that opens it. */
+/** The beta headers that open each gated request field. */
 export const BETA_GATES = {
   contextManagement: ['context-management-', 'compact-2026-01-12'],
   thresholdCompaction: ['compact-2026-01-12'],
@@ -24,21 +24,21 @@ export interface Switches {
   readonly betaGates: { readonly [gate in BetaGate]: Permission }
   /** A beta name that is not in the published list. */
   readonly unknownBeta: Permission
-  /** A model that the table does not hold: refused with 404, or taken for a cautious Claude model. */
+  /** A model that is not in the table: refused with 404, or treated as a cautious Claude model. */
   readonly unknownModel: Permission
   /** Top-level and message keys that the API does not name. */
   readonly unknownKeys: Permission
   readonly unknownBlocks: Permission
-  /** A conversation whose first message is the assistant's, without a compaction block. */
+  /** A conversation that begins with an assistant message without a compaction block. */
   readonly firstMessageAssistant: Permission
   /** Text of whitespace only. */
   readonly blankText: Permission
-  /** Text in front of the tool results of a message. */
+  /** Text before the tool results of a message. */
   readonly textBeforeResults: Permission
   readonly emptyToolResult: Permission
   /** An empty text block directly in a tool result. Elsewhere it is always refused. */
   readonly emptyResultText: Permission
-  /** Manual thinking: the assistant message of a running tool loop must begin with thinking. `accept` does not ask for it. */
+  /** Manual thinking: the assistant message of a running tool loop must begin with thinking. `accept` does not require it. */
   readonly thinkingFirst: Permission
   /** An assistant message whose last block is thinking. */
   readonly thinkingLast: Permission
@@ -46,19 +46,19 @@ export interface Switches {
   readonly foreignSignatures: Permission
   readonly clearThinkingNeedsThinking: Permission
   /**
-   * What becomes of thinking behind another prefix where the request does not say: `error` for accounts made since the end of August
-   * 2026, `allow` for older ones, `drop_block` as the documentation also allows.
+   * What happens to thinking after another prefix if the request does not say: `error` for accounts made since the end of August 2026,
+   * `allow` for older ones, `drop_block` as the documentation also allows.
    */
   readonly prefixMismatch: 'error' | 'drop_block' | 'allow'
   /** The same for thinking of another account, on models that bind it. */
   readonly accountMismatch: 'error' | 'drop_block'
-  /** What a signature covers of the message that its block stands in: the thinking before it, or every block before it. */
+  /** What a signature covers of its own message: the thinking before the block, or every block before it. */
   readonly boundInMessage: 'thinking' | 'blocks'
-  /** Whether the check looks at the conversation as sent, or as server-side edits leave it. */
+  /** Whether the check uses the conversation as sent, or after server-side edits. */
   readonly serverEdits: 'as-sent' | 'as-edited'
   /** Where an on-demand compaction reports its tokens. */
   readonly compactionUsage: 'iterations' | 'top-level'
-  /** Distinct tools a compaction block can record. */
+  /** Most distinct tools that a compaction block can record. */
   readonly compactionToolReferencesMax: number
   /** What answers when the script has run out. */
   readonly pastScript: 'offline' | 'refuse'

@@ -1,17 +1,17 @@
 import { toBlocks, type Block, type Role, type WireMessage } from '../../wire/message.ts'
 
-// Neighbouring messages of one role are one turn, as the API merges them.
+// Neighboring messages of one role are one turn, as the API merges them.
 
 export interface TurnBlock {
   readonly block: Block
-  /** Where it stands in the request: message and block index. */
+  /** Position in the request: message and block index. */
   readonly message: number
   readonly index: number
 }
 
 export interface Turn {
   readonly role: Role
-  /** The first message of the turn. */
+  /** Index of the turn's first message. */
   readonly start: number
   readonly blocks: readonly TurnBlock[]
 }

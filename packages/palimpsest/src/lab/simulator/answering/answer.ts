@@ -35,7 +35,7 @@ import { cacheFor, newId, type State } from '../state.ts'
 export const MESSAGES_PATH = '/v1/messages'
 export const COUNT_PATH = '/v1/messages/count_tokens'
 
-/** What clients that say nothing else are taken for. */
+/** Headers of an in-process caller that gives none of its own. */
 const IN_PROCESS_HEADERS: HeaderRecord = { 'x-api-key': 'in-process', 'anthropic-version': '2023-06-01' }
 
 export type AnswerBody = MessagesResponse | TokenCount | ErrorBody | Json
@@ -46,9 +46,9 @@ export interface Answer {
   readonly headers: HeaderRecord
 }
 
-/** An answer before it begins: how long it waits, what may strike it, and what happens when it begins. */
+/** An answer before it begins: its delay, the fault that may strike it, and what happens when it begins. */
 export interface PreparedAnswer extends Answer {
-  /** The message, where there is one to stream. */
+  /** The message, if there is one to stream. */
   readonly sampled?: Sampled
   readonly streams: boolean
   readonly delayMs: number
@@ -56,7 +56,7 @@ export interface PreparedAnswer extends Answer {
   readonly begin: () => void
 }
 
-/** Answers at once and in this process: no HTTP, no delay, no faults of the wire. */
+/** Answers at once and in this process: no HTTP, no delay, no network faults. */
 export function answer(state: State, body: string | object, headers: HeaderRecord = {}): Answer {
   const prepared = prepareAnswer(state, MESSAGES_PATH, { ...IN_PROCESS_HEADERS, ...headers }, body)
   prepared.begin()
@@ -141,14 +141,14 @@ function messageAnswer(state: State, entry: EntryStart, outcome: Outcome): Prepa
   }
 }
 
-/** The error that ends the stream, where it is long enough to come to it. */
+/** The error that ends the stream, if the stream is long enough to reach it. */
 function midStreamError({ judged, sampled, fault }: Outcome): Pick<LoggedRequest, 'error'> {
   if (fault?.type !== 'status' || fault.after_events === undefined || !judged.request.stream) return {}
   const comes = [...eventsOf(sampled)].length > fault.after_events
   return comes ? { error: { type: errorTypeOf(fault), message: errorMessageOf(fault) } } : {}
 }
 
-/** Requests of one source that begin with the same words are one conversation, whatever else changes between them. */
+/** Requests of one source whose first block is the same are one conversation, whatever else changes between them. */
 function laneOf({ caller, request }: Accepted): string {
   const [first] = toBlocks(request.messages[0]?.content)
   return `${caller.workspace} ${caller.source} ${hashBlock(first ?? null, '')}`
@@ -226,7 +226,7 @@ interface Settled {
   readonly inputTokens?: number
 }
 
-/** An answer that samples nothing: logged, and costs nothing. */
+/** Logs an answer that samples nothing and costs nothing. */
 function settled(state: State, entry: EntryStart, done: Settled): PreparedAnswer {
   const logged: LoggedRequest = {
     ...entry,

@@ -6,7 +6,7 @@ import { prefixToSign, pushBlock, type PrefixChain } from '../context/prefix-cha
 import type { ScriptBlock } from './script.ts'
 import { signThinking, type ThinkingOrigin } from './sign.ts'
 
-// From what the model would say to what the response holds: ids, signatures, limits.
+// From what the model would say to what the response contains: ids, signatures, limits.
 
 export interface FinishInput {
   readonly draft: readonly ScriptBlock[]
@@ -17,10 +17,10 @@ export interface FinishInput {
   readonly key: string
   readonly origin: ThinkingOrigin
   readonly newToolId: (type: string) => string
-  /** Where thinking is off, scripted thinking is left out; `omitted` keeps the block and hides its text. */
+  /** `off` leaves out scripted thinking; `omitted` keeps the block and hides its text. */
   readonly thinking: 'off' | 'shown' | 'omitted'
   readonly tokensMax: number
-  /** What ends an answer that reaches `tokensMax`. */
+  /** Stop reason of an answer that reaches `tokensMax`. */
   readonly fullReason: StopReason
 }
 
@@ -30,7 +30,7 @@ export interface Finished {
   readonly stopSequence: string | null
   readonly outputTokens: number
   readonly thinkingTokens: number
-  /** Whether the last block was cut off by the limit. */
+  /** Whether the limit cut off the last block. */
   readonly isCut: boolean
 }
 
@@ -83,7 +83,7 @@ function finishBlock(drafted: ScriptBlock, input: FinishInput): Block | undefine
       const { type, name, input: asked } = drafted
       return { type, id: input.newToolId(type), name: stringOf(name), input: asked ?? {} }
     }
-    // The summary of a compaction, which stands in front of the answer already.
+    // The summary of a compaction: it already precedes the answer.
     case 'compaction':
       return undefined
     case 'server_tool_use':
@@ -93,7 +93,7 @@ function finishBlock(drafted: ScriptBlock, input: FinishInput): Block | undefine
   }
 }
 
-/** The block up to the first stop sequence in it. */
+/** The block up to its first stop sequence. */
 function stopAt(
   block: ScriptBlock,
   sequences: readonly string[],
@@ -107,7 +107,7 @@ function stopAt(
   return found ? { block: { ...block, text: text.slice(0, found.at) }, sequence: found.sequence } : { block }
 }
 
-/** What a full answer keeps of its last block: part of a text, a tool use without its input, nothing of thinking. */
+/** What remains of the last block of a full answer: part of a text, a tool use without its input, nothing of thinking. */
 function cutBlock(block: Block, share: number): Block | undefined {
   if (share <= 0) return undefined
   if (isBlock(block, 'text')) {
@@ -117,7 +117,7 @@ function cutBlock(block: Block, share: number): Block | undefined {
   return isBlock(block, 'tool_use') ? { ...block, input: {} } : undefined
 }
 
-/** A script's fields are checked when it is taken in. */
+/** A script's fields are checked when it is added. */
 function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

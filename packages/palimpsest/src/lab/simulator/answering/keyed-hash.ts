@@ -1,9 +1,9 @@
-// HalfSipHash-2-4: a keyed hash of short texts. Whoever lacks the key cannot make a tag, which is all that a signature needs here. Two
-// keys give 128 bits.
+// HalfSipHash-2-4: a keyed hash of short texts. Nobody can make a tag without the key, and a signature needs no more here. Two keys give
+// 128 bits.
 
 type Word = number
 
-/** A tag of 32 hex digits over `text`. */
+/** A tag of 32 hex digits for `text`. */
 export function keyedHash(key: string, text: string): string {
   const [a, b, c, d] = keyWords(key)
   return halfSip(a, b, text) + halfSip(c, d, text)

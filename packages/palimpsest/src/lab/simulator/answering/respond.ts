@@ -9,7 +9,7 @@ import type { ScriptStep } from './script.ts'
 import { cacheFor, type State } from '../state.ts'
 import { billedOf, usageOf, type SimulatedUsage } from './usage.ts'
 
-// An accepted request is answered: charged to the cache, sampled from the script or the offline model, signed.
+// Answers an accepted request: charges it to the cache, samples from the script or the offline model, and signs.
 
 export function respond(state: State, accepted: Accepted, step: ScriptStep | undefined): Sampled | Refusal {
   const { request } = accepted
@@ -42,7 +42,7 @@ function sample(sampling: Sampling): Sampled {
   }
 }
 
-/** The charge of the prompt; where cache edits are offered, without the results they deleted. */
+/** The charge of the prompt; if cache edits are offered, without the results that they deleted. */
 function chargeWithEdits({ state, accepted, cache }: Sampling): {
   readonly cacheRequest: CacheRequest
   readonly charge: CacheCharge

@@ -5,12 +5,12 @@ import type { Clock } from '../clock.ts'
 import { errorMessageOf, errorTypeOf, type Fault } from '../faults.ts'
 import { eventsOf, eventText } from './stream.ts'
 
-// The bytes of an answer, with whatever the fault does to them.
+// The bytes of an answer, with whatever a fault does to them.
 
 const CHARS_PER_TOKEN = 4
 const GARBAGE_JSON = '<html><body>502 Bad Gateway</body></html>'
 const GARBAGE_EVENT = 'event: content_block_delta\ndata: {"type":"content_block_delta","ind\n\n'
-/** How many events pass before a stall or garbage comes: the start, and some of the first block. */
+/** Events before a stall or garbage: the start, and part of the first block. */
 const EVENTS_BEFORE_FAULT = 3
 
 export function jsonBody(prepared: PreparedAnswer, clock: Clock): ReadableStream<Uint8Array> | string {
@@ -69,7 +69,7 @@ function tokensIn(event: StreamEvent): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN)
 }
 
-/** Pulled piece by piece, so that a reader who leaves stops the work. */
+/** Pulls piece by piece, so the work stops when the reader leaves. */
 function toByteStream(
   chunks: AsyncGenerator<string, void>,
   fault: Fault | undefined,

@@ -12,7 +12,7 @@ import { newId, type State } from '../state.ts'
 import { BETA_GATES } from '../switches.ts'
 import type { SimulatedUsage } from './usage.ts'
 
-// What every way of answering shares: the draft, its limits, the response around it.
+// What all ways of answering share: the draft, its limits, the response around it.
 
 export interface Sampled {
   readonly response: MessagesResponse
@@ -21,7 +21,7 @@ export interface Sampled {
   readonly billed: readonly BilledTokens[]
   readonly costUsd: number
   readonly cacheRequest: CacheRequest
-  /** Whether the limit cut the last block off. */
+  /** Whether the limit cut off the last block. */
   readonly isCut: boolean
 }
 
@@ -61,7 +61,7 @@ function draftOf(step: ScriptStep | undefined, seen: MessagesRequest): readonly 
     .filter(isScriptBlock)
 }
 
-/** Models that cannot switch thinking off think unless told otherwise. */
+/** Models that cannot switch thinking off think by default. */
 function thinkingOf({ request, facts }: Accepted): 'off' | 'shown' | 'omitted' {
   const { thinking } = request
   if (!thinking) return facts.thinking.modes.includes('disabled') ? 'off' : 'shown'

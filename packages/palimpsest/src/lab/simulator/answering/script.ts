@@ -4,7 +4,7 @@ import { isIntegerFrom, matchesBody, type BodyText } from '../match-body.ts'
 
 // Scripted answers, taken in order. Ids, usage and signatures are the simulator's own.
 
-/** A block as a script names it: without id and signature. */
+/** A block as a script gives it: without id and signature. */
 export interface ScriptBlock extends JsonObject {
   readonly type: string
 }
@@ -29,7 +29,7 @@ export function addSteps(script: Script, steps: readonly ScriptStep[]): void {
   script.steps.push(...createScript(steps).steps)
 }
 
-/** The next step for this request. A step with `when` waits for a request that matches and holds nobody up. */
+/** The next step for this request. A step with `when` waits for a matching request, without blocking later steps. */
 export function takeStep(
   script: Script,
   asked: { readonly body: BodyText; readonly source: string },

@@ -2,8 +2,8 @@ import { hashText, type Hash } from '../../../wire/hash.ts'
 import type { Role } from '../../../wire/message.ts'
 import { keyedHash } from './keyed-hash.ts'
 
-// Signatures of thinking and compaction blocks. A thinking signature holds two tags: one over the block itself, and one over the
-// conversation before it, so that a changed block can be told from a changed conversation.
+// Signatures of thinking and compaction blocks. A thinking signature has two tags: one over the block itself, and one over the
+// conversation before it, so that we can tell a changed block from a changed conversation.
 
 const THINKING_MARK = 'sim-thinking-1'
 const COMPACTION_MARK = 'sim-compaction-1'
@@ -15,7 +15,7 @@ export interface ThinkingOrigin {
 }
 
 export interface SignedThinking extends ThinkingOrigin {
-  /** Whether the block's own text is the one that was signed. */
+  /** Whether the block's own text is what was signed. */
   readonly intact: boolean
   readonly prefixTag: string
 }
@@ -34,16 +34,16 @@ export function openThinking(key: string, signature: string, text: string): Sign
   return { model, account, intact, prefixTag: prefix }
 }
 
-/** Whether a block with this signature was made behind `chain`. */
+/** Whether a block with this signature was made after `chain`. */
 export function isBoundTo(key: string, signature: SignedThinking, text: string, chain: Hash): boolean {
   return signature.prefixTag === prefixTag(key, selfTag(key, signature, text), chain)
 }
 
-/** What a compaction block remembers of the messages it stands for. */
+/** What a compaction block records about the messages that it replaces. */
 export interface CompactedRange {
   /** Chain over tools and system. */
   readonly head: Hash
-  /** Chain over everything up to the last summarised message. */
+  /** Chain over everything up to the last summarized message. */
   readonly end: Hash
   readonly lastRole: Role
 }
@@ -102,7 +102,7 @@ function unseal(signature: string): readonly (string | undefined)[] {
   try {
     return atob(signature).split(SEPARATOR)
   } catch {
-    // Not base64, so not ours: the caller refuses it by its rule.
+    // Not base64, so not ours: the caller's rule refuses it.
     return []
   }
 }

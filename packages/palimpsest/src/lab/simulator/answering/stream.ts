@@ -2,17 +2,17 @@ import { isBlock, type Block } from '../../../wire/message.ts'
 import type { MessagesResponse } from '../../../wire/response.ts'
 import type { StreamEvent } from '../../../wire/stream-event.ts'
 
-// A finished response as the events that would have brought it.
+// Turns a finished response into the events that would have delivered it.
 
 const CHUNK_CHARS_LEAST = 24
-/** Long texts come in at most this many deltas. */
+/** Long texts are split into at most this many deltas. */
 const CHUNKS_MAX = 40
-/** What `message_start` reports as output before anything was sampled. */
+/** Output tokens that `message_start` reports before anything is sampled. */
 const FIRST_OUTPUT_TOKENS = 1
 
 export interface StreamInput {
   readonly response: MessagesResponse
-  /** Whether the last block was cut off: a tool use then ends in the middle of its input. */
+  /** Whether the last block was cut off; a tool use then ends in the middle of its input. */
   readonly isCut: boolean
 }
 
@@ -51,12 +51,12 @@ export function* eventsOf({ response, isCut }: StreamInput): Generator<StreamEve
   yield { type: 'message_stop' }
 }
 
-/** A block as its start event shows it: everything that comes in deltas is empty. */
+/** A block as its start event shows it: everything that deltas deliver is empty. */
 function emptied(block: Block): Block {
   if (isBlock(block, 'text')) return { type: 'text', text: '' }
   if (isBlock(block, 'thinking')) return { type: 'thinking', thinking: '', signature: '' }
   if (isBlock(block, 'tool_use') || isBlock(block, 'server_tool_use')) return { ...block, input: {} }
-  // The delta has no place for the signature, so it stands here.
+  // The delta has no field for the signature, so it is here.
   if (isBlock(block, 'compaction')) return { ...block, content: null }
   return block
 }
@@ -93,7 +93,7 @@ function* chunksOf(text: string): Generator<string> {
   const size = Math.max(CHUNK_CHARS_LEAST, Math.ceil(text.length / CHUNKS_MAX))
   for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + size)
-    // A pair of surrogates stays together: half of one is no character.
+    // Keep a surrogate pair together: half of one is not a character.
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end++
     yield text.slice(at, end)
     at = end
@@ -104,7 +104,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
 
-/** An event as server-sent text. Readers skip events without the `event:` line. */
+/** An event as server-sent text. Clients skip events without the `event:` line. */
 export function eventText(event: StreamEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

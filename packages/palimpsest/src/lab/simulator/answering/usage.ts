@@ -3,7 +3,7 @@ import type { BilledTokens } from '../../../ledger/prices.ts'
 import type { IterationUsage, Usage } from '../../../wire/usage.ts'
 
 export interface SimulatedUsage extends Usage {
-  /** Cumulative; only where the simulator offers cache edits. */
+  /** Cumulative; only if the simulator offers cache edits. */
   readonly cache_deleted_input_tokens?: number
 }
 

@@ -15,7 +15,7 @@ import { refuse, type Refusal } from '../refusal.ts'
 import { isBoundTo, openCompaction, openThinking, type CompactedRange } from '../answering/sign.ts'
 import type { Switches } from '../switches.ts'
 
-// Checks every thinking and compaction block of a request against the conversation it stands in.
+// Checks every thinking and compaction block of a request against the conversation around it.
 
 export interface BindingInput {
   readonly request: MessagesRequest
@@ -28,7 +28,7 @@ export interface BindingInput {
 }
 
 export interface Binding {
-  /** Where the conversation stands after the request, for signing what comes next. */
+  /** The chain after the request, for signing what follows. */
   readonly chain: PrefixChain
   /** Paths of thinking blocks that the model does not see. */
   readonly dropped: ReadonlySet<string>
@@ -100,10 +100,10 @@ function judgeThinking(
   }
 }
 
-/** On these the check applies to every account, however old. */
+/** For these models the check applies to every account, however old. */
 const CHECKED_FOR_ALL: readonly string[] = ['claude-fable-5-2', 'claude-mythos-5-2']
 
-/** What the request says, else what its account has. */
+/** The request's setting, otherwise the account's. */
 function mismatchBehavior({ request, switches, facts }: BindingInput): Switches['prefixMismatch'] {
   const { thinking } = request
   const asked = thinking && 'block_binding' in thinking ? thinking.block_binding : undefined
@@ -118,7 +118,7 @@ interface BlockPlace {
   readonly path: string
 }
 
-/** A block without content is no block; without a signature it is the threshold kind, which the server trusts. */
+/** A block without content is ignored; one without a signature comes from threshold compaction, which the server trusts. */
 function passCompaction(
   input: BindingInput,
   chain: PrefixChain,

@@ -3,10 +3,10 @@ import { isJsonObject } from '../../../wire/json.ts'
 import { isBlock, toBlocks, type Block } from '../../../wire/message.ts'
 import type { MessagesRequest } from '../../../wire/request.ts'
 
-// Cache edits are no public API: a capability that the simulator can declare for tests. A `cache_edits` block behind the tool results of
-// a user message deletes results from the cached prefix without changing it: the hashes stay, the tokens go.
+// Cache edits are not a public API: the simulator can declare them as a capability for tests. A `cache_edits` block after the tool
+// results of a user message deletes results from the cached prefix without changing it: the hashes stay, the tokens go.
 
-/** The tool results that a block deletes; none for any other block. */
+/** The tool results that a block deletes; empty for any other block. */
 export function deletedReferences(block: Block): readonly string[] {
   if (block.type !== 'cache_edits' || !('edits' in block) || !Array.isArray(block.edits)) return []
   return block.edits.flatMap((edit: unknown) =>
@@ -18,13 +18,13 @@ export function deletedReferences(block: Block): readonly string[] {
 
 export interface DeletedTokens {
   readonly prompt: Prompt
-  /** All that the edits of this conversation have taken out so far. */
+  /** Total that the edits of this conversation have removed so far. */
   readonly tokens: number
 }
 
 /**
- * The prompt without the deleted results' tokens. An edit takes effect only inside what is read from the cache (`readIndex`): there is
- * nothing else to edit, so after an expiry the deleted results count again.
+ * The prompt without the deleted results' tokens. An edit takes effect only inside what is read from the cache (`readIndex`), because
+ * there is nothing else to edit. So after an expiry the deleted results count again.
  */
 export function applyCacheEdits(request: MessagesRequest, prompt: Prompt, readIndex: number): DeletedTokens {
   const paths = deletedPaths(request)

@@ -9,14 +9,14 @@ import { costOf, finishAnswer, toResponse, type Sampled, type Sampling } from '.
 import { signCompaction } from '../answering/sign.ts'
 import { billedOf, iterationOf, NO_CHARGE, usageOf } from '../answering/usage.ts'
 
-// The two server-side compactions: on demand, with a signed block that replaces the summarised messages, and over a threshold, inside an
+// The two server-side compactions: on demand, with a signed block that replaces the summarized messages, and over a threshold, inside an
 // ordinary answer.
 
 const TRIGGER_TOKENS = 150_000
-/** What the server's own summarisation prompt adds to the input. */
+/** Input tokens of the server's own summary prompt. */
 const PROMPT_TOKENS = 400
 
-/** A compaction request: the response holds the signed block alone. */
+/** Answers a compaction request: the response has only the signed block. */
 export function compactOnDemand(sampling: Sampling): Sampled {
   const { state, accepted, cache } = sampling
   const { request, effective, counter, cacheRequest, binding } = accepted
@@ -66,7 +66,7 @@ export function thresholdOf(request: MessagesRequest): Threshold | undefined {
   }
 }
 
-/** The conversation is summarised first; then the answer is sampled from the summary, unless the request asks to pause. */
+/** Summarizes the conversation first; then samples the answer from the summary, unless the request asks to pause. */
 export function compactOverThreshold(sampling: Sampling, threshold: Threshold): Sampled {
   const { accepted, cache } = sampling
   const { effective, counter, cacheRequest, binding, caller } = accepted
@@ -117,17 +117,17 @@ function blockOf(content: string | null): CompactionBlock {
   return { type: 'compaction', content, encrypted_content: null }
 }
 
-/** The model gave no summary, for example because it called a tool. The block then has no content and means nothing. */
+/** The model gave no summary, for example because it called a tool. The block then has no content and no effect. */
 const FAILED = Symbol('failed')
 
-/** What the content of a scripted `compaction` block says; null there is a failure. */
+/** The content of a scripted `compaction` block; anything but a string is a failure. */
 function scriptedSummary({ step }: Sampling): string | typeof FAILED | undefined {
   const block = step?.content.find(({ type }) => type === 'compaction')
   if (!block) return undefined
   return typeof block['content'] === 'string' ? block['content'] : FAILED
 }
 
-/** The texts of a step that meets a compaction request. A step without any is a failure too. */
+/** The texts of a step that meets a compaction request. A step without text is also a failure. */
 function scriptedText({ step }: Sampling): string | typeof FAILED | undefined {
   if (!step) return undefined
   const texts = step.content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
@@ -139,7 +139,7 @@ function summarize({ messages }: MessagesRequest): string {
   return text === '' ? 'Nothing was said.' : text
 }
 
-/** The summarisation prompt stands behind the conversation, so it is never cached. */
+/** The summary prompt comes after the conversation, so it is never cached. */
 function withPrompt(charge: CacheCharge, promptTokens: number): CacheCharge {
   return { ...charge, uncached: charge.uncached + promptTokens }
 }

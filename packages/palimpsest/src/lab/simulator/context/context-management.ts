@@ -12,7 +12,7 @@ import type { AppliedEdit } from '../../../wire/response.ts'
 import type { Counter } from './count.ts'
 import { keepBlocks } from './effective-request.ts'
 
-// Server-side clearing, decided anew for every request from the history that the client sends in full.
+// Server-side clearing, decided again for every request from the history that the client sends in full.
 
 const CLEARED_TEXT = '[cleared]'
 const TRIGGER_TOKENS = 100_000
@@ -26,7 +26,7 @@ export interface Cleared {
   readonly applied: readonly AppliedEdit[]
 }
 
-/** `inputTokens` is the size of the request as it stands before any edit. */
+/** `inputTokens` is the size of the request before any edit. */
 export function applyEdits(
   request: MessagesRequest,
   facts: ModelFacts,
@@ -64,7 +64,7 @@ function applyEdit(edit: ContextEdit, input: EditInput): EditDone | undefined {
       return clearThinking(edit, input)
     case 'clear_tool_uses_20250919':
       return clearUses(edit, input)
-    // Compaction samples the model, so it is not done here.
+    // Compaction samples the model, so it happens elsewhere.
     case 'compact_20260112':
       return undefined
     default:

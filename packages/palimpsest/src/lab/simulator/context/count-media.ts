@@ -1,13 +1,13 @@
 import { isBlock, type DocumentBlock, type ImageBlock } from '../../../wire/message.ts'
 
-/** An image costs its area; this many pixels a token. */
+/** An image costs its area: one token per this many pixels. */
 const PIXELS_PER_TOKEN = 750
 /** Larger images are scaled down to about this. */
 const IMAGE_TOKENS_MAX = 4_784
-/** An image or document behind an address or id, whose size is not in the request. */
+/** An image or document given by URL or id, whose size is not in the request. */
 const REMOTE_TOKENS = 1_500
 const UNREADABLE_IMAGE_TOKENS = 1_600
-/** A page of a document is about this many bytes and tokens. */
+/** Approximate bytes and tokens of a document page. */
 const PAGE_BYTES = 40_000
 const PAGE_TOKENS = 2_200
 
@@ -47,7 +47,7 @@ function headerBytes(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(head.slice(0, head.length - (head.length % 4))), (char) => char.charCodeAt(0))
   } catch {
-    // Not base64: the caller counts it as an image that cannot be read.
+    // Not base64: the caller counts it as an unreadable image.
     return undefined
   }
 }
@@ -62,7 +62,7 @@ function gifSize(view: DataView): ImageSize | undefined {
   return { width: view.getUint16(6, true), height: view.getUint16(8, true) }
 }
 
-/** The extended format says its size; the two simple ones are taken for unreadable. */
+/** Reads the extended format; the two simple ones count as unreadable. */
 function webpSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 30 || view.getUint32(0) !== 0x52494646 || view.getUint32(12) !== 0x56503858)
     return undefined

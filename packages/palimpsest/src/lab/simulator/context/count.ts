@@ -5,9 +5,9 @@ import { isBlock, toBlocks, type Block, type Role } from '../../../wire/message.
 import type { ModelFacts, TokenizerFamily } from '../../../wire/model-facts.ts'
 import { mediaTokens } from './count-media.ts'
 
-// The simulator's own token counter. It is deliberately not the library's estimate: pieces of words, a factor per model and a noise per
-// text, so that no estimate is right by construction. The same text, model and seed always give the same number: cache accounting
-// depends on it.
+// The simulator's own token counter. It deliberately differs from the library's estimate, with pieces of words, a factor per model and
+// noise per text, so that no estimate is right by construction. The same text, model and seed always give the same number: cache
+// accounting depends on it.
 
 const FAMILY_FACTOR: { readonly [family in TokenizerFamily]: number } = {
   'claude-4': 1,
@@ -16,26 +16,26 @@ const FAMILY_FACTOR: { readonly [family in TokenizerFamily]: number } = {
   gemini: 0.97,
 }
 
-/** A model's own deviation from its family, in parts of a thousand each way. */
+/** A model's deviation from its family, up to this many thousandths either way. */
 const MODEL_SPREAD_PERMILLE = 30
-/** One text's deviation, in parts of a thousand each way. */
+/** One text's deviation, up to this many thousandths either way. */
 const TEXT_SPREAD_PERMILLE = 20
 
-/** What a block or a tool costs beyond its text. */
+/** Tokens that a block or a tool costs beyond its text. */
 const BLOCK_OVERHEAD = 3
 const TOOL_OVERHEAD = 12
 
-/** Counts of texts are remembered by hash; over this many they are counted again. */
+/** Counts of texts are remembered by hash; above this many, all are forgotten. */
 const REMEMBERED_MAX = 200_000
 
 export interface Counter {
   readonly sizeOf: SizeOf
-  /** Tokens of one block of a message, as `sizeOf` counts it where it stands in a request. */
+  /** Tokens of one block of a message, as `sizeOf` counts it in a request. */
   readonly blockTokens: (block: Block, role: Role) => number
   readonly textTokens: (text: string) => number
 }
 
-/** One token per character of what a block says, nothing for its frame: for examples whose figures are worked out by hand. */
+/** One token per character of what a block says, nothing for its frame: for examples with figures computed by hand. */
 export function createCharacterCounter(): Counter {
   const blockTokens = (block: Block): number => saidBy(block).length
   return {
@@ -129,12 +129,12 @@ const DIGIT = 3
 const SPACE = 4
 const MARK = 5
 const WIDE = 6
-/** Scripts without spaces begin about here; each character is a piece. */
+/** Scripts without spaces begin at about this code; each of their characters is a piece. */
 const WIDE_FROM = 0x2e80
 
 /** Weights are in sixteenths of a piece. */
 const PIECE = 16
-/** What a character adds: where it begins a run of its kind, and where it goes on one. A single space belongs to the word behind it. */
+/** What a character adds when it begins a run of its kind, and when it continues one. A single space belongs to the word after it. */
 const WEIGHTS: { readonly [kind: number]: readonly [begins: number, goesOn: number] } = {
   [LETTER]: [15, 2],
   [CAPITAL]: [15, 3],
@@ -147,7 +147,7 @@ const WEIGHTS: { readonly [kind: number]: readonly [begins: number, goesOn: numb
 const KINDS = Uint8Array.from({ length: 0x10000 }, (_, code) => kindOf(code))
 const WEIGHT_BY_PAIR = Uint8Array.from({ length: 64 }, (_, pair) => weightOf(pair >> 3, pair & 7))
 
-/** Pieces of a text: one pass without a branch, since this is where a large request spends its time. */
+/** Pieces of a text, in one pass without branches: large requests spend their time here. */
 export function pieces(text: string): number {
   let weight = 0
   let last = 0

@@ -4,15 +4,15 @@ import { commonPositions } from '../../../ledger/prompt.ts'
 import type { Hash } from '../../../wire/hash.ts'
 import type { CacheMissReason } from '../../../wire/response.ts'
 
-// What earlier requests had, so that a new one can be compared with them at the cost of what is new in it.
+// What earlier requests had, so that comparing a new one with them costs only what is new in it.
 
-/** Positions of requests kept for explanations, and of hashes kept for common prefixes. */
+/** Limits: positions of requests kept for explanations, hashes kept for common prefixes, and conversations. */
 const POSITIONS_MAX = 500_000
 const OWNERS_MAX = 4_000_000
 const LANES_MAX = 100_000
 
 export interface EarlierRequests {
-  /** Which request first had the position with this cumulative hash. */
+  /** The request that first had the position with this cumulative hash. */
   readonly owners: Map<Hash, string>
   readonly requests: Map<string, CacheRequest>
   /** The newest request with breakpoints of every conversation, as far as conversations can be told apart. */
@@ -31,7 +31,7 @@ export interface CommonPrefix {
   readonly of: string | null
 }
 
-/** The longest prefix shared with any earlier request. Hashes are cumulative, so halving finds it. */
+/** The longest prefix shared with any earlier request. Hashes are cumulative, so binary search finds it. */
 export function findCommonPrefix({ owners }: EarlierRequests, { prompt }: CacheRequest): CommonPrefix {
   let low = 0
   let high = prompt.positions.length
@@ -45,8 +45,8 @@ export function findCommonPrefix({ owners }: EarlierRequests, { prompt }: CacheR
 }
 
 /**
- * Which request a new one goes on from: the newest of its conversation, unless another shares more with it. Whoever first had the
- * longest common prefix is not it: after an edit right behind that prefix it would seem that nothing was lost.
+ * The request that a new one continues: the newest of its conversation, unless another shares more with it. The first request with the
+ * longest common prefix would be wrong: after an edit right at the end of that prefix, it would seem that nothing was lost.
  */
 export function findPredecessor(
   earlier: EarlierRequests,
@@ -85,7 +85,7 @@ export function rememberRequest(
   }
 }
 
-/** Why the charge reads what it reads. Null where the request it would be compared with is no longer held. */
+/** Why the charge reads what it reads. Null if the request to compare with is no longer stored. */
 export function explainAgainst(
   { requests }: EarlierRequests,
   cache: Cache,
@@ -105,7 +105,7 @@ const REASON_BY_LEVEL: { readonly [level: string]: string } = {
   speed: 'system_changed',
 }
 
-/** The API's own diagnosis, as `diagnostics` reports it; null where nothing was missed. */
+/** The API's own diagnosis, as `diagnostics` reports it; null if nothing was missed. */
 export function missReason(explanation: CacheExplanation | null): CacheMissReason | null {
   if (!explanation) return { type: 'unavailable' }
   switch (explanation.kind) {

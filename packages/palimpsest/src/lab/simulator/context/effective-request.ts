@@ -2,7 +2,7 @@ import { isBlock, isThinking, toBlocks, type Block, type WireMessage } from '../
 import type { ModelFacts } from '../../../wire/model-facts.ts'
 import type { MessagesRequest } from '../../../wire/request.ts'
 
-// What the model sees of a request: without the thinking that is dropped or stripped, and from the last compaction block on.
+// What the model sees of a request: without dropped or stripped thinking, and from the last compaction block on.
 
 export function effectiveRequest(
   request: MessagesRequest,
@@ -27,7 +27,7 @@ export function effectiveRequest(
   return { ...request, messages }
 }
 
-/** The message with the blocks that pass; the same message where all do. */
+/** The message with the blocks that pass; the same object if all do. */
 export function keepBlocks(
   message: WireMessage,
   keep: (block: Block, index: number) => boolean,
@@ -37,7 +37,7 @@ export function keepBlocks(
   return kept.length === message.content.length ? message : { ...message, content: kept }
 }
 
-/** The message that opened the running turn: the last one of the user that is more than tool results. */
+/** Index of the message that began the current turn: the last user message that is more than tool results. */
 export function lastPrompt(messages: readonly WireMessage[]): number {
   return Math.max(
     0,

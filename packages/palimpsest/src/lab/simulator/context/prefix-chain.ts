@@ -4,9 +4,9 @@ import type { Role } from '../../../wire/message.ts'
 import type { CompactedRange } from '../answering/sign.ts'
 import type { Switches } from '../switches.ts'
 
-// What a thinking signature covers: tools, system and every earlier message position as sent. Positions are those of the cache ledger, so
-// `cache_control`, deferred tools and the billing header are left out, string content is one text block, and neighbours of one role are
-// one turn. The cache key (model, betas, settings) is no part of it.
+// What a thinking signature covers: tools, system and every earlier message position as sent. Positions are those of the cache ledger:
+// `cache_control`, deferred tools and the billing header are left out, string content is one text block, and neighbors of one role are
+// one turn. The cache key (model, betas, settings) is not part of it.
 
 const START: Hash = hashText('conversation')
 
@@ -17,19 +17,19 @@ interface Track {
   turn: Hash
 }
 
-/** Belongs to the one who walks. */
+/** Mutable: it belongs to the code that walks the request. */
 export interface PrefixChain {
   readonly covers: Switches['boundInMessage']
-  /** Tools and system alone. */
+  /** Only tools and system. */
   readonly head: Hash
-  /** The conversation as sent, and after a signed compaction block the one that it stands for. */
+  /** The conversation as sent and, after a signed compaction block, the one that the block replaces. */
   tracks: Track[]
   role: Role | undefined
-  /** What a compaction block right before this point stands for. */
+  /** What a compaction block right before this point replaces. */
   compacted: CompactedRange | undefined
 }
 
-/** The chain over tools and system. `parts` may go on with messages; they are not taken. */
+/** The chain over tools and system. `parts` may continue with messages; they are ignored. */
 export function startChain(parts: readonly PromptPart[], covers: Switches['boundInMessage']): PrefixChain {
   let head = START
   for (const part of parts) {
@@ -39,7 +39,7 @@ export function startChain(parts: readonly PromptPart[], covers: Switches['bound
   return { covers, head, tracks: [{ all: head, turn: head }], role: undefined, compacted: undefined }
 }
 
-/** The prefixes behind which a block of `role` would stand now. After a compaction block there can be two. */
+/** The prefixes that a block of `role` would follow now. After a compaction block there can be two. */
 export function prefixesAt(chain: PrefixChain, role: Role): readonly Hash[] {
   enterTurn(chain, role)
   return chain.tracks.map((track) => (chain.covers === 'blocks' ? track.all : track.turn))
@@ -58,7 +58,7 @@ export function pushBlock(chain: PrefixChain, role: Role, hash: Hash, isThinking
   }
 }
 
-/** Everything before a compaction block is gone; where it is signed, thinking of the messages kept behind it stays valid too. */
+/** Drops everything before a compaction block; if it is signed, thinking in the kept messages after it stays valid too. */
 export function pushCompaction(
   chain: PrefixChain,
   role: Role,
@@ -87,7 +87,7 @@ function enterTurn(chain: PrefixChain, role: Role): void {
   for (const track of chain.tracks) track.turn = track.all
 }
 
-/** Kept messages go on the summarised ones only if they do not merge with the last of them. */
+/** Kept messages continue the summarized ones only if they do not merge with the last of them. */
 function continues(range: CompactedRange, role: Role): boolean {
   return role !== range.lastRole && role !== 'system'
 }

@@ -1,8 +1,8 @@
-// A rule of the Messages API as data: what is answered when it is broken, where it is known from and how surely.
+// A rule of the Messages API as data: the answer when it is broken, how we know it, and how surely.
 
 /**
- * `observed`: the wording was seen in answers of the real API. `documented`: the rule is in the public reference, the wording may be
- * ours. `inferred`: it follows from what is documented. `unknown`: nobody outside knows; the rule hangs on a switch.
+ * `observed`: the wording appeared in answers of the real API. `documented`: the rule is in the public reference, the wording may be
+ * ours. `inferred`: it follows from what is documented. `unknown`: nobody outside knows; the rule depends on a switch.
  */
 export type Certainty = 'observed' | 'documented' | 'inferred' | 'unknown'
 
@@ -15,7 +15,7 @@ export interface Rule {
   readonly certainty: Certainty
   /** The switch that turns the rule on or off. */
   readonly switch?: string
-  /** `error.details.error_code`, where the API gives one. */
+  /** `error.details.error_code`, if the API gives one. */
   readonly code?: string
 }
 

@@ -8,7 +8,7 @@ import { checkDocumentSource, checkImageSource } from './source-shape.ts'
 const SERVER_RESULT: Shape = { tool_use_id: 'string' }
 const SERVER_USE: Shape = { id: 'string', name: 'string', input: 'object' }
 
-/** Required fields of every block type. */
+/** Fields of every block type. */
 const BLOCK_SHAPES: { readonly [type: string]: Shape } = {
   text: { text: 'string', citations: 'list?' },
   image: { source: 'object' },
@@ -58,7 +58,7 @@ const ASSISTANT_TYPES: ReadonlySet<string> = new Set([
   'document',
   ...SERVER_RESULT_TYPES,
 ])
-/** A compaction block there is a rule of its own. */
+/** A compaction block in a system message breaks a rule of its own. */
 const SYSTEM_TYPES: ReadonlySet<string> = new Set(['text', 'tool_addition', 'tool_removal', 'compaction'])
 const RESULT_TYPES: ReadonlySet<string> = new Set([
   'text',
@@ -92,7 +92,7 @@ export function checkBlock(block: unknown, path: string, role: Role, judged: Jud
   )
 }
 
-/** Text in a message or in the system prompt: never empty, and blank only where the switch says so. */
+/** Text in a message or in the system prompt: never empty, and blank only if the switch accepts it. */
 export function checkText(
   text: unknown,
   where: 'messages' | 'system',
@@ -115,7 +115,7 @@ function checkRole(type: string, path: string, role: Role, { version }: Judged):
 interface Place {
   readonly path: string
   readonly role: Role
-  /** Directly in a tool result, where the API was seen to take an empty text. */
+  /** Directly in a tool result, where the API was seen to accept an empty text. */
   readonly inResult?: boolean
 }
 
@@ -163,7 +163,7 @@ function checkSourceBlocks(source: unknown, path: string, judged: Judged): Refus
   return checkInner(content, { path: `${path}.source.content` }, judged)
 }
 
-/** Blocks inside a block: those that a tool result may hold. */
+/** Blocks inside a block: only those that a tool result may contain. */
 function checkInner(content: unknown, at: Omit<Place, 'role'>, judged: Judged): Refusal | undefined {
   if (!Array.isArray(content)) return refuse('request.list', { path: at.path })
   for (const [k, inner] of content.entries()) {

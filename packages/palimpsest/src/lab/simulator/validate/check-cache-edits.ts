@@ -3,7 +3,7 @@ import { deletedReferences } from '../context/cache-edits.ts'
 import { refuse, type Refusal } from '../refusal.ts'
 import { pathOf, type Turn } from '../turns.ts'
 
-/** Each reference names a tool result that stands before the edit, and no result is deleted twice. */
+/** Each reference must name a tool result before the edit, and no result may be deleted twice. */
 export function checkCacheEdits(turns: readonly Turn[]): Refusal | undefined {
   const results = new Set<string>()
   const deleted = new Set<string>()

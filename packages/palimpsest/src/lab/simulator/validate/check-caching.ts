@@ -5,7 +5,7 @@ import { isBlock, toBlocks, type Block } from '../../../wire/message.ts'
 import type { MessagesRequest } from '../../../wire/request.ts'
 import { refuse, type Refusal } from '../refusal.ts'
 
-// Breakpoints: their form, their number, and that a longer lifetime never stands behind a shorter one.
+// Breakpoints: their form, their number, and that a longer lifetime never follows a shorter one.
 
 interface Mark {
   readonly path: string

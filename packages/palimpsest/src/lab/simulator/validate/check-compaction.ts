@@ -2,9 +2,9 @@ import { isBlock, toBlocks, type Block } from '../../../wire/message.ts'
 import type { MessagesRequest } from '../../../wire/request.ts'
 import { refuse, type Refusal } from '../refusal.ts'
 
-// On-demand compaction: where a signed block may stand, and what can be compacted.
+// On-demand compaction: where a signed block may be, and what can be compacted.
 
-/** A signed block is the first of the conversation and the only one with content. */
+/** A signed block must be the first of the conversation and the only one with content. */
 export function checkCompaction(request: MessagesRequest, counting: boolean): Refusal | undefined {
   const found: { readonly path: string; readonly isFirst: boolean; readonly isSystem: boolean }[] = []
   let signed = 0

@@ -93,7 +93,7 @@ function checkCompactionRequest(
     : undefined
 }
 
-/** What shapes a reply has no meaning where there is none. */
+/** The first field that only shapes an answer, and so has no meaning in a compaction request. */
 function replyOnlyField(request: MessagesRequest): string | undefined {
   if (request.context_management) return 'context_management'
   if (request.stop_sequences && request.stop_sequences.length > 0) return 'stop_sequences'

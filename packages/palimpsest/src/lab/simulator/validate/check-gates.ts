@@ -6,7 +6,7 @@ import { BETA_GATES, type BetaGate } from '../switches.ts'
 import { asksForHour } from './check-caching.ts'
 import type { JudgedModel } from './judged.ts'
 
-// Fields of a beta, without its header.
+// Fields of a beta without its header.
 
 export function checkGates(request: MessagesRequest, { betas, switches }: JudgedModel): Refusal | undefined {
   for (const gate of gateNames()) {

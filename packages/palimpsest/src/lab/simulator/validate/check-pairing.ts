@@ -3,7 +3,7 @@ import { refuse, type Refusal } from '../refusal.ts'
 import { pathOf, type Turn, type TurnBlock } from '../turns.ts'
 import type { JudgedModel } from './judged.ts'
 
-// Every tool use is answered exactly once, in the next message, and nothing else is.
+// Every tool use must be answered exactly once, in the next message, and nothing else may be answered.
 
 const ID_FORM = /^[a-zA-Z0-9_-]+$/
 const NAME_CHARS_MAX = 200
@@ -27,7 +27,7 @@ export function checkPairing(turns: readonly Turn[], judged: JudgedModel): Refus
 
 interface Asked {
   readonly ids: ReadonlySet<string>
-  /** The message that asks. */
+  /** Index of the message that asks. */
   readonly index: number
 }
 
@@ -71,7 +71,7 @@ function checkUnanswered({ ids, index }: Asked): Refusal | undefined {
   return ids.size === 0 ? undefined : refuse('pairing.unanswered', { index, ids: [...ids].join(', ') })
 }
 
-/** A server tool's result stands behind its use, in the same turn or, where client tools ran between, a later one. */
+/** A server tool's result must follow its use, in the same turn or, if client tools ran in between, in a later one. */
 function checkServerTools(turns: readonly Turn[]): Refusal | undefined {
   const lastAssistant = turns.findLast((turn) => turn.role === 'assistant')
   const open = new Map<string, TurnBlock>()

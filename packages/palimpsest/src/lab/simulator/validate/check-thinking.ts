@@ -76,7 +76,7 @@ function checkBlocks(turns: readonly Turn[], { switches }: JudgedModel): Refusal
   return undefined
 }
 
-/** Manual thinking alone: the assistant turn of a running tool loop begins with the thinking it was made with. */
+/** Only for manual thinking: the assistant turn of a running tool loop must begin with the thinking that it was made with. */
 function checkFirstBlock(
   request: MessagesRequest,
   turns: readonly Turn[],

@@ -4,7 +4,7 @@ import { refuse, type Refusal } from '../refusal.ts'
 import type { Turn } from '../turns.ts'
 import type { JudgedModel } from './judged.ts'
 
-// Which roles may follow which, and what a message may not be.
+// Which roles may follow which, and what a message must not be.
 
 export function checkTurns(
   request: MessagesRequest,
@@ -45,7 +45,7 @@ function endsInServerResult(turn: Turn): boolean {
   return last !== undefined && isServerToolResult(last)
 }
 
-/** A system message may be empty when it carries settings; the last assistant message always. */
+/** A system message may be empty if it carries settings; a final assistant message may always be. */
 function checkEmptyMessages({ messages }: MessagesRequest): Refusal | undefined {
   const last = messages.length - 1
   const index = messages.findIndex((message, i) => {
@@ -66,14 +66,14 @@ function checkPrefill(
   if (last?.role !== 'assistant' || counting || request.compaction) return undefined
   const end = last.blocks.at(-1)?.block
   if (end && isContinuable(end)) return undefined
-  // Models with adaptive thinking are the ones that came after prefilling.
+  // Models with adaptive thinking are those that no longer accept prefilling.
   if (facts.thinking.modes.includes('adaptive')) return refuse('messages.prefill')
   return end && isBlock(end, 'text') && end.text !== end.text.trimEnd()
     ? refuse('messages.prefill-whitespace')
     : undefined
 }
 
-/** A paused turn is sent back as it is, and so is a compaction block; a tool use is for the rule of pairing. */
+/** Clients send back a paused turn, or a compaction block, as it is; the pairing rules judge a tool use. */
 function isContinuable(block: Block): boolean {
   return (
     isServerToolResult(block) ||

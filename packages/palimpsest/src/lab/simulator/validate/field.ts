@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json.ts'
 import { refuse, type Refusal } from '../refusal.ts'
 
-// Checks of single fields, worded as the API's schema does.
+// Checks of single fields, worded like the API's schema.
 
 export type FieldKind = 'string' | 'integer' | 'boolean' | 'object' | 'list' | 'any'
 
-/** Fields of one shape: their kind, with a question mark where the field may be absent or null. */
+/** Fields of one shape: their kind, with a question mark if the field may be absent or null. */
 export type Shape = { readonly [name: string]: FieldKind | `${FieldKind}?` }
 
 export function checkShape(value: JsonObject, shape: Shape, path: string): Refusal | undefined {

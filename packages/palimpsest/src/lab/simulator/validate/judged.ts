@@ -2,7 +2,7 @@ import type { ModelFacts } from '../../../wire/model-facts.ts'
 import type { ApiVersion } from '../headers.ts'
 import type { Switches } from '../switches.ts'
 
-/** What a request is judged under. */
+/** The conditions under which a request is judged. */
 export interface Judged {
   readonly version: ApiVersion
   readonly betas: readonly string[]

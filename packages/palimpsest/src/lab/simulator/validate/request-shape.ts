@@ -6,7 +6,7 @@ import { checkField, checkOneOf, checkShape, type Shape } from './field.ts'
 import type { Judged } from './judged.ts'
 import { checkSettings } from './settings-shape.ts'
 
-// The door: behind it the body is a `MessagesRequest`.
+// Entry check: after it, the body is a `MessagesRequest`.
 
 const MESSAGES_MAX = 100_000
 
@@ -54,11 +54,11 @@ export function shapeRequest(given: JsonObject, judged: Judged): Shaped {
   const found = checkRequest(given, judged)
   if (found) return { refusal: found }
   const body = withoutNulls(given)
-  // The checks above are what makes this true.
+  // The checks above make this true.
   return hasRequestShape(body) ? { request: body } : { refusal: refuse('http.body-object') }
 }
 
-/** A field that may be null means the same as one that is absent. */
+/** A null field means the same as an absent one. */
 function withoutNulls(body: JsonObject): JsonObject {
   const entries = Object.entries(body)
   return entries.some(([, value]) => value === null)
@@ -161,7 +161,7 @@ function checkToolType(tool: JsonObject, path: string, { switches }: Judged): Re
     : refuse('messages.tag-unknown', { path, tag: type })
 }
 
-/** A tool without a dated type is the client's own, and has a name and a schema. */
+/** A tool without a dated type is the client's own, and must have a name and a schema. */
 function checkCustomTool(tool: JsonObject, path: string): Refusal | undefined {
   const at = `${path}.custom`
   const refusal = checkShape(tool, { name: 'string', input_schema: 'object' }, at)

@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from '../../../wire/json.ts'
 import { refuse, type Refusal } from '../refusal.ts'
 import { checkOneOf, checkShape, type Shape } from './field.ts'
 
-// The settings of a request, field by field: behind this door they are what the types say.
+// The settings of a request, field by field: after these checks they match their types.
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** In what the settings of a clearing may be counted. */
+/** Units for the settings of a context edit. */
 const EDIT_UNITS: { readonly [type: string]: { readonly [field: string]: readonly string[] } } = {
   clear_tool_uses_20250919: {
     trigger: ['input_tokens', 'tool_uses'],
@@ -87,7 +87,7 @@ function checkEditShapes(edits: unknown): Refusal | undefined {
   return undefined
 }
 
-/** `keep` is a setting or the word `all`; inputs to clear are a switch or names. */
+/** `keep` is a setting or the word `all`; inputs to clear are a boolean or names. */
 function checkEditUnions(edit: JsonObject, path: string): Refusal | undefined {
   const { keep, clear_tool_inputs: inputs, exclude_tools: excluded } = edit
   const isAll = keep === 'all' && edit['type'] === 'clear_thinking_20251015'

@@ -4,7 +4,7 @@ import { refuse, type Refusal } from '../refusal.ts'
 import { checkOneOf, checkShape, type Shape } from './field.ts'
 import type { Judged } from './judged.ts'
 
-// Where the bytes of an image or a document are: in the request, behind an address, or in an uploaded file.
+// Where the bytes of an image or a document are: in the request, at a URL, or in an uploaded file.
 
 const IMAGE_BYTES_MAX = 5_242_880
 const IMAGE_TYPES: readonly unknown[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
@@ -25,7 +25,7 @@ const DOCUMENT_SOURCES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
 export function checkImageSource(block: JsonObject, path: string, judged: Judged): Refusal | undefined {
   const source = block['source']
   if (!isJsonObject(source)) return refuse('request.object', { path: `${path}.source` })
-  // Said first: it has a wording of its own.
+  // Checked first, because it has its own wording.
   if (source['type'] === 'base64' && !IMAGE_TYPES.includes(source['media_type']))
     return refuse('messages.image-media-type', { path })
   const refusal = checkSource(source, path, IMAGE_SOURCES, judged)
@@ -35,7 +35,7 @@ export function checkImageSource(block: JsonObject, path: string, judged: Judged
   return bytes > IMAGE_BYTES_MAX ? refuse('messages.image-too-large', { path, bytes }) : undefined
 }
 
-/** The blocks of a `content` source are the caller's to check. */
+/** The caller checks the blocks of a `content` source. */
 export function checkDocumentSource(block: JsonObject, path: string, judged: Judged): Refusal | undefined {
   const source = block['source']
   if (!isJsonObject(source)) return refuse('request.object', { path: `${path}.source` })

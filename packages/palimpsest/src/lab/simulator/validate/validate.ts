@@ -12,7 +12,7 @@ import { checkTools } from './check-tools.ts'
 import { checkTurns } from './check-turns.ts'
 import type { JudgedModel } from './judged.ts'
 
-/** The first rule a well-formed request breaks. What needs counting or signatures is judged later. */
+/** The first rule that a well-formed request breaks. Rules that need counts or signatures are judged later. */
 export function validateRequest(request: MessagesRequest, judged: JudgedModel): Refusal | undefined {
   const turns = turnsOf(request.messages)
   return (
