@@ -11,10 +11,10 @@ import { summarizeOffline } from './summarize-offline.ts'
 import { turnSoFar } from './turn-so-far.ts'
 import { visibleText } from './visible-text.ts'
 
-// The embedded model: no network, no key, no randomness. It answers from the conversation alone, by quoting.
+// The embedded model: no network, no key, no randomness. It answers only from the conversation, by quoting.
 
 const QUOTES_MAX = 3
-/** How far back it reads for an answer. */
+/** How far back it looks for an answer. */
 const READ_CHARS_MAX = 200_000
 
 const WHAT_IT_IS =
@@ -22,13 +22,13 @@ const WHAT_IT_IS =
 
 export interface OfflineRequest {
   readonly messages: readonly WireMessage[]
-  /** Where the answer must be JSON of this form. */
+  /** The schema of a JSON answer; absent if text is wanted. */
   readonly schema?: Json | undefined
-  /** Said where nothing can be quoted. */
+  /** Added to the answer if nothing can be quoted. */
   readonly hint?: string
 }
 
-/** What the model answers with; further kinds of blocks come with tool use. */
+/** The model's answer without tools. */
 export interface OfflineReply {
   readonly content: readonly TextBlock[]
 }
@@ -43,7 +43,7 @@ export function answerOffline(request: OfflineRequest): OfflineReply {
   return { content: [{ type: 'text', text }] }
 }
 
-/** What was asked to be written, where that can be done by extraction. */
+/** The text that the user asked for, if extraction can write it. */
 export function writeForm(messages: readonly WireMessage[]): string | undefined {
   const { asked, at, before } = turnSoFar(messages)
   const form = at === messages.length - 1 ? requestedForm(asked) : undefined
@@ -63,7 +63,7 @@ export function writeForm(messages: readonly WireMessage[]): string | undefined 
 
 const ALLOWED = /\bat most ([\d,.]+) characters\b/i
 
-/** Where the request says how long the text may be. */
+/** The length limit that the request gives; Infinity if it gives none. */
 function charsAllowed(asked: string): number {
   const [, digits] = ALLOWED.exec(asked) ?? []
   return digits === undefined ? Infinity : Number(digits.replace(/\D/g, ''))

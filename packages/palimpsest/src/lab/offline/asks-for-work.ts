@@ -1,4 +1,4 @@
-// Whether somebody wants something done that searching and quoting cannot do: files changed, commands run.
+// Whether the user wants something done that searching and quoting cannot do: files changed, commands run.
 
 const WORK_VERBS = new Set(
   `add adjust annotate append apply bring build bump change clean comment commit compile complete configure continue convert copy correct create
@@ -11,21 +11,21 @@ const WORK_VERBS = new Set(
   ),
 )
 
-/** A question asks where or how, and is searched for, whatever verb is in it. */
+/** A question asks where or how, so it is searched for, whatever verb it contains. */
 const QUESTION_START =
   /^(?:how|why|where|what|whats|which|who|whose|when|is|are|was|were|does|do (?:we|you|they|i|the)|did|has|have|should|in which)\b/
-/** Words before the verb that make a wish of it. */
+/** Words before the verb that turn it into a wish. */
 const POLITE =
   /^(?:(?:and|then|now|next|also|ok|okay|so|just|yes|well|hey|hi|hello|please|kindly|first|finally|instead|let'?s|let us|go ahead and|go on and|try to|try and|help me(?: to)?|(?:can|could|would|will) (?:you|we)(?: please| also| now)?|i(?:'d| would)? (?:like|want|need) you to|i(?:'d| would) like to|i want to|i need to|we need to|we should|you should|you must|you need to|your task is to|make sure (?:to|that you))[\s,:]+)+/
-/** Said of how something is to be, not asked: whoever says it wants it so. */
+/** Statements about how something should be: a wish, not a question. */
 const WISH =
   /^(?:i|we)(?:'d| would)? (?:want|need|like|wish|prefer) (?!(?:you )?to (?:know|understand|see|find|learn|read|look|hear|ask|figure|explain|tell|show|search|list|describe|quote)\b|(?:an? |some |the )?(?:explanation|overview|list|summary|idea|answer|help)\b)/
 const DEMAND = /\b(?:should|must|ought to|needs? to|ha(?:s|ve) to)\b/
-/** What follows these says which thing is meant. */
+/** What follows these words only says which thing is meant. */
 const RELATIVE = /\b(?:that|which|who|whose|what|where|why|how|when|whether|if)\b/
 const CLAUSE_END = /[.;:!?\n]+|,\s+|(?<!\s)\s+(?:and|then|but|so)\s+/
 
-/** Longer texts are documents: what is wanted stands at their beginning or their end. */
+/** Longer texts are documents: what is wanted is at their beginning or end. */
 const READ_CHARS_MAX = 2_000
 
 export function asksForWork(asked: string): boolean {
@@ -35,7 +35,7 @@ export function asksForWork(asked: string): boolean {
       : asked
   const lower = withoutQuotes(text).toLowerCase().replaceAll('’', "'")
   const sentences = sentencesOf(lower)
-  // What is said before a question or after it is what the question is about.
+  // Sentences beside a question are what the question is about.
   const isAsking = sentences.some(({ words, isQuestion }) => isQuestion || QUESTION_START.test(words))
   if (!isAsking && sentences.some(({ words }) => isWish(words))) return true
   return sentences.some(({ words, isQuestion }) => {
@@ -52,7 +52,7 @@ function isWish(sentence: string): boolean {
   return demand !== null && demand.index > 0 && !RELATIVE.test(sentence.slice(0, demand.index))
 }
 
-/** What stands in quotes or code is talked about. */
+/** The user talks about text in quotes or code. */
 function withoutQuotes(text: string): string {
   return text.replaceAll(/```[^]*?```|`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g, ' it ')
 }
@@ -68,7 +68,7 @@ function clausesOf(sentence: string): readonly string[] {
   return sentence.split(CLAUSE_END).map((clause) => clause.trim())
 }
 
-/** A verb of work first, and something that it is done to. */
+/** A verb of work, followed by something that it is done to. */
 function isOrder(clause: string): boolean {
   const [verb = '', object] = clause.replace(POLITE, '').match(/[a-z']+/g) ?? []
   return object !== undefined && WORK_VERBS.has(verb)

@@ -9,12 +9,12 @@ import { planSearch } from './search/plan-search.ts'
 import { readQuestion } from './search/read-question.ts'
 import { turnSoFar, type TurnSoFar } from './turn-so-far.ts'
 
-// What the model does with a request: fill a form, write a summary, search the folder, or quote the conversation.
+// What the model does with a request: fills a form, writes a summary, searches the folder, or quotes the conversation.
 
 const WHAT_IT_IS =
   '(Found by the offline extractive model: it searches and quotes. It does not reason, change files or run commands. For a real model set ANTHROPIC_API_KEY, or --base-url and --model.)'
 
-/** Said at once: whoever wants something done learns nothing from what a search brings. */
+/** Said at once: a search brings nothing to a user who wants something done. */
 const CANNOT =
   'I cannot do that: I am the offline model, which searches and quotes the files of this folder, and neither changes files nor runs commands. For a model that does, set ANTHROPIC_API_KEY, or --base-url and --model for another provider. From me you can learn where something is: "Where is the retry delay computed?"'
 
@@ -35,7 +35,7 @@ export function chooseReply(request: MessagesRequest): readonly ReplyBlock[] {
   return found ?? textsOf(answerOffline({ messages, hint: HOW_TO_ASK }).content)
 }
 
-/** Undefined where the folder has nothing to say. */
+/** Undefined if the folder has nothing to say. */
 function search(turn: TurnSoFar, tools: OfferedTools): readonly ReplyBlock[] | undefined {
   const question = readQuestion(turn.asked)
   if (question.concepts.every(({ wordClass }) => wordClass === 'frame')) return undefined

@@ -1,6 +1,6 @@
 import { isBlock, toBlocks, type Block, type Role, type WireMessage } from '../../wire/message.ts'
 
-/** One stretch of text that somebody said in the conversation. */
+/** One stretch of text in the conversation, with its speaker. */
 export interface Utterance {
   readonly role: Role
   readonly message: number
@@ -8,7 +8,7 @@ export interface Utterance {
   readonly text: string
 }
 
-/** The newest texts of a conversation, oldest first, at most `charsMax` characters together. */
+/** The newest texts of a conversation, oldest first, at most `charsMax` characters in total. */
 export function utterancesOf(messages: readonly WireMessage[], charsMax: number): readonly Utterance[] {
   const found: Utterance[] = []
   let room = charsMax
@@ -25,7 +25,7 @@ export function utterancesOf(messages: readonly WireMessage[], charsMax: number)
   return found.toReversed()
 }
 
-/** The text of the last message that the user wrote. */
+/** The text of the newest user message that has text. */
 export function lastUserText(messages: readonly WireMessage[]): string {
   for (let i = messages.length - 1; i >= 0; i--) {
     const message = messages[i]

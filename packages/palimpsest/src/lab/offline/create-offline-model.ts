@@ -5,7 +5,7 @@ import { parseRequest } from '../../wire/parse.ts'
 import type { MessagesRequest } from '../../wire/request.ts'
 import { problemText } from '../../wire/shape.ts'
 
-/** The name that chooses the embedded model. */
+/** The model name that selects the embedded model. */
 export const OFFLINE_MODEL = 'palimpsest-offline'
 
 /** Holds no state: the same request gives the same bytes. */
@@ -13,7 +13,7 @@ export function createOfflineModel(): StreamModel {
   return async function* ({ body, model }, signal) {
     signal.throwIfAborted()
     const request = readRequest(body)
-    // Most who name this model never ask it: its word lists and rules are loaded when it answers.
+    // Most code that names this model never calls it, so its word lists and rules load only when it answers.
     const [{ chooseReply }, { replyEvents }] = await Promise.all([
       import('./choose-reply.ts'),
       import('./reply-events.ts'),
@@ -36,7 +36,7 @@ function parseJson(body: JsonText): unknown {
   }
 }
 
-/** What the Messages API answers in such a case. */
+/** The status that the Messages API answers with in this case. */
 const INVALID_STATUS = 400
 
 function invalid(message: string, options: ErrorOptions = {}): ProviderError {

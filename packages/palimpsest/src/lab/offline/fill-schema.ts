@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../wire/json.ts'
 
-/** Deeper schemas are answered with null: a schema may contain itself. */
+/** Deeper levels become null, because a schema may contain itself. */
 const DEPTH_MAX = 8
 const STRING_CHARS_MAX = 80
 

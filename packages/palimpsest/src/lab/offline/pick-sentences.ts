@@ -10,7 +10,7 @@ export interface Quote {
 const WORD = /[\p{L}\p{N}_./-]{2,}/gu
 const SENTENCE_CHARS_MAX = 400
 
-/** Words that say nothing about what a question is after. */
+/** Words that do not show what a question is about. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   (
     'a an and are as at be been but by can could did do does for from had has have how i if in is it its me my not of on or our ' +

@@ -2,7 +2,7 @@ import { hashText } from '../../wire/hash.ts'
 import type { JsonObject, JsonText } from '../../wire/json.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
 
-// A finished reply as the wire streams it. Ids are hashes of the request: the same request gives the same bytes.
+// Streams a finished answer as the wire does. Ids are hashes of the request, so the same request gives the same bytes.
 
 export type ReplyBlock =
   | { readonly type: 'text'; readonly text: string }
@@ -13,9 +13,9 @@ export interface RequestFacts {
   readonly model: string
 }
 
-/** A rough own measure: this model has no vocabulary. */
+/** A rough estimate: this model has no vocabulary. */
 const CHARS_PER_TOKEN = 4
-/** So that a screen shows an answer as it comes. */
+/** Size of a delta, so that a screen shows the answer as it arrives. */
 const DELTA_CHARS = 400
 const ID_CHARS = 24
 
@@ -79,7 +79,7 @@ function countTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / CHARS_PER_TOKEN))
 }
 
-/** Never cut inside a character. */
+/** Never cuts inside a character. */
 function pieces(text: string): readonly string[] {
   return text.match(new RegExp(`[^]{1,${DELTA_CHARS}}`, 'gu')) ?? []
 }

@@ -2,16 +2,16 @@ import { isJsonObject } from '../../wire/json.ts'
 import { isBlock, toBlocks, type WireMessage } from '../../wire/message.ts'
 import type { ToolResult } from './search/read-results.ts'
 
-// The running turn: the last thing a person said, and what was called and answered since.
+// The current turn: the last thing that the user said, and the calls and results since.
 
 export interface TurnSoFar {
   /** The newest text of the last user message that has one. */
   readonly asked: string
   /** Index of that message. */
   readonly at: number
-  /** The conversation without it. */
+  /** The conversation without that text. */
   readonly before: readonly WireMessage[]
-  /** Answers with calls since. */
+  /** Number of answers with calls since then. */
   readonly rounds: number
   readonly results: readonly ToolResult[]
 }
@@ -28,14 +28,14 @@ export function turnSoFar(messages: readonly WireMessage[]): TurnSoFar {
   }
 }
 
-/** A message may begin with context that nobody typed; what was asked stands last. */
+/** A message may begin with context that the user did not type; the question is last. */
 function newestText(message: WireMessage | undefined): string | undefined {
   return toBlocks(message?.content)
     .flatMap((block) => (isBlock(block, 'text') && isSaid(block.text) ? [block.text] : []))
     .at(-1)
 }
 
-/** Which mode it is stands at the end of a conversation, after what was asked. */
+/** The note about the current mode is at the end of a conversation, after the question. */
 const MODE = /^<plan-mode(?:-over)?>/
 
 function isSaid(text: string): boolean {

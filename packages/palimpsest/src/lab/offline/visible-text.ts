@@ -1,8 +1,8 @@
-/** Where pictures of the control characters begin in Unicode. */
+/** The first of Unicode's pictures of control characters. */
 const PICTURES_START = 0x2400
 const PICTURED_MAX = 0x1f
 
-/** Foreign text as it can be shown: nothing in it can move the cursor, colour the screen or turn the direction of writing. */
+/** Foreign text that is safe to show: nothing in it can move the cursor, color the screen or turn the direction of writing. */
 export function visibleText(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\p{Cc}|\p{Bidi_Control}/gu, toVisible)
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../wire/json.ts'
 import type { TouchedFile } from './found-facts.ts'
 
-// Files that a patch or a shell command changes, by their plainest forms.
+// Files that a patch or a shell command changes, judged by the plainest forms.
 
 type Change = Pick<TouchedFile, 'path' | 'operation'>
 

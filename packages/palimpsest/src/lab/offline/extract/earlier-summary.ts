@@ -1,7 +1,7 @@
 import type { FoundError, Todo, TouchedFile } from './found-facts.ts'
 
-// A conversation that was compacted begins with a summary of what was before. What it lists is taken over, so that a second summary
-// forgets nothing that the first one said.
+// A compacted conversation begins with a summary of what came before. We take over what it lists, so that a second summary forgets
+// nothing that the first one said.
 
 export interface EarlierSummary {
   readonly requests: readonly string[]
@@ -15,7 +15,7 @@ const OPENING =
   /\b(?:continues an earlier (?:one|conversation)|continued from a previous conversation|is a summary of (?:the|an) earlier)\b/i
 const OPENING_CHARS = 400
 
-/** Undefined where the text is none. */
+/** Undefined if the text is not such a summary. */
 export function readEarlierSummary(text: string): EarlierSummary | undefined {
   if (!OPENING.test(text.slice(0, OPENING_CHARS))) return undefined
   const sections = sectionsOf(text)
@@ -34,7 +34,7 @@ const NO_ANSWER = /^(?:None\.$|Commands:|In progress:|`)/
 const CUT_MARK = /^\[[\w-]+, \d+ characters\] /
 const HEAD_CHARS = 40
 
-/** A message that stands there twice, once cut with its id, is the one with the id. */
+/** If a message appears twice, once cut and with its id, keeps the one with the id. */
 function withoutTwins(items: readonly string[]): readonly string[] {
   const heads = new Set(
     items
@@ -68,7 +68,7 @@ const ITEM = /^( {0,3})- (.*)$/
 function itemsOf(lines: readonly string[]): readonly string[] {
   const items: string[][] = []
   let indent = 0
-  // What is not indented belongs to no item.
+  // Lines without indentation belong to no item.
   let closed = true
   for (const line of lines) {
     const item = ITEM.exec(line)
@@ -87,7 +87,7 @@ function itemsOf(lines: readonly string[]): readonly string[] {
 const OPERATION = /^\s*- (edited|created|written|moved|deleted|read)(?: in (\S+):)? (.+)$/
 const ROOT = /^\s*(?:- )?Paths begin at (\/.*\/)$/
 
-/** `- edited src/a.ts, src/b.ts` and `- edited in src: a.ts, b.ts`. */
+/** Reads `- edited src/a.ts, src/b.ts` and `- edited in src: a.ts, b.ts`. */
 function filesIn(lines: readonly string[]): readonly TouchedFile[] {
   let root = ''
   return lines

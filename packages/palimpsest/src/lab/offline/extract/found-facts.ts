@@ -1,9 +1,9 @@
-// What is told of a conversation, whoever tells it: the messages, or a summary of earlier ones.
+// Facts about a conversation, from its messages or from a summary of earlier ones.
 
 export interface SessionFacts {
   /** The user's words, in order. */
   readonly requests: readonly string[]
-  /** By path, with the last thing done to each. */
+  /** One per path, with the last thing done to it. */
   readonly files: readonly TouchedFile[]
   readonly commands: readonly RunCommand[]
   readonly errors: readonly FoundError[]
@@ -28,9 +28,9 @@ export interface RunCommand {
 
 export interface FoundError {
   readonly text: string
-  /** What was being done. */
+  /** The call that failed. */
   readonly during: string
-  /** The same thing went well later. */
+  /** The same call succeeded later. */
   readonly isResolved: boolean
 }
 

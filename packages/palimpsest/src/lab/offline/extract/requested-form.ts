@@ -1,4 +1,4 @@
-// What a message asks to be written. Prompts differ in wording; a few words are in all of them.
+// Which kind of text a message asks for. Prompts differ in wording, but all share a few words.
 
 export type RequestedForm = 'summary' | 'notes' | 'memories'
 

@@ -5,8 +5,8 @@ import { readEarlierSummary, type EarlierSummary } from './earlier-summary.ts'
 import type { FoundError, RunCommand, SessionFacts, Todo, TouchedFile } from './found-facts.ts'
 import { toolKind } from './tool-kind.ts'
 
-// What can be told of a conversation without understanding it: who said what, which files were touched, which commands ran and how
-// they ended, what failed, what is still to be done.
+// What we can say about a conversation without understanding it: who said what, which files were touched, which commands ran and how
+// they ended, what failed, what remains to be done.
 
 export function sessionFacts(messages: readonly WireMessage[]): SessionFacts {
   const calls = callsOf(messages)
@@ -31,7 +31,7 @@ export function sessionFacts(messages: readonly WireMessage[]): SessionFacts {
   }
 }
 
-/** The newest summary of what was before: it has taken over what older ones said. */
+/** The newest summary of what came before; it includes what older ones said. */
 function earlierOf(messages: readonly WireMessage[]): readonly EarlierSummary[] {
   return messages
     .filter(({ role }) => role === 'user')
@@ -40,7 +40,7 @@ function earlierOf(messages: readonly WireMessage[]): readonly EarlierSummary[] 
     .slice(-1)
 }
 
-/** A failure that an earlier summary tells of may have been mended since. */
+/** A failure in an earlier summary may have been fixed since. */
 function resolvedBy(calls: readonly Call[], error: FoundError): FoundError {
   const isResolved = calls.some(
     (call) => call.result?.isError === false && describe(call).startsWith(error.during),
@@ -52,7 +52,7 @@ export interface Call {
   readonly kind: ReturnType<typeof toolKind>
   readonly name: string
   readonly input: JsonObject
-  /** Undefined where no answer is known. */
+  /** Undefined if the call has no known result. */
   readonly result?: { readonly text: string; readonly isError: boolean } | undefined
 }
 
@@ -77,7 +77,7 @@ function toCall({ name, input }: ToolUseBlock, result: Call['result']): Call {
   }
 }
 
-/** Text in one pair of tags is context that nobody typed. */
+/** Text in one pair of tags is context that the user did not type. */
 const CONTEXT = /^<[\w-]+(?![\w-])[^>]*>[^]*<\/[\w-]+>$/
 
 /** What programs put beside the user's words. */
@@ -90,7 +90,7 @@ function wordsOf(message: WireMessage): readonly string[] {
     .filter((text) => text !== '' && !CONTEXT.test(text) && !NOTICE.test(text) && !readEarlierSummary(text))
 }
 
-/** A tag that is not closed is text; it is looked after once. */
+/** An unclosed tag is text. Each such tag is searched only once. */
 function withoutReminders(text: string): string {
   const unclosed = new Set<string>()
   let rest = ''
@@ -124,7 +124,7 @@ function filesOf(calls: readonly Call[], before: readonly TouchedFile[]): readon
     if (!call.result || call.result.isError) continue
     for (const file of touchedBy(call)) {
       const had = files.get(file.path)
-      // A file that was changed stays changed, however often it is read afterwards.
+      // A changed file stays changed, however often it is read afterwards.
       if (file.operation === 'read' && had && had.operation !== 'read') continue
       files.delete(file.path)
       files.set(file.path, file)
@@ -153,7 +153,7 @@ function firstText(input: JsonObject, names: readonly string[]): string | undefi
   return names.map((name) => input[name]).find((value) => typeof value === 'string')
 }
 
-/** At the top or at the end of a result; in between one may be quoted. */
+/** At the start or end of a result; between them it may be a quote. */
 const EXIT_CODE = /(?:^|\n)\W{0,2}(?:command |process )?exit(?:ed with)? (?:code|status):? (\d+)/i
 const EXIT_CHARS = 400
 
@@ -176,7 +176,7 @@ function outcomeOf(result: Call['result']): string {
 }
 
 const ERROR_LINE = /\b(?:error|exception|failed|failure|fatal|panic|cannot|not found|denied)\b/i
-/** What programs print when they fail, whatever their exit code says. */
+/** What programs print when they fail, whatever their exit code. */
 const SHOWN_ERROR = /^(?:\w*Error|fatal|FAIL(?:ED)?|panic)\b:?/m
 const ERROR_CHARS_MAX = 300
 
@@ -217,7 +217,7 @@ function todosOf(calls: readonly Call[], before: readonly Todo[]): readonly Todo
   return [...(todos ?? before.filter(({ text }) => !named.has(text))), ...tasks]
 }
 
-/** Items that are created one by one and known by a number. */
+/** Items that are created one by one and have a number. */
 function tasksOf(calls: readonly Call[]): readonly Todo[] {
   const tasks = new Map<string, Todo>()
   for (const { name, input, result } of calls) {

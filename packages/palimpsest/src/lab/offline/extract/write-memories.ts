@@ -2,7 +2,7 @@ import { visibleText } from '../visible-text.ts'
 import type { SessionFacts } from './found-facts.ts'
 import { sentencesOf } from './standing-words.ts'
 
-// What may still matter in later conversations, from the user's own words alone: what tools said is never remembered here.
+// What may still matter in later conversations. It comes only from the user's own words, never from what tools said.
 
 export type MemoryType = 'user' | 'feedback' | 'project' | 'reference'
 
@@ -12,7 +12,7 @@ export interface Memory {
   readonly text: string
 }
 
-/** The first that fits. */
+/** The first match decides the type. */
 const SIGNS: readonly (readonly [RegExp, MemoryType])[] = [
   [/https?:\/\/\S+|\b(?:dashboard|wiki|ticket|jira|slack|channel|runbook)\b/i, 'reference'],
   [
@@ -41,7 +41,7 @@ export function findMemories({ requests }: SessionFacts): readonly Memory[] {
   )
 }
 
-/** One document each, as memory files are written. */
+/** One document per memory, in the form of memory files. */
 export function writeMemories(facts: SessionFacts): string {
   const memories = findMemories(facts)
   if (memories.length === 0) return 'Nothing the user said is worth keeping for later conversations.'

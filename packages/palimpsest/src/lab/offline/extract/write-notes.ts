@@ -3,12 +3,12 @@ import type { SessionFacts } from './found-facts.ts'
 import { standingWords } from './standing-words.ts'
 import { clip, commandLines, conceptsOf, errorLines, fileLines } from './write-summary.ts'
 
-// Notes of a conversation in the sections that were asked for. Headings and the lines that explain them stay as they are.
+// Notes of a conversation in the sections that the request asks for. Headings and the lines that explain them stay as they are.
 
 const TITLE_CHARS_MAX = 80
 const LINE_CHARS_MAX = 300
 const ANSWERS_MAX = 5
-/** Notes are short: a long message is told by its beginning, and of many the newest are. */
+/** Notes are short: they keep the beginning of a long message, and the newest of many. */
 const REQUESTS_MAX = 30
 const WORKLOG_MAX = 30
 
@@ -17,7 +17,7 @@ interface Section {
   readonly about: string
 }
 
-/** Where the request shows no template. */
+/** Used if the request has no template. */
 const SECTIONS: readonly Section[] = [
   { title: 'Session title', about: 'A short title that tells this session apart' },
   { title: 'Current state', about: 'What is being worked on, what is pending, what comes next' },
@@ -31,7 +31,7 @@ const SECTIONS: readonly Section[] = [
   { title: 'Worklog', about: 'Step by step, very short' },
 ]
 
-/** Which facts belong under a heading, by words of the heading. */
+/** Which facts belong under a heading, judged by the heading's words. */
 const CONTENTS: readonly (readonly [RegExp, (facts: SessionFacts) => readonly string[]])[] = [
   [
     /title/i,

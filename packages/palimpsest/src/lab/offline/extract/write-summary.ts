@@ -1,7 +1,7 @@
 import { visibleText } from '../visible-text.ts'
 import type { SessionFacts, TouchedFile } from './found-facts.ts'
 
-// A summary in nine sections, by extraction: nothing in it was not said or done in the conversation.
+// A summary in nine sections, by extraction: it contains only what was said or done in the conversation.
 
 const FILES_MAX = 60
 const SNIPPETS_MAX = 8
@@ -11,7 +11,7 @@ const ERRORS_MAX = 15
 const CONCEPTS_MAX = 20
 const ANSWERS_MAX = 12
 const ANSWER_CHARS_MAX = 1_500
-/** Longer words of the user are kept by head and tail. */
+/** A longer user message keeps only its head and tail. */
 const REQUEST_CHARS_MAX = 8_000
 const REQUEST_TAIL_CHARS = 1_000
 const LINE_CHARS_MAX = 300
@@ -23,13 +23,13 @@ interface Section {
 
 interface Part {
   readonly items: readonly string[]
-  /** Of the room, where there is not enough for all. */
+  /** Share of the room if there is not enough for everything. */
   readonly share: number
-  /** Items that say something only as a whole. */
+  /** Items make sense only whole, so they are never cut. */
   readonly uncut?: true
 }
 
-/** With `charsMax` every section gives way, the user's words and the changed files last. */
+/** To stay within `charsMax`, every section shrinks, the user's words and the changed files last. */
 export function writeSummary(facts: SessionFacts, charsMax = Infinity): string {
   const sections = sectionsOf(facts)
   const frame = sections.reduce((sum, { title }) => sum + title.length + FRAME_CHARS, 0)
@@ -45,7 +45,7 @@ export function writeSummary(facts: SessionFacts, charsMax = Infinity): string {
     .join('\n\n')
 }
 
-/** Number, colon, line breaks, and the line that says that there is nothing. */
+/** Number, colon, line breaks, and the line that says that a section is empty. */
 const FRAME_CHARS = 20
 
 function sectionsOf(facts: SessionFacts): readonly Section[] {
@@ -76,7 +76,7 @@ function sectionsOf(facts: SessionFacts): readonly Section[] {
   ]
 }
 
-/** What is left over goes to the largest shares first. */
+/** Room left over goes to the largest shares first. */
 function shareOut(parts: readonly Part[], room: number): ReadonlyMap<Part, number> {
   const wanted = (part: Part): number => sizeOf(part.items.map(toItem))
   const rooms = new Map(
@@ -100,7 +100,7 @@ function sizeOf(items: readonly string[]): number {
 /** A shorter piece of an item says nothing. */
 const ITEM_CHARS_MIN = 60
 
-/** The longest items are cut first, by head and tail; where that is not enough the last of a list of names go, else the oldest. */
+/** Cuts the longest items first, keeping head and tail, then drops the oldest. A list of uncut items loses its last ones instead. */
 function fitItems({ items, uncut }: Part, room: number): readonly string[] {
   const lines = items.map(toItem)
   if (sizeOf(lines) <= room) return lines
@@ -145,7 +145,7 @@ function keepWords(text: string): string {
 const NAME = /\b(?:[A-Za-z_$][\w$]{0,200}[a-z][A-Z][\w$]{0,200}|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+)\b/g
 const MENTIONS_MIN = 2
 
-/** Names of the code that people and model spoke of most. */
+/** The code names that the user and the model mentioned most. */
 export function conceptsOf({ requests, answers }: SessionFacts): readonly string[] {
   const counts = new Map<string, number>()
   for (const text of [...requests, ...answers])
@@ -167,7 +167,7 @@ export function fileLines({ files }: SessionFacts): readonly string[] {
 /** More names in a line are hard to read. */
 const NAMES_MAX = 7
 
-/** Of these the path stands whole. */
+/** How many of the newest files appear with their whole path. */
 const NEWEST_FILES = 40
 
 /** `edited src/a.ts, src/b.ts`, the newest first; older ones by folder: `edited in src: c.ts, d.ts`. */
@@ -248,7 +248,7 @@ function currentWork(facts: SessionFacts): readonly string[] {
   ]
 }
 
-/** With the words that justify it. */
+/** The next step, with the user's words that justify it. */
 function nextStep({ requests, todos }: SessionFacts): readonly string[] {
   const next =
     todos.find(({ status }) => status === 'in_progress') ?? todos.find(({ status }) => status === 'pending')

@@ -6,13 +6,13 @@ import type { Question } from './read-question.ts'
 
 // The answer: the best place first, with the lines around it, then others. Everything in it is quoted.
 
-/** Lines around the best one. */
+/** Lines quoted on each side of the best one. */
 const AROUND = 3
 const OTHERS_MAX = 4
-/** Places so near to a better one say the same. */
+/** Places this near to a better one count as the same. */
 const SAME_PLACE_LINES = 12
 const QUOTED_CHARS_MAX = 200
-/** Below this part of the best score a place is no second choice. */
+/** A place below this share of the best score is not worth a mention. */
 const OTHER_SHARE_MIN = 0.55
 
 export function composeAnswer(question: Question, { rarities, outlines }: Evidence): string | undefined {
@@ -50,7 +50,7 @@ function quoteAround({ lines }: Outline, { number }: OutlineLine): string {
     .join('\n')
 }
 
-/** The name of the nearest definition around a line. */
+/** The name of the nearest function definition around a line. */
 function enclosing({ lines }: Outline, line: OutlineLine): string | undefined {
   for (let at = line.parent; at >= 0; at = lines[at]?.parent ?? -1) {
     const { definition, text } = lines[at] ?? {}

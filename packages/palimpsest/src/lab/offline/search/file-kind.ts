@@ -7,7 +7,7 @@ import { FILE_KINDS, type FileKind } from './ranking-weights.ts'
 
 export interface PathWords {
   readonly kind: FileKind
-  /** The file name without its ending and without marks, in lower case. */
+  /** The file name in lower case, without its ending and punctuation. */
   readonly bareName: string
   readonly nameStems: readonly string[]
   readonly folderStems: readonly string[]
@@ -29,7 +29,7 @@ export function pathWords(path: string): PathWords {
   }
 }
 
-/** Source answers most questions; tests and docs count in full where they are asked for. */
+/** Source answers most questions; tests and docs count in full if the question asks for them. */
 export function fileWeight(kind: FileKind, wants: Pick<Wants, 'tests' | 'docs'>): number {
   const isAskedFor = (kind === 'test' && wants.tests) || (kind === 'docs' && wants.docs)
   return isAskedFor ? 1 : FILE_KINDS[kind]

@@ -1,4 +1,4 @@
-// Lines that give something a name. Patterns of several languages; a miss costs a little rank, no more.
+// Finds lines that name something, with patterns for several languages. A miss costs only a little rank.
 
 export type DefinitionKind = 'function' | 'type' | 'constant' | 'variable' | 'heading'
 
@@ -41,7 +41,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Takes a line without the space around it. */
+/** Takes a line without surrounding space. */
 export function findDefinition(text: string, isProse: boolean): FoundDefinition | undefined {
   if (isProse) {
     const [, title] = HEADING.exec(text) ?? []
@@ -55,7 +55,7 @@ export function findDefinition(text: string, isProse: boolean): FoundDefinition 
   return undefined
 }
 
-/** A variable that says by its form that it holds for the whole file. */
+/** Makes a variable a function, or a constant if its form says that it holds for the whole file. */
 function settle(kind: DefinitionKind, name: string, text: string): DefinitionKind {
   if (kind !== 'variable') return kind
   if (/=>\s*\{?$|=\s*(?:async\s*)?function\b/.test(text)) return 'function'

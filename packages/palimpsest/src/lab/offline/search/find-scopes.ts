@@ -3,15 +3,15 @@ import { isRemark, type Outline, type OutlineLine } from './outline.ts'
 import { SCOPE_RARITY_MIN } from './ranking-weights.ts'
 import { bareName, type Concept } from './read-question.ts'
 
-// Some words of a question say where to look, the others what to look for there. A name that the code defines, as a function, a class
-// or a file, is a scope: what is asked about it is answered inside of it, or inside of what it calls.
+// Some words of a question say where to look, the others what to look for there. A name that the code defines, as a function, a class or
+// a file, is a scope: the answer to a question about it is inside it, or inside what it calls.
 
 export interface Scope {
-  /** Functions that are called inside. */
+  /** Names of the functions that are called inside. */
   readonly called: ReadonlySet<string>
 }
 
-/** For each concept its scope, where it is one. */
+/** The scope of each concept; undefined if it is not one. */
 export function findScopes(
   concepts: readonly Concept[],
   rarities: readonly number[],
@@ -36,12 +36,12 @@ export function definesFunction({ lines }: Outline, concept: Concept): boolean {
   return lines.some((line) => isDefinitionOf(line, concept) && line.definition?.kind === 'function')
 }
 
-/** With a body: a signature alone answers nothing. */
+/** Only definitions with a body: a signature alone answers nothing. */
 export function isDefinitionOf({ kind, definition }: OutlineLine, { key }: Concept): boolean {
   return definition !== undefined && kind !== 'signature' && definition.name === key.replace(/^[_$#]+/, '')
 }
 
-/** What an error is called says where it is made, not where to look. */
+/** The name of an error says where it is made, not where to look. */
 function mayBeScope(concept: Concept, rarity: number): boolean {
   if (/(?:error|exception)$/.test(concept.text)) return false
   if (concept.kind === 'name') return true
@@ -69,7 +69,7 @@ function callsInside(outline: Outline, concept: Concept): readonly string[] {
 
 const ASSIGNMENT = /(?<![\w$])([\w$]{4,})\]?\s*=\s*(?:(?:this|self|opts|options|config)\.)?([\w$]+)\b(?!\()/
 
-/** Variables that hold what a name of the question holds. */
+/** Variables that get the value of a name in the question. */
 export function findAssigned(concept: Concept, outlines: readonly Outline[]): ReadonlySet<string> {
   const names = new Set<string>()
   if (concept.kind !== 'name') return names

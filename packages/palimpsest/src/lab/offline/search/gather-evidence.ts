@@ -13,12 +13,12 @@ import { firstCalls, relatedCalls, type FirstRole } from './search-calls.ts'
 import type { OfferedTools } from './offered-tools.ts'
 import { matchQuote } from './match-quote.ts'
 
-// Everything the searches of this turn have brought, as one value.
+// Everything that the searches of this turn found, as one value.
 
 export interface Evidence extends FileEvidence {
   readonly rarities: readonly number[]
   readonly outlines: readonly Outline[]
-  /** For each file, the lines that were read as pages: numbers from and to. */
+  /** For each file, the ranges of line numbers that were read as pages. */
   readonly pages: ReadonlyMap<string, readonly Page[]>
   /** Concepts whose related words were counted. */
   readonly relatedCounted: ReadonlySet<number>
@@ -29,7 +29,7 @@ export interface Page {
   readonly to: number
 }
 
-/** Words nobody searched for: neither rare nor common. */
+/** Rarity of words that were not searched: neither rare nor common. */
 const UNSEARCHED_RARITY = 1.5
 const QUOTE_WORTH = 2
 const RUN_WORTH = 0.25

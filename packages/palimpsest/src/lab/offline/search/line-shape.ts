@@ -1,17 +1,17 @@
-// What kind of thing a line does, by its form alone.
+// What a line does, judged only by its form.
 
 export interface LineShape {
   /** Throws, rejects, reports an error. */
   readonly refuses: boolean
-  /** Holds a number other than 0 and 1. */
+  /** Has a number other than 0 and 1. */
   readonly hasNumber: boolean
-  /** Gives a name to a number. */
+  /** Gives a number a name. */
   readonly namesNumber: boolean
   readonly tests: boolean
   readonly assigns: boolean
   readonly constructs: boolean
   readonly computes: boolean
-  /** Several texts in a row, or the beginning of a list. */
+  /** Has several texts, or begins a list. */
   readonly lists: boolean
   /** Operators as words, for expressions like "more than". */
   readonly operators: readonly string[]
@@ -28,7 +28,7 @@ const LISTS = /=\s*(?:\/\*.*\*\/\s*)?(?:new Set\()?\(?\[$|[=:]\s*\[.*,|=\s*\/\S.
 const TEXTS = /'[^']*'|"[^"]*"/g
 const TEXTS_OF_LIST_MIN = 2
 
-/** Takes a line without the space around it. */
+/** Takes a line without surrounding space. */
 export function lineShape(text: string): LineShape {
   return {
     refuses: REFUSES.test(text),

@@ -1,7 +1,7 @@
-/** A text may be put together at run time: so many words in a row are a find. */
+/** Code may assemble a text at run time, so this many words in sequence count as a match. */
 const WORDS_IN_A_ROW_MIN = 3
 
-/** Which part of a quoted text stands in a line, from 0 to 1. */
+/** The share of a quoted text that a line contains, from 0 to 1. */
 export function matchQuote(quote: string, line: string): number {
   if (line.toLowerCase().includes(quote.toLowerCase())) return 1
   const words = wordsOf(quote)
@@ -14,7 +14,7 @@ export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** How many words stand in a row in both. */
+/** Length of the longest run of words that both contain. */
 export function longestRow(one: readonly string[], other: readonly string[]): number {
   let best = 0
   let above: readonly number[] = []

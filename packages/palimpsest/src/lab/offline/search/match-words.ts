@@ -2,7 +2,7 @@ import type { CodeWord } from './outline.ts'
 import { ASSIGNED_NAME, INSIDE_MIN, NEARNESS, SIMILAR_NAME } from './ranking-weights.ts'
 import type { Concept } from './read-question.ts'
 
-// How well each word of a file stands for each concept of a question.
+// How well each word of a file matches each concept of a question.
 
 export interface WordMatch {
   readonly concept: number
@@ -12,7 +12,7 @@ export interface WordMatch {
 
 export interface MatchedWord {
   readonly matches: readonly WordMatch[]
-  /** Which part of the identifier the question says. */
+  /** Share of the identifier that the question names, from 0 to 1. */
   readonly coverage: number
   /** What it would be worth as the name of a definition. */
   readonly worth: number
@@ -21,11 +21,11 @@ export interface MatchedWord {
 export interface MatchInput {
   readonly concepts: readonly Concept[]
   readonly weights: readonly number[]
-  /** For each concept, variables it was assigned to. */
+  /** For each concept, variables that it was assigned to. */
   readonly assigned: readonly ReadonlySet<string>[]
 }
 
-/** Words that are in many identifiers and tell little of what they name. */
+/** Words that many identifiers contain and that say little about what these name. */
 const WEAK_PARTS: ReadonlySet<string> = new Set(
   'is get set has can to of from on the a do handl creat make with by in for should typ intern default kind'.split(
     ' ',
@@ -56,7 +56,7 @@ export function matchWord(word: CodeWord, input: MatchInput): MatchedWord | unde
   return { matches: [...strengths].map(([concept, strength]) => ({ concept, strength })), coverage, worth }
 }
 
-/** How well a stem stands for a concept. */
+/** How well a stem matches a concept. */
 export function partStrength(concept: Concept, part: string): number {
   if (concept.kind === 'name') return concept.parts.length === 1 && concept.parts[0] === part ? 1 : 0
   if (concept.key === part) return 1
@@ -94,7 +94,7 @@ function coverageOf(parts: readonly string[], matches: readonly PartMatch[]): nu
   return all === 0 ? 0 : covered / all
 }
 
-/** `keepalive` in a question is `keepAlive` in code. */
+/** Matches `keepalive` in a question with `keepAlive` in code. */
 function joinsTo({ parts }: CodeWord, { kind, key }: Concept): boolean {
   return kind !== 'name' && parts.some((part, i) => i > 0 && `${parts[i - 1]}${part}` === key)
 }
@@ -103,7 +103,7 @@ const SIMILAR_PARTS_MIN = 2
 const SIMILAR_OF_NAME_MIN = 0.5
 const SIMILAR_OF_WORD_MIN = 0.66
 
-/** `kMaxRequests` beside `maxRequestsPerClient`. */
+/** Matches `kMaxRequests` with `maxRequestsPerClient`. */
 function similarity({ kind, parts }: Concept, word: CodeWord): number {
   if (kind !== 'name' || parts.length < SIMILAR_PARTS_MIN || word.parts.length < SIMILAR_PARTS_MIN) return 0
   const shared = parts.filter((part) => word.parts.includes(part)).length

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../../wire/json.ts'
 import type { MessagesRequest, Tool } from '../../../wire/request.ts'
 
-// Which of the tools that a request offers can be used for searching, and under what name. A tool is used only if its schema takes
-// what would be sent, and demands nothing besides.
+// Which of the tools in a request can be used for searching, and under what name. A tool is used only if its schema accepts what we
+// would send and requires nothing else.
 
 export interface OfferedTools {
   readonly grep?: string | undefined

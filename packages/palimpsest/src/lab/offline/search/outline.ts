@@ -3,11 +3,11 @@ import { stem } from '../words/stem.ts'
 import { findDefinition, type DefinitionKind } from './find-definition.ts'
 import { lineShape, type LineShape } from './line-shape.ts'
 
-// What is known of a file, line by line: kind, words, what it stands inside of. Lines may be missing; nothing is parsed, indentation
-// says what belongs to what, so that any language will do.
+// What we know about a file, line by line: kind, words, enclosing line. Lines may be missing. Nothing is parsed: indentation shows what
+// belongs to what, so any language works.
 
 export interface KnownLine {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number
   readonly text: string
 }
@@ -19,7 +19,7 @@ export type LineKind =
   /** A signature without a body. */
   | 'signature'
   | 'type'
-  /** A name made of nothing but a name. */
+  /** A `Symbol`: it has nothing but a name. */
   | 'symbol'
   | 'comment'
   | 'doc'
@@ -29,9 +29,9 @@ export type LineKind =
 
 export interface OutlineLine extends KnownLine {
   readonly kind: LineKind
-  /** Index of the line that this one stands inside of; −1 at the top. */
+  /** Index of the line that encloses this one; −1 at the top. */
   readonly parent: number
-  /** Of a comment: index of the code below it; else −1. */
+  /** For a comment, the index of the code below it; otherwise −1. */
   readonly about: number
   /** Indexes of its words, each once. */
   readonly words: readonly number[]
@@ -48,7 +48,7 @@ export interface Definition {
   readonly kind: DefinitionKind
 }
 
-/** An identifier, a word, an operator. */
+/** An identifier, a word or an operator. */
 export interface CodeWord {
   /** In lower case, without leading underscores. */
   readonly name: string
@@ -61,7 +61,7 @@ export interface Outline {
   readonly words: readonly CodeWord[]
 }
 
-/** Longer lines are data. */
+/** Longer lines are data, so only their beginning is read. */
 const LINE_CHARS_MAX = 600
 const WORD = /[A-Za-z_$][\w$]*|\d+/g
 
@@ -106,7 +106,7 @@ export function isRemark(kind: LineKind): boolean {
 }
 
 const memory = new Map<string, CodeWord>()
-/** Code has few different words; a bound all the same. */
+/** Code has few different words, but memory must stay bounded. */
 const MEMORY_MAX = 50_000
 
 function toWord(raw: string): CodeWord {
@@ -119,7 +119,7 @@ function toWord(raw: string): CodeWord {
 
 function splitWord(raw: string): CodeWord {
   if (!/\w/.test(raw)) return { name: raw, parts: [raw] }
-  // A `k` in front marks a symbol in many code bases.
+  // In many code bases a leading `k` marks a symbol.
   const parts = splitIdentifier(raw)
     .map(stem)
     .filter((part) => part !== 'k')
@@ -142,7 +142,7 @@ function readKinds(path: string, known: readonly KnownLine[]): readonly LineKind
   return known.map((line, i) => {
     const text = line.text.trim()
     const isOpening = text.startsWith('/*')
-    // A comment that began in lines that are not known is recognised by its stars.
+    // A comment that began in unknown lines is recognized by its stars.
     const isDoc = !isProse && (inBlock || isOpening || /^\*(?:\s|\/|$)/.test(text))
     inExample = isDoc && (inExample || /@example|^\*\s*```|## Example/.test(text))
     const kind = inExample ? 'example' : 'doc'
@@ -169,7 +169,7 @@ function readCode(text: string, isProse: boolean, known: readonly KnownLine[], i
   return { kind: 'definition', definition }
 }
 
-/** A signature may go on over some lines before it says whether a body follows. */
+/** A signature may span this many lines before it shows whether a body follows. */
 const SIGNATURE_LINES_MAX = 14
 
 function isSignature(known: readonly KnownLine[], start: number): boolean {
@@ -200,7 +200,7 @@ function findParents(known: readonly KnownLine[], kinds: readonly LineKindFound[
       const own = text.trimStart().startsWith('*') ? indent - 1 : indent
       return open.findLast((other) => (indents[other] ?? 0) < own) ?? -1
     }
-    // What begins with a closing bracket goes on with what was opened: an `else` stands inside its `if`.
+    // A line that begins with a closing bracket continues what was opened: an `else` is inside its `if`.
     const isContinuation = /^\s*[\])}]/.test(text)
     const isOutside = (other: number): boolean =>
       isContinuation ? (indents[other] ?? 0) > indent : (indents[other] ?? 0) >= indent
@@ -211,7 +211,7 @@ function findParents(known: readonly KnownLine[], kinds: readonly LineKindFound[
   })
 }
 
-/** The code below each comment, where no blank line and no gap parts them. */
+/** The code below each comment, if no blank line and no gap separates them. */
 function findAbout(known: readonly KnownLine[], kinds: readonly LineKindFound[]): readonly number[] {
   const about: number[] = []
   let below = -1

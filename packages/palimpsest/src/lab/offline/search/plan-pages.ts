@@ -3,17 +3,17 @@ import { rankLines } from './rank-lines.ts'
 import type { Question } from './read-question.ts'
 import type { SearchCall } from './search-calls.ts'
 
-// Which lines to read: around the best that are known, as long as there is room.
+// Which lines to read: around the best known ones, as long as there is room.
 
-/** Lines before and behind a find: the head of a function is above it. */
+/** Lines to read before and after a match; more before it, because the head of a function is above. */
 const LINES_BEFORE = 70
 const LINES_BEHIND = 50
-/** A file whose last find is before this line is read whole, up to the limit. */
+/** A file whose last known line is before this one is read whole, up to the limit. */
 const SMALL_FILE_LINES = 420
 const SMALL_FILE_LIMIT = 500
 const PAGES_MAX = 8
 const PAGE_LINES_MAX = 600
-/** Of one round: about 20,000 tokens. */
+/** Most lines of one round: about 20,000 tokens. */
 const LINES_MAX = 1_600
 const FINDS_MAX = 80
 
@@ -55,7 +55,7 @@ function countPages(planned: ReadonlyMap<string, readonly Page[]>): number {
   return [...planned.values()].reduce((sum, list) => sum + list.length, 0)
 }
 
-/** Neighbours become one, as long as it is no monster. */
+/** Joins neighboring pages unless the result is too long. */
 function merge(pages: readonly Page[]): Page[] {
   const merged: Page[] = []
   for (const page of pages.toSorted((a, b) => a.from - b.from)) {

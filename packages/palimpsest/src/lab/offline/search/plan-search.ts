@@ -13,10 +13,10 @@ import {
   type SearchCall,
 } from './search-calls.ts'
 
-// What to do next, from the question and what is known so far: count words, find their lines in the best files, read around the best
-// lines, follow names, read again. Every step brings something or is left out, and there are few of them: the search always ends.
+// What to do next, given the question and what is known so far: count words, find their lines in the best files, read around the best
+// lines, follow names, read again. Steps that would bring nothing are left out, and there are few of them, so the search always ends.
 
-/** Rounds of calls before the answer, at most. */
+/** Most rounds of calls before the answer. */
 export const ROUNDS_MAX = 6
 const FILES_MAX = 6
 const FALLBACK_PAGE_LINES = 300
@@ -25,11 +25,11 @@ export interface SearchState {
   readonly question: Question
   readonly tools: OfferedTools
   readonly evidence: Evidence
-  /** How many rounds of calls were made in this turn. */
+  /** How many rounds of calls this turn has made. */
   readonly rounds: number
 }
 
-/** No calls: it is time to answer. */
+/** No calls mean that it is time to answer. */
 export function planSearch(state: SearchState): readonly SearchCall[] {
   const { question, tools, rounds, evidence } = state
   if (rounds === 0) return firstCalls(question, tools).map(({ call }) => call)
@@ -56,7 +56,7 @@ function countRelated({ question, tools, evidence }: SearchState): readonly Sear
     .map(({ call }) => call)
 }
 
-/** Where the lines of the best files brought nothing, their beginnings are read. */
+/** Reads around the known lines of the best files, or the beginnings of these files if there are none. */
 function readOr(state: SearchState, read: string): readonly SearchCall[] {
   const pages = planPages(state, read)
   return pages.length > 0 ? pages : readTops(state)
@@ -70,10 +70,10 @@ function readTops({ question, evidence, tools }: SearchState): readonly SearchCa
     .map(({ path }) => ({ name: read, input: { file_path: path, limit: FALLBACK_PAGE_LINES } }))
 }
 
-/** Lines that one look into a file may bring. */
+/** Most lines that one search in a file may return. */
 const FOUND_LINES_MAX = 240
 
-/** In so many of the best files related words are looked for too. */
+/** In this many of the best files we also search for related words. */
 const RELATED_FILES_MAX = 0
 const RELATED_LINES_MAX = 120
 
@@ -93,7 +93,7 @@ function findLines({ question, evidence }: SearchState, grep: string): readonly 
     .map((input) => ({ name: grep, input: { ...input, output_mode: 'content', '-n': true } }))
 }
 
-/** The most telling words first, as long as their lines are not too many. */
+/** The most telling words first, as long as they do not match too many lines. */
 function patternFor(path: string, question: Question, { counts, rarities }: Evidence): string {
   const worth = (index: number): number => (question.concepts[index]?.share ?? 0) * (rarities[index] ?? 0)
   let room = FOUND_LINES_MAX
@@ -117,7 +117,7 @@ const NAMES_MAX = 12
 const FOLLOWED_LINES_MAX = 80
 const NAME_CHARS_MIN = 4
 
-/** Names that lead on: what a name of the question was assigned to, what its definition calls. */
+/** Names that lead further: what a name of the question was assigned to, what its definition calls. */
 function followNames({ question, evidence }: SearchState, grep: string): readonly SearchCall[] {
   const { outlines, rarities } = evidence
   const scopes = findScopes(question.concepts, rarities, outlines)
@@ -147,7 +147,7 @@ function followNames({ question, evidence }: SearchState, grep: string): readonl
 
 const SHARED_CHARS_MIN = 3
 
-/** A called name shares a word with the question. It is in lower case and cannot be split: being in it will do. */
+/** Whether a called name contains a word of the question. The name is in lower case, so it cannot be split into words. */
 function isRelated(name: string, { concepts }: Question): boolean {
   return concepts.some(({ parts }) =>
     parts.some((part) => part.length >= SHARED_CHARS_MIN && name.includes(part)),

@@ -3,14 +3,14 @@ import { partStrength } from './match-words.ts'
 import { NEARNESS, RARITY_MAX } from './ranking-weights.ts'
 import { bareName, type Concept, type Question } from './read-question.ts'
 
-// Which files to read, from counts of words alone.
+// Which files to read, judged only by word counts.
 
 export interface WordCounts {
-  /** Matches per file, of the concept itself. */
+  /** Matches of the concept itself, per file. */
   readonly exact: ReadonlyMap<string, number>
-  /** And of words that may stand for it. */
+  /** Matches of words that may stand for it, per file. */
   readonly related: ReadonlyMap<string, number>
-  /** Files with the concept, those that the list left out included. */
+  /** Number of files with the concept, including those that the list left out. */
   readonly files: number
   readonly relatedFiles: number
 }
@@ -18,9 +18,9 @@ export interface WordCounts {
 export interface FileEvidence {
   /** For each concept. */
   readonly counts: readonly WordCounts[]
-  /** Files in the folder, as far as known. */
+  /** Number of files in the folder, as far as known. */
   readonly filesTotal: number
-  /** Files that hold a quoted text or a run of words, and how many of them. */
+  /** Files with a quoted text or a run of words, and what that is worth. */
   readonly phrases: ReadonlyMap<string, number>
 }
 
@@ -33,7 +33,7 @@ const IN_NAME = 0.7
 const EXACT_NAME = 1.5
 const IN_FOLDER = 0.3
 const PHRASE_WORTH = 8
-/** Matches at which a file is as much about a word as it can be. */
+/** Matches that count half of the bonus for frequent words. */
 const OFTEN = 4
 
 /** Best first. */
@@ -65,7 +65,7 @@ const EXPRESSION_RARITY = 2
 const UNSEEN_NAME_RARITY = 1.5
 const UNSEEN_WORD_RARITY_MAX = 4
 
-/** The logarithm of files per file that has the concept. */
+/** Logarithm of the number of files per file with the concept. */
 export function rarityOf(
   concept: Concept | undefined,
   counts: WordCounts | undefined,
@@ -90,7 +90,7 @@ function presence(counts: WordCounts | undefined, path: string): number {
   return NEARNESS.meant * often(counts?.related.get(path) ?? 0)
 }
 
-/** Half for one match. */
+/** 0 without a match, 0.6 for one, towards 1 for many. */
 function often(matches: number): number {
   return matches === 0 ? 0 : 0.5 + (0.5 * matches) / (matches + OFTEN)
 }

@@ -8,7 +8,7 @@ import type { Question } from './read-question.ts'
 import { spreadConcept, type Hit } from './spread-concept.ts'
 import { wantedGain } from './wanted-gain.ts'
 
-// Every known line, ranked by how well it may answer the question. Pure.
+// Ranks every known line by how well it may answer the question. Pure.
 
 export interface RankedLine {
   readonly path: string
@@ -18,12 +18,12 @@ export interface RankedLine {
 
 export interface Ranking {
   readonly question: Question
-  /** For each concept, how rare it is in the folder: the logarithm of files per file that has it. */
+  /** For each concept, its rarity in the folder: the logarithm of the number of files per file that has it. */
   readonly rarities: readonly number[]
   readonly outlines: readonly Outline[]
 }
 
-/** What all files are measured by. */
+/** What is the same for all files. */
 interface Measure {
   readonly question: Question
   /** All words of the question, in order. */
@@ -94,7 +94,7 @@ function rankOutline(outline: Outline, measure: Measure): readonly RankedLine[] 
 interface OutlineFacts {
   /** For each line, the weight of the concepts present there. */
   readonly presence: Float64Array
-  /** Of the line's own words; names that are scopes do not count. */
+  /** For each line, the weight of its own words; names that are scopes do not count. */
   readonly own: Float64Array
   readonly often: number
   readonly inPath: number
@@ -104,7 +104,7 @@ interface OutlineFacts {
   readonly made: ReadonlySet<number>
 }
 
-/** Hits of a word at which it counts half. */
+/** Hits at which a word counts half. */
 const OFTEN_HALF = 3
 
 function gatherFacts(
@@ -179,7 +179,7 @@ function definedWorth(
   })
 }
 
-/** Words that stand together in the question and in the line. */
+/** Words that are together in the question and in the line. */
 function togetherWorth(line: OutlineLine, measure: Measure): number {
   const { question, weights } = measure
   const { concepts, pairs } = question

@@ -5,19 +5,19 @@ import { stem } from '../words/stem.ts'
 import { wordClass, type WordClass } from '../words/word-classes.ts'
 import { readWants, type Wants } from './read-wants.ts'
 
-// A question as what it is about: names of the code, words, expressions, quoted texts.
+// What a question is about: names in the code, words, expressions, quoted texts.
 
 export interface Concept {
-  /** In lower case, as the question has it. */
+  /** In lower case, as in the question. */
   readonly text: string
-  /** A stem; of a name, the name in lower case. */
+  /** A stem; for a name, the name in lower case. */
   readonly key: string
   readonly kind: 'name' | 'word' | 'expression'
   /** Stems of its parts. */
   readonly parts: readonly string[]
   readonly related: ReadonlyMap<string, Nearness>
   readonly wordClass: WordClass
-  /** How much it counts, before anything is known of the code. */
+  /** How much it counts before anything is known about the code. */
   readonly share: number
 }
 
@@ -26,22 +26,22 @@ export interface Question {
   readonly concepts: readonly Concept[]
   /** Texts in quotation marks, and the like. */
   readonly quotes: readonly string[]
-  /** Neighbours, as stems: `retry delay`. */
+  /** Neighboring words, as stems: `retry delay`. */
   readonly pairs: readonly (readonly [string, string])[]
-  /** Runs of words that an author may have written just so. */
+  /** Runs of words that an author may have written exactly like this. */
   readonly runs: readonly string[]
   readonly wants: Wants
-  /** The stem of what is done, in a question for the place where it is: `where is the delay computed`. */
+  /** Stem of the verb in a question like `where is the delay computed`; absent in other questions. */
   readonly action?: string
 }
 
 const SHARES: { readonly [Class in WordClass]: number } = { stop: 0, frame: 0.35, everyday: 0.6, telling: 1 }
 const NAME_SHARE = 1.3
 const EXPRESSION_SHARE = 0.8
-/** Words of a quoted text are looked for together; alone they say little. */
+/** Words of a quoted text are searched together; alone they say little. */
 const QUOTED_SHARE = 0.35
 const RUN_WORDS = 4
-/** A longer question is a document: its first words are read. */
+/** A longer question is a document: only its beginning is read. */
 const QUESTION_CHARS_MAX = 2_000
 const CONCEPTS_MAX = 40
 
@@ -82,13 +82,13 @@ function actionOf(lower: string): { action?: string } {
   return verb === undefined ? {} : { action: stem(verb) }
 }
 
-/** The whole name of a concept, without marks, to be compared with file names. */
+/** The whole name of a concept without punctuation, to compare with file names. */
 export function bareName({ text }: Pick<Concept, 'text'>): string {
   return text.replace(/[^a-z0-9]/g, '')
 }
 
 const QUOTED_TEXT = /"([^"\n]{3,})"|`([^`\n]{2,})`|(?<!\w)'([^'\n]{3,})'(?!\w)|“([^“”\n]{3,})”/g
-/** `connection: close` and the like are taken word by word. */
+/** `connection: close` and the like count as quoted texts. */
 const LABELLED = /\b[a-z][\w-]*: [a-z][\w-]*/g
 
 function findQuotes(text: string): readonly string[] {
@@ -103,7 +103,7 @@ interface Place {
 
 interface Token {
   readonly raw: string
-  /** Written as code has it: with brackets, dots, capitals inside. */
+  /** Written like code: with brackets, dots or inner capitals. */
   readonly isName: boolean
 }
 
@@ -141,7 +141,7 @@ function addName(raw: string, share: number, found: Map<string, Concept>): void 
   })
 }
 
-/** Returns where the words that count stand. */
+/** Returns the positions of the words that count. */
 function addWords(
   words: readonly string[],
   { share, at }: { readonly share: number; readonly at: number },
@@ -196,7 +196,7 @@ function addExpression([key, ...others]: readonly string[], found: Map<string, C
   })
 }
 
-/** In "by default" the word asks for a kind of line, not for a thing of that name. */
+/** In "by default" the word asks for a kind of line, not for something with that name. */
 function dampDefault(concept: Concept, lower: string): Concept {
   const isManner = concept.text === 'default' && /\b(?:by|the) defaults?\b(?! value)/.test(lower)
   return isManner ? { ...concept, share: concept.share * SHARES.frame } : concept

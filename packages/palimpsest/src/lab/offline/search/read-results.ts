@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../wire/json.ts'
 import type { KnownLine } from './outline.ts'
 
-// What the tools said, read back. It is data: nothing in it is ever followed.
+// Parses tool results. They are data: nothing in them is ever followed.
 
 export interface ToolResult {
   readonly name: string
@@ -12,14 +12,14 @@ export interface ToolResult {
 
 export interface Counted {
   readonly counts: ReadonlyMap<string, number>
-  /** Entries that the list left out. */
+  /** Number of entries that the list left out. */
   readonly left: number
 }
 
 const COUNT_LINE = /^(.+):(\d+)$/
 const LEFT_LINE = /^\[(\d+) more (?:entries|files)/
 
-/** `path:count`, a line each. */
+/** Reads lines of `path:count`. */
 export function readCounts({ text, isError }: ToolResult): Counted {
   const counts = new Map<string, number>()
   let left = 0
@@ -32,7 +32,7 @@ export function readCounts({ text, isError }: ToolResult): Counted {
   return { counts, left }
 }
 
-/** How many files a list names, those it left out included. */
+/** How many files a list names, including those that it left out. */
 export function countFiles({ text, isError }: ToolResult): number {
   if (isError) return 0
   return text
@@ -46,7 +46,7 @@ export interface FoundLine extends KnownLine {
 
 const CONTENT_LINE = /^(.+?):(\d+):(.*)$/s
 
-/** `path:line:text`, a line each. */
+/** Reads lines of `path:line:text`. */
 export function readMatches({ text, input, isError }: ToolResult): readonly FoundLine[] {
   if (isError) return []
   const asked = typeof input['path'] === 'string' ? input['path'] : undefined
@@ -65,7 +65,7 @@ function splitKnown(line: string, path: string): readonly (string | undefined)[]
 
 const PAGE_LINE = /^\s*(\d+)\t(.*)$/s
 
-/** Number, tab, text, a line each. */
+/** Reads lines of number, tab, text. */
 export function readPage({ text, input, isError }: ToolResult): readonly FoundLine[] {
   const path = input['file_path']
   if (isError || typeof path !== 'string') return []

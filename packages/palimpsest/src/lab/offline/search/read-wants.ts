@@ -1,4 +1,4 @@
-// What kind of line would answer: questions say it in a few set ways.
+// What kind of line would answer a question. Questions say this in a few fixed ways.
 
 export interface Wants {
   readonly refusal: boolean

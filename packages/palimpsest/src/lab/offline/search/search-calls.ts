@@ -3,8 +3,8 @@ import { escapePattern, stemPattern } from '../words/stem.ts'
 import type { Concept, Question } from './read-question.ts'
 import type { OfferedTools } from './offered-tools.ts'
 
-// The calls that turn a question into evidence. Each is made from the question alone or from what earlier calls brought, so that the
-// same conversation always leads to the same calls.
+// The calls that turn a question into evidence. Each follows from the question alone or from what earlier calls returned, so the same
+// conversation always leads to the same calls.
 
 export interface SearchCall {
   readonly name: string
@@ -20,9 +20,9 @@ export interface FirstCall {
   readonly call: SearchCall
 }
 
-/** Words that are looked for, the most telling first. */
+/** Most words to search for, the most telling first. */
 const CONCEPTS_MAX = 9
-/** Entries of a list of counts: enough to rank by, small enough to be sent whole. */
+/** Entries in a list of counts: enough to rank by, few enough to send all of them. */
 const COUNT_ENTRIES_MAX = 500
 const QUOTE_ENTRIES_MAX = 40
 const RUNS_MAX = 12
@@ -53,7 +53,7 @@ export function firstCalls(question: Question, { grep, glob }: OfferedTools): re
   return calls
 }
 
-/** The second round: words that may stand for those that occur nowhere. */
+/** The second round: related words. The caller uses those of concepts that occur nowhere. */
 export function relatedCalls(question: Question, { grep }: OfferedTools): readonly FirstCall[] {
   if (grep === undefined) return []
   return searchedConcepts(question).flatMap((index) => {
@@ -90,7 +90,7 @@ export function relatedPattern({ related }: Concept): string {
     .join('|')
 }
 
-/** A quoted text may be put together at run time: any few words of it in a row are looked for. */
+/** Code may assemble a quoted text at run time, so this searches for any few of its words in sequence. */
 function quotePattern(quote: string): string {
   const words = quote.match(/[\p{L}\p{N}_$]+/gu) ?? []
   if (words.length <= QUOTE_WORDS_IN_A_ROW) return escapePattern(quote)

@@ -5,7 +5,7 @@ import { isRemark, type Outline } from './outline.ts'
 import * as weight from './ranking-weights.ts'
 import { bareName, type Concept } from './read-question.ts'
 
-// How present one concept is at each line of a file: by its own words, those near it, those it stands inside of, the file's name.
+// How present one concept is at each line of a file: through its own words, words near it, enclosing lines, the file's name.
 
 export interface Hit {
   /** Index of the line. */
@@ -15,7 +15,7 @@ export interface Hit {
 
 export interface Spread {
   readonly presence: Float64Array
-  /** Of the path alone. */
+  /** How well the path alone matches. */
   readonly inPath: number
   /** Lines that define the concept. */
   readonly definitions: readonly number[]
@@ -28,7 +28,7 @@ export interface SpreadInput {
   readonly path: PathWords
 }
 
-/** Undefined where the file has nothing to do with the concept. */
+/** Undefined if the file has nothing to do with the concept. */
 export function spreadConcept(outline: Outline, input: SpreadInput): Spread | undefined {
   const { concept, scope, hits, path } = input
   const inPath = pathStrength(concept, path, scope !== undefined)
@@ -60,7 +60,7 @@ function raise(values: Float64Array, at: number, value: number): void {
   if (value > (values[at] ?? 0)) values[at] = value
 }
 
-/** By line numbers, not by indexes: lines between may be unknown. */
+/** Uses line numbers, not indexes: lines in between may be unknown. */
 function spreadNear({ lines }: Outline, presence: Float64Array, at: number, strength: number): void {
   const number = lines[at]?.number ?? 0
   for (const step of [-1, 1])
@@ -78,7 +78,7 @@ function raiseCalled({ lines }: Outline, headers: Float64Array, { called }: Scop
   })
 }
 
-/** What stands inside of a line has what the line says. */
+/** Lines inside another line inherit what that line says. */
 function inherit({ lines }: Outline, presence: Float64Array, headers: Float64Array, isScope: boolean): void {
   const inherited = new Float64Array(lines.length)
   lines.forEach(({ parent }, i) => {

@@ -2,7 +2,7 @@ import { isRemark, type OutlineLine } from './outline.ts'
 import type { Wants } from './read-wants.ts'
 import { WANTED } from './ranking-weights.ts'
 
-/** What a line gains by being of the kind that the question asks for. */
+/** What a line gains if it is of the kind that the question asks for. */
 export function wantedGain({ kind, shape }: OutlineLine, wants: Wants): number {
   const gains: readonly (readonly [boolean, number])[] = [
     [wants.refusal && shape.refuses, WANTED.refusal],

@@ -1,6 +1,6 @@
 import { stem } from './stem.ts'
 
-// Expressions of several words that mean what code says in one. Operators are words here too: `<`, `>`, `??`.
+// Expressions of several words for what code says in one. Operators are words here too: `<`, `>`, `??`.
 
 const EXPRESSIONS: readonly (readonly [expression: RegExp, words: string])[] = [
   [
@@ -45,7 +45,7 @@ const EXPRESSIONS: readonly (readonly [expression: RegExp, words: string])[] = [
   [/\bfile names?\b/, 'filename'],
 ]
 
-/** What a question says in expressions: for each a list of stems, the first the main one. Takes the question in lower case. */
+/** The expressions in a question, each as a list of stems, the main one first. Takes the question in lower case. */
 export function findExpressions(question: string): readonly (readonly string[])[] {
   return EXPRESSIONS.filter(([expression]) => expression.test(question)).map(([, words]) =>
     words.split(' ').map(stem),

@@ -1,6 +1,6 @@
-// What the rules of `stem` get wrong.
+// Forms that the rules of `stem` get wrong.
 
-/** Each line: a word, then forms of it. */
+/** Groups of a word and its forms. */
 const FORMS = `
 write wrote written | throw threw thrown | freeze froze frozen | send sent | keep kept | hold held | break broke broken
 choose chose chosen choice | take took taken | give gave given | build built | lose lost loss | make made | run ran | begin began begun
@@ -31,7 +31,7 @@ export const IRREGULAR_FORMS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Words that end like a form of another one and are none. */
+/** Words that look like a form of another word but are not. */
 export const WHOLE_WORDS: ReadonlySet<string> = new Set(
   (
     'header timer number buffer filter letter character parameter integer server layer answer order user folder trigger register ' +

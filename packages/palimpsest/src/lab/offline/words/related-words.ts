@@ -1,8 +1,8 @@
 import { stem } from './stem.ts'
 
-// Words that stand for one another between a question and code: long and short forms, everyday words and the trade's.
+// Words that stand for one another between a question and code: long and short forms, everyday and technical words.
 
-/** Mean the same in code. */
+/** Groups of words that mean the same in code. */
 const SAME_MEANING = `
 error err exception failure fault fail | max maximum most upper ceiling cap largest biggest greatest longest limit highest bound
 min minimum least lower floor smallest shortest lowest | config configuration configure setting option preference settings opts

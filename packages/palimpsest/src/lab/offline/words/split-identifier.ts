@@ -1,4 +1,4 @@
-/** The words of an identifier, lower case: `keepAliveTimeout`, `KEEP_ALIVE`, `keep-alive` → keep, alive, … */
+/** The words of an identifier in lower case: `keepAliveTimeout`, `KEEP_ALIVE`, `keep-alive` → keep, alive, … */
 export function splitIdentifier(identifier: string): readonly string[] {
   return identifier
     .replace(/IPv([46])/g, 'Ipv$1')

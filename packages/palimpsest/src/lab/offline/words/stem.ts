@@ -1,9 +1,9 @@
 import { IRREGULAR_FORMS, WHOLE_WORDS } from './irregular-forms.ts'
 
-// One key for the forms of a word: compute, computed, computation. It need not be a word, and need not be right: it only has to be
-// the same for a question and for the code it is about.
+// One key for all forms of a word: compute, computed, computation. It need not be a word or be right; it only has to be the same for a
+// question and for the code it is about.
 
-/** Longest first. What is left must still tell words apart. */
+/** Longest first. What remains must still distinguish words. */
 const SUFFIXES = (
   'ization isation ational fulness ousness iveness ation ition ement ment ness ance ence able ible ally ful less ous ism ist ize ' +
   'ise ive ity ant ent ion ate er or al ic ly'
@@ -12,7 +12,7 @@ const STEM_CHARS_MIN = 4
 const UNSTEMMED_CHARS_MAX = 3
 
 const memory = new Map<string, string>()
-/** Code has few different words; a bound all the same. */
+/** Code has few different words, but memory must stay bounded. */
 const MEMORY_MAX = 50_000
 
 export function stem(word: string): string {
@@ -59,7 +59,7 @@ function trimEnd(word: string): string {
   return short.length > 4 && /([bdfgmnprt])\1$/.test(short) ? short.slice(0, -1) : short
 }
 
-/** A regular expression (Rust's dialect, JavaScript's too) for words in code that have this stem, wherever they stand in an identifier. */
+/** A regular expression (for Rust and JavaScript) that finds words with this stem in code, wherever they are in an identifier. */
 export function stemPattern(key: string): string {
   if (!/^[a-z0-9]+$/.test(key)) return escapePattern(key)
   const forms = (FORMS_BY_STEM.get(key) ?? []).filter((form) => !form.startsWith(key))
@@ -68,7 +68,7 @@ export function stemPattern(key: string): string {
 
 const FORMS_BY_STEM: ReadonlyMap<string, readonly string[]> = Map.groupBy(IRREGULAR_FORMS.keys(), stem)
 
-/** A word begins at an edge, behind an underscore, or with a capital inside an identifier. */
+/** A word begins at an edge, after an underscore, or with a capital inside an identifier. */
 function formPattern(form: string): string {
   const open = form.length > UNSTEMMED_CHARS_MAX
   const body = open ? form.replace(/i$/, '[iy]') : form

@@ -1,15 +1,15 @@
 import { stem } from './stem.ts'
 
-// How much a word of a question can say about a place in code, before anything is known of the code.
+// How much a word of a question can say about a place in code, before anything is known about the code.
 
-/** Say nothing at all. */
+/** Words that say nothing at all. */
 const STOP_WORDS = `
 a an and are as at be been being but by can could did do does doing done for from had has have having how i if in into is it its itself
 me my no nor not of on or our out please should so that the their them then there these they this those to too was we were what when
 where which while who whom whose why will with would you your us up such than any all some may might must shall upon per via whether
 either neither both each every one ones thing things`
 
-/** Hold a question together: "what happens when", "where is it decided". */
+/** Words that hold a question together: "what happens when", "where is it decided". */
 const FRAME_WORDS = `
 happen become get make take give come go say let put use call do work compute calculate decide determine handle treat check find know
 look see tell mean define implement live lie set run need want keep still just also very only own same other another more most much many
@@ -18,7 +18,7 @@ instead without within against together away ahead sure right wrong good place c
 first second last next new old whole enough responsible code function method class value raise throw support exist contain carry hold
 apply appear follow enforce certain`
 
-/** Everyday words: rare in code for other reasons than in a question. */
+/** Everyday words: they are rare in code for other reasons than in a question. */
 const EVERYDAY_WORDS = `
 able accept account across act afraid age air allow almost alone along already although always among amount answer apart area arrive
 aside ask attention aware back bad bare base basic basis bear beat begin behind belong beside best better big bit blow body book born
