@@ -12,7 +12,7 @@ export interface CommandKey {
   readonly bare: string
   /** Of a check: its parts that run in sequence. */
   readonly checks: readonly string[]
-  /** Something else decides or hides the exit code: a pipe, `||` or `;`. */
+  /** A pipe, `||` or `;` hides the exit code. */
   readonly losesExit: boolean
   /** The part that runs last; the exit code comes from it. */
   readonly last: string
